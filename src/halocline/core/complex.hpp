@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A complex number over any number type: a double, a SIMD pack, a scalar in a GPU thread.
+///
+/// std::complex is defined for the built-in floating types only and its product checks for infinities, so the
+/// per-site kernels use this plain pair. Products are written in the order that contracts to fused multiply-adds:
+/// a complex multiply-accumulate is four of them.
+
+#include "halocline/core/device.hpp"
+
+namespace halocline::core {
+
+template <class Real>
+struct Complex {
+  Real re, im;
+
+  HALOCLINE_INLINE Complex& operator+=(const Complex& b) {
+    re += b.re;
+    im += b.im;
+    return *this;
+  }
+  HALOCLINE_INLINE Complex& operator-=(const Complex& b) {
+    re -= b.re;
+    im -= b.im;
+    return *this;
+  }
+};
+
+template <class Real>
+HALOCLINE_INLINE Complex<Real> operator+(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class Real>
+HALOCLINE_INLINE Complex<Real> operator-(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class Real>
+HALOCLINE_INLINE Complex<Real> operator-(const Complex<Real>& a) {
+  return {-a.re, -a.im};
+}
+template <class Real>
+HALOCLINE_INLINE Complex<Real> operator*(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+template <class Real>
+HALOCLINE_INLINE Complex<Real> operator*(const Real& a, const Complex<Real>& b) {
+  return {a * b.re, a * b.im};
+}
+
+template <class Real>
+HALOCLINE_INLINE Complex<Real> conj(const Complex<Real>& a) {
+  return {a.re, -a.im};
+}
+/// i a
+template <class Real>
+HALOCLINE_INLINE Complex<Real> times_i(const Complex<Real>& a) {
+  return {-a.im, a.re};
+}
+/// conj(a) b
+template <class Real>
+HALOCLINE_INLINE Complex<Real> conj_times(const Complex<Real>& a, const Complex<Real>& b) {
+  return {a.re * b.re + a.im * b.im, a.re * b.im - a.im * b.re};
+}
+/// sum += a b: four fused multiply-adds.
+template <class Real>
+HALOCLINE_INLINE void multiply_add(Complex<Real>& sum, const Complex<Real>& a, const Complex<Real>& b) {
+  sum.re += a.re * b.re;
+  sum.im += a.re * b.im;
+  sum.re -= a.im * b.im;
+  sum.im += a.im * b.re;
+}
+/// sum += conj(a) b: four fused multiply-adds.
+template <class Real>
+HALOCLINE_INLINE void conj_multiply_add(Complex<Real>& sum, const Complex<Real>& a, const Complex<Real>& b) {
+  sum.re += a.re * b.re;
+  sum.im += a.re * b.im;
+  sum.re += a.im * b.im;
+  sum.im -= a.im * b.re;
+}
+template <class Real>
+HALOCLINE_INLINE Real norm(const Complex<Real>& a) {
+  return a.re * a.re + a.im * a.im;
+}
+
+}  // namespace halocline::core

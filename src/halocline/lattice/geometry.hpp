@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// An N-dimensional lattice cut into equal boxes, one a process.
+///
+/// Axis 0 (x) runs fastest in every linear index. The canonical order of local sites, used at every border (files,
+/// NumPy), is `[..][z][y][x]`.
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "halocline/comm/process_grid.hpp"
+
+namespace halocline::lattice {
+
+template <int N>
+using Coordinates = std::array<std::int64_t, N>;
+
+template <int N>
+constexpr std::int64_t product(const Coordinates<N>& extents) {
+  std::int64_t p = 1;
+  for (auto e : extents) p *= e;
+  return p;
+}
+
+/// Linear index of coordinates in a box, x fastest.
+template <int N>
+constexpr std::int64_t linear_index(const Coordinates<N>& x, const Coordinates<N>& extents) {
+  std::int64_t index = 0;
+  for (int axis = N - 1; axis >= 0; --axis) index = index * extents[axis] + x[axis];
+  return index;
+}
+
+/// The inverse of linear_index.
+template <int N>
+constexpr Coordinates<N> coordinates_of(std::int64_t index, const Coordinates<N>& extents) {
+  Coordinates<N> x{};
+  for (int axis = 0; axis < N; ++axis) {
+    x[axis] = index % extents[axis];
+    index /= extents[axis];
+  }
+  return x;
+}
+
+/// Which part of the global lattice this process holds. A small value; copies share nothing that changes.
+template <int N>
+class Geometry {
+public:
+  /// @param global  extents of the whole lattice [sites]
+  /// @param grid    N-dimensional process grid; each extent must be a multiple of its axis
+  /// @throws InvalidArgument  on every rank alike, naming the axis and the possible grids
+  /// Collective: no communication, but every process of the grid must build the same one.
+  Geometry(const Coordinates<N>& global, comm::ProcessGrid grid) : global_(global), grid_(std::move(grid)) {
+    comm::check_grid(global_, grid_.dims(), grid_.size());
+    for (int axis = 0; axis < N; ++axis) {
+      local_[axis] = global_[axis] / grid_.dims()[axis];
+      offset_[axis] = local_[axis] * grid_.coords()[axis];
+    }
+  }
+
+  const Coordinates<N>& global() const noexcept { return global_; }  ///< extents of the whole lattice
+  const Coordinates<N>& local() const noexcept { return local_; }    ///< extents of this process's box
+  const Coordinates<N>& offset() const noexcept { return offset_; }  ///< global coordinates of its first site
+  std::int64_t global_volume() const noexcept { return product<N>(global_); }
+  std::int64_t local_volume() const noexcept { return product<N>(local_); }
+  const comm::ProcessGrid& grid() const noexcept { return grid_; }
+  const comm::Communicator& communicator() const noexcept { return grid_.communicator(); }
+
+  /// True where the axis is cut between processes, so that its halo travels.
+  bool is_split(int axis) const noexcept { return local_[axis] != global_[axis]; }
+
+  /// Index in the whole lattice of a local site; it does not depend on the process grid.
+  std::int64_t global_index(Coordinates<N> x) const noexcept {
+    for (int axis = 0; axis < N; ++axis) x[axis] += offset_[axis];
+    return linear_index<N>(x, global_);
+  }
+
+  /// 0 for the parity of the global origin, 1 for the other.
+  int parity(const Coordinates<N>& x) const noexcept {
+    std::int64_t sum = 0;
+    for (int axis = 0; axis < N; ++axis) sum += x[axis] + offset_[axis];
+    return static_cast<int>(sum & 1);
+  }
+
+private:
+  Coordinates<N> global_;
+  comm::ProcessGrid grid_;
+  Coordinates<N> local_{};
+  Coordinates<N> offset_{};
+};
+
+using Geometry4 = Geometry<4>;
+
+}  // namespace halocline::lattice
