@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The flags every translation unit shares, and what they mean for the machine the binary will run on.
+#
+# `halocline_flags` (exported: whoever instantiates our templates must use the same instruction set) carries the ISA
+# and floating-point flags; `halocline_warnings` stays ours. The compiler is asked what the flags switched on, because
+# `native` names nothing: the answer goes into config.hpp as the name and the list of CPU features that
+# core::check_cpu() asks for at start.
+
+set(halocline_isa_flags -ffp-contract=fast)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set(halocline_isa_native -march=native -mprefer-vector-width=512)
+  set(halocline_isa_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+  set(halocline_isa_avx2 -march=x86-64-v3)
+  set(halocline_isa_portable -march=x86-64)
+  set(halocline_baseline_flags -march=x86-64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(halocline_isa_native -mcpu=native)
+  set(halocline_isa_sve512 -march=armv8.2-a+sve -msve-vector-bits=512)
+  set(halocline_isa_portable -march=armv8-a)
+  set(halocline_baseline_flags -march=armv8-a)
+else()
+  set(halocline_isa_native "")
+  set(halocline_isa_portable "")
+  set(halocline_baseline_flags "")
+endif()
+if(NOT DEFINED halocline_isa_${HALOCLINE_ISA})
+  message(FATAL_ERROR "HALOCLINE_ISA=${HALOCLINE_ISA} is not known for ${CMAKE_SYSTEM_PROCESSOR}; "
+                      "x86-64 has native, avx512, avx2, portable; aarch64 has native, sve512, portable.")
+endif()
+list(APPEND halocline_isa_flags ${halocline_isa_${HALOCLINE_ISA}})
+
+# What the compiler defines under these flags.
+set(halocline_empty ${PROJECT_BINARY_DIR}/empty.cpp)
+file(WRITE ${halocline_empty} "")
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${halocline_isa_flags} -dM -E ${halocline_empty}
+                OUTPUT_VARIABLE halocline_macros RESULT_VARIABLE halocline_status ERROR_VARIABLE halocline_said)
+if(NOT halocline_status EQUAL 0)
+  message(FATAL_ERROR "The compiler refuses the flags of HALOCLINE_ISA=${HALOCLINE_ISA}: ${halocline_said}")
+endif()
+set(halocline_cpu_features "")
+foreach(feature avx avx2 fma bmi2 avx512f avx512bw avx512dq avx512vl avx512vnni avx512bf16)
+  string(TOUPPER ${feature} FEATURE)
+  if(halocline_macros MATCHES "#define __${FEATURE}__ 1")
+    list(APPEND halocline_cpu_features ${feature})
+  endif()
+endforeach()
+set(HALOCLINE_SVE_BITS 0)
+if(halocline_macros MATCHES "#define __AVX512F__ 1")
+  set(HALOCLINE_ISA_NAME avx512)
+elseif(halocline_macros MATCHES "#define __AVX2__ 1")
+  set(HALOCLINE_ISA_NAME avx2)
+elseif(halocline_macros MATCHES "#define __SSE2__ 1")
+  set(HALOCLINE_ISA_NAME sse2)
+elseif(halocline_macros MATCHES "#define __ARM_FEATURE_SVE_BITS ([1-9][0-9]*)")
+  set(HALOCLINE_SVE_BITS ${CMAKE_MATCH_1})
+  set(HALOCLINE_ISA_NAME sve${CMAKE_MATCH_1})
+elseif(halocline_macros MATCHES "#define __ARM_NEON 1")
+  set(HALOCLINE_ISA_NAME neon)
+else()
+  set(HALOCLINE_ISA_NAME scalar)
+endif()
+
+add_library(halocline_flags INTERFACE)
+target_compile_features(halocline_flags INTERFACE cxx_std_20)
+target_compile_options(halocline_flags INTERFACE ${halocline_isa_flags})
+target_link_libraries(halocline_flags INTERFACE OpenMP::OpenMP_CXX)
+set_target_properties(halocline_flags PROPERTIES EXPORT_NAME flags)
+
+# -Wno-psabi: GCC notes that the calling convention of vector types changed in GCC 4.6; nobody links across that.
+add_library(halocline_warnings INTERFACE)
+target_compile_options(halocline_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-psabi
+                                                    $<$<BOOL:${HALOCLINE_WERROR}>:-Werror>)
+message(STATUS "Halocline ${PROJECT_VERSION}: ${HALOCLINE_ISA_NAME}, MPI ${HALOCLINE_MPI}, ${CMAKE_BUILD_TYPE}")

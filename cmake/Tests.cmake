@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One test program a room, and a second one of the tests that run under MPI.
+#
+# tests/<room>/**/test_*.cpp gives `test_<room>` (ctest name <room>), tests/<room>/**/test_*_mpi.cpp gives
+# `test_<room>_mpi` (ctest names <room>_mpi_n1, _n2, _n3, _n8). tests/**/*.cu compile to objects for two GPU
+# generations where nvcc is found (ctest names nvcc_*): the per-site kernels must stay free of host-only code.
+# Tests run in the top folder, so that ../shared/data and examples/ are where they expect them.
+
+add_library(halocline_test_main OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main.cpp)
+target_link_libraries(halocline_test_main PRIVATE halocline::core halocline_warnings halocline_dep_doctest)
+if(HALOCLINE_MPI AND EXISTS ${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp AND TARGET halocline::comm)
+  add_library(halocline_test_main_mpi OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp)
+  target_link_libraries(halocline_test_main_mpi PRIVATE halocline::comm halocline_warnings halocline_dep_doctest)
+endif()
+
+set(halocline_openmpi_environment
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive)
+
+function(halocline_test_program name main)
+  add_executable(${name} ${ARGN} $<TARGET_OBJECTS:${main}>)
+  foreach(room ${halocline_rooms})
+    target_link_libraries(${name} PRIVATE halocline::${room})
+  endforeach()
+  target_link_libraries(${name} PRIVATE halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
+                                        halocline_dep_json)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
+foreach(room ${halocline_rooms})
+  file(GLOB_RECURSE serial CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/test_*.cpp)
+  set(parallel ${serial})
+  list(FILTER serial EXCLUDE REGEX "_mpi\\.cpp$")
+  list(FILTER parallel INCLUDE REGEX "_mpi\\.cpp$")
+  if(serial)
+    halocline_test_program(test_${room} halocline_test_main ${serial})
+    add_test(NAME ${room} COMMAND test_${room} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${room} PROPERTIES LABELS "serial;${room}" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
+                                            "OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
+  endif()
+  if(parallel AND TARGET halocline_test_main_mpi)
+    halocline_test_program(test_${room}_mpi halocline_test_main_mpi ${parallel})
+    foreach(ranks 1 2 3 8)
+      set(test ${room}_mpi_n${ranks})
+      add_test(NAME ${test}
+               COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:test_${room}_mpi>
+               WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(${test} PROPERTIES LABELS "mpi;${room}" PROCESSORS ${ranks} TIMEOUT 900 ENVIRONMENT
+                                              "${halocline_openmpi_environment}")
+    endforeach()
+  endif()
+endforeach()
+
+find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
+if(HALOCLINE_NVCC AND NOT CMAKE_CROSSCOMPILING)
+  file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/*.cu)
+  foreach(source ${cuda_sources})
+    string(REGEX REPLACE "\\.cu$" "" test ${source})
+    string(MAKE_C_IDENTIFIER ${test} test)
+    add_test(NAME nvcc_${test}
+             COMMAND ${HALOCLINE_NVCC} -std=c++20 --expt-relaxed-constexpr -gencode arch=compute_80,code=sm_80 -gencode
+                     arch=compute_90,code=sm_90 -I${halocline_source_root} -I${halocline_generated} -c
+                     ${PROJECT_SOURCE_DIR}/tests/${source} -o ${PROJECT_BINARY_DIR}/nvcc_${test}.o)
+    set_tests_properties(nvcc_${test} PROPERTIES LABELS nvcc TIMEOUT 600)
+  endforeach()
+endif()

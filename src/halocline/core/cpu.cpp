@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled without the ISA flags of the rest (cmake/Rooms.cmake), so that it runs where the rest cannot. The list of
+// features comes from the configuration, which asked the compiler what the flags of the rest switch on.
+
+#include <halocline/core/config.hpp>
+#include <halocline/core/cpu.hpp>
+#include <halocline/core/error.hpp>
+
+#include <initializer_list>
+#include <string>
+
+#if defined(__aarch64__)
+#include <sys/prctl.h>
+#endif
+
+namespace halocline::core {
+
+std::string_view compiled_isa() noexcept { return isa_name; }
+
+#if defined(__x86_64__)
+namespace {
+// __builtin_cpu_supports takes literals only.
+bool has(std::string_view feature) noexcept {
+  if (feature == "avx") return __builtin_cpu_supports("avx");
+  if (feature == "avx2") return __builtin_cpu_supports("avx2");
+  if (feature == "fma") return __builtin_cpu_supports("fma");
+  if (feature == "bmi2") return __builtin_cpu_supports("bmi2");
+  if (feature == "avx512f") return __builtin_cpu_supports("avx512f");
+  if (feature == "avx512bw") return __builtin_cpu_supports("avx512bw");
+  if (feature == "avx512dq") return __builtin_cpu_supports("avx512dq");
+  if (feature == "avx512vl") return __builtin_cpu_supports("avx512vl");
+  if (feature == "avx512vnni") return __builtin_cpu_supports("avx512vnni");
+  if (feature == "avx512bf16") return __builtin_cpu_supports("avx512bf16");
+  return false;
+}
+}  // namespace
+
+std::string_view missing_cpu_feature() noexcept {
+  __builtin_cpu_init();
+  for (std::string_view feature : std::initializer_list<std::string_view> HALOCLINE_CPU_FEATURES)
+    if (!has(feature)) return feature;
+  return {};
+}
+#elif defined(__aarch64__)
+std::string_view missing_cpu_feature() noexcept {
+  if (sve_bits == 0) return {};
+  const int answer = prctl(PR_SVE_GET_VL);
+  const bool same = answer >= 0 && (answer & PR_SVE_VL_LEN_MASK) * 8 == sve_bits;
+  return same ? std::string_view{} : std::string_view{"SVE at the compiled vector length"};
+}
+#else
+std::string_view missing_cpu_feature() noexcept { return {}; }
+#endif
+
+void check_cpu() {
+  const std::string_view missing = missing_cpu_feature();
+  if (missing.empty()) return;
+  throw InvalidArgument("this Halocline is compiled for " + std::string(compiled_isa()) + ", but this machine lacks " +
+                        std::string(missing) + "; build it again here, or with -DHALOCLINE_ISA=portable");
+}
+
+}  // namespace halocline::core
