@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms checker finds each kind of trespass, and nothing else, in small trees made for it."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("check_rooms", ROOT / "tools/check_rooms.py")
+check_rooms = importlib.util.module_from_spec(SPEC)
+sys.modules["check_rooms"] = check_rooms
+SPEC.loader.exec_module(check_rooms)
+
+RULES = """
+max_lines = 10
+[rooms]
+core = []
+comm = ["core"]
+[[exception]]
+files = "*.cu"
+room = "gpu"
+[[only]]
+header = "mpi.h"
+files = ["src/halocline/comm/mpi.hpp"]
+[[only]]
+header = "nanobind/"
+files = ["python/bindings/*"]
+"""
+TOP = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A clean tree, and a function that adds a C++ file with these lines to it."""
+
+    def add(path, *lines, top=TOP):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(top + "\n".join(lines) + "\n")
+        return tmp_path
+
+    add("src/halocline/rooms.toml", RULES, top="# SPDX-License-Identifier: Apache-2.0\n")
+    rules = tmp_path / "src/halocline/rooms.toml"
+    rules.write_text(rules.read_text().replace("\n\n", "\n"))
+    add("src/halocline/core/error.hpp", "#pragma once")
+    add("src/halocline/comm/mpi.hpp", "#pragma once", "#include <mpi.h>", '#include "halocline/core/error.hpp"')
+    return add
+
+
+def sentences(root):
+    # The rules file is longer than its own limit here; that finding is checked once, below.
+    return [str(finding) for finding in check_rooms.check(root) if not finding.path.endswith("rooms.toml")]
+
+
+def test_a_clean_tree_has_no_findings(tree):
+    root = tree("src/halocline/core/a.cpp", '#include "halocline/core/error.hpp"', "#include <vector>")
+    assert sentences(root) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "expected"),
+    [
+        ("src/halocline/core/a.cpp", "#include <halocline/comm/mpi.hpp>", "core may not include room comm"),
+        ("src/halocline/comm/b.cpp", "#include <mpi.h>", "mpi.h is allowed only in"),
+        ("tests/comm/test_b.cpp", "  #  include <mpi.h>", "mpi.h is allowed only in"),
+        ("src/halocline/core/a.cpp", "#include <nanobind/nanobind.h>", "nanobind/nanobind.h is allowed only in"),
+        ("src/halocline/core/a.cpp", '#include "../comm/mpi.hpp"', "climbs"),
+        ("src/halocline/comm/b.cpp", '#include "halocline/core/detail/x.hpp"', "detail/ of room core"),
+        ("bench/halo.cpp", '#include "halocline/comm/detail/x.hpp"', "detail/ of room comm"),
+        ("tests/comm/test_b.cpp", '#include "halocline/core/detail/x.hpp"', "detail/ of room core"),
+        ("src/halocline/comm/b.cpp", '#include "halocline/gpu/device.hpp"', "comm may not include room gpu"),
+        ("src/halocline/core/a.cpp", "// TO" + "DO later", "reminder word"),
+        ("src/halocline/core/a.hpp", "int x;", "without #pragma once"),
+    ],
+)
+def test_each_trespass_is_found_at_its_line(tree, path, line, expected):
+    found = sentences(tree(path, line))
+    assert len(found) == 1
+    assert expected in found[0]
+    assert found[0].startswith(f"{path}:{1 if 'pragma' in expected else 2}: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("src/halocline/comm/b.cu", '#include "halocline/gpu/device.hpp"'),
+        ("src/halocline/comm/b.cpp", '#include "halocline/comm/detail/x.hpp"'),
+        ("tests/core/test_x.cpp", '#include "halocline/core/detail/x.hpp"'),
+        ("python/bindings/core.cpp", "#include <nanobind/nanobind.h>"),
+        ("tests/core/test_x.cpp", '#include "halocline/comm/mpi.hpp"'),
+    ],
+)
+def test_what_is_allowed_is_not_found(tree, path, line):
+    assert sentences(tree(path, line)) == []
+
+
+def test_long_files_and_missing_licences_are_found(tree):
+    root = tree("src/halocline/core/long.cpp", *["int x;"] * 10)
+    assert sentences(root) == ["src/halocline/core/long.cpp:11: 11 lines, at most 10; split by idea"]
+    (root / "src/halocline/core/long.cpp").write_text("int x;\n")
+    assert "must be the licence" in sentences(root)[0]
+
+
+def test_folders_and_lines_of_the_rules_match(tree):
+    root = tree("src/halocline/extra/x.cpp")
+    assert "room without a line" in sentences(root)[0]
+    rules = root / "src/halocline/rooms.toml"
+    rules.write_text(rules.read_text().replace('comm = ["core"]', 'comm = ["core"]\nsolve = []'))
+    assert any("room solve has no folder" in str(finding) for finding in check_rooms.check(root))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("core = []", 'core = ["comm"]', "circle"), ("core = []", 'core = ["mapping"]', "not a room")],
+)
+def test_contradicting_rules_are_refused_with_status_2(tree, before, after, expected):
+    root = tree("src/halocline/core/a.cpp")
+    rules = root / "src/halocline/rooms.toml"
+    rules.write_text(rules.read_text().replace(before, after))
+    answer = subprocess.run(
+        [sys.executable, ROOT / "tools/check_rooms.py", root], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert expected in answer.stderr

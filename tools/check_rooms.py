@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the tree to src/halocline/rooms.toml: arrows between rooms, headers of others, page rules.
+
+    tools/check_rooms.py [ROOT]
+
+Prints one line a finding, `path:line: sentence`, and exits with status 1 when there is any; 2 when rooms.toml itself
+is wrong. What is checked:
+
+- a room includes only itself and the rooms on its line; `*.cu` files may include one more (rooms.toml, `exception`);
+- headers of others appear only in the files that rooms.toml gives them (`only`);
+- `detail/` headers are included only by their own room and its tests;
+- no include climbs with `..`, every header has `#pragma once`;
+- a licence line within the first two lines, at most `max_lines` lines, no reminder words left behind.
+
+Line-based on purpose: an include inside an inactive #if is an arrow all the same.
+"""
+
+import fnmatch
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+REMINDER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+CPP = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
+SOURCES = CPP | {".py", ".cmake", ".sh", ".toml", ".in"}
+FOLDERS = ("src", "tests", "python", "bench", "examples", "tools", "cmake")
+TOP_FILES = ("CMakeLists.txt", "pyproject.toml", "quickstart", "check", ".ci/run")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+class BadRules(Exception):
+    """rooms.toml contradicts itself."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    path: str
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.sentence}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    rooms: dict[str, list[str]]
+    max_lines: int
+    exceptions: list[dict]
+    only: list[dict]
+
+
+def read_rules(root: Path) -> Rules:
+    """The rules of ROOT/src/halocline/rooms.toml.
+
+    Raises BadRules for an arrow to a room that is not there and for a cycle.
+    """
+    data = tomllib.loads((root / "src/halocline/rooms.toml").read_text())
+    rooms = data["rooms"]
+    for room, targets in rooms.items():
+        for target in targets:
+            if target not in rooms:
+                raise BadRules(f"room {room} may include {target}, which is not a room")
+    settled: set[str] = set()
+    while len(settled) < len(rooms):
+        ready = [room for room in rooms if room not in settled and settled.issuperset(rooms[room])]
+        if not ready:
+            raise BadRules("the arrows run in a circle among " + ", ".join(sorted(set(rooms) - settled)))
+        settled.update(ready)
+    return Rules(rooms, data["max_lines"], data.get("exception", []), data.get("only", []))
+
+
+def source_files(root: Path) -> list[Path]:
+    """Everything with page rules, sorted."""
+    found = [root / name for name in TOP_FILES if (root / name).is_file()]
+    for folder in FOLDERS:
+        for path in (root / folder).rglob("*"):
+            if path.is_file() and path.suffix in SOURCES and "__pycache__" not in path.parts:
+                found.append(path)
+    return sorted(found)
+
+
+def room_of(path: str) -> str | None:
+    """Room of a source file, None outside the library."""
+    parts = path.split("/")
+    return parts[2] if len(parts) > 3 and parts[:2] == ["src", "halocline"] else None
+
+
+def matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
+
+
+def check_include(rules: Rules, path: str, target: str) -> str | None:
+    """The sentence that is wrong with `#include target` in `path`, or None."""
+    if ".." in target.split("/"):
+        return f"include {target} climbs; write the path from halocline/ on"
+    for rule in rules.only:
+        if target.startswith(rule["header"]) and not matches(path, rule["files"]):
+            return f"include {target} is allowed only in {', '.join(rule['files'])}"
+    parts = target.split("/")
+    if parts[0] != "halocline" or len(parts) < 3:
+        return None
+    there, here = parts[1], room_of(path)
+    if "detail" in parts[2:-1]:
+        folder = path.split("/")
+        own_test = folder[0] == "tests" and folder[1] == there
+        if here != there and not own_test:
+            return f"include {target} reaches into the detail/ of room {there}"
+    if here is None or here == there:
+        return None
+    allowed = list(rules.rooms.get(here, []))
+    allowed += [rule["room"] for rule in rules.exceptions if fnmatch.fnmatch(path, rule["files"])]
+    if there not in allowed:
+        return f"room {here} may not include room {there} (it may: {', '.join(allowed) or 'none'})"
+    return None
+
+
+def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
+    path = file.relative_to(root).as_posix()
+    lines = file.read_text(errors="replace").splitlines()
+    found = []
+    if not any(LICENCE in line for line in lines[:2]):
+        found.append(Finding(path, 1, f"first line must be the licence: {LICENCE}"))
+    if len(lines) > rules.max_lines:
+        found.append(Finding(path, len(lines), f"{len(lines)} lines, at most {rules.max_lines}; split by idea"))
+    if file.suffix in {".hpp", ".h", ".cuh"} and not any(line.startswith("#pragma once") for line in lines):
+        if room_of(path) is not None or file.suffix != ".h":
+            found.append(Finding(path, 1, "header without #pragma once"))
+    for number, line in enumerate(lines, 1):
+        if REMINDER.search(line):
+            found.append(Finding(path, number, "reminder word: do it now, or open an issue"))
+        if file.suffix in CPP and (include := INCLUDE.match(line)):
+            sentence = check_include(rules, path, include[1])
+            if sentence:
+                found.append(Finding(path, number, sentence))
+    return found
+
+
+def check(root: Path) -> list[Finding]:
+    """All findings below ROOT, in the order of paths."""
+    rules = read_rules(root)
+    found = []
+    library = root / "src/halocline"
+    folders = {entry.name for entry in library.iterdir() if entry.is_dir()}
+    for room in sorted(folders - set(rules.rooms)):
+        found.append(Finding(f"src/halocline/{room}", 1, "room without a line in rooms.toml"))
+    for room in sorted(set(rules.rooms) - folders):
+        found.append(Finding("src/halocline/rooms.toml", 1, f"room {room} has no folder"))
+    for file in source_files(root):
+        found += check_file(rules, root, file)
+    pages = [root / name for name in PAGES] + sorted((root / "docs").rglob("*.md"))
+    for page in pages:
+        if page.is_file():
+            for number, line in enumerate(page.read_text().splitlines(), 1):
+                if REMINDER.search(line):
+                    found.append(Finding(page.relative_to(root).as_posix(), number, "reminder word in a document"))
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    try:
+        found = check(root)
+    except (BadRules, KeyError, tomllib.TOMLDecodeError) as error:
+        print(f"src/halocline/rooms.toml: {error}", file=sys.stderr)
+        return 2
+    for finding in found:
+        print(finding)
+    files = len(source_files(root))
+    print(f"rooms: {files} files, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
