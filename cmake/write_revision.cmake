@@ -11,7 +11,7 @@ if(GIT AND EXISTS ${SOURCE}/.git)
     set(revision ${answer})
   endif()
 endif()
-set(text "#include <halocline/core/cpu.hpp>\n
+set(text "#include \"halocline/core/cpu.hpp\"\n
 namespace halocline::core {\nstd::string_view git_revision() noexcept { return \"${revision}\"; }\n}\n")
 set(before "")
 if(EXISTS ${OUTPUT})

@@ -5,7 +5,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include <halocline/core/cpu.hpp>
+#include "halocline/core/cpu.hpp"
 
 #include <cstdio>
 #include <exception>
