@@ -16,6 +16,8 @@ if(NOT halocline_status EQUAL 0)
 endif()
 find_package(nanobind CONFIG REQUIRED PATHS ${halocline_nanobind_folder} NO_DEFAULT_PATH)
 nanobind_add_module(_halocline NB_STATIC NOMINSIZE ${halocline_binding_sources})
+# Our warnings are not for nanobind's own headers.
+target_include_directories(_halocline SYSTEM PRIVATE ${NB_DIR}/include)
 list(TRANSFORM halocline_rooms PREPEND halocline:: OUTPUT_VARIABLE halocline_room_targets)
 target_link_libraries(_halocline PRIVATE ${halocline_room_targets} halocline_warnings halocline_dep_fmt)
 if(TARGET halocline_bench)

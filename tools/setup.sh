@@ -8,7 +8,9 @@
 # one tree, compiled once, whoever asks first.
 
 jobs=$(nproc)
+export jobs
 venv=$PWD/.venv
+tool=${tool:-setup}
 
 say() { printf '%s: %s\n' "$tool" "$*"; }
 
