@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A distributed field: the same few numbers at every site of one parity or of both, in the tiled layout.
+///
+/// Memory is `[parity][tile][component][lane]`, component running over the reals of one site. What the components
+/// mean is the business of the room above. Import and export to the canonical order `[t][z][y][x][component]` are
+/// explicit, and take a table where the two count components differently.
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/lattice/tile_layout.hpp"
+
+namespace halocline::lattice {
+
+/// Which sites a field holds.
+enum class Subset { even = 0, odd = 1, full = 2 };
+
+/// The other parity.
+constexpr Subset other(Subset subset) {
+  return subset == Subset::full ? subset : (subset == Subset::even ? Subset::odd : Subset::even);
+}
+
+template <class T>
+class Field {
+public:
+  using Scalar = T;
+
+  Field() = default;
+  /// @param reals_per_site  components, counting real and imaginary part apart
+  /// All zero. Collective: no.  Cost: sites x reals_per_site x sizeof(T) bytes.
+  Field(std::shared_ptr<const TileLayout> layout, int reals_per_site, Subset subset)
+      : layout_(std::move(layout)),
+        reals_per_site_(reals_per_site),
+        subset_(subset),
+        data_(layout_->tiles() * (subset == Subset::full ? 2 : 1) * reals_per_site * layout_->lanes()) {}
+
+  const TileLayout& layout() const noexcept { return *layout_; }
+  const std::shared_ptr<const TileLayout>& layout_ptr() const noexcept { return layout_; }
+  Subset subset() const noexcept { return subset_; }
+  int reals_per_site() const noexcept { return reals_per_site_; }
+  std::int64_t size() const noexcept { return data_.size(); }
+
+  T* data() noexcept { return data_.data(); }
+  const T* data() const noexcept { return data_.data(); }
+  /// The tiles of one parity; the field must hold it.
+  T* parity(int p) noexcept { return data_.data() + parity_offset(p); }
+  const T* parity(int p) const noexcept { return data_.data() + parity_offset(p); }
+  std::span<T> span() noexcept { return data_.span(); }
+  std::span<const T> span() const noexcept { return data_.span(); }
+
+private:
+  std::int64_t parity_offset(int p) const noexcept {
+    return subset_ == Subset::full && p == 1 ? data_.size() / 2 : 0;
+  }
+
+  std::shared_ptr<const TileLayout> layout_;
+  int reals_per_site_ = 0;
+  Subset subset_ = Subset::full;
+  core::AlignedArray<T> data_;
+};
+
+}  // namespace halocline::lattice

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/lattice/neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::lattice {
+
+Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::move(layout)) {
+  const auto& outer = layout_->outer();
+  const auto& tile = layout_->tile();
+  if (layout_->tiles() > std::numeric_limits<std::int32_t>::max())
+    throw core::InvalidArgument(
+        fmt::format("a process would hold {} tiles of each parity, more than 32-bit indices count; use more processes",
+                    layout_->tiles()));
+
+  for (int d = 0; d < 8; ++d) {
+    const int mu = axis_of(d);
+    for (int lane = 0; lane < layout_->lanes(); ++lane) {
+      auto from = layout_->lane_coordinates(lane);
+      const std::int64_t last = step_of(d) > 0 ? tile[mu] - 1 : 0;   // lane coordinate that looks over the edge
+      const std::int64_t first = step_of(d) > 0 ? 0 : tile[mu] - 1;  // lane coordinate that is looked at
+      if (from[mu] == last) received_lanes_[d].push_back(lane);
+      if (from[mu] == first) sent_lanes_[d].push_back(lane);
+      from[mu] = (from[mu] + step_of(d) + tile[mu]) % tile[mu];
+      rotation_[d].push_back(layout_->lane_index(from));
+    }
+  }
+
+  for (int parity = 0; parity < 2; ++parity) {
+    std::array<std::int32_t, 8> slots{};
+    table_[parity].resize(static_cast<std::size_t>(8 * layout_->tiles()));
+    for (std::int64_t i = 0; i < layout_->tiles(); ++i) {
+      const auto here = layout_->outer_coordinates(parity, i);
+      bool needs_halo = false;
+      for (int d = 0; d < 8; ++d) {
+        const int mu = axis_of(d);
+        const bool split = layout_->geometry().is_split(mu);
+        auto there = here;
+        there[mu] += step_of(d);
+        const bool over_edge = there[mu] < 0 || there[mu] >= outer[mu];
+        there[mu] = (there[mu] + outer[mu]) % outer[mu];
+        Neighbour& n = table_[parity][static_cast<std::size_t>(8 * i + d)];
+        n.tile = static_cast<std::int32_t>(layout_->tile_index(there));
+        n.slot = Neighbour::local;
+        if (over_edge && split) {
+          n.slot = slots[d]++;
+          needs_halo = true;
+        } else if (over_edge && tile[mu] > 1) {
+          n.slot = Neighbour::rotated;
+        }
+        // What lies at the edge that direction d looks at is what leaves for the process behind that edge.
+        if (split && here[mu] == (step_of(d) > 0 ? 0 : outer[mu] - 1))
+          sent_[parity][d].push_back(static_cast<std::int32_t>(i));
+      }
+      (needs_halo ? boundary_ : interior_)[parity].push_back(static_cast<std::int32_t>(i));
+    }
+  }
+}
+
+std::int64_t Neighbours::face_sites(int axis) const noexcept {
+  std::size_t most = 0;
+  for (int parity = 0; parity < 2; ++parity)
+    for (int d : {axis, 4 + axis}) most = std::max(most, sent_[parity][d].size() * sent_lanes_[d].size());
+  return static_cast<std::int64_t>(most);
+}
+
+}  // namespace halocline::lattice

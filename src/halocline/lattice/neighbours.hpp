@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Nearest neighbours of every tile, and which tiles travel to other processes.
+///
+/// Direction d = mu is the step +mu, d = 4 + mu the step -mu. For a target tile of parity p its neighbour of parity
+/// 1 - p is one of
+///   - `local`:   a tile of this process, lanes as they are;
+///   - `rotated`: a tile of this process across the periodic edge of the lane grid; lanes rotate by one along mu;
+///   - a slot >= 0 of the halo that arrives from direction d. With one lane along mu the slot is the whole tile; with
+///     more, the tile named beside it gives all lanes but the last along mu (rotated), and the slot gives those.
+///
+/// Sender and receiver count the slots of a face alike, in increasing tile order, so nothing but data travels: a
+/// face of the receiver's parity p and the sender's parity 1 - p have the same transverse coordinates, and with them
+/// the same order.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "halocline/comm/process_grid.hpp"
+#include "halocline/lattice/tile_layout.hpp"
+
+namespace halocline::lattice {
+
+struct Neighbour {
+  static constexpr std::int32_t local = -1;
+  static constexpr std::int32_t rotated = -2;
+  std::int32_t tile;  ///< in the other parity
+  std::int32_t slot;  ///< of the halo, or one of the two values above
+};
+
+/// Axis of direction d, and +1 or -1.
+constexpr int axis_of(int d) { return d % 4; }
+constexpr int step_of(int d) { return d < 4 ? 1 : -1; }
+/// The face through which the data of direction d arrives.
+constexpr comm::Face face_of(int d) { return {axis_of(d), step_of(d)}; }
+
+class Neighbours {
+public:
+  explicit Neighbours(std::shared_ptr<const TileLayout> layout);
+
+  const TileLayout& layout() const noexcept { return *layout_; }
+  const std::shared_ptr<const TileLayout>& layout_ptr() const noexcept { return layout_; }
+
+  /// The eight neighbours of a target tile: entry d.
+  const Neighbour* of(int target_parity, std::int64_t tile) const noexcept {
+    return table_[target_parity].data() + 8 * tile;
+  }
+  /// Target tiles that need no halo, and those that do; increasing.
+  std::span<const std::int32_t> interior(int target_parity) const noexcept { return interior_[target_parity]; }
+  std::span<const std::int32_t> boundary(int target_parity) const noexcept { return boundary_[target_parity]; }
+
+  /// Tiles of `source_parity` that another process receives from *its* direction d, in the order of its slots.
+  /// They leave through face_of(d) turned round. Empty on an axis that is not split.
+  std::span<const std::int32_t> sent(int source_parity, int d) const noexcept { return sent_[source_parity][d]; }
+  /// Lanes of such a tile that travel, increasing: lanes / T_mu of them.
+  std::span<const std::int32_t> sent_lanes(int d) const noexcept { return sent_lanes_[d]; }
+  /// Lanes of a target tile that a slot of direction d fills, in the same order.
+  std::span<const std::int32_t> received_lanes(int d) const noexcept { return received_lanes_[d]; }
+  /// Lane i of a rotated neighbour comes from lane rotation(d)[i] of its tile.
+  std::span<const std::int32_t> rotation(int d) const noexcept { return rotation_[d]; }
+
+  /// Numbers of one component that the largest face of an axis carries; 0 on an axis that is not split.
+  std::int64_t face_sites(int axis) const noexcept;
+
+private:
+  std::shared_ptr<const TileLayout> layout_;
+  std::array<std::vector<Neighbour>, 2> table_;
+  std::array<std::vector<std::int32_t>, 2> interior_, boundary_;
+  std::array<std::array<std::vector<std::int32_t>, 8>, 2> sent_;
+  std::array<std::vector<std::int32_t>, 8> sent_lanes_, received_lanes_, rotation_;
+};
+
+}  // namespace halocline::lattice

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/lattice/tile_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::lattice {
+namespace {
+
+constexpr std::array<char, 4> axis_name{'x', 'y', 'z', 't'};
+
+bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+/// What is wrong with this tile on this box, as a sentence; nothing where it fits.
+std::optional<std::string> objection(const Geometry4& geometry, const Coordinates<4>& tile) {
+  const auto& local = geometry.local();
+  for (int axis = 0; axis < 4; ++axis) {
+    if (geometry.global()[axis] % 2 != 0)
+      return fmt::format(
+          "the lattice has {} sites along {}; even-odd ordering needs an even number on every axis, choose {} or {}",
+          geometry.global()[axis], axis_name[axis], geometry.global()[axis] - 1, geometry.global()[axis] + 1);
+    if (!is_power_of_two(tile[axis]))
+      return fmt::format("{} lanes along {} were asked for; give 1, 2, 4, 8 or 16", tile[axis], axis_name[axis]);
+  }
+  if (local[0] % 2 != 0)
+    return fmt::format(
+        "a process holds {} sites along x, which must be even; take a process grid that divides {} sites along x into "
+        "even parts, for example 1 process along x",
+        local[0], geometry.global()[0]);
+  if (product<4>(tile) > TileLayout::max_lanes)
+    return fmt::format("a tile of {}x{}x{}x{} has {} lanes; give a product of at most {}", tile[0], tile[1], tile[2],
+                       tile[3], product<4>(tile), TileLayout::max_lanes);
+  for (int axis = 0; axis < 4; ++axis) {
+    const bool fits = local[axis] % tile[axis] == 0 &&
+                      ((tile[axis] == 1 && axis != 0) || (local[axis] / tile[axis]) % 2 == 0);
+    if (!fits)
+      return fmt::format(
+          "{} lanes along {} need a local extent divisible by {}, but a process holds {} sites there; give fewer lanes",
+          tile[axis], axis_name[axis], 2 * tile[axis], local[axis]);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TileLayout::TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& tile)
+    : geometry_(std::move(geometry)), tile_(tile) {
+  if (auto sentence = objection(*geometry_, tile)) throw core::InvalidArgument(*sentence);
+  for (int axis = 0; axis < 4; ++axis) outer_[axis] = geometry_->local()[axis] / tile_[axis];
+  lanes_ = static_cast<int>(product<4>(tile_));
+  origin_parity_ = geometry_->parity({0, 0, 0, 0});
+  // A row of x holds outer_[0] / 2 tiles of each parity, whatever its y, z and t.
+  tiles_ = product<4>(outer_) / 2;
+}
+
+std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometry4> geometry, int lanes) {
+  if (!is_power_of_two(lanes) || lanes > max_lanes)
+    throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
+  if (auto sentence = objection(*geometry, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
+  // Most lanes first; then the least share of steps that rotate lanes, where a rotation that also merges a halo
+  // counts several times.
+  std::optional<Coordinates<4>> chosen;
+  double chosen_cost = 0;
+  for (std::int64_t tx = 1; tx <= lanes; tx *= 2)
+    for (std::int64_t ty = 1; tx * ty <= lanes; ty *= 2)
+      for (std::int64_t tz = 1; tx * ty * tz <= lanes; tz *= 2)
+        for (std::int64_t tt = 1; tx * ty * tz * tt <= lanes; tt *= 2) {
+          const Coordinates<4> tile{tx, ty, tz, tt};
+          if (objection(*geometry, tile)) continue;
+          double cost = 0;
+          for (int axis = 0; axis < 4; ++axis)
+            if (tile[axis] > 1)
+              cost += static_cast<double>(tile[axis]) / static_cast<double>(geometry->local()[axis]) *
+                      (geometry->is_split(axis) ? 4 : 1);
+          const auto more = chosen ? product<4>(tile) - product<4>(*chosen) : 1;
+          if (more > 0 || (more == 0 && cost < chosen_cost)) {
+            chosen = tile;
+            chosen_cost = cost;
+          }
+        }
+  return std::make_shared<const TileLayout>(std::move(geometry), *chosen);
+}
+
+std::int64_t TileLayout::tile_index(const Coordinates<4>& outer) const noexcept {
+  return outer[0] / 2 + (outer_[0] / 2) * (outer[1] + outer_[1] * (outer[2] + outer_[2] * outer[3]));
+}
+
+Coordinates<4> TileLayout::outer_coordinates(int parity, std::int64_t tile) const noexcept {
+  Coordinates<4> outer = coordinates_of<4>(tile, {outer_[0] / 2, outer_[1], outer_[2], outer_[3]});
+  outer[0] = 2 * outer[0] + ((parity + outer[1] + outer[2] + outer[3] + origin_parity_) & 1);
+  return outer;
+}
+
+TileSite TileLayout::locate(const Coordinates<4>& local) const noexcept {
+  Coordinates<4> outer{};
+  Coordinates<4> lane{};
+  for (int axis = 0; axis < 4; ++axis) {
+    outer[axis] = local[axis] % outer_[axis];
+    lane[axis] = local[axis] / outer_[axis];
+  }
+  return {parity_of(outer), tile_index(outer), lane_index(lane)};
+}
+
+Coordinates<4> TileLayout::coordinates(const TileSite& site) const noexcept {
+  Coordinates<4> x = outer_coordinates(site.parity, site.tile);
+  const Coordinates<4> lane = lane_coordinates(site.lane);
+  for (int axis = 0; axis < 4; ++axis) x[axis] += outer_[axis] * lane[axis];
+  return x;
+}
+
+}  // namespace halocline::lattice

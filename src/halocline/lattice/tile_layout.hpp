@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Where a site of the local lattice stands in memory: parity, tile, lane.
+///
+/// A tile is V sites that move through one SIMD pack. Its shape is a parameter: T_mu lanes along axis mu, product V.
+/// The lanes of an axis are far apart: site x_mu = o_mu + O_mu l_mu belongs to outer coordinate o_mu and lane
+/// coordinate l_mu, with O_mu = L_mu / T_mu. A step along mu then leaves the lanes alone everywhere but at the outer
+/// edge, where they rotate by one along mu. So no shuffle stands in the bulk of a stencil, whichever axis it goes.
+///
+/// Sites are ordered even-odd by their *global* parity: all tiles of parity 0, then all of parity 1, each
+/// `[t][z][y][x/2]` over outer coordinates. All lanes of a tile have one parity, which asks that O_mu is even on every
+/// axis with more than one lane, and on x. An odd local extent of y, z or t is fine while it has one lane.
+///
+/// A tile counts the same sites in float and in double, so a change of precision streams (docs/design/0003).
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "halocline/lattice/geometry.hpp"
+
+namespace halocline::lattice {
+
+/// Place of one site.
+struct TileSite {
+  int parity;
+  std::int64_t tile;  ///< within its parity
+  int lane;
+};
+
+class TileLayout {
+public:
+  static constexpr int max_lanes = 16;
+
+  /// @param geometry  the local box; all global extents even, local x even
+  /// @param tile      lanes along x, y, z, t: powers of two with a product of at most 16
+  /// @throws InvalidArgument  naming the axis and what would do
+  TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& tile);
+
+  /// The layout with the most lanes that fit, on axes that are not split between processes where there is a choice.
+  /// @throws InvalidArgument  as above; every rank alike
+  static std::shared_ptr<const TileLayout> best(std::shared_ptr<const Geometry4> geometry, int lanes = max_lanes);
+
+  const Geometry4& geometry() const noexcept { return *geometry_; }
+  const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }
+  const Coordinates<4>& tile() const noexcept { return tile_; }    ///< lanes along each axis
+  const Coordinates<4>& outer() const noexcept { return outer_; }  ///< tiles along each axis, both parities
+  int lanes() const noexcept { return lanes_; }
+  std::int64_t tiles() const noexcept { return tiles_; }  ///< of each parity
+
+  TileSite locate(const Coordinates<4>& local) const noexcept;
+  Coordinates<4> coordinates(const TileSite& site) const noexcept;
+
+  /// Outer coordinates of a tile, and back (its parity is parity_of(outer)).
+  Coordinates<4> outer_coordinates(int parity, std::int64_t tile) const noexcept;
+  std::int64_t tile_index(const Coordinates<4>& outer) const noexcept;
+  /// Parity of the site with these outer coordinates, the same for all lanes.
+  int parity_of(const Coordinates<4>& outer) const noexcept {
+    return static_cast<int>((outer[0] + outer[1] + outer[2] + outer[3] + origin_parity_) & 1);
+  }
+
+  Coordinates<4> lane_coordinates(int lane) const noexcept { return coordinates_of<4>(lane, tile_); }
+  int lane_index(const Coordinates<4>& lane) const noexcept { return static_cast<int>(linear_index<4>(lane, tile_)); }
+
+private:
+  std::shared_ptr<const Geometry4> geometry_;
+  Coordinates<4> tile_;
+  Coordinates<4> outer_{};
+  int lanes_ = 1;
+  int origin_parity_ = 0;
+  std::int64_t tiles_ = 0;
+};
+
+}  // namespace halocline::lattice

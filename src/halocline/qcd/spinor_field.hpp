@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Spinor fields: twelve complex numbers a site, stored `[colour][spin][re, im]` in the tiled layout.
+
+#include <complex>
+#include <memory>
+#include <span>
+
+#include "halocline/lattice/field.hpp"
+
+namespace halocline::qcd {
+
+inline constexpr int spinor_reals = 24;
+
+template <class T>
+using SpinorField = lattice::Field<T>;
+
+/// A zero spinor field. Collective: no.  Cost: 24 sizeof(T) bytes a site.
+template <class T>
+SpinorField<T> spinor_field(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset) {
+  return SpinorField<T>(std::move(layout), spinor_reals, subset);
+}
+
+/// Fills the sites that `field` holds from the local box in canonical order.
+/// @param canonical  shape [t][z][y][x][spin 4][colour 3], the whole local box
+/// @throws InvalidArgument  for a wrong length. Collective: no.
+template <class T>
+void from_canonical(SpinorField<T>& field, std::span<const std::complex<double>> canonical);
+
+/// Writes the sites that `field` holds into the local box in canonical order; the others are left alone.
+template <class T>
+void to_canonical(std::span<std::complex<double>> canonical, const SpinorField<T>& field);
+
+}  // namespace halocline::qcd

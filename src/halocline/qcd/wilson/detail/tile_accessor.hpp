@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// How the hopping kernel reads tiled fields on a CPU.
+///
+/// A tile of V sites goes through the kernel in V / W sub-packs of W lanes, W being what a register holds. A local
+/// neighbour is loaded and projected in registers. A rotated one is permuted as it is loaded; a halo slot holds half
+/// spinors that the sender projected already; both are the rare case and stand out of line.
+
+#include <array>
+#include <cstdint>
+
+#include "halocline/core/pack.hpp"
+#include "halocline/lattice/neighbours.hpp"
+#include "halocline/qcd/wilson/detail/kernels.hpp"
+
+namespace halocline::qcd::wilson {
+
+inline constexpr int link_reals = 18;
+inline constexpr int half_spinor_reals = 12;
+
+/// Everything about one hop that is the same for all tiles.
+template <class T, int V>
+struct HopView {
+  static constexpr int width = V < core::native_lanes<T> ? V : core::native_lanes<T>;
+  using Real = core::Number<T, width>;
+  using Index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+  const T* in;     ///< spinor tiles of the source parity
+  const T* links;  ///< of the target parity
+  /// Lane tables and halo of each direction.
+  alignas(64) Index rotation[8][V];
+  std::array<const T*, 8> received;                   ///< slots, [slot][12][lanes that travel]
+  std::array<const std::int32_t*, 8> received_lanes;  ///< where they go
+  std::array<int, 8> received_count;                  ///< how many a slot has: V / T_mu
+};
+
+template <class T, int V>
+struct TileAccessor {
+  using View = HopView<T, V>;
+  using Real = typename View::Real;
+  static constexpr int width = View::width;
+
+  const View& view;
+  const lattice::Neighbour* neighbours;
+  const T* links;  ///< of this tile, at this sub-pack
+  int first_lane;  ///< of this sub-pack
+
+  static HALOCLINE_INLINE Complex<Real> load(const T* spinor, int colour, int spin) {
+    const T* at = spinor + 2 * (4 * colour + spin) * V;
+    return {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
+  }
+
+  template <int d>
+  HALOCLINE_INLINE Complex<Real> link(int row, int column) const {
+    const T* at = links + (d * link_reals + 2 * (3 * row + column)) * V;
+    return {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
+  }
+
+  template <int d, int sign>
+  HALOCLINE_INLINE HalfSpinor<Real> half() const {
+    const lattice::Neighbour n = neighbours[d];
+    if (__builtin_expect(n.slot == lattice::Neighbour::local, 1)) {
+      const T* spinor = view.in + std::int64_t(n.tile) * (24 * V) + first_lane;
+      return project<d % 4, sign, Real>([&](int colour, int spin) { return load(spinor, colour, spin); });
+    }
+    alignas(64) T buffer[half_spinor_reals * width];
+    fetch_far<d, sign>(buffer, n);
+    HalfSpinor<Real> h;
+#pragma GCC unroll 3
+    for (int colour = 0; colour < 3; ++colour)
+#pragma GCC unroll 2
+      for (int spin = 0; spin < 2; ++spin) {
+        const T* at = buffer + 2 * (2 * colour + spin) * width;
+        h.at[colour][spin] = {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + width)};
+      }
+    return h;
+  }
+
+  /// The projected neighbour of a rotated or halo direction, `[colour][spin][re, im][width]`.
+  template <int d, int sign>
+  __attribute__((noinline)) void fetch_far(T* buffer, lattice::Neighbour n) const {
+    const int count = view.received_count[d];
+    if (n.slot >= 0 && count == V) {
+      const T* slot = view.received[d] + std::int64_t(n.slot) * (half_spinor_reals * V) + first_lane;
+      for (int r = 0; r < half_spinor_reals; ++r)
+        core::Lanes<Real>::store(buffer + r * width, core::Lanes<Real>::load(slot + r * V));
+      return;
+    }
+    const T* spinor = view.in + std::int64_t(n.tile) * (24 * V);
+    const HalfSpinor<Real> h = project<d % 4, sign, Real>([&](int colour, int spin) {
+      const T* at = spinor + 2 * (4 * colour + spin) * V;
+      return Complex<Real>{load_rotated<d>(at), load_rotated<d>(at + V)};
+    });
+    for (int colour = 0; colour < 3; ++colour)
+      for (int spin = 0; spin < 2; ++spin) {
+        T* at = buffer + 2 * (2 * colour + spin) * width;
+        core::Lanes<Real>::store(at, h.at[colour][spin].re);
+        core::Lanes<Real>::store(at + width, h.at[colour][spin].im);
+      }
+    if (n.slot < 0) return;
+    const T* slot = view.received[d] + std::int64_t(n.slot) * (half_spinor_reals * count);
+    for (int i = 0; i < count; ++i) {
+      const int lane = view.received_lanes[d][i] - first_lane;
+      if (lane < 0 || lane >= width) continue;
+      for (int r = 0; r < half_spinor_reals; ++r) buffer[r * width + lane] = slot[r * count + i];
+    }
+  }
+
+  /// The sub-pack of V numbers whose lanes are rotated along the axis of direction d.
+  template <int d>
+  HALOCLINE_INLINE Real load_rotated(const T* numbers) const {
+    if constexpr (V == 1) {
+      return *numbers;
+    } else if constexpr (V == width || V == 2 * width) {
+      typename Real::Mask table;
+      std::memcpy(&table, view.rotation[d] + first_lane, sizeof(table));
+      if constexpr (V == width)
+        return core::permute(Real::load(numbers), table);
+      else
+        return core::permute(Real::load(numbers), Real::load(numbers + width), table);
+    } else {
+      alignas(64) T lane[width];
+      for (int i = 0; i < width; ++i) lane[i] = numbers[view.rotation[d][first_lane + i]];
+      return core::Lanes<Real>::load(lane);
+    }
+  }
+};
+
+}  // namespace halocline::qcd::wilson
