@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Groups on MPI communicators. Every return code is looked at; the duplicated communicators return errors.
+///
+/// MPI counts are int, our lengths are not: what may be long goes in parts of 1 GiB.
+
+#include "halocline/comm/mpi.hpp"
+#include "halocline/comm/world.hpp"
+#include "halocline/core/error.hpp"
+
+#include <cstdlib>
+
+#if HALOCLINE_HAVE_MPI
+
+#include "halocline/comm/detail/backend.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace halocline::comm {
+
+void check_mpi(int code, const char* call, int rank) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw core::Error("rank " + std::to_string(rank) + ": " + call +
+                        " failed: " + std::string(text, static_cast<std::size_t>(length)),
+                    rank);
+}
+
+namespace {
+
+constexpr std::size_t longest_part = std::size_t{1} << 30;
+
+bool mpi_is_running() noexcept {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
+}
+
+class MpiGather final : public detail::PendingGather {
+public:
+  MpiGather(MPI_Request request, int rank) : request_(request), rank_(rank) {}
+  ~MpiGather() override {
+    if (request_ != MPI_REQUEST_NULL && mpi_is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  void wait() override {
+    if (request_ != MPI_REQUEST_NULL) check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Iallgather", rank_);
+  }
+
+private:
+  MPI_Request request_;
+  int rank_;
+};
+
+class MpiBackend final : public detail::Backend {
+public:
+  /// Takes over `owned`.
+  explicit MpiBackend(MPI_Comm owned) : comm_(owned) {
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  }
+  ~MpiBackend() override {
+    if (mpi_is_running()) MPI_Comm_free(&comm_);
+  }
+
+  MPI_Comm comm() const noexcept { return comm_; }
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+
+  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    in_parts(bytes, [&](std::span<std::byte> part) {
+      check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, comm_), "MPI_Bcast");
+    });
+  }
+
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    const Unit unit(mine.size(), rank_);
+    check(MPI_Allgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_), "MPI_Allgather");
+  }
+
+  std::unique_ptr<detail::PendingGather> begin_all_gather(std::span<const std::byte> mine,
+                                                          std::span<std::byte> all) override {
+    const Unit unit(mine.size(), rank_);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_, &request),
+          "MPI_Iallgather");
+    return std::make_unique<MpiGather>(request, rank_);
+  }
+
+  void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    const Unit unit(mine.size() / static_cast<std::size_t>(size_), rank_);
+    check(MPI_Alltoall(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_), "MPI_Alltoall");
+  }
+
+  void sum(std::span<std::uint64_t> values) override {
+    in_parts(values, [&](std::span<std::uint64_t> part) {
+      check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_UINT64_T, MPI_SUM, comm_),
+            "MPI_Allreduce");
+    });
+  }
+
+  void bit_xor(std::span<std::uint32_t> values) override {
+    in_parts(values, [&](std::span<std::uint32_t> part) {
+      check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_UINT32_T, MPI_BXOR, comm_),
+            "MPI_Allreduce");
+    });
+  }
+
+  void send(std::span<const std::byte> bytes, int to, int tag) override {
+    in_parts(bytes, [&](std::span<const std::byte> part) {
+      check(MPI_Send(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, tag, comm_), "MPI_Send");
+    });
+  }
+
+  void receive(std::span<std::byte> bytes, int from, int tag) override {
+    in_parts(bytes, [&](std::span<std::byte> part) {
+      MPI_Status status;
+      check(MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, tag, comm_, &status), "MPI_Recv");
+      int received = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &received), "MPI_Get_count");
+      if (static_cast<std::size_t>(received) != part.size()) {
+        throw core::Error("rank " + std::to_string(rank_) + ": received " + std::to_string(received) +
+                              " bytes from rank " + std::to_string(from) + ", expected " + std::to_string(part.size()),
+                          rank_);
+      }
+    });
+  }
+
+  std::shared_ptr<detail::Backend> split(int colour, int key) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split(comm_, colour, key, &part), "MPI_Comm_split");
+    return std::make_shared<MpiBackend>(part);
+  }
+
+private:
+  /// A block as `count` things of an MPI type: bytes while an int can count them, one long thing beyond.
+  struct Unit {
+    Unit(std::size_t bytes, int rank) : count(static_cast<int>(bytes)) {
+      if (bytes < longest_part) return;
+      const std::size_t words = bytes / 8;
+      if (bytes % 8 != 0 || words > longest_part) {
+        throw core::Error("rank " + std::to_string(rank) + ": a block of " + std::to_string(bytes) +
+                              " bytes is too long for one collective: at most 8 GiB, in multiples of 8 bytes",
+                          rank);
+      }
+      count = static_cast<int>(words);
+      type = MPI_UINT64_T;
+    }
+    int count;
+    MPI_Datatype type = MPI_BYTE;
+  };
+
+  /// At least one part, so that an empty message is still a message.
+  template <class T, class Action>
+  static void in_parts(std::span<T> values, Action&& action) {
+    const std::size_t most = longest_part / sizeof(T);
+    do {
+      const std::size_t n = std::min(values.size(), most);
+      action(values.first(n));
+      values = values.subspan(n);
+    } while (!values.empty());
+  }
+
+  void check(int code, const char* call) const { check_mpi(code, call, rank_); }
+
+  MPI_Comm comm_;
+  int rank_ = -1;
+  int size_ = 0;
+};
+
+void end_mpi() {
+  if (mpi_is_running()) MPI_Finalize();
+}
+
+/// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
+void start_mpi() {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (ended != 0) throw core::Error("MPI has already ended in this process; make the group before MPI_Finalize");
+  if (started != 0) return;
+#ifdef OPEN_MPI
+  // Without mpirun Open MPI starts a daemon for this one process, through ssh where it finds one, and aborts where it
+  // does not. This setting, looked at only in that case, makes it do without.
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+#endif
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", -1);
+  std::atexit(end_mpi);
+}
+
+std::shared_ptr<detail::Backend> duplicate(MPI_Comm mpi) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(mpi, &copy), "MPI_Comm_dup", -1);
+  return std::make_shared<MpiBackend>(copy);
+}
+
+}  // namespace
+
+Communicator from_mpi(MPI_Comm mpi) {
+  if (!mpi_is_running())
+    throw core::InvalidArgument("an MPI communicator was given while MPI is not running; start MPI first");
+  if (mpi == MPI_COMM_NULL) throw core::InvalidArgument("MPI_COMM_NULL given, expected an MPI communicator");
+  int between_groups = 0;
+  check_mpi(MPI_Comm_test_inter(mpi, &between_groups), "MPI_Comm_test_inter", -1);
+  if (between_groups != 0)
+    throw core::InvalidArgument("an inter-communicator was given, expected one of a single group");
+  return Communicator(duplicate(mpi));
+}
+
+MPI_Comm mpi_comm(const Communicator& group) noexcept {
+  const auto* backend = dynamic_cast<const MpiBackend*>(&group.backend());
+  return backend == nullptr ? MPI_COMM_NULL : backend->comm();
+}
+
+Communicator world() {
+  // MPI is one per process, and so is the group of all processes: the second call must not be a collective again.
+  static const std::shared_ptr<detail::Backend> all = [] {
+    start_mpi();
+    return duplicate(MPI_COMM_WORLD);
+  }();
+  return Communicator(all);
+}
+
+Communicator from_fortran_handle(int handle) {
+  if (!mpi_is_running())
+    throw core::InvalidArgument("an MPI communicator was given while MPI is not running; start MPI first");
+  return from_mpi(MPI_Comm_f2c(static_cast<MPI_Fint>(handle)));
+}
+
+void abort_all(int status) {
+  if (mpi_is_running()) MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);
+}
+
+}  // namespace halocline::comm
+
+#else
+
+namespace halocline::comm {
+
+Communicator world() { return Communicator::self(); }
+
+Communicator from_fortran_handle(int) {
+  throw core::InvalidArgument(
+      "an MPI communicator was given, but this Halocline is built without MPI; rebuild with HALOCLINE_MPI=ON");
+}
+
+void abort_all(int status) { std::_Exit(status); }
+
+}  // namespace halocline::comm
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The border to MPI: the only header that includes <mpi.h>. Without MPI it is empty.
+
+#include "halocline/core/config.hpp"
+
+#if HALOCLINE_HAVE_MPI
+
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1  // the C++ interface of old Open MPI would add a library that nothing here uses
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include "halocline/comm/communicator.hpp"
+
+#include <mpi.h>
+
+namespace halocline::comm {
+
+/// A group on a duplicate of `mpi`, so that its messages cannot meet other people's. The duplicate returns errors
+/// instead of aborting; they come out as core::Error.
+/// @throws InvalidArgument  for MPI_COMM_NULL, an inter-communicator, or before MPI has started
+/// Collective: yes, over `mpi`.
+Communicator from_mpi(MPI_Comm mpi);
+
+/// The communicator under a group, or MPI_COMM_NULL for a group that does not stand on MPI. Owned by the group.
+MPI_Comm mpi_comm(const Communicator& group) noexcept;
+
+/// Throws core::Error naming the rank and the call when `code` is not MPI_SUCCESS.
+/// @param call  e.g. "MPI_Bcast"
+void check_mpi(int code, const char* call, int rank);
+
+}  // namespace halocline::comm
+
+#endif
