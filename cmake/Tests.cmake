@@ -9,7 +9,7 @@
 
 add_library(halocline_test_main OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(halocline_test_main PRIVATE halocline::core halocline_warnings halocline_dep_doctest)
-if(HALOCLINE_MPI AND EXISTS ${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp AND TARGET halocline::comm)
+if(HALOCLINE_MPI AND TARGET halocline::comm)
   add_library(halocline_test_main_mpi OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main_mpi.cpp)
   target_link_libraries(halocline_test_main_mpi PRIVATE halocline::comm halocline_warnings halocline_dep_doctest)
 endif()
@@ -51,6 +51,18 @@ foreach(room ${halocline_rooms})
     endforeach()
   endif()
 endforeach()
+
+if(CMAKE_CROSSCOMPILING)
+  if(HALOCLINE_SVE_BITS AND TARGET test_core)
+    add_test(NAME core_refuses_other_vectors COMMAND qemu-aarch64 -cpu max,sve256=on $<TARGET_FILE:test_core>)
+    set_tests_properties(core_refuses_other_vectors PROPERTIES PASS_REGULAR_EXPRESSION "this machine lacks SVE" TIMEOUT 60)
+  endif()
+else()
+  add_test(NAME package
+           COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}/tests/package
+                   -DGENERATOR=${CMAKE_GENERATOR} -DCXX=${CMAKE_CXX_COMPILER} -P ${PROJECT_SOURCE_DIR}/tests/package/run.cmake)
+  set_tests_properties(package PROPERTIES LABELS package TIMEOUT 300)
+endif()
 
 find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
 if(HALOCLINE_NVCC AND NOT CMAKE_CROSSCOMPILING)

@@ -128,9 +128,8 @@ def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
         found.append(Finding(path, 1, f"first line must be the licence: {LICENCE}"))
     if len(lines) > rules.max_lines:
         found.append(Finding(path, len(lines), f"{len(lines)} lines, at most {rules.max_lines}; split by idea"))
-    if file.suffix in {".hpp", ".h", ".cuh"} and not any(line.startswith("#pragma once") for line in lines):
-        if room_of(path) is not None or file.suffix != ".h":
-            found.append(Finding(path, 1, "header without #pragma once"))
+    if file.suffix in {".hpp", ".cuh"} and not any(line.startswith("#pragma once") for line in lines):
+        found.append(Finding(path, 1, "header without #pragma once"))
     for number, line in enumerate(lines, 1):
         if REMINDER.search(line):
             found.append(Finding(path, number, "reminder word: do it now, or open an issue"))

@@ -11,3 +11,5 @@ set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+# By name, so that -static takes the archive: the search would find the shared library first.
+set(OpenMP_gomp_LIBRARY gomp CACHE STRING "OpenMP runtime")

@@ -3,8 +3,8 @@
 // Compiled without the ISA flags of the rest (cmake/Rooms.cmake), so that it runs where the rest cannot. The list of
 // features comes from the configuration, which asked the compiler what the flags of the rest switch on.
 
-#include "halocline/core/config.hpp"
 #include "halocline/core/cpu.hpp"
+#include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
 #include <initializer_list>
