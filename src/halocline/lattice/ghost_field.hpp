@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A field on the local box with ghost sites around it, in rows along x.
+///
+/// Algorithms that read neighbours in many combinations (staples, leaves, loops) and whose cost is arithmetic rather
+/// than communication keep this plain layout: memory is `[t][z][y][component][x]`, every axis carries `depth` ghost
+/// sites on both sides whether it is split between processes or not, and so every neighbour of every local site, along
+/// any path of at most `depth` steps an axis, stands at a fixed distance in memory. Nobody asks where an edge is.
+///
+/// A SIMD pack holds consecutive x of one row; its neighbours in x are an unaligned load beside it. Site x = 0 of a
+/// row is aligned to 64 bytes. The lower ghosts of a row share the padding at the end of the row before.
+///
+/// Ghosts are filled one axis after another, each slab as wide as the axes already done, so corners are right after
+/// four steps and no diagonal message is needed.
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/lattice/geometry.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halocline::lattice {
+
+/// @tparam T  the number of one component; a site has `components` of them
+template <class T>
+class GhostField {
+public:
+  static constexpr int most_ghosts = 4;
+
+  /// @param components  numbers a site
+  /// @param depth       ghost sites on each side of each axis, 1 ... 4, and no more than the smallest local extent
+  /// @throws InvalidArgument  for another depth, or no component; on every rank alike
+  /// All zero. Collective: no.  Cost: memory of all sites with ghosts, x padded to multiples of 64 bytes.
+  GhostField(std::shared_ptr<const Geometry4> geometry, int components, int depth)
+      : geometry_(std::move(geometry)), components_(components), depth_(depth) {
+    const auto& local = geometry_->local();
+    if (components < 1)
+      throw core::InvalidArgument("a field of " + std::to_string(components) +
+                                  " numbers a site was asked for; at least 1 is needed");
+    for (int axis = 0; axis < 4; ++axis)
+      if (depth < 1 || depth > most_ghosts || depth > local[axis])
+        throw core::InvalidArgument("ghost depth " + std::to_string(depth) + " does not fit axis " +
+                                    std::to_string(axis) + " with local extent " + std::to_string(local[axis]) +
+                                    "; it must lie between 1 and min(4, every local extent): use fewer processes "
+                                    "along this axis or a larger lattice");
+    row_ = (local[0] + 2 * depth + line - 1) / line * line;
+    stride_[0] = 1;
+    stride_[1] = row_ * components;
+    stride_[2] = stride_[1] * (local[1] + 2 * depth);
+    stride_[3] = stride_[2] * (local[2] + 2 * depth);
+    origin_ = line + depth * (stride_[1] + stride_[2] + stride_[3]);
+    data_ = core::AlignedArray<T>(line + stride_[3] * (local[3] + 2 * depth) + 2 * line);
+  }
+
+  const Geometry4& geometry() const noexcept { return *geometry_; }
+  const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }
+  int depth() const noexcept { return depth_; }
+  int components() const noexcept { return components_; }
+
+  /// Distance in memory from a number to the same one at the next site of an axis.
+  std::int64_t stride(int axis) const noexcept { return stride_[axis]; }
+  /// Distance from one component of a site to the next.
+  std::int64_t component_stride() const noexcept { return row_; }
+  /// Place of component 0 of a site, local coordinates in [-depth, local + depth), relative to data().
+  std::int64_t offset(const Coordinates<4>& x) const noexcept {
+    return origin_ + x[0] + x[1] * stride_[1] + x[2] * stride_[2] + x[3] * stride_[3];
+  }
+
+  /// Numbers up to 128 bytes past the last ghost may be read (not written), so a pack may begin at any site.
+  T* data() noexcept { return data_.data(); }
+  const T* data() const noexcept { return data_.data(); }
+
+  T& at(const Coordinates<4>& x, int component) noexcept { return data_[offset(x) + component * row_]; }
+  const T& at(const Coordinates<4>& x, int component) const noexcept { return data_[offset(x) + component * row_]; }
+
+  /// Fills all ghosts, corners too, with the numbers that their owners hold.
+  /// Beyond an open end of the process grid they keep what they hold.
+  /// Collective: yes.  Cost: two messages for each split axis, `depth` layers each.
+  void exchange_ghosts() { exchange_ghosts(0, components_); }
+  /// The same for components first ... first + count - 1 only.
+  void exchange_ghosts(int first, int count) {
+    for (int axis = 0; axis < 4; ++axis) {
+      if (geometry_->is_split(axis))
+        exchange_split(axis, first, count);
+      else if (geometry_->grid().periodic(axis))
+        wrap(axis, first, count);
+    }
+  }
+
+private:
+  static constexpr std::int64_t line = core::AlignedArray<T>::alignment / static_cast<std::int64_t>(sizeof(T));
+
+  struct Box {
+    Coordinates<4> low, high;
+  };
+
+  /// `depth` layers along an axis that begin at `low`, as wide as the axes already exchanged.
+  Box slab(int axis, std::int64_t low) const {
+    Box box{};
+    for (int other = 0; other < 4; ++other) {
+      const std::int64_t margin = other < axis ? depth_ : 0;
+      box.low[other] = -margin;
+      box.high[other] = geometry_->local()[other] + margin;
+    }
+    box.low[axis] = low;
+    box.high[axis] = low + depth_;
+    return box;
+  }
+
+  /// Calls action(pointer to the run of x, its length) for every row and component of a box.
+  template <class Action>
+  void for_each_run(const Box& box, int first, int count, Action&& action) {
+    const std::int64_t length = box.high[0] - box.low[0];
+    for (std::int64_t t = box.low[3]; t < box.high[3]; ++t)
+      for (std::int64_t z = box.low[2]; z < box.high[2]; ++z)
+        for (std::int64_t y = box.low[1]; y < box.high[1]; ++y) {
+          T* run = data() + offset({box.low[0], y, z, t}) + first * row_;
+          for (int c = 0; c < count; ++c, run += row_) action(run, length);
+        }
+  }
+
+  /// An axis that one process holds whole: its ghosts are its own sites.
+  void wrap(int axis, int first, int count) {
+    const std::int64_t extent = geometry_->local()[axis];
+    const std::int64_t jump = extent * stride_[axis];
+    for_each_run(slab(axis, -depth_), first, count, [&](T* run, std::int64_t length) {
+      std::memcpy(run, run + jump, static_cast<std::size_t>(length) * sizeof(T));
+    });
+    for_each_run(slab(axis, extent), first, count, [&](T* run, std::int64_t length) {
+      std::memcpy(run, run - jump, static_cast<std::size_t>(length) * sizeof(T));
+    });
+  }
+
+  void exchange_split(int axis, int first, int count) {
+    const std::int64_t extent = geometry_->local()[axis];
+    move(axis, -1, slab(axis, 0), slab(axis, extent), first, count);
+    move(axis, +1, slab(axis, extent - depth_), slab(axis, -depth_), first, count);
+  }
+
+  /// One message towards `direction` and one from the other side. Processes with even coordinate send first, those
+  /// with odd coordinate receive first, so blocking sends cannot wait on each other in a circle, not even in a ring
+  /// of odd length, where two even ones meet once: the chain of waits ends at the odd process behind them.
+  void move(int axis, int direction, const Box& from, const Box& to, int first, int count) {
+    const comm::ProcessGrid& grid = geometry_->grid();
+    const int target = grid.neighbour({axis, direction});
+    const int source = grid.neighbour({axis, -direction});
+    const int tag = comm::Face{axis, direction}.index();
+    std::vector<T> outgoing, incoming;
+    if (target >= 0)
+      for_each_run(from, first, count,
+                   [&](T* run, std::int64_t length) { outgoing.insert(outgoing.end(), run, run + length); });
+    if (source >= 0) {
+      std::size_t numbers = 0;
+      for_each_run(to, first, count, [&](T*, std::int64_t length) { numbers += static_cast<std::size_t>(length); });
+      incoming.resize(numbers);
+    }
+    const bool sends_first = grid.coords()[static_cast<std::size_t>(axis)] % 2 == 0;
+    for (const bool sending : {sends_first, !sends_first}) {
+      if (sending && target >= 0)
+        geometry_->communicator().send(std::as_bytes(std::span(outgoing)), target, tag);
+      else if (!sending && source >= 0)
+        geometry_->communicator().receive(std::as_writable_bytes(std::span(incoming)), source, tag);
+    }
+    const T* next = incoming.data();
+    if (source >= 0)
+      for_each_run(to, first, count, [&](T* run, std::int64_t length) {
+        std::memcpy(run, next, static_cast<std::size_t>(length) * sizeof(T));
+        next += length;
+      });
+  }
+
+  std::shared_ptr<const Geometry4> geometry_;
+  int components_;
+  int depth_;
+  std::int64_t row_ = 0;  ///< numbers from one component of a row to the next
+  Coordinates<4> stride_{};
+  std::int64_t origin_ = 0;  ///< of the first local site
+  core::AlignedArray<T> data_;
+};
+
+}  // namespace halocline::lattice
