@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// comm: groups of processes and their grids.
+#include <nanobind/stl/pair.h>
+
+#include "bindings.hpp"
+#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/world.hpp"
+
+namespace halocline::bindings {
+namespace {
+
+std::span<const std::byte> bytes_of(const nb::bytes& bytes) {
+  return {static_cast<const std::byte*>(bytes.data()), bytes.size()};
+}
+nb::bytes to_bytes(std::span<const std::byte> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+}  // namespace
+
+void bind_comm(nb::module_& m) {
+  using comm::Communicator;
+  nb::class_<Communicator>(m, "Communicator", "A group of processes. Every method but rank and size is collective.")
+      .def_static("self", &Communicator::self, "The group of this process alone.")
+      .def_prop_ro("rank", &Communicator::rank)
+      .def_prop_ro("size", &Communicator::size)
+      .def("barrier", &Communicator::barrier, nb::call_guard<nb::gil_scoped_release>())
+      .def("any", &Communicator::any, "mine"_a, "True when mine is true on some rank.")
+      .def("all", &Communicator::all, "mine"_a, "True when mine is true on every rank.")
+      .def(
+          "sum",
+          [](const Communicator& group, std::vector<double> values) {
+            group.sum(std::span<double>(values));
+            return values;
+          },
+          "values"_a, "Sums over the ranks, in rank order: the same bits on every rank.")
+      .def(
+          "max",
+          [](const Communicator& group, std::vector<double> values) {
+            group.max(values);
+            return values;
+          },
+          "values"_a)
+      .def(
+          "broadcast",
+          [](const Communicator& group, const nb::bytes& mine, int root) {
+            std::array<double, 1> length{group.rank() == root ? static_cast<double>(mine.size()) : 0.0};
+            group.sum(std::span<double>(length));
+            std::vector<std::byte> buffer(bytes_of(mine).begin(), bytes_of(mine).end());
+            buffer.resize(static_cast<std::size_t>(length[0]));
+            group.broadcast(buffer, root);
+            return to_bytes(buffer);
+          },
+          "bytes"_a, "root"_a = 0, "The root's bytes, on every rank.")
+      .def(
+          "gather",
+          [](const Communicator& group, const nb::bytes& mine, int root) {
+            return to_bytes(group.gather(bytes_of(mine), root));
+          },
+          "bytes"_a, "root"_a = 0, "The bytes of all ranks in rank order at the root, empty elsewhere.");
+  m.def("world", &comm::world, "All processes of the run; the first call starts MPI when nobody has. Collective.");
+  m.def("from_fortran_handle", &comm::from_fortran_handle, "handle"_a,
+        "A group on a duplicate of an MPI communicator given as mpi4py's comm.py2f(). Collective.");
+  m.def("abort_all", &comm::abort_all, "status"_a, "Ends every process of the run.");
+  m.def(
+      "least_surface_grid",
+      [](const std::vector<std::int64_t>& extents, int ranks) { return comm::least_surface_grid(extents, ranks); },
+      "extents"_a, "ranks"_a, "The process grid that moves the least halo. Raises InvalidArgument when none fits.");
+}
+
+}  // namespace halocline::bindings

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HDF5 file that a spectrum run leaves, and the resumption of a run from it.
+
+    /                      attributes: format, version, revision, parameters (JSON, every default included),
+                           physics_hash, run_file (its text), lattice, kappa, m0, csw, boundary, basis, momenta
+    /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...
+        positions          (sources, 4) integer, x y z t
+        residuals          (sources, 12) |b - D x| / |b| of each column, and iterations beside it
+        mesons/<channel>   (sources, momenta, T) complex, summed over space, source shifted to t = 0
+        nucleon            (sources, momenta, T) complex
+
+A configuration is added by writing the whole file anew beside the old one and renaming it, so a run that is killed, or
+a disk that is full, never costs what was there. A later run with the same physics skips what is finished; one with
+other physics is refused with the first difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from halocline.errors import FileError, InvalidArgument
+from halocline.qcd.runfile import Run
+
+FORMAT = "halocline spectrum 1"
+
+
+@dataclasses.dataclass
+class Measured:
+    """The results of one configuration; arrays as in the file."""
+
+    name: str
+    positions: np.ndarray
+    mesons: dict[str, np.ndarray]
+    nucleon: np.ndarray | None
+    residuals: np.ndarray
+    iterations: np.ndarray
+    attributes: dict[str, Any]
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[h5py.File]:
+    """An HDF5 file for reading; its failures are FileErrors."""
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError) as error:
+        raise FileError(f"{path}: not a readable HDF5 file of Halocline ({_short(error)}).") from None
+
+
+def _short(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].strip("'\"")
+
+
+class SpectrumFile:
+    """Results on disk. Used by one rank alone."""
+
+    def __init__(self, path: str | Path, run: Run, attributes: Mapping[str, Any]) -> None:
+        """Opens or begins a result file.
+
+        attributes: of the file's root, beside the parameters
+        Raises InvalidArgument when the file holds the results of other physics, FileError when it is no such file or
+        cannot be written.
+        """
+        self.path = Path(path)
+        self.run = run
+        self.attributes = dict(attributes)
+        self.measured: list[Measured] = []
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.path.parent}: cannot be made a folder: {error.strerror}.") from None
+        if self.path.exists():
+            self._check_same_physics()
+            self.measured = read_spectrum(self.path)[1]
+        elif not os.access(self.path.parent, os.W_OK):
+            raise FileError(f"{self.path}: cannot be written: no permission in its folder.")
+
+    def _check_same_physics(self) -> None:
+        with opened(self.path) as file:
+            if file.attrs.get("format") != FORMAT:
+                raise FileError(f"{self.path}: exists and is not a result file of `halocline qcd spectrum`.")
+            if file.attrs["physics_hash"] == self.run.physics_hash():
+                return
+            there = json.loads(file.attrs["parameters"])
+        difference = first_difference(there, self.run.as_toml_values())
+        raise InvalidArgument(
+            f"{self.path} holds results of another run ({difference}); "
+            "name another [output] file, or move that one away."
+        )
+
+    def finished(self, name: str) -> Measured | None:
+        """The results of a configuration that an earlier run finished."""
+        return next((m for m in self.measured if m.name == name), None)
+
+    def add(self, measured: Measured) -> None:
+        """Adds a configuration and puts the file on disk, whole. Raises FileError; the old file then stands."""
+        self.measured.append(measured)
+        beside = self.path.with_name(self.path.name + ".partial")
+        try:
+            self._write(beside)
+            with open(beside, "rb") as written:
+                os.fsync(written.fileno())
+            os.replace(beside, self.path)
+        except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
+            self.measured.pop()
+            with contextlib.suppress(OSError):
+                beside.unlink()
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else _short(error)
+            free = shutil.disk_usage(self.path.parent).free
+            raise FileError(f"{self.path}: cannot be written: {reason} ({free} bytes are free there).") from None
+
+    def _write(self, path: Path) -> None:
+        with h5py.File(path, "w") as file:
+            file.attrs["format"] = FORMAT
+            file.attrs["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
+            file.attrs["physics_hash"] = self.run.physics_hash()
+            file.attrs["momenta"] = np.array(self.run.measure.momenta, dtype=np.int64)
+            for name, value in self.attributes.items():
+                file.attrs[name] = value
+            for index, measured in enumerate(self.measured):
+                group = file.create_group(f"configurations/{index:04d}")
+                group.attrs["name"] = measured.name
+                for name, value in measured.attributes.items():
+                    group.attrs[name] = value
+                group["positions"] = measured.positions
+                group["residuals"] = measured.residuals
+                group["iterations"] = measured.iterations
+                for channel, correlator in measured.mesons.items():
+                    group[f"mesons/{channel}"] = correlator
+                if measured.nucleon is not None:
+                    group["nucleon"] = measured.nucleon
+
+
+def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:
+    """The root attributes and the configurations of a result file. Raises FileError. Collective: no."""
+    with opened(Path(path)) as file:
+        if file.attrs.get("format") != FORMAT:
+            raise FileError(f"{path}: not a result file of `halocline qcd spectrum`.")
+        groups = [file["configurations"][k] for k in sorted(file["configurations"])]
+        return dict(file.attrs), [_read_measured(group) for group in groups]
+
+
+def _read_measured(group: h5py.Group) -> Measured:
+    attributes = dict(group.attrs)
+    return Measured(
+        name=attributes.pop("name"),
+        positions=group["positions"][()],
+        mesons={channel: data[()] for channel, data in group["mesons"].items()} if "mesons" in group else {},
+        nucleon=group["nucleon"][()] if "nucleon" in group else None,
+        residuals=group["residuals"][()],
+        iterations=group["iterations"][()],
+        attributes=attributes,
+    )
+
+
+def first_difference(there: Any, here: Any, where: str = "") -> str:
+    """'[solver] tolerance is 1e-10 there and 1e-08 here', for two nested tables."""
+    for name in sorted(set(there) | set(here), key=lambda n: (n not in there, n)):
+        before, now = there.get(name), here.get(name)
+        if before == now or (where == "" and name in ("parallel", "output")) or name in ("files", "bin"):
+            continue
+        inner = f"{where} {name}".strip() if where else f"[{name}]"
+        if isinstance(before, Mapping) and isinstance(now, Mapping):
+            return first_difference(before, now, inner)
+        return f"{inner} is {_said(before)} there and {_said(now)} here"
+    return "the same keys, another order"
+
+
+def _said(value: Any) -> str:
+    return "absent" if value is None else json.dumps(value)
+
+
+def zero_momentum(momenta: np.ndarray) -> int | None:
+    """Position of zero momentum in the list, None when it was not asked for."""
+    hits = np.flatnonzero(~np.any(np.asarray(momenta), axis=1))
+    return int(hits[0]) if hits.size else None
+
+
+def as_json(attributes: Mapping[str, Any], measured: list[Measured]) -> dict[str, Any]:
+    """The numbers of a run for `--json`: correlators are means over the sources, real parts, at zero momentum.
+
+    Other momenta stand in `configurations[i].momenta` with the same keys. The nucleon stands among the mesons' keys
+    too, so that every correlator is found in one place.
+    """
+    momenta = np.asarray(attributes["momenta"])
+    zero = zero_momentum(momenta)
+    configurations = []
+    for m in measured:
+        hadrons = dict(m.mesons) | ({"nucleon": m.nucleon} if m.nucleon is not None else {})
+        at = [{name: c[:, p].real.mean(axis=0).tolist() for name, c in hadrons.items()} for p in range(len(momenta))]
+        entry: dict[str, Any] = {"name": m.name, "mesons": at[zero] if zero is not None else {}}
+        if m.nucleon is not None and zero is not None:
+            entry["nucleon"] = at[zero]["nucleon"]
+        entry["residuals"] = m.residuals.tolist()
+        entry["iterations"] = m.iterations.tolist()
+        entry["positions"] = m.positions.tolist()
+        others = [p for p in range(len(momenta)) if p != zero]
+        entry["momenta"] = [{"momentum": momenta[p].tolist(), "mesons": at[p]} for p in others]
+        entry |= {name: plain_value(value) for name, value in m.attributes.items()}
+        configurations.append(entry)
+    root = {name: plain_value(value) for name, value in attributes.items() if name not in ("parameters", "run_file")}
+    return root | {"parameters": json.loads(attributes["parameters"]), "configurations": configurations}
+
+
+def plain_value(value: Any) -> Any:
+    """An HDF5 attribute as JSON holds it."""
+    if isinstance(value, np.ndarray):
+        return [plain_value(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    return value

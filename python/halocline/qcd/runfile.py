@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run file of `halocline qcd spectrum` and `halocline qcd solve`: sections, keys, defaults and refusals.
+
+Read with `read_run_file(path)`; every mistake is an InvalidArgument before any work starts. Paths in a run file are
+relative to the folder the command is started in. Lattice units throughout.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, ClassVar
+
+from halocline.errors import FileError, InvalidArgument
+from halocline.schema import (
+    REQUIRED,
+    Check,
+    Section,
+    Unfit,
+    array,
+    boolean,
+    choice,
+    integer,
+    key,
+    number,
+    phase,
+    plain,
+    read_table,
+    shown,
+    table,
+    text,
+)
+
+MESONS = (
+    "pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP",
+)  # fmt: skip
+"""Named channels; "all" adds the sixteen source-equals-sink channels of the Clifford algebra."""
+
+SOURCES = ("point", "wall", "gaussian", "z2")
+SOLVERS = ("auto", "bicgstab", "cg", "gcr", "fgmres")
+
+
+def extents(at_least: int = 1) -> Check:
+    return array(integer(at_least=at_least), "four integers x, y, z, t", length=4)
+
+
+@dataclasses.dataclass(frozen=True)
+class Generate(Section):
+    """A quenched ensemble made on the spot by heatbath and over-relaxation."""
+
+    title: ClassVar[str] = "[gauge] generate:"
+    size: tuple = key(REQUIRED, extents(2), "extents x, y, z, t [sites]")
+    beta: float = key(REQUIRED, number(above=0.0), "Wilson coupling")
+    sweeps: int = key(200, integer(at_least=0), "heatbath sweeps before the first configuration")
+    separation: int = key(20, integer(at_least=1), "heatbath sweeps between configurations")
+    configurations: int = key(1, integer(at_least=1), "how many")
+    overrelaxation: int = key(3, integer(at_least=0), "over-relaxation sweeps after each heatbath sweep")
+    seed: int = key(1, integer(at_least=0), "of the random numbers, which do not depend on the process count")
+    start: str = key("cold", choice("cold", "hot"), '"cold" (unit links) or "hot" (random links)')
+
+
+@dataclasses.dataclass(frozen=True)
+class Smear(Section):
+    """Smearing of the links that the quarks see."""
+
+    title: ClassVar[str] = "[gauge] smear:"
+    kind: str = key(REQUIRED, choice("stout", "ape"), '"stout" or "ape"')
+    rho: float | None = key(None, number(above=0.0), "stout: weight of the staples")
+    alpha: float | None = key(None, number(above=0.0, below=1.0), "ape: weight of the staples")
+    steps: int = key(1, integer(at_least=1), "how often")
+
+    def check_together(self) -> None:
+        wanted, other = ("rho", "alpha") if self.kind == "stout" else ("alpha", "rho")
+        if getattr(self, other) is not None:
+            raise InvalidArgument(f'{self.title} kind = "{self.kind}" takes {wanted}, not {other}.')
+        if getattr(self, wanted) is None:
+            raise InvalidArgument(f'{self.title} kind = "{self.kind}" needs {wanted}.')
+
+
+@dataclasses.dataclass(frozen=True)
+class Fix(Section):
+    """Gauge fixing before the sources are placed."""
+
+    title: ClassVar[str] = "[gauge] fix:"
+    kind: str = key(REQUIRED, choice("coulomb", "landau"), '"coulomb" or "landau"')
+    tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on the mean squared divergence of the gauge field")
+    max_iterations: int = key(5000, integer(at_least=1), "sweeps before giving up")
+
+
+@dataclasses.dataclass(frozen=True)
+class Gauge(Section):
+    title: ClassVar[str] = "[gauge]"
+    files: tuple | None = key(
+        None,
+        array(text, "a list of file names", at_least=1),
+        "gauge files: NERSC, ILDG/SciDAC LIME or HDF5, one configuration each",
+        example='files = ["cfg.lime"]',
+    )
+    generate: Generate | None = key(
+        None,
+        table(Generate),
+        "instead of files: make a quenched ensemble",
+        example="generate = { size = [8, 8, 8, 16], beta = 6.0, sweeps = 200, seed = 1 }",
+    )
+    smear: Smear | None = key(
+        None,
+        table(Smear),
+        "smear the links that the quarks see",
+        example='smear = { kind = "stout", rho = 0.1, steps = 3 }',
+    )
+    fix: Fix | None = key(
+        None,
+        table(Fix),
+        "fix the gauge; a wall source needs it",
+        example='fix = { kind = "coulomb", tolerance = 1e-10 }',
+    )
+    strict: bool = key(False, boolean, "refuse links that are not in SU(3) instead of warning")
+
+    def check_together(self) -> None:
+        if self.files is None and self.generate is None:
+            raise InvalidArgument("[gauge] needs 'files' (configurations to read) or 'generate' (an ensemble to make).")
+        if self.files is not None and self.generate is not None:
+            raise InvalidArgument("[gauge] has both 'files' and 'generate'; keep one of them.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Action(Section):
+    title: ClassVar[str] = "[action]"
+    kind: str = key("wilson-clover", choice("wilson-clover", "wilson"), '"wilson-clover" or "wilson"')
+    mass: float | None = key(None, number(), "bare quark mass m0, or kappa = 1/(8 + 2 m0)", example="mass = -0.5")
+    kappa: float | None = key(None, number(above=0.0), "instead of mass", example="kappa = 0.1429")
+    csw: float | None = key(None, number(), "clover coefficient; 1 at tree level", example="csw = 1.0")
+    boundary: tuple = key(
+        (1, 1, 1, -1),
+        array(phase, "four boundary factors x, y, z, t", length=4),
+        "factor of the quark field across each boundary: 1, -1 or { phase = p } for exp(i pi p)",
+    )
+    anisotropy: float = key(1.0, number(above=0.0), "bare anisotropy a_s/a_t of the hopping term")
+    nu: float = key(1.0, number(above=0.0), "ratio of the bare speeds of light, spatial hopping over temporal")
+    csw_t: float | None = key(None, number(), "clover coefficient of the planes with t; csw when absent")
+
+    def check_together(self) -> None:
+        if self.mass is None and self.kappa is None:
+            raise InvalidArgument("[action] needs 'mass' or 'kappa'.")
+        if self.mass is not None and self.kappa is not None:
+            raise InvalidArgument(
+                f"[action] has mass = {self.mass:g} and kappa = {self.kappa:g}; keep one of them "
+                f"(kappa = {self.kappa:g} is mass = {0.5 / self.kappa - 4.0:.10g})."
+            )
+        if self.kind == "wilson" and (self.csw or self.csw_t):
+            raise InvalidArgument('[action] csw is set but kind = "wilson" has no clover term; use "wilson-clover".')
+        if self.kind == "wilson-clover" and self.csw is None:
+            raise InvalidArgument('[action] kind = "wilson-clover" needs csw (1.0 at tree level).')
+
+    @property
+    def m0(self) -> float:
+        """The bare mass, from whichever was given."""
+        return self.mass if self.mass is not None else 0.5 / self.kappa - 4.0
+
+    @property
+    def clover(self) -> float:
+        """csw, 0 for the Wilson action."""
+        return self.csw or 0.0
+
+    @property
+    def clover_t(self) -> float:
+        return self.clover if self.csw_t is None else self.csw_t
+
+
+@dataclasses.dataclass(frozen=True)
+class Source(Section):
+    title: ClassVar[str] = "[source]"
+    kind: str = key("point", choice(*SOURCES), '"point", "wall", "gaussian" or "z2"')
+    positions: tuple = key(
+        ((0, 0, 0, 0),),
+        array(
+            array(integer(at_least=0), "four integers x, y, z, t", length=4),
+            "a list of positions [x, y, z, t]",
+            at_least=1,
+        ),
+        "one propagator each; a wall or z2 source uses only t",
+    )
+    width: float | None = key(None, number(above=0.0), "gaussian: width [sites]", example="width = 2.0")
+    steps: int = key(20, integer(at_least=1), "gaussian: smearing steps")
+    seed: int = key(1, integer(at_least=0), "z2: of the noise")
+    sink: str = key("point", choice("point", "gaussian"), '"point", or "gaussian" with the width and steps above')
+
+    def check_together(self) -> None:
+        if (self.kind == "gaussian" or self.sink == "gaussian") and self.width is None:
+            raise InvalidArgument("[source] a gaussian source or sink needs width (in sites, e.g. 2.0).")
+        if self.width is not None and self.kind != "gaussian" and self.sink != "gaussian":
+            raise InvalidArgument(f'[source] width is set but neither kind = "{self.kind}" nor the sink is gaussian.')
+        if len(set(self.positions)) != len(self.positions):
+            raise InvalidArgument("[source] positions names the same site twice.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver(Section):
+    title: ClassVar[str] = "[solver]"
+    kind: str = key("auto", choice(*SOLVERS), ", ".join(f'"{s}"' for s in SOLVERS))
+    tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on |b - D x| / |b| of the full operator, in double")
+    max_iterations: int = key(10000, integer(at_least=1), "of one column, before it counts as failed")
+    precision: str = key("mixed", choice("mixed", "double", "single"), '"mixed", "double" or "single"')
+    even_odd: bool = key(True, boolean, "solve the even-odd Schur complement")
+
+    def check_together(self) -> None:
+        if self.precision == "single" and self.tolerance < 1e-7:
+            raise InvalidArgument(
+                f'[solver] tolerance = {self.tolerance:g} is out of reach of precision = "single" '
+                '(about 1e-6); use "mixed".'
+            )
+        if self.tolerance < 1e-15:
+            raise InvalidArgument(
+                f"[solver] tolerance = {self.tolerance:g} is below double precision; 1e-14 is reachable."
+            )
+
+
+def channels(value: Any) -> tuple:
+    """A list of channel names, or "all"."""
+    if value == "all" or value == ("all",):
+        return ("all",)
+    if isinstance(value, str):
+        raise Unfit('a list of channels, or "all"')
+    return array(choice(*MESONS), 'a list of channels, or "all"')(value)
+
+
+def momentum_list(value: Any) -> tuple:
+    entry = array(integer(at_least=-1000), "three integers", length=3)
+    momenta = array(entry, "a list of momenta [nx, ny, nz]", at_least=1)(value)
+    if len(set(momenta)) != len(momenta):
+        raise Unfit("each momentum once")
+    return momenta
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure(Section):
+    title: ClassVar[str] = "[measure]"
+    mesons: tuple = key(("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS))
+    nucleon: bool = key(True, boolean, "the nucleon two-point function")
+    momenta: tuple = key(((0, 0, 0),), momentum_list, "of the sink, in units of 2 pi / L; correlators come for each")
+    bin: int = key(1, integer(at_least=1), "configurations a jackknife bin, for the errors in plots and tables")
+
+    def check_together(self) -> None:
+        if not self.mesons and not self.nucleon:
+            raise InvalidArgument("[measure] asks for nothing: name a channel in mesons, or set nucleon = true.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Parallel(Section):
+    title: ClassVar[str] = "[parallel]"
+    grid: tuple | None = key(
+        None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
+    )
+
+
+def hdf5_name(value: Any) -> str:
+    name = text(value)
+    if not name.endswith((".h5", ".hdf5")):
+        raise Unfit('a file name ending in ".h5"')
+    return name
+
+
+@dataclasses.dataclass(frozen=True)
+class Output(Section):
+    title: ClassVar[str] = "[output]"
+    file: str = key("spectrum.h5", hdf5_name, "results; folders are made, pictures and the log lie beside it")
+    plots: bool = key(True, boolean, "correlators and effective masses as PNG and PDF")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A whole run file. Raises InvalidArgument on construction by `from_table`."""
+
+    gauge: Gauge
+    action: Action
+    source: Source = dataclasses.field(default_factory=Source)
+    solver: Solver = dataclasses.field(default_factory=Solver)
+    measure: Measure = dataclasses.field(default_factory=Measure)
+    parallel: Parallel = dataclasses.field(default_factory=Parallel)
+    output: Output = dataclasses.field(default_factory=Output)
+
+    @staticmethod
+    def from_table(tables: dict[str, Any]) -> Run:
+        """Makes a run of nested dictionaries, as TOML gives them."""
+        homes = {cls.title: [f.name for f in dataclasses.fields(cls)] for cls in SECTIONS.values()}
+        for name, value in tables.items():
+            if name in SECTIONS:
+                continue
+            home = next((title for title, names in homes.items() if name in names), None)
+            if home is not None and not isinstance(value, dict):
+                raise InvalidArgument(f"'{name}' stands outside every section; it belongs in {home}.")
+            listed = ", ".join(f"[{s}]" for s in SECTIONS)
+            raise InvalidArgument(f"there is no section [{name}]; {nearest_section(name)}there are {listed}.")
+        for name in ("gauge", "action"):
+            if name not in tables:
+                raise InvalidArgument(f"the section [{name}] is missing; `halocline qcd spectrum --example` shows one.")
+        return Run(**{name: read_table(SECTIONS[name], value, homes) for name, value in tables.items()})
+
+    def as_toml_values(self) -> dict[str, Any]:
+        """Every parameter, defaults included, as plain values."""
+        return {name: getattr(self, name).as_toml_values() for name in SECTIONS}
+
+    def physics_hash(self) -> str:
+        """Digest of everything that changes a number in a result: all sections but [parallel] and [output].
+
+        [measure] bin and [gauge] files are left out too, so that a run may be resumed with more configurations.
+        """
+        values = self.as_toml_values()
+        del values["parallel"], values["output"], values["measure"]["bin"]
+        values["gauge"].pop("files", None)
+        if "generate" in values["gauge"]:
+            values["gauge"]["generate"].pop("configurations")
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "gauge": Gauge,
+    "action": Action,
+    "source": Source,
+    "solver": Solver,
+    "measure": Measure,
+    "parallel": Parallel,
+    "output": Output,
+}
+
+
+def nearest_section(name: str) -> str:
+    near = difflib.get_close_matches(name.lower(), SECTIONS, n=1, cutoff=0.5)
+    return f"did you mean [{near[0]}]? " if near else ""
+
+
+def parse_run_file(content: str, name: str) -> Run:
+    """Reads the text of a run file; `name` heads the sentence of a refusal."""
+    try:
+        return Run.from_table(tomllib.loads(content))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument(f"{name}: not a TOML file: {error}.") from None
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{name}: {error}") from None
+
+
+def read_run_file(path: str | Path) -> Run:
+    """Reads and checks a run file.
+
+    Raises FileError when it cannot be read, InvalidArgument for the first thing wrong in it. Collective: no.
+    """
+    try:
+        content = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{path}: not a TOML file: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
+    return parse_run_file(content, str(path))
+
+
+def example_run_file() -> str:
+    """A complete run file with a comment on every key, as `--example` prints it."""
+    lines = ["# Run file of `halocline qcd spectrum` and `halocline qcd solve`. Lattice units; axes x, y, z, t."]
+    lines += ["# Beyond the links, a mass and csw, every key may be left out; what is commented out has no default."]
+    shown_anyway = {"files", "mass", "csw"}
+    for name, cls in SECTIONS.items():
+        lines += ["", f"[{name}]"]
+        for field in dataclasses.fields(cls):
+            example = field.metadata["example"] or f"{field.name} = {shown(plain(default_of(field)))}"
+            off = default_of(field) is None and field.name not in shown_anyway
+            if default_of(field) is None and field.metadata["example"] is None:
+                example = f"{field.name} = 1.0"
+            lines += [f"# {field.metadata['note']}", f"{'# ' if off else ''}{example}"]
+    return "\n".join(lines) + "\n"
+
+
+def default_of(field: dataclasses.Field) -> Any:
+    return field.default_factory() if field.default is dataclasses.MISSING else field.default

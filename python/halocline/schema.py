@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run-file sections as dataclasses that check themselves.
+
+A section is a frozen dataclass derived from `Section`. Each field is made by `key()`, which holds the default, the
+check and the comment; so one object serves the reader of run files, the commented example of `--example`, the
+documentation and Python callers, who get the same refusals. A check takes a value as TOML gives it, returns it in its
+final form, and raises `Unfit(expected)` when it cannot: the sentence around it is put together here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from halocline.errors import InvalidArgument
+
+Check = Callable[[Any], Any]
+REQUIRED: Any = object()
+
+
+class Unfit(Exception):
+    """Raised by a check; the text says what would fit."""
+
+
+def key(default: Any, check: Check, note: str, *, example: str | None = None) -> Any:
+    """A field of a section.
+
+    default: value when the key is absent, or REQUIRED; None means absent
+    check: see the module; not applied to a default of None
+    note: the comment that `--example` prints
+    example: TOML text that `--example` prints instead of the default; it is commented out when the default is None
+    """
+    metadata = {"check": check, "note": note, "example": example}
+    if default is REQUIRED:
+        return dataclasses.field(metadata=metadata)
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=lambda: default.copy(), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+class Section:
+    """Base of all sections; `title` is how sentences name it."""
+
+    title: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
+            object.__setattr__(self, field.name, checked(field, value, self.title))
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Checks that need several keys; raises InvalidArgument."""
+
+    def as_toml_values(self) -> dict[str, Any]:
+        """The section as plain values that JSON and TOML can hold; absent keys left out."""
+        return {
+            f.name: plain(getattr(self, f.name))
+            for f in dataclasses.fields(self)  # type: ignore[arg-type]
+            if getattr(self, f.name) is not None
+        }
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON and TOML hold it: sections as tables, phases as -1, 1 or { phase = ... }."""
+    if isinstance(value, Section):
+        return value.as_toml_values()
+    if isinstance(value, complex):
+        if value.imag == 0.0:
+            return int(value.real)
+        return {"phase": math.atan2(value.imag, value.real) / math.pi}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    return value
+
+
+def checked(field: dataclasses.Field, value: Any, title: str) -> Any:
+    try:
+        return field.metadata["check"](value)
+    except Unfit as unfit:
+        raise InvalidArgument(f"{title} {field.name} = {shown(value)}: expected {unfit}.") from None
+
+
+def shown(value: Any) -> str:
+    """The value as a run file writes it, shortened."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        text = f'"{value}"'
+    elif isinstance(value, Mapping):
+        text = "{ " + ", ".join(f"{k} = {shown(v)}" for k, v in value.items()) + " }"
+    elif isinstance(value, (list, tuple)):
+        text = "[" + ", ".join(shown(v) for v in value) + "]"
+    else:
+        text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]] | None = None) -> Any:
+    """Makes a section of a TOML table.
+
+    homes: section title -> its keys, so that a key in the wrong section is sent to the right one
+    Raises InvalidArgument: unknown or missing key, wrong type, impossible value.
+    """
+    if not isinstance(table, Mapping):
+        raise InvalidArgument(f"{cls.title} = {shown(table)}: expected a table of keys.")
+    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    for name in table:
+        if name not in fields:
+            raise InvalidArgument(f"{cls.title} has no key '{name}'{advice(name, fields, cls.title, homes or {})}.")
+    for name, field in fields.items():
+        no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if name not in table and no_default:
+            raise InvalidArgument(f"{cls.title} needs the key '{name}': {field.metadata['note']}.")
+    return cls(**table)
+
+
+def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iterable[str]]) -> str:
+    """'; did you mean ...' for a key that this section does not have."""
+    known = list(known)
+    for home, names in homes.items():
+        if home != title and name in names:
+            return f"; '{name}' belongs in {home}"
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean '{near[0]}'"
+    everywhere = {n: home for home, names in homes.items() for n in names}
+    far = difflib.get_close_matches(name.lower(), list(everywhere), n=1, cutoff=0.7)
+    if far:
+        return f"; did you mean '{far[0]}' in {everywhere[far[0]]}"
+    return f"; it has {', '.join(known)}"
+
+
+# ---- checks ------------------------------------------------------------------------------------------------------
+
+
+def number(*, above: float = -math.inf, at_least: float = -math.inf, below: float = math.inf) -> Check:
+    """A finite real number in the open or half-open range."""
+    limits = []
+    if above > -math.inf:
+        limits.append(f"above {above:g}")
+    if at_least > -math.inf:
+        limits.append(f"of at least {at_least:g}")
+    if below < math.inf:
+        limits.append(f"below {below:g}")
+    expected = "a number" + (" " + " and ".join(limits) if limits else "")
+
+    def check(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise Unfit(expected)
+        if not (above < value < below and value >= at_least):
+            raise Unfit(expected)
+        return float(value)
+
+    return check
+
+
+def integer(*, at_least: int, at_most: int | None = None) -> Check:
+    expected = f"an integer of at least {at_least}" + (f" and at most {at_most}" if at_most is not None else "")
+
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Unfit(expected)
+        if value < at_least or (at_most is not None and value > at_most):
+            raise Unfit(expected)
+        return value
+
+    return check
+
+
+def boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Unfit("true or false")
+    return value
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise Unfit("a text in quotes")
+    return value
+
+
+def choice(*words: str) -> Check:
+    """One of the words; the nearest one is named when it is none."""
+    listed = ", ".join(f'"{w}"' for w in words[:-1]) + (" or " if len(words) > 1 else "") + f'"{words[-1]}"'
+
+    def check(value: Any) -> str:
+        if isinstance(value, str) and value in words:
+            return value
+        near = difflib.get_close_matches(value.lower(), words, n=1) if isinstance(value, str) else []
+        raise Unfit(listed + (f' (did you mean "{near[0]}"?)' if near else ""))
+
+    return check
+
+
+def array(entry: Check, expected: str, *, length: int | None = None, at_least: int = 0) -> Check:
+    """A list whose entries pass `entry`; `expected` describes the whole list."""
+
+    def check(value: Any) -> tuple:
+        if not isinstance(value, (list, tuple)) or len(value) < at_least:
+            raise Unfit(expected)
+        if length is not None and len(value) != length:
+            raise Unfit(expected)
+        try:
+            return tuple(entry(v) for v in value)
+        except Unfit as unfit:
+            raise Unfit(f"{expected}, each {unfit}") from None
+
+    return check
+
+
+def table(cls: type[Section]) -> Check:
+    """An inline table that makes a section of its own."""
+
+    def check(value: Any) -> Section:
+        return value if isinstance(value, cls) else read_table(cls, value)
+
+    return check
+
+
+def phase(value: Any) -> complex:
+    """A boundary factor: 1, -1, or { phase = p } for exp(i pi p)."""
+    expected = "1, -1 or { phase = p } for a factor exp(i pi p)"
+    if isinstance(value, bool):
+        raise Unfit(expected)
+    if isinstance(value, complex):
+        if abs(abs(value) - 1.0) > 1e-12:
+            raise Unfit(expected)
+        return value
+    if isinstance(value, (int, float)) and value in (1, -1):
+        return complex(value)
+    if isinstance(value, Mapping) and set(value) == {"phase"}:
+        angle = value["phase"]
+        if isinstance(angle, (int, float)) and not isinstance(angle, bool) and math.isfinite(angle):
+            turn = math.fmod(angle, 2.0)
+            if turn in (0.0, 1.0, -1.0):
+                return complex(1.0 if turn == 0.0 else -1.0)
+            return complex(math.cos(math.pi * turn), math.sin(math.pi * turn))
+    raise Unfit(expected)
