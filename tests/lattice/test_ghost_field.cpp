@@ -15,8 +15,7 @@ using lattice::Coordinates;
 namespace {
 
 std::shared_ptr<const lattice::Geometry4> alone(const Coordinates<4>& extents) {
-  return std::make_shared<lattice::Geometry4>(extents,
-                                              comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
+  return std::make_shared<lattice::Geometry4>(extents, comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
 }
 
 template <class T>

@@ -16,8 +16,7 @@ using lattice::Coordinates;
 namespace {
 
 std::shared_ptr<const lattice::Geometry4> alone(const Coordinates<4>& extents) {
-  return std::make_shared<lattice::Geometry4>(extents,
-                                              comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
+  return std::make_shared<lattice::Geometry4>(extents, comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
 }
 
 }  // namespace
@@ -25,7 +24,8 @@ std::shared_ptr<const lattice::Geometry4> alone(const Coordinates<4>& extents) {
 TEST_CASE("gauge field: new links are units, ghosts too") {
   const qcd::GaugeField gauge(alone({4, 2, 6, 4}), 2);
   CHECK(gauge.unitarity_violation() == 0);
-  for (const Coordinates<4>& x : {Coordinates<4>{0, 0, 0, 0}, Coordinates<4>{-2, -2, -2, -2}, Coordinates<4>{5, 3, 7, 5}})
+  for (const Coordinates<4>& x :
+       {Coordinates<4>{0, 0, 0, 0}, Coordinates<4>{-2, -2, -2, -2}, Coordinates<4>{5, 3, 7, 5}})
     for (int mu = 0; mu < 4; ++mu) {
       const auto u = gauge.link(x, mu);
       for (int i = 0; i < 3; ++i)
