@@ -74,15 +74,19 @@ void hop_tiles(T* out, const HopView<T, V>& view, const Neighbours& neighbours, 
                std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
   using View = HopView<T, V>;
   const auto count = static_cast<std::int64_t>(tiles.size());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t tile = tiles[i];
-    const lattice::Neighbour* near = neighbours.of(parity, tile);
-    for (int lane = 0; lane < V; lane += View::width) {
-      const TileAccessor<T, V> accessor{view, near, view.links + tile * (8 * link_reals * V) + lane, lane};
-      Spinor<typename View::Real> sum;
-      hop<dagger>(sum, accessor);
-      finish<T, V>(out, sum, terms, tile, lane);
+#pragma omp parallel
+  {
+    alignas(64) T far[24 * V] = {};
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t tile = tiles[i];
+      const lattice::Neighbour* near = neighbours.of(parity, tile);
+      for (int lane = 0; lane < V; lane += View::width) {
+        const TileAccessor<T, V> accessor{view, near, view.links + tile * (8 * link_reals * V) + lane, lane, far};
+        Spinor<typename View::Real> sum;
+        hop<dagger>(sum, accessor);
+        finish<T, V>(out, sum, terms, tile, lane);
+      }
     }
   }
 }

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/neighbours.hpp"
@@ -45,6 +47,7 @@ struct TileAccessor {
   const lattice::Neighbour* neighbours;
   const T* links;  ///< of this tile, at this sub-pack
   int first_lane;  ///< of this sub-pack
+  T* far;          ///< one spinor tile of this thread, zero in its lower two spins
 
   static HALOCLINE_INLINE Complex<Real> load(const T* spinor, int colour, int spin) {
     const T* at = spinor + 2 * (4 * colour + spin) * V;
@@ -60,51 +63,48 @@ struct TileAccessor {
   template <int d, int sign>
   HALOCLINE_INLINE HalfSpinor<Real> half() const {
     const lattice::Neighbour n = neighbours[d];
-    if (__builtin_expect(n.slot == lattice::Neighbour::local, 1)) {
-      const T* spinor = view.in + std::int64_t(n.tile) * (24 * V) + first_lane;
-      return project<d % 4, sign, Real>([&](int colour, int spin) { return load(spinor, colour, spin); });
-    }
-    alignas(64) T buffer[half_spinor_reals * width];
-    fetch_far<d, sign>(buffer, n);
-    HalfSpinor<Real> h;
-#pragma GCC unroll 3
-    for (int colour = 0; colour < 3; ++colour)
-#pragma GCC unroll 2
-      for (int spin = 0; spin < 2; ++spin) {
-        const T* at = buffer + 2 * (2 * colour + spin) * width;
-        h.at[colour][spin] = {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + width)};
-      }
-    return h;
+    const T* spinor = view.in + std::int64_t(n.tile) * (24 * V) + first_lane;
+    if (__builtin_expect(n.slot != lattice::Neighbour::local, 0)) spinor = fetch_far<d, sign>(n);
+    return project<d % 4, sign, Real>([&](int colour, int spin) { return load(spinor, colour, spin); });
   }
 
-  /// The projected neighbour of a rotated or halo direction, `[colour][spin][re, im][width]`.
+  /// Leaves the projected neighbour of a rotated or halo direction in the upper two spins of `far`, whose lower two
+  /// are zero: projecting that once more changes nothing, and the hot path needs no second form of its data.
   template <int d, int sign>
-  __attribute__((noinline)) void fetch_far(T* buffer, lattice::Neighbour n) const {
+  __attribute__((noinline)) const T* fetch_far(lattice::Neighbour n) const {
     const int count = view.received_count[d];
+    T* to = far + first_lane;
+    const auto place = [](int colour, int spin) { return 2 * (4 * colour + spin) * V; };
     if (n.slot >= 0 && count == V) {
       const T* slot = view.received[d] + std::int64_t(n.slot) * (half_spinor_reals * V) + first_lane;
-      for (int r = 0; r < half_spinor_reals; ++r)
-        core::Lanes<Real>::store(buffer + r * width, core::Lanes<Real>::load(slot + r * V));
-      return;
+      for (int colour = 0; colour < 3; ++colour)
+        for (int spin = 0; spin < 2; ++spin)
+          for (int part = 0; part < 2; ++part)
+            core::Lanes<Real>::store(to + place(colour, spin) + part * V,
+                                     core::Lanes<Real>::load(slot + (2 * (2 * colour + spin) + part) * V));
+      return to;
     }
     const T* spinor = view.in + std::int64_t(n.tile) * (24 * V);
     const HalfSpinor<Real> h = project<d % 4, sign, Real>([&](int colour, int spin) {
-      const T* at = spinor + 2 * (4 * colour + spin) * V;
+      const T* at = spinor + place(colour, spin);
       return Complex<Real>{load_rotated<d>(at), load_rotated<d>(at + V)};
     });
     for (int colour = 0; colour < 3; ++colour)
       for (int spin = 0; spin < 2; ++spin) {
-        T* at = buffer + 2 * (2 * colour + spin) * width;
-        core::Lanes<Real>::store(at, h.at[colour][spin].re);
-        core::Lanes<Real>::store(at + width, h.at[colour][spin].im);
+        core::Lanes<Real>::store(to + place(colour, spin), h.at[colour][spin].re);
+        core::Lanes<Real>::store(to + place(colour, spin) + V, h.at[colour][spin].im);
       }
-    if (n.slot < 0) return;
+    if (n.slot < 0) return to;
     const T* slot = view.received[d] + std::int64_t(n.slot) * (half_spinor_reals * count);
     for (int i = 0; i < count; ++i) {
-      const int lane = view.received_lanes[d][i] - first_lane;
-      if (lane < 0 || lane >= width) continue;
-      for (int r = 0; r < half_spinor_reals; ++r) buffer[r * width + lane] = slot[r * count + i];
+      const int lane = view.received_lanes[d][i];
+      if (lane < first_lane || lane >= first_lane + width) continue;
+      for (int colour = 0; colour < 3; ++colour)
+        for (int spin = 0; spin < 2; ++spin)
+          for (int part = 0; part < 2; ++part)
+            far[place(colour, spin) + part * V + lane] = slot[(2 * (2 * colour + spin) + part) * count + i];
     }
+    return to;
   }
 
   /// The sub-pack of V numbers whose lanes are rotated along the axis of direction d.
