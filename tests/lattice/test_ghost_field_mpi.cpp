@@ -16,7 +16,8 @@ using lattice::Coordinates;
 TEST_CASE("ghost field: every ghost holds its owner's number, on any grid of the processes") {
   const auto world = comm::world();
   const Coordinates<4> global = {4, 6, 8, 12};
-  for (const auto& dims : comm::possible_grids(global, world.size(), {})) {
+  const Coordinates<4> multiple = {2, 1, 1, 1};
+  for (const auto& dims : comm::possible_grids(global, world.size(), multiple)) {
     const auto geometry = std::make_shared<lattice::Geometry4>(global, comm::ProcessGrid(world, dims));
     const auto& local = geometry->local();
     const int depth = local[0] > 1 && local[1] > 1 && local[2] > 1 && local[3] > 1 ? 2 : 1;
