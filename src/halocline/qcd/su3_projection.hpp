@@ -184,7 +184,7 @@ inline Su3<Real> exponential(const Su3<Real>& a) {
   }
   const Su3<Real> b = scale * a;
   const Real half_trace = Real(Scalar(-0.5)) * real_trace_times_adjoint(b, b);  // tr b^2 / 2, real
-  const Real det = determinant(b).im;                                          // det b = i det
+  const Real det = determinant(b).im;                                           // det b = i det
 
   // Horner: (f0, f1, f2) <- b (f0 + f1 b + f2 b^2) + 1/n!, with b^3 = half_trace b + i det.
   constexpr int order = 18;
