@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Stabilised bi-conjugate gradients, for any operator, without its adjoint.
+///
+/// van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631, algorithm Bi-CGSTAB, preconditioned from the right:
+///   v = A M p, alpha = <r0, r> / <r0, v>, s = r - alpha v, t = A M s, omega = <t, s> / <t, t>,
+///   x += alpha M p + omega M s, r = s - omega t, beta = (rho'/rho) (alpha/omega), p = r + beta (p - omega v).
+/// s lives in r. Besides the two applications an iteration makes five passes: two reductions of what the operator
+/// gave, two updates with reductions, one update. Breakdowns, where <r0, v>, omega or rho vanish against the vectors
+/// they come from, restart with the present residual as shadow r0; an operator whose field of values is centred on
+/// zero (a real skew matrix) breaks down at every restart, and that is reported.
+
+#include <cmath>
+#include <optional>
+
+#include "halocline/solve/problem.hpp"
+
+namespace halocline::solve {
+
+namespace detail {
+/// A cosine this small between two vectors is rounding error.
+inline constexpr double vanishing_cosine = 1e-14;
+
+/// |left| |right| times that.
+inline double rounding_floor(double left_norm2, double right_norm2) {
+  return vanishing_cosine * std::sqrt(left_norm2) * std::sqrt(right_norm2);
+}
+}  // namespace detail
+
+/// Iterates on any problem (problem.hpp).
+template <class Problem, class M>
+SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options, M& m) {
+  constexpr bool preconditioned = !std::same_as<std::remove_const_t<M>, NoPreconditioner>;
+  using Vector = typename Problem::Vector;
+  auto& space = problem.space();
+  detail::Monitor monitor(options, problem.source_norms2());
+  const std::size_t columns = problem.source_norms2().size();
+  Vector r = space.create(), shadow = space.create(), p = space.create(), v = space.create(), t = space.create();
+  std::optional<Vector> work_p, work_s;
+  if constexpr (preconditioned) {
+    work_p.emplace(space.create());
+    work_s.emplace(space.create());
+  }
+  const Vector& mp = preconditioned ? *work_p : p;
+  const Vector& ms = preconditioned ? *work_s : r;
+  Scalars alpha(columns), minus_alpha(columns), omega(columns), minus_omega(columns), beta(columns), beta_omega(columns);
+
+  std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
+  while (monitor.begin_cycle(norms2)) {
+    const std::vector<double> shadow2 = norms2;
+    Scalars rho(norms2.begin(), norms2.end());  // <shadow, r> with shadow = r
+    update(space, {assign(shadow, {}, r), assign(p, {}, r)});
+    while (monitor.running()) {
+      if constexpr (preconditioned) problem.precondition(m, *work_p, p);
+      problem.apply(v, mp);
+      const auto pending_v = reduce(space, {{&shadow, &v}, {&v, &v}});
+      const std::span<const Scalar> dv = pending_v.wait();
+      for (std::size_t c = 0; c < columns; ++c) {
+        alpha[c] = monitor.quotient(c, rho[c], dv[c], detail::rounding_floor(shadow2[c], dv[columns + c].real()));
+        minus_alpha[c] = -alpha[c];
+      }
+      const auto pending_s = update_and_reduce(space, {add(r, minus_alpha, v)}, {{&r, &r}});  // r is now s
+
+      if constexpr (preconditioned) problem.precondition(m, *work_s, r);
+      problem.apply(t, ms);
+      const auto pending_t = reduce(space, {{&t, &r}, {&t, &t}});
+      const std::span<const Scalar> ss = pending_s.wait(), dt = pending_t.wait();
+      for (std::size_t c = 0; c < columns; ++c) {
+        const double tt = dt[columns + c].real();
+        const bool done = monitor.small_enough(c, ss[c].real());
+        if (!done && std::abs(dt[c]) <= detail::rounding_floor(ss[c].real(), tt)) monitor.pause(c, Reason::breakdown);
+        omega[c] = done ? 0.0 : monitor.quotient(c, dt[c], tt);
+        minus_omega[c] = -omega[c];
+      }
+      // Without preconditioner ms is r, which still is s when x is updated: updates are carried out in order.
+      const auto pending_r = update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)},
+                                               {{&r, &r}, {&shadow, &r}});
+      const std::span<const Scalar> dr = pending_r.wait();
+      norms2 = detail::real_parts(dr.subspan(0, columns));
+      Scalars next(dr.begin() + static_cast<std::ptrdiff_t>(columns), dr.end());
+      monitor.step(dr.subspan(0, columns));
+
+      if (monitor.wants_replacement()) {
+        const Scalars mask = monitor.replacement_mask();
+        const std::vector<double> exact = problem.replace_residual(x, r, mask);
+        monitor.replaced(mask, exact);
+        const auto pending_rho = reduce(space, {{&shadow, &r}});
+        for (std::size_t c = 0; c < columns; ++c) {
+          if (mask[c] == 0.0) continue;
+          norms2[c] = exact[c];
+          next[c] = pending_rho.wait()[c];
+        }
+      }
+      for (std::size_t c = 0; c < columns; ++c) {
+        if (std::abs(next[c]) <= detail::rounding_floor(shadow2[c], norms2[c])) monitor.pause(c, Reason::breakdown);
+        beta[c] = monitor.quotient(c, next[c], rho[c]) * monitor.quotient(c, alpha[c], omega[c]);
+        beta_omega[c] = -beta[c] * omega[c];
+      }
+      rho = std::move(next);
+      update(space, {scale_add(p, beta, {}, r, beta_omega, v)});
+    }
+    norms2 = problem.replace_residual(x, r);
+  }
+  return monitor.result(problem.timings());
+}
+
+/// Solves A x = b, preconditioned from the right by M. Collective.
+/// @param x  solution out; the initial guess in, when options.use_initial_guess
+/// @param m  approximates the inverse of A
+/// Cost: two applications (and two of M) an iteration, one to verify; 6 work vectors, 8 with M.
+template <VectorSpace Space, class A, class M>
+  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
+SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                     const SolveOptions& options, M& m) {
+  LinearProblem<Space, A> problem(space, a, b);
+  return bicgstab_on(problem, x, options, m);
+}
+
+/// The same without a preconditioner.
+template <VectorSpace Space, class A>
+  requires OperatorOn<A, Space>
+SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                     const SolveOptions& options = {}) {
+  const NoPreconditioner none;
+  return bicgstab(space, a, x, b, options, none);
+}
+
+}  // namespace halocline::solve

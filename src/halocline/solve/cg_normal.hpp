@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Conjugate gradients on the normal equations D^dagger D x = D^dagger b, judged by the residual of D x = b.
+///
+/// The least-squares arrangement of Hestenes and Stiefel (1952), sec. 10 (CGNR in Saad, Iterative Methods for Sparse
+/// Linear Systems, 2nd ed., alg. 8.4): the recursion carries r = b - D x itself, and s = D^dagger r beside it, so
+/// that the wanted residual costs nothing and is not worsened by the condition number:
+///   q = D p, alpha = |s|^2 / |q|^2, x += alpha p, r -= alpha q, s = D^dagger r, beta = |s'|^2 / |s|^2, p = s + beta p.
+
+#include "halocline/solve/problem.hpp"
+
+namespace halocline::solve {
+
+/// Solves D x = b for any invertible D with an adjoint. Collective.
+/// @param x  solution out; the initial guess in, when options.use_initial_guess
+/// Cost: D and D^dagger once an iteration; 5 work vectors.
+template <VectorSpace Space, class D>
+  requires AdjointOperatorOn<D, Space>
+SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typename Space::Vector& b,
+                      const SolveOptions& options = {}) {
+  LinearProblem<Space, D> problem(space, d, b);
+  detail::Monitor monitor(options, problem.source_norms2());
+  const std::size_t columns = problem.source_norms2().size();
+  auto r = space.create(), s = space.create(), p = space.create(), q = space.create();
+  Scalars alpha(columns), minus_alpha(columns), beta(columns);
+
+  std::vector<double> true_norms2 = problem.start(x, r, options.use_initial_guess);
+  while (monitor.begin_cycle(true_norms2)) {
+    problem.apply_dagger(s, r);
+    std::vector<double> gamma = detail::real_parts(update_and_reduce(space, {assign(p, {}, s)}, {{&s, &s}}).wait());
+    while (monitor.running()) {
+      problem.apply(q, p);
+      const auto curvature = reduce(space, {{&q, &q}});
+      const std::span<const Scalar> qq = curvature.wait();
+      for (std::size_t c = 0; c < columns; ++c) {
+        alpha[c] = monitor.quotient(c, gamma[c], qq[c].real());
+        minus_alpha[c] = -alpha[c];
+      }
+      const auto residual = update_and_reduce(space, {add(r, minus_alpha, q)}, {{&r, &r}});
+      problem.apply_dagger(s, r);  // the sum of |r|^2 travels meanwhile
+      const auto gradient = reduce(space, {{&s, &s}});
+      monitor.step(residual.wait());
+      const std::vector<double> next = detail::real_parts(gradient.wait());
+      for (std::size_t c = 0; c < columns; ++c) beta[c] = monitor.quotient(c, next[c], gamma[c]);
+      gamma = next;
+      update(space, {add(x, alpha, p), scale_add(p, beta, {}, s)});
+    }
+    true_norms2 = problem.replace_residual(x, r);
+  }
+  return monitor.result(problem.timings());
+}
+
+}  // namespace halocline::solve

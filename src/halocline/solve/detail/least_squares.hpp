@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The small problem inside GMRES: minimise |beta e_1 - H y| for a growing Hessenberg matrix, by Givens rotations.
+
+#include <complex>
+#include <span>
+#include <vector>
+
+namespace halocline::solve::detail {
+
+/// Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., sec. 6.5.3.
+class HessenbergLeastSquares {
+public:
+  using Scalar = std::complex<double>;
+
+  /// @param beta  norm of the residual at the start
+  explicit HessenbergLeastSquares(double beta) : rhs_{beta} {}
+
+  /// Appends column j = size(): its entries 0..j above the subdiagonal, and the subdiagonal one.
+  /// Returns the squared norm of the least residual. Cost: O(j).
+  double append(std::span<const Scalar> upper, double subdiagonal);
+  std::size_t size() const noexcept { return triangle_.size(); }
+  /// The minimiser, of length size(). A zero pivot (singular operator) leaves its direction out.
+  std::vector<Scalar> solve() const;
+
+private:
+  std::vector<std::vector<Scalar>> triangle_;  // column j of R has j + 1 entries
+  std::vector<double> cosine_;
+  std::vector<Scalar> sine_;
+  std::vector<Scalar> rhs_;
+};
+
+/// Solves R y = g for upper triangular R with unit diagonal; columns[j][i] = R_ij for i < j.
+std::vector<std::complex<double>> solve_unit_triangle(const std::vector<std::vector<std::complex<double>>>& columns,
+                                                      std::vector<std::complex<double>> g);
+
+}  // namespace halocline::solve::detail

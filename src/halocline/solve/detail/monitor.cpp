@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The rules by which columns pause, restart and finish; see monitor.hpp.
+
+#include "halocline/solve/detail/monitor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::solve::detail {
+
+namespace {
+// The recursion aims a little lower than asked, so that its drift seldom costs a restart.
+constexpr double aim = 0.95;
+// Growth of |r|^2 within a cycle after which the recursion carries no information in any precision.
+constexpr double explosion2 = 1e20;
+
+void check(bool good, const char* what, double given, const char* expected) {
+  if (!good) {
+    throw core::InvalidArgument(std::string("solve: ") + what + " = " + std::to_string(given) + " given, " + expected +
+                                " expected");
+  }
+}
+}  // namespace
+
+Monitor::Monitor(const SolveOptions& options, std::span<const double> source_norms2, std::span<const int> spent)
+    : options_(options), columns_(source_norms2.size()) {
+  check(options.tolerance > 0.0, "tolerance", options.tolerance, "a positive number");
+  check(options.max_iterations >= 0, "max_iterations", options.max_iterations, "zero or more");
+  check(options.restart_length >= 1, "restart_length", options.restart_length, "at least 1");
+  check(options.stagnation_window >= 1, "stagnation_window", options.stagnation_window, "at least 1");
+  check(options.replacement >= 0.0 && options.replacement < 1.0, "replacement", options.replacement,
+        "0 (never) or a factor below 1");
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    columns_[c].source2 = source_norms2[c];
+    if (!spent.empty()) columns_[c].iterations = spent[c];
+    if (!std::isfinite(source_norms2[c])) {
+      columns_[c].residual = std::nan("");
+      finish(columns_[c], Reason::not_finite);
+    } else if (source_norms2[c] == 0.0) {
+      finish(columns_[c], Reason::converged);
+    }
+  }
+}
+
+void Monitor::finish(Column& column, Reason reason) noexcept {
+  column.state = State::finished;
+  column.reason = reason;
+}
+
+void Monitor::judge(Column& column, double true_norm2) {
+  const double previous_best = column.best_residual;
+  column.residual = std::sqrt(true_norm2 / column.source2);
+  column.current2 = column.cycle_start2 = column.lowest2 = column.highest2 = true_norm2;
+  column.since_lowest = 0;
+  if (first_cycle_) {
+    column.history.push_back(column.residual);
+    column.best_residual = column.residual;
+  } else {
+    column.best_residual = std::min(column.best_residual, column.residual);
+  }
+  const bool has_cause = column.has_cause;
+  const Reason cause = column.cause;
+  column.has_cause = false;
+  column.state = State::active;
+
+  if (!std::isfinite(column.residual)) return finish(column, Reason::not_finite);
+  if (column.residual <= options_.tolerance) return finish(column, Reason::converged);
+  if (has_cause && (cause == Reason::not_finite || cause == Reason::cancelled)) return finish(column, cause);
+  if (column.iterations >= options_.max_iterations) return finish(column, Reason::iteration_limit);
+  if (first_cycle_) return;
+
+  const double wanted = has_cause && cause == Reason::converged ? 0.5 : 0.999;
+  if (column.residual <= wanted * previous_best) {
+    column.failures = 0;
+    return;
+  }
+  ++column.failures;
+  if (has_cause && cause == Reason::breakdown) return finish(column, Reason::breakdown);
+  if (column.failures >= 2) finish(column, Reason::stagnation);
+}
+
+bool Monitor::begin_cycle(std::span<const double> true_norms2) {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].state != State::finished) judge(columns_[c], true_norms2[c]);
+  }
+  first_cycle_ = false;
+  return running();
+}
+
+bool Monitor::running() const noexcept {
+  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.state == State::active; });
+}
+
+void Monitor::pause(std::size_t column, Reason cause) noexcept {
+  Column& c = columns_[column];
+  if (c.state != State::active) return;
+  c.state = State::paused;
+  c.has_cause = true;
+  c.cause = cause;
+}
+
+bool Monitor::small_enough(std::size_t column, double norm2) const noexcept {
+  const double limit = aim * options_.tolerance;
+  return norm2 <= limit * limit * columns_[column].source2;
+}
+
+void Monitor::step(std::span<const Scalar> norms2) {
+  double worst2 = 0.0;
+  int most = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    Column& column = columns_[c];
+    if (column.state != State::active) continue;
+    const double norm2 = norms2[c].real();
+    ++column.iterations;
+    column.current2 = norm2;
+    column.highest2 = std::max(column.highest2, norm2);
+    column.history.push_back(std::sqrt(std::max(norm2, 0.0) / column.source2));
+    worst2 = std::max(worst2, norm2 / column.source2);
+    most = std::max(most, column.iterations);
+    if (norm2 < column.lowest2) {
+      column.lowest2 = norm2;
+      column.since_lowest = 0;
+    } else {
+      ++column.since_lowest;
+    }
+    if (!std::isfinite(norm2)) {
+      pause(c, Reason::not_finite);
+    } else if (small_enough(c, norm2)) {
+      pause(c, Reason::converged);
+    } else if (column.iterations >= options_.max_iterations) {
+      pause(c, Reason::iteration_limit);
+    } else if (norm2 > explosion2 * column.cycle_start2) {
+      pause(c, Reason::breakdown);
+    } else if (column.since_lowest >= options_.stagnation_window) {
+      pause(c, Reason::stagnation);
+    }
+  }
+  if (most > 0 && options_.progress && !options_.progress(most, std::sqrt(worst2))) cancel();
+}
+
+void Monitor::cancel() noexcept {
+  for (Column& column : columns_) {
+    if (column.state == State::finished) continue;
+    column.state = State::paused;
+    column.has_cause = true;
+    column.cause = Reason::cancelled;
+  }
+}
+
+void Monitor::correct(const SolveResult& inner, std::span<const double> true_norms2) {
+  double worst2 = 0.0;
+  int most = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    Column& column = columns_[c];
+    if (column.state != State::active) continue;
+    // An inner solve that ends before its first iteration still was an attempt.
+    column.iterations += std::max(1, inner.column_iterations[c]);
+    column.history.push_back(std::sqrt(true_norms2[c] / column.source2));
+    worst2 = std::max(worst2, true_norms2[c] / column.source2);
+    most = std::max(most, column.iterations);
+    const Reason reason = inner.reasons[c];
+    if (reason == Reason::breakdown || reason == Reason::not_finite || reason == Reason::cancelled) pause(c, reason);
+  }
+  if (most > 0 && options_.progress && !options_.progress(most, std::sqrt(worst2))) cancel();
+}
+
+Scalar Monitor::quotient(std::size_t column, Scalar numerator, Scalar denominator, double floor) noexcept {
+  if (!active(column)) return 0.0;
+  const double size = std::abs(denominator);
+  if (!std::isfinite(size) || !std::isfinite(std::abs(numerator))) {
+    pause(column, Reason::not_finite);
+    return 0.0;
+  }
+  if (size <= floor) {
+    pause(column, Reason::breakdown);
+    return 0.0;
+  }
+  const Scalar value = numerator / denominator;
+  if (!std::isfinite(std::abs(value))) {
+    pause(column, Reason::breakdown);
+    return 0.0;
+  }
+  return value;
+}
+
+bool Monitor::wants(const Column& column) const noexcept {
+  return column.state == State::active &&
+         column.current2 < options_.replacement * options_.replacement * column.highest2;
+}
+
+bool Monitor::wants_replacement() const noexcept {
+  return options_.replacement > 0.0 &&
+         std::any_of(columns_.begin(), columns_.end(), [this](const Column& c) { return wants(c); });
+}
+
+Scalars Monitor::replacement_mask() const {
+  Scalars mask(columns_.size());
+  for (std::size_t c = 0; c < columns_.size(); ++c) mask[c] = wants(columns_[c]) ? 1.0 : 0.0;
+  return mask;
+}
+
+void Monitor::replaced(std::span<const Scalar> mask, std::span<const double> norms2) noexcept {
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (mask[c] == 0.0) continue;
+    columns_[c].current2 = columns_[c].highest2 = norms2[c];
+    if (!std::isfinite(norms2[c])) pause(c, Reason::not_finite);
+  }
+}
+
+SolveResult Monitor::result(const Timings& timings) const {
+  SolveResult result;
+  result.timings = timings;
+  result.timings.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  for (const Column& column : columns_) {
+    if (result.reason == Reason::converged) result.reason = column.reason;
+    result.iterations = std::max(result.iterations, column.iterations);
+    result.residual.push_back(column.residual);
+    result.reasons.push_back(column.reason);
+    result.column_iterations.push_back(column.iterations);
+    result.history.push_back(column.history);
+  }
+  return result;
+}
+
+}  // namespace halocline::solve::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What a solver asks of an operator or a preconditioner, and operators made from others.
+///
+/// `apply(out, in)` with two different vectors; `apply_dagger(out, in)` where a solver needs the adjoint. A
+/// preconditioner is the same thing and may change from call to call where the solver is flexible.
+
+#include <type_traits>
+
+#include "halocline/solve/vector_space.hpp"
+
+namespace halocline::solve {
+
+template <class A, class Space>
+concept OperatorOn = requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) {
+  a.apply(out, in);
+};
+
+template <class A, class Space>
+concept AdjointOperatorOn =
+    OperatorOn<A, Space> && requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) {
+      a.apply_dagger(out, in);
+    };
+
+/// No preconditioner; solvers skip it without a copy.
+struct NoPreconditioner {};
+
+template <class M, class Space>
+concept PreconditionerOn = std::same_as<std::remove_cvref_t<M>, NoPreconditioner> || OperatorOn<M, Space>;
+
+/// D^dagger D, hermitian and positive. Holds one work vector; refers to space and D, which must outlive it.
+template <VectorSpace Space, AdjointOperatorOn<Space> D>
+class NormalOperator {
+public:
+  NormalOperator(Space& space, D& d) : d_(&d), work_(space.create()) {}
+
+  void apply(typename Space::Vector& out, const typename Space::Vector& in) {
+    d_->apply(work_, in);
+    d_->apply_dagger(out, work_);
+  }
+  void apply_dagger(typename Space::Vector& out, const typename Space::Vector& in) { apply(out, in); }
+
+private:
+  D* d_;
+  typename Space::Vector work_;
+};
+
+/// A + shift, the same shift in every column. Refers to space and A, which must outlive it.
+template <VectorSpace Space, OperatorOn<Space> A>
+class ShiftedOperator {
+public:
+  ShiftedOperator(Space& space, A& a, Scalar shift)
+      : space_(&space), a_(&a), shift_(static_cast<std::size_t>(space.columns()), shift) {}
+
+  void apply(typename Space::Vector& out, const typename Space::Vector& in) {
+    a_->apply(out, in);
+    update(*space_, {add(out, shift_, in)});
+  }
+
+private:
+  Space* space_;
+  A* a_;
+  Scalars shift_;
+};
+
+}  // namespace halocline::solve

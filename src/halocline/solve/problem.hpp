@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The system A x = b as a recursion sees it.
+///
+/// A solver iterates on a *problem*: it applies the operator, and now and then asks for the residual to be recomputed
+/// from x. `LinearProblem` does that in the solver's own space. `ReliableProblem` (reliable_update.hpp) answers the
+/// same questions with the solution and the right-hand side held in another, more precise space, which is all that a
+/// solver needs to become a mixed-precision one.
+
+#include <chrono>
+
+#include "halocline/solve/detail/monitor.hpp"
+#include "halocline/solve/operators.hpp"
+
+namespace halocline::solve {
+
+namespace detail {
+using Clock = std::chrono::steady_clock;
+
+/// Adds the life of the object to a number of seconds.
+class Stopwatch {
+public:
+  explicit Stopwatch(double& seconds) : seconds_(&seconds), start_(Clock::now()) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() { *seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+private:
+  double* seconds_;
+  Clock::time_point start_;
+};
+
+/// Sums of |.|^2 as real numbers.
+inline std::vector<double> real_parts(std::span<const Scalar> sums) {
+  std::vector<double> out;
+  out.reserve(sums.size());
+  for (const Scalar& value : sums) out.push_back(value.real());
+  return out;
+}
+
+/// Columns with a zero source get a zero solution, whatever the guess.
+template <VectorSpace Space>
+void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const double> source_norms2) {
+  Scalars keep;
+  bool any = false;
+  for (const double norm2 : source_norms2) {
+    keep.emplace_back(norm2 == 0.0 ? 0.0 : 1.0);
+    any = any || norm2 == 0.0;
+  }
+  if (any) update(space, {scale(x, keep)});
+}
+}  // namespace detail
+
+/// Refers to its arguments, which must outlive it. Holds one work vector.
+template <VectorSpace SpaceType, OperatorOn<SpaceType> Operator>
+class LinearProblem {
+public:
+  using Space = SpaceType;
+  using Vector = typename Space::Vector;
+
+  LinearProblem(Space& space, Operator& a, const Vector& b)
+      : space_(&space),
+        a_(&a),
+        b_(&b),
+        work_(space.create()),
+        source_norms2_(detail::real_parts(reduce(space, {{&b, &b}}).wait())) {}
+
+  Space& space() const { return *space_; }
+  const std::vector<double>& source_norms2() const { return source_norms2_; }
+  Timings& timings() { return timings_; }
+
+  void apply(Vector& out, const Vector& in) {
+    const detail::Stopwatch watch(timings_.apply);
+    a_->apply(out, in);
+  }
+  void apply_dagger(Vector& out, const Vector& in)
+    requires AdjointOperatorOn<Operator, Space>
+  {
+    const detail::Stopwatch watch(timings_.apply);
+    a_->apply_dagger(out, in);
+  }
+  template <class Preconditioner>
+  void precondition(Preconditioner& m, Vector& out, const Vector& in) {
+    const detail::Stopwatch watch(timings_.precondition);
+    m.apply(out, in);
+  }
+
+  /// Prepares x and sets r = b - A x; returns |r|^2 by column. Without a guess the operator is not needed.
+  std::vector<double> start(Vector& x, Vector& r, bool use_initial_guess) {
+    if (use_initial_guess) {
+      detail::clear_sourceless(*space_, x, source_norms2_);
+      return replace_residual(x, r);
+    }
+    space_->set_zero(x);
+    space_->copy(r, *b_);
+    return source_norms2_;
+  }
+
+  /// r = b - A x in every column; returns |r|^2.
+  std::vector<double> replace_residual(Vector& x, Vector& r) {
+    apply(work_, x);
+    const Scalars minus_one(source_norms2_.size(), Scalar(-1.0));
+    return detail::real_parts(update_and_reduce(*space_, {assign(r, {}, *b_, minus_one, work_)}, {{&r, &r}}).wait());
+  }
+
+  /// The same in the columns where mask is one; where it is zero r stays.
+  std::vector<double> replace_residual(Vector& x, Vector& r, std::span<const Scalar> mask) {
+    apply(work_, x);
+    Scalars keep, minus;
+    for (const Scalar& m : mask) {
+      keep.push_back(1.0 - m);
+      minus.push_back(-m);
+    }
+    return detail::real_parts(
+        update_and_reduce(*space_, {scale_add(r, keep, mask, *b_, minus, work_)}, {{&r, &r}}).wait());
+  }
+
+private:
+  Space* space_;
+  Operator* a_;
+  const Vector* b_;
+  Vector work_;
+  std::vector<double> source_norms2_;
+  Timings timings_;
+};
+
+}  // namespace halocline::solve

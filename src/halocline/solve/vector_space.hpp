@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What a solver asks of vectors, and the one call in which it does all its linear algebra.
+///
+/// A vector of the space is a batch of `columns()` independent columns, so every scalar is an array with one entry a
+/// column. Solvers never call `axpy` or `dot`: they hand `update_and_reduce` a list of updates together with the
+/// dot products that need the updated vectors. A space that knows its memory overrides it by walking once over short
+/// runs of sites and interpreting both lists for each run while it is in cache, which turns an iteration of
+/// conjugate gradients into three passes and one of BiCGStab into four; the global sum may then be started without
+/// waiting. Updates act point by point, so a fused walk gives what carrying them out one after the other gives. For a
+/// space without its own version the default below composes one from `axpy` and `dot`.
+///
+/// A frozen column is one whose coefficients are all zero (scale one); a space must treat columns independently, so
+/// that the bits of a column do not depend on its neighbours.
+
+#include <array>
+#include <complex>
+#include <concepts>
+#include <initializer_list>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace halocline::solve {
+
+/// Coefficients and sums are double complex whatever the vectors hold.
+using Scalar = std::complex<double>;
+/// One entry a column.
+using Scalars = std::vector<Scalar>;
+
+/// A summand: `coefficient[column] * vector`; an empty coefficient means one in every column.
+template <class Vector>
+struct Term {
+  std::span<const Scalar> coefficient;
+  const Vector* vector = nullptr;
+};
+
+/// target = start + terms, with start one of: target (`scale` empty), scale * target, or nothing (`overwrite`).
+/// No term may be the target itself. An overwritten target may hold anything before, NaN included.
+template <class Vector>
+struct Update {
+  Vector* target = nullptr;
+  bool overwrite = false;
+  std::span<const Scalar> scale;
+  std::array<Term<Vector>, 2> summands;
+  int count = 0;  ///< how many of `summands` are used
+
+  std::span<const Term<Vector>> terms() const { return {summands.data(), static_cast<std::size_t>(count)}; }
+};
+
+/// <left, right>, conjugate-linear in `left`, one value a column, summed over all processes.
+template <class Vector>
+struct Dot {
+  const Vector* left = nullptr;
+  const Vector* right = nullptr;
+};
+
+/// The part every space must offer:
+/// - `create()`  a vector of the space, contents unspecified; vectors move cheaply
+/// - `columns()` width of the batch, at least 1
+/// - `copy(out, in)`, `set_zero(v)`
+/// - `axpy(alpha, x, y)`  y += alpha x, alpha of length columns()
+/// - `dot(out, x, y)`     out[column] = <x, y>, conjugate-linear in x, accumulated in double in a fixed order and
+///                        already summed over processes (collective)
+template <class Space>
+concept VectorSpace = std::movable<typename Space::Vector> &&
+                      requires(Space& space, typename Space::Vector& y, const typename Space::Vector& x,
+                               std::span<const Scalar> alpha, std::span<Scalar> sums) {
+                        { space.create() } -> std::same_as<typename Space::Vector>;
+                        { space.columns() } -> std::convertible_to<int>;
+                        space.copy(y, x);
+                        space.set_zero(y);
+                        space.axpy(alpha, x, y);
+                        space.dot(sums, x, x);
+                      };
+
+/// The optional richer part. `wait()` of what it returns gives the sums as [dot][column], alive as long as it is.
+template <class Space>
+concept FusedVectorSpace =
+    VectorSpace<Space> && requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
+                                   std::span<const Dot<typename Space::Vector>> dots) {
+      { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
+    };
+
+/// Optional: `scale(alpha, y)`, y = alpha y; saves the default a temporary vector.
+template <class Space>
+concept ScalingVectorSpace = requires(Space& space, typename Space::Vector& y, std::span<const Scalar> alpha) {
+  space.scale(alpha, y);
+};
+
+/// Sums that need no waiting; what the default returns.
+class FinishedSums {
+public:
+  explicit FinishedSums(Scalars values) : values_(std::move(values)) {}
+  std::span<const Scalar> wait() const { return values_; }
+
+private:
+  Scalars values_;
+};
+
+namespace detail {
+template <VectorSpace Space>
+void carry_out(Space& space, const Update<typename Space::Vector>& update) {
+  const Scalars ones(static_cast<std::size_t>(space.columns()), Scalar(1.0));
+  std::span<const Term<typename Space::Vector>> terms = update.terms();
+  if (update.overwrite) {
+    if (!terms.empty() && terms.front().coefficient.empty()) {
+      space.copy(*update.target, *terms.front().vector);
+      terms = terms.subspan(1);
+    } else {
+      space.set_zero(*update.target);
+    }
+  } else if (!update.scale.empty()) {
+    if constexpr (ScalingVectorSpace<Space>) {
+      space.scale(update.scale, *update.target);
+    } else {
+      auto scaled = space.create();
+      space.set_zero(scaled);
+      space.axpy(update.scale, *update.target, scaled);
+      *update.target = std::move(scaled);
+    }
+  }
+  for (const auto& term : terms) {
+    space.axpy(term.coefficient.empty() ? std::span<const Scalar>(ones) : term.coefficient, *term.vector,
+               *update.target);
+  }
+}
+}  // namespace detail
+
+/// Carries out the updates in order, then the dots, and returns the pending sums, [dot][column] after `wait()`.
+/// Collective when there are dots. Cost of the default: one pass a term and one a dot.
+template <VectorSpace Space>
+auto update_and_reduce(Space& space, std::span<const Update<typename Space::Vector>> updates,
+                       std::span<const Dot<typename Space::Vector>> dots) {
+  if constexpr (FusedVectorSpace<Space>) {
+    return space.update_and_reduce(updates, dots);
+  } else {
+    for (const auto& update : updates) detail::carry_out(space, update);
+    const auto columns = static_cast<std::size_t>(space.columns());
+    Scalars values(columns * dots.size());
+    for (std::size_t i = 0; i < dots.size(); ++i) {
+      space.dot(std::span<Scalar>(values).subspan(i * columns, columns), *dots[i].left, *dots[i].right);
+    }
+    return FinishedSums(std::move(values));
+  }
+}
+
+/// The same, from lists written in place.
+template <VectorSpace Space>
+auto update_and_reduce(Space& space, std::initializer_list<Update<typename Space::Vector>> updates,
+                       std::initializer_list<Dot<typename Space::Vector>> dots) {
+  using V = typename Space::Vector;
+  return update_and_reduce(space, std::span<const Update<V>>(updates.begin(), updates.size()),
+                           std::span<const Dot<V>>(dots.begin(), dots.size()));
+}
+
+/// Updates alone; nothing is communicated.
+template <VectorSpace Space>
+void update(Space& space, std::initializer_list<Update<typename Space::Vector>> updates) {
+  update_and_reduce(space, updates, {}).wait();
+}
+
+/// Dots alone. Collective.
+template <VectorSpace Space>
+auto reduce(Space& space, std::initializer_list<Dot<typename Space::Vector>> dots) {
+  return update_and_reduce(space, {}, dots);
+}
+
+/// y += a x
+template <class Vector>
+Update<Vector> add(Vector& y, std::span<const Scalar> a, const Vector& x) {
+  return {&y, false, {}, {{{a, &x}, {}}}, 1};
+}
+/// y += a x + b z
+template <class Vector>
+Update<Vector> add(Vector& y, std::span<const Scalar> a, const Vector& x, std::span<const Scalar> b, const Vector& z) {
+  return {&y, false, {}, {{{a, &x}, {b, &z}}}, 2};
+}
+/// y = a x
+template <class Vector>
+Update<Vector> assign(Vector& y, std::span<const Scalar> a, const Vector& x) {
+  return {&y, true, {}, {{{a, &x}, {}}}, 1};
+}
+/// y = a x + b z
+template <class Vector>
+Update<Vector> assign(Vector& y, std::span<const Scalar> a, const Vector& x, std::span<const Scalar> b,
+                      const Vector& z) {
+  return {&y, true, {}, {{{a, &x}, {b, &z}}}, 2};
+}
+/// y = s y
+template <class Vector>
+Update<Vector> scale(Vector& y, std::span<const Scalar> s) {
+  return {&y, false, s, {}, 0};
+}
+/// y = s y + a x
+template <class Vector>
+Update<Vector> scale_add(Vector& y, std::span<const Scalar> s, std::span<const Scalar> a, const Vector& x) {
+  return {&y, false, s, {{{a, &x}, {}}}, 1};
+}
+/// y = s y + a x + b z
+template <class Vector>
+Update<Vector> scale_add(Vector& y, std::span<const Scalar> s, std::span<const Scalar> a, const Vector& x,
+                         std::span<const Scalar> b, const Vector& z) {
+  return {&y, false, s, {{{a, &x}, {b, &z}}}, 2};
+}
+
+}  // namespace halocline::solve
