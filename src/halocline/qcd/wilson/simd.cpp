@@ -6,6 +6,7 @@
 #include "halocline/comm/halo_exchange.hpp"
 #include "halocline/comm/transport.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/lattice/dispatch.hpp"
 #include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 #include "halocline/qcd/wilson/detail/tile_accessor.hpp"
@@ -224,18 +225,8 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
 
 template <class T>
 void Hopping<T>::apply(T* out, const T* in, int target_parity, bool dagger, const HopTerms<T>& terms) const {
-  switch (layout_->lanes()) {
-    case 1:
-      return run<1>(out, in, target_parity, dagger, terms);
-    case 2:
-      return run<2>(out, in, target_parity, dagger, terms);
-    case 4:
-      return run<4>(out, in, target_parity, dagger, terms);
-    case 8:
-      return run<8>(out, in, target_parity, dagger, terms);
-    default:
-      return run<16>(out, in, target_parity, dagger, terms);
-  }
+  lattice::with_lanes(layout_->lanes(),
+                      [&]<int lanes> { run<lanes>(out, in, target_parity, dagger, terms); });
 }
 
 template class Hopping<float>;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/clover/clover.hpp"
+
+#include <fmt/format.h>
+
+// Six rows are too few for Eigen's vector code, whose AVX-512 form g++ 12 calls uninitialised.
+#define EIGEN_DONT_VECTORIZE
+#include <Eigen/Dense>
+#include <complex>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/clover/detail/kernels.hpp"
+#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/gauge/field_strength.hpp"
+#include "halocline/qcd/gauge_field.hpp"
+
+namespace halocline::qcd::clover {
+namespace {
+
+using Block = Eigen::Matrix<std::complex<double>, 6, 6>;
+constexpr std::array<std::complex<double>, 4> power_of_i{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
+
+Block load_block(const double* site, int chirality, int lanes) {
+  Block a;
+  const double* reals = site + 36 * chirality * lanes;
+  for (int row = 0; row < 6; ++row) {
+    a(row, row) = reals[row * lanes];
+    for (int column = 0; column < row; ++column) {
+      const int place = below_diagonal(row, column);
+      a(row, column) = {reals[place * lanes], reals[(place + 1) * lanes]};
+      a(column, row) = std::conj(a(row, column));
+    }
+  }
+  return a;
+}
+
+void store_block(double* site, int chirality, int lanes, const Block& a) {
+  double* reals = site + 36 * chirality * lanes;
+  for (int row = 0; row < 6; ++row) {
+    reals[row * lanes] = a(row, row).real();
+    for (int column = 0; column < row; ++column) {
+      const int place = below_diagonal(row, column);
+      reals[place * lanes] = a(row, column).real();
+      reals[(place + 1) * lanes] = a(row, column).imag();
+    }
+  }
+}
+
+/// A at one site for one chirality.
+Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const ActionParameters& action) {
+  Block a = Block::Identity() * action.diagonal();
+  for (int plane = 0; plane < 6; ++plane) {
+    const int mu = gauge::field_strength_plane[plane][0];
+    const int nu = gauge::field_strength_plane[plane][1];
+    const SpinMatrix spin = gamma[mu] * gamma[nu];
+    const double factor = -0.5 * action.clover(mu, nu);
+    for (int s = 0; s < 2; ++s) {
+      const int row_spin = 2 * chirality + s;
+      const int column_spin = spin.column[row_spin] - 2 * chirality;  // gamma_mu gamma_nu keeps chirality
+      const std::complex<double> entry = factor * power_of_i[spin.power[row_spin]];
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+          const auto& f = strength[plane].e[i][j];
+          a(3 * s + i, 3 * column_spin + j) += entry * std::complex<double>(f.re, f.im);
+        }
+    }
+  }
+  return a;
+}
+
+}  // namespace
+
+Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
+                           const ActionParameters& action) {
+  const std::vector<Su3<double>> strength = gauge::field_strength(gauge);
+  const auto& local = layout->geometry().local();
+  const int lanes = layout->lanes();
+  Blocks<double> blocks{layout, {}};
+  for (int parity = 0; parity < 2; ++parity) {
+    blocks.data[parity] = core::AlignedArray<double>(layout->tiles() * block_reals * lanes);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t tile = 0; tile < layout->tiles(); ++tile)
+      for (int lane = 0; lane < lanes; ++lane) {
+        const auto x = layout->coordinates({parity, tile, lane});
+        const std::span<const Su3<double>, 6> here(strength.data() + 6 * lattice::linear_index<4>(x, local), 6);
+        double* site = blocks.data[parity].data() + tile * block_reals * lanes + lane;
+        for (int chirality = 0; chirality < 2; ++chirality)
+          store_block(site, chirality, lanes, site_block(here, chirality, action));
+      }
+  }
+  return blocks;
+}
+
+Blocks<double> inverse(const Blocks<double>& blocks) {
+  const auto& layout = *blocks.layout;
+  const int lanes = layout.lanes();
+  Blocks<double> out = blocks;
+  double worst = std::numeric_limits<double>::infinity();  // smallest reciprocal condition number
+  for (int parity = 0; parity < 2; ++parity) {
+    double* data = out.data[parity].data();
+#pragma omp parallel for schedule(static) reduction(min : worst)
+    for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
+      for (int lane = 0; lane < lanes; ++lane)
+        for (int chirality = 0; chirality < 2; ++chirality) {
+          double* site = data + tile * block_reals * lanes + lane;
+          const Eigen::PartialPivLU<Block> lu(load_block(site, chirality, lanes));
+          // A NaN must not slip through a comparison, so it counts as singular.
+          const double condition = lu.rcond();
+          worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
+          store_block(site, chirality, lanes, lu.inverse());
+        }
+  }
+  std::array<double, 1> everywhere{worst};
+  layout.geometry().communicator().min(everywhere);
+  if (!(everywhere[0] > 1e-14))
+    throw core::Error(
+        fmt::format("the clover term has a block with reciprocal condition number {:.2e}, singular in double "
+                    "precision; use another mass or csw, or solve without even-odd preconditioning",
+                    everywhere[0]));
+  return out;
+}
+
+template <class T>
+Blocks<T> convert(const Blocks<double>& blocks) {
+  Blocks<T> out{blocks.layout, {}};
+  for (int parity = 0; parity < 2; ++parity) {
+    out.data[parity] = core::AlignedArray<T>(blocks.data[parity].size());
+    for (std::int64_t i = 0; i < out.data[parity].size(); ++i)
+      out.data[parity][i] = static_cast<T>(blocks.data[parity][i]);
+  }
+  return out;
+}
+
+template Blocks<float> convert(const Blocks<double>&);
+template Blocks<double> convert(const Blocks<double>&);
+
+}  // namespace halocline::qcd::clover

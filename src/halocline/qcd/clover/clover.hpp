@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The site-diagonal part of the Wilson-clover operator, and its inverse.
+///
+/// A(x) = (m0 + 1 + 3 nu/xi0) + sum_{mu<nu} c_munu (i/2) sigma_munu F_munu(x). With sigma_munu = (i/2)[gamma_mu,
+/// gamma_nu] = i gamma_mu gamma_nu the sum is -1/2 c_munu gamma_mu gamma_nu F_munu: hermitian, and block-diagonal in
+/// chirality, so a site is two hermitian 6x6 matrices (Sheikholeslami and Wohlert, Nucl. Phys. B 259 (1985) 572).
+
+#include <array>
+#include <memory>
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/lattice/tile_layout.hpp"
+#include "halocline/qcd/action.hpp"
+
+namespace halocline::qcd {
+class GaugeField;
+}
+
+namespace halocline::qcd::clover {
+
+/// Two hermitian 6x6 matrices a site, 72 reals, `[parity][tile][72][lane]`; detail/kernels.hpp has their order.
+template <class T>
+struct Blocks {
+  std::shared_ptr<const lattice::TileLayout> layout;
+  std::array<core::AlignedArray<T>, 2> data;
+
+  const T* parity(int p) const noexcept { return data[p].data(); }
+};
+
+/// A on all sites.
+/// @param gauge  with ghosts filled
+/// Collective: no.  Cost: six field strengths a site, 576 bytes a site.
+Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
+                           const ActionParameters& action);
+
+/// A^-1 on all sites.
+/// @throws Error  on every rank, where a block is singular to double precision, with its condition number
+/// Collective: yes.
+Blocks<double> inverse(const Blocks<double>& blocks);
+
+/// The same blocks in another precision.
+template <class T>
+Blocks<T> convert(const Blocks<double>& blocks);
+
+/// out = A in on the tiles of one parity (24 reals a site each; out may be in).
+/// Collective: no.  Cost: 504 flops and 72 + 48 reals a site.
+template <class T>
+void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity);
+
+}  // namespace halocline::qcd::clover
