@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NPY: the file format of one NumPy array. Magic "\x93NUMPY", version, the length of a Python dictionary with descr,
+// fortran_order and shape, then the array. We take the canonical gauge array [t][z][y][x][mu][3][3] of complex64 or
+// complex128, in C order, either byte order.
+
+#include <array>
+
+#include <fmt/core.h>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/io/detail/header.hpp"
+#include "halocline/qcd/io/detail/xml.hpp"
+
+namespace halocline::qcd::io::detail {
+
+namespace {
+
+using core::FileError;
+
+constexpr std::int64_t prefix_bytes = 8;  // magic and version
+constexpr std::int64_t longest_dictionary = 1 << 16;
+
+/// What follows "'key':" in the dictionary, or nothing.
+std::optional<std::string_view> value_of(std::string_view dictionary, const std::string& key) {
+  for (const char quote : {'\'', '"'}) {
+    const std::string quoted = quote + key + quote;
+    const auto at = dictionary.find(quoted);
+    if (at == std::string_view::npos) continue;
+    const auto colon = dictionary.find_first_not_of(" \t", at + quoted.size());
+    if (colon == std::string_view::npos || dictionary[colon] != ':') return std::nullopt;
+    return trimmed(dictionary.substr(colon + 1));
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse(const InputFile& file, const std::string& record, const std::string& found,
+                         const std::string& expected) {
+  throw FileError(
+      file.path(), record,
+      fmt::format("is {}, expected {}; save the array as [t][z][y][x][mu][3][3] of complex numbers", found, expected));
+}
+
+void parse_type(const InputFile& file, std::string_view value, Header& header) {
+  const std::string_view type = value.substr(0, value.find_first_of(",}"));
+  for (const char quote : {'\'', '"'})
+    for (const char order : {'<', '>'})
+      for (const int bits : {32, 64})
+        if (trimmed(type) == fmt::format("{}{}c{}{}", quote, order, bits / 4, quote)) {
+          header.byte_order = order == '<' ? ByteOrder::little : ByteOrder::big;
+          header.info.bits = bits;
+          return;
+        }
+  refuse(file, "descr", std::string(trimmed(type)), "'<c8', '<c16', '>c8' or '>c16'");
+}
+
+void parse_shape(const InputFile& file, std::string_view value, Header& header) {
+  const auto close = value.find(')');
+  const std::string shown(value.substr(0, close == std::string_view::npos ? 40 : close + 1));
+  const std::string expected = "(T, Z, Y, X, 4, 3, 3)";
+  if (!value.starts_with('(') || close == std::string_view::npos) refuse(file, "shape", shown, expected);
+  std::string_view rest = value.substr(1, close - 1);
+  std::vector<std::int64_t> shape;
+  while (!trimmed(rest).empty() && shape.size() < 8) {
+    const auto comma = rest.find(',');
+    const auto extent = integer_of(trimmed(rest.substr(0, comma)));
+    if (!extent) refuse(file, "shape", shown, expected);
+    shape.push_back(*extent);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3) refuse(file, "shape", shown, expected);
+  header.info.extents = {shape[3], shape[2], shape[1], shape[0]};
+}
+
+}  // namespace
+
+Header parse_npy(const InputFile& file) {
+  std::array<std::byte, 12> head{};
+  file.read(0, head, "NPY header");
+  const auto version = std::to_integer<int>(head[6]);
+  if (version < 1 || version > 3) refuse(file, "NPY version", std::to_string(version), "1, 2 or 3");
+  const bool is_short = version == 1;
+  const std::int64_t begin = prefix_bytes + (is_short ? 2 : 4);
+  std::int64_t length = load_word<std::uint32_t>(head.data() + prefix_bytes, ByteOrder::little);
+  if (is_short) length &= 0xffff;
+  if (length > longest_dictionary || length > file.size() - begin)
+    throw FileError(
+        file.path(), "NPY header",
+        fmt::format("claims {} bytes of description, but {} bytes follow and at most {} make sense; fetch or "
+                    "save the file again",
+                    length, file.size() - begin, longest_dictionary));
+  const std::string dictionary = file.text(begin, length, "NPY header");
+
+  Header header;
+  header.info.path = file.path();
+  header.info.format = "npy";
+  const auto type = value_of(dictionary, "descr");
+  const auto fortran = value_of(dictionary, "fortran_order");
+  const auto shape = value_of(dictionary, "shape");
+  if (!type || !fortran || !shape)
+    throw FileError(file.path(), "NPY header", "lacks descr, fortran_order or shape; fetch or save the file again");
+  parse_type(file, *type, header);
+  if (!fortran->starts_with("False")) refuse(file, "fortran_order", std::string(fortran->substr(0, 5)), "False");
+  parse_shape(file, *shape, header);
+  header.info.endian = name_of(header.byte_order);
+  header.info.warnings.emplace_back(
+      "NPY files carry no checksum and no plaquette: damage to the links may go unnoticed");
+  header.data_offset = begin + length;
+  check_data_size(header, "links", file.size() - header.data_offset);
+  return header;
+}
+
+Envelope make_npy(const Request& request) {
+  std::string dictionary =
+      fmt::format("{{'descr': '{}c{}', 'fortran_order': False, 'shape': ({}, {}, {}, {}, 4, 3, 3), }}",
+                  request.order == ByteOrder::little ? '<' : '>', request.bits / 4, request.extents[3],
+                  request.extents[2], request.extents[1], request.extents[0]);
+  // The data begin at a multiple of 64 bytes, so that the file can be mapped; the dictionary ends with a newline.
+  const std::size_t before = static_cast<std::size_t>(prefix_bytes) + 2;
+  dictionary.append(63 - (before + dictionary.size()) % 64, ' ');
+  dictionary += '\n';
+  std::string text("\x93NUMPY\x01\0", 8);
+  text += static_cast<char>(dictionary.size() & 0xffU);
+  text += static_cast<char>(dictionary.size() >> 8);
+  text += dictionary;
+  Envelope envelope;
+  append(envelope.front, bytes_of(text));
+  return envelope;
+}
+
+}  // namespace halocline::qcd::io::detail

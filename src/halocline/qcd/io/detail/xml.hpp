@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The little XML that lattice files carry: one element's text out of a short record, and text made safe to go in.
+///
+/// ILDG and SciDAC records are flat lists of elements whose text is a number or a word. That needs no tree: a scan
+/// over the tags finds an element by its name, whatever its namespace prefix or attributes, and returns the text up to
+/// its closing tag. Comments and declarations are stepped over. Malformed input finds nothing; it cannot do harm.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace halocline::qcd::io::detail {
+
+/// The text of the first element called `name`, entities resolved and outer white space removed.
+/// @returns nothing when there is no such element or it never closes
+std::optional<std::string> element_text(std::string_view xml, std::string_view name);
+
+/// Text with & < > replaced by entities.
+std::string escaped(std::string_view text);
+
+/// Without leading and trailing white space and NUL bytes.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace halocline::qcd::io::detail
