@@ -53,11 +53,11 @@ struct WriteOptions {
   std::string format = "ildg";  ///< "nersc", "ildg", "openqcd", "milc" or "npy"
   int bits = 0;                 ///< 32 or 64; 0 takes 64, or 32 for MILC, which has nothing else; openQCD is 64
   int rows = 3;                 ///< 2 for NERSC only: the third row is then rebuilt by the reader
-  std::string endian;           ///< "big" or "little"; empty takes big for NERSC and ILDG, little for the others
+  std::string endian = {};      ///< "big" or "little"; empty takes big for NERSC and ILDG, little for the others
   /// Texts to carry. NERSC: any keys in capitals (ENSEMBLE_ID, SEQUENCE_NUMBER, ...) but those that describe the data.
   /// ILDG: "scidac-file-xml", "ildg-data-lfn", "date", "info". MILC: "time_stamp". Others are left out, so that the
   /// `header` of a file in another format may be passed.
-  Metadata metadata;
+  Metadata metadata = {};
 };
 
 /// The header alone: format, extents, precision, claims and warnings.

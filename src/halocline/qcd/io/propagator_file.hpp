@@ -35,10 +35,10 @@ struct PropagatorFileInfo {
 };
 
 struct PropagatorWriteOptions {
-  int bits = 64;           ///< 32 or 64
-  std::string file_xml;    ///< empty: a title
-  std::string record_xml;  ///< empty: a title
-  std::string date;        ///< of the record; free text
+  int bits = 64;                ///< 32 or 64
+  std::string file_xml = {};    ///< empty: a title
+  std::string record_xml = {};  ///< empty: a title
+  std::string date = {};        ///< of the record; free text
 };
 
 /// The descriptions alone. @throws core::FileError  for anything but a sound SciDAC propagator file
