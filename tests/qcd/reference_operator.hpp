@@ -2,8 +2,8 @@
 #pragma once
 //
 // The Wilson-clover operator in its plainest form: the oracle of every faster one. One process, double precision,
-// canonical arrays, a loop over sites, a loop over axes, 4x4 gamma matrices written out, nothing shared with the library
-// but the definition:
+// canonical arrays, a loop over sites, a loop over axes, 4x4 gamma matrices written out, nothing shared with the
+// library but the definition:
 //
 //   D psi(x) = (m0 + sum_mu h_mu) psi(x)
 //              - 1/2 sum_mu h_mu [(1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^dagger psi(x-mu)]
@@ -73,9 +73,9 @@ inline Matrix4 reference_gamma5() {
 
 struct ReferenceParameters {
   double mass = 0;
-  double csw = 0;                                    // every plane, unless csw_t is set
-  std::array<Complex, 4> boundary{1, 1, 1, -1};      // phase of psi(x + L_mu) / psi(x)
-  std::array<double, 4> hopping{1, 1, 1, 1};         // h_mu
+  double csw = 0;                                           // every plane, unless csw_t is set
+  std::array<Complex, 4> boundary{1, 1, 1, -1};             // phase of psi(x + L_mu) / psi(x)
+  std::array<double, 4> hopping{1, 1, 1, 1};                // h_mu
   double csw_t = std::numeric_limits<double>::quiet_NaN();  // planes with t; NaN: as csw
 };
 
@@ -152,8 +152,7 @@ public:
       }
     }
     for (const CloverPlane& plane : clover_)
-      for (std::int64_t k = 0; k < volume_; ++k)
-        add_product(&out[12 * k], plane.spin, plane.colour[k], &psi[12 * k]);
+      for (std::int64_t k = 0; k < volume_; ++k) add_product(&out[12 * k], plane.spin, plane.colour[k], &psi[12 * k]);
     return out;
   }
 
@@ -229,7 +228,8 @@ inline Complex inner_product(const Spinor& a, const Spinor& b) {
 inline double norm(const Spinor& a) { return std::sqrt(inner_product(a, a).real()); }
 
 // x with |b - D x| <= tolerance |b|, by conjugate gradients on D^dagger D x = D^dagger b.
-inline Spinor solve_reference(const ReferenceOperator& d, const Spinor& b, double tolerance, int max_iterations = 5000) {
+inline Spinor solve_reference(const ReferenceOperator& d, const Spinor& b, double tolerance,
+                              int max_iterations = 5000) {
   Spinor x(b.size()), residual = b;  // residual = b - D x
   Spinor s = d.apply_dagger(residual), p = s;
   double rho = inner_product(s, s).real();

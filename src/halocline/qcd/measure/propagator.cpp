@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/measure/propagator.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace halocline::qcd::measure {
+
+void check_position(const lattice::Geometry4& geometry, const Coordinates4& x) {
+  const auto& extents = geometry.global();
+  for (std::size_t axis = 0; axis < 4; ++axis)
+    if (x[axis] < 0 || x[axis] >= extents[axis])
+      throw core::InvalidArgument(
+          fmt::format("the position ({}, {}, {}, {}) lies outside the lattice of {} x {} x {} x {} sites; coordinates "
+                      "x y z t run from 0 to one less than the extents",
+                      x[0], x[1], x[2], x[3], extents[0], extents[1], extents[2], extents[3]));
+}
+
+void check_spinor(const lattice::Geometry4& geometry, std::span<const std::complex<double>> spinor, const char* what) {
+  const auto expected = static_cast<std::size_t>(12 * geometry.local_volume());
+  if (spinor.size() != expected)
+    throw core::InvalidArgument(
+        fmt::format("{} has {} complex numbers, but the {} local sites need {}; give a canonical "
+                    "array [t][z][y][x][spin][colour] of this process's box",
+                    what, spinor.size(), geometry.local_volume(), expected));
+}
+
+Propagator::Propagator(GeometryPointer geometry, const Coordinates4& source)
+    : geometry_(std::move(geometry)), source_(source) {
+  check_position(*geometry_, source_);
+  columns_.reserve(12);
+  for (int column = 0; column < 12; ++column) columns_.emplace_back(12 * geometry_->local_volume());
+}
+
+}  // namespace halocline::qcd::measure
