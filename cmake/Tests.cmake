@@ -25,7 +25,7 @@ function(halocline_test_program name main)
   endforeach()
   target_link_libraries(${name} PRIVATE halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
                                         halocline_dep_json)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
 foreach(room ${halocline_rooms})
