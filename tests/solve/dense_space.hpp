@@ -38,8 +38,8 @@ public:
 
   // Contents are unspecified by contract: NaN finds whoever reads them.
   Vector create() const {
-    return {std::vector<std::complex<T>>(rows_ * static_cast<std::size_t>(columns_),
-                                         std::numeric_limits<T>::quiet_NaN())};
+    return {
+        std::vector<std::complex<T>>(rows_ * static_cast<std::size_t>(columns_), std::numeric_limits<T>::quiet_NaN())};
   }
   int columns() const { return columns_; }
   std::size_t rows() const { return rows_; }

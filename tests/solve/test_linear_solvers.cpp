@@ -100,9 +100,9 @@ TEST_CASE_TEMPLATE("solvers: single precision reaches its own tolerance", Solver
 TEST_CASE_TEMPLATE("solvers: a column of a batch has the bits of the column alone", Solver, ALL_SOLVERS) {
   const Matrix a = well_conditioned<Solver>();
   Matrix b = random_matrix(n, 4, 5);
-  b.col(1) *= 1e-3;                                   // converges alike, from another size
-  b.col(2) = a * Column::Unit(n, 3);                  // another number of iterations
-  b.col(3).setZero();                                 // none
+  b.col(1) *= 1e-3;                   // converges alike, from another size
+  b.col(2) = a * Column::Unit(n, 3);  // another number of iterations
+  b.col(3).setZero();                 // none
   SolveOptions options;
   options.tolerance = 1e-10;
   options.restart_length = 6;

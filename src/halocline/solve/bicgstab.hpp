@@ -44,7 +44,8 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
   }
   const Vector& mp = preconditioned ? *work_p : p;
   const Vector& ms = preconditioned ? *work_s : r;
-  Scalars alpha(columns), minus_alpha(columns), omega(columns), minus_omega(columns), beta(columns), beta_omega(columns);
+  Scalars alpha(columns), minus_alpha(columns), omega(columns), minus_omega(columns), beta(columns),
+      beta_omega(columns);
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
@@ -74,8 +75,8 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
         minus_omega[c] = -omega[c];
       }
       // Without preconditioner ms is r, which still is s when x is updated: updates are carried out in order.
-      const auto pending_r = update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)},
-                                               {{&r, &r}, {&shadow, &r}});
+      const auto pending_r =
+          update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)}, {{&r, &r}, {&shadow, &r}});
       const std::span<const Scalar> dr = pending_r.wait();
       norms2 = detail::real_parts(dr.subspan(0, columns));
       Scalars next(dr.begin() + static_cast<std::ptrdiff_t>(columns), dr.end());
@@ -110,18 +111,18 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
 /// @param m  approximates the inverse of A
 /// Cost: two applications (and two of M) an iteration, one to verify; 6 work vectors, 8 with M.
 template <VectorSpace Space, class A, class M>
-  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
-SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
-                     const SolveOptions& options, M& m) {
+requires OperatorOn<A, Space> && PreconditionerOn<M, Space> SolveResult bicgstab(Space& space, A& a,
+                                                                                 typename Space::Vector& x,
+                                                                                 const typename Space::Vector& b,
+                                                                                 const SolveOptions& options, M& m) {
   LinearProblem<Space, A> problem(space, a, b);
   return bicgstab_on(problem, x, options, m);
 }
 
 /// The same without a preconditioner.
 template <VectorSpace Space, class A>
-  requires OperatorOn<A, Space>
-SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
-                     const SolveOptions& options = {}) {
+requires OperatorOn<A, Space> SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x,
+                                                   const typename Space::Vector& b, const SolveOptions& options = {}) {
   const NoPreconditioner none;
   return bicgstab(space, a, x, b, options, none);
 }

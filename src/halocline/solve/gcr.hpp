@@ -8,7 +8,8 @@
 ///   r -= alpha_j q_j.
 /// The directions z_j are left as they are; at the end of the cycle x += sum_j y_j z_j with C y = alpha, C the unit
 /// upper triangle of the c_ij. That saves half of the updates of the textbook form. The residual is minimal over the
-/// directions of the cycle. Needs 2 k vectors. Where r turns orthogonal to A z the method breaks down (FGMRES does not).
+/// directions of the cycle. Needs 2 k vectors. Where r turns orthogonal to A z the method breaks down (FGMRES does
+/// not).
 
 #include <algorithm>
 
@@ -51,9 +52,9 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
-    std::vector<double> q_norms2;                                     // [j][column]
-    std::vector<std::vector<Scalars>> triangle(columns);              // [column][j][i]
-    std::vector<Scalars> steps(columns);                              // [column][j] = alpha_j
+    std::vector<double> q_norms2;                         // [j][column]
+    std::vector<std::vector<Scalars>> triangle(columns);  // [column][j][i]
+    std::vector<Scalars> steps(columns);                  // [column][j] = alpha_j
     std::vector<const Vector*> q_basis, z_basis;
     for (std::size_t j = 0; j < k && monitor.running(); ++j) {
       if (z.size() == j) {
@@ -100,18 +101,18 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
 /// @param m  approximates the inverse of A; need not be linear nor the same each time
 /// Cost: one application an iteration, one a cycle; 2 restart_length + 2 work vectors.
 template <VectorSpace Space, class A, class M>
-  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
-SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
-                const SolveOptions& options, M& m) {
+requires OperatorOn<A, Space> && PreconditionerOn<M, Space> SolveResult gcr(Space& space, A& a,
+                                                                            typename Space::Vector& x,
+                                                                            const typename Space::Vector& b,
+                                                                            const SolveOptions& options, M& m) {
   LinearProblem<Space, A> problem(space, a, b);
   return gcr_on(problem, x, options, m);
 }
 
 /// The same without a preconditioner.
 template <VectorSpace Space, class A>
-  requires OperatorOn<A, Space>
-SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
-                const SolveOptions& options = {}) {
+requires OperatorOn<A, Space> SolveResult gcr(Space& space, A& a, typename Space::Vector& x,
+                                              const typename Space::Vector& b, const SolveOptions& options = {}) {
   const NoPreconditioner none;
   return gcr(space, a, x, b, options, none);
 }

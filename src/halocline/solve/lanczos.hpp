@@ -6,8 +6,8 @@
 /// Thick-restart Lanczos (detail/thick_restart.hpp) runs on a Chebyshev polynomial of H^2 (detail/chebyshev_filter.hpp)
 /// whose interval comes from an unfiltered probe: the (count + 1)-th lowest Ritz value of H^2 bounds the eigenvalue of
 /// that number from above (Cauchy interlacing), so nothing wanted lies inside the damped interval. A converged
-/// vector u lies in one eigenspace of H^2; in span{u, H u} it is split into eigenvectors of H with +|lambda| and
-/// -|lambda|, and each is locked when its true residual says so.
+/// vector u lies in one eigenspace of H^2; over span{u, H u} of those found a Rayleigh-Ritz step splits them into
+/// eigenvectors of H with +|lambda| and -|lambda|, and each is locked when its true residual says so.
 ///
 /// A Krylov space holds each eigenvalue once. So after a sweep another one starts from a new random vector
 /// orthogonal to the locked ones, until a sweep shows that the lowest |lambda| left is not below the largest wanted.
@@ -28,11 +28,11 @@
 namespace halocline::solve {
 
 struct EigenOptions {
-  int count = 8;                  ///< how many eigenvalues, by increasing modulus
-  double tolerance = 1e-10;       ///< on |H v - lambda v| / |H|; an eigenvalue's own error is about its square
-  int basis = 0;                  ///< Lanczos vectors; 0 chooses 2 count + 24
-  int chebyshev_degree = 24;      ///< in H^2; 1 filters nothing
-  int max_applications = 1000000; ///< of H
+  int count = 8;                   ///< how many eigenvalues, by increasing modulus
+  double tolerance = 1e-10;        ///< on |H v - lambda v| / |H|; an eigenvalue's own error is about its square
+  int basis = 0;                   ///< Lanczos vectors; 0 chooses 2 count + 24
+  int chebyshev_degree = 24;       ///< in H^2; 1 filters nothing
+  int max_applications = 1000000;  ///< of H
   /// Called after each Lanczos cycle with applications of H so far and vectors found; false ends with `cancelled`.
   std::function<bool(int applications, int found)> progress;
 };
@@ -58,7 +58,8 @@ public:
 
   LowSpectrum(Space& space, H& h, const EigenOptions& options) : space_(&space), h_(&h), options_(options) {
     const auto refuse = [](const std::string& sentence) { throw core::InvalidArgument("lanczos: " + sentence); };
-    if (space.columns() != 1) refuse(std::to_string(space.columns()) + " columns given, a space of one column expected");
+    if (space.columns() != 1)
+      refuse(std::to_string(space.columns()) + " columns given, a space of one column expected");
     if (options.count < 1) refuse("count = " + std::to_string(options.count) + " given, at least 1 expected");
     if (!(options.tolerance > 0.0)) refuse("tolerance must be positive");
     if (options.chebyshev_degree < 1) refuse("chebyshev_degree must be at least 1");
@@ -138,7 +139,7 @@ private:
       if (done == target || lanczos.exhausted()) {
         std::vector<Vector> found;
         for (std::size_t i = 0; i < (lanczos.exhausted() ? target : done); ++i) found.push_back(lanczos.vector(i));
-        const Harvest harvest = lock(found, verifying);
+        const Harvest harvest = lock(found, verifying, filter);
         if (harvest == Harvest::enough) return false;
         if (harvest == Harvest::some) return true;
         accuracy *= 0.1;
@@ -160,57 +161,94 @@ private:
   }
   bool nothing_below(double square) const { return square >= threshold() * threshold(); }
 
-  // Splits vectors of eigenspaces of H^2 into eigenvectors of H and locks those whose residual is good.
-  Harvest lock(std::vector<Vector>& found, bool verifying) {
-    Harvest harvest = Harvest::none;
+  // Rayleigh-Ritz with H over span{u, H u} of all vectors found, which lie in eigenspaces of H^2; locks those
+  // eigenvectors of H whose residual is good.
+  Harvest lock(std::vector<Vector>& found, bool verifying, Filter& filter) {
+    std::vector<Vector> span, image;
     for (Vector& u : found) {
-      const double weight = orthonormalise(u);
-      if (weight < 0.5) {  // its space was locked with an earlier one
-        harvest = Harvest::some;
+      if (orthonormalise(u, span) > 0.0) span.push_back(std::move(u));
+    }
+    for (const Vector& u : span) image.push_back(applied(u));
+    for (std::size_t i = 0, n = span.size(); i < n; ++i) {
+      Vector w = space_->create();
+      space_->copy(w, image[i]);
+      const double length = orthonormalise(w, span);
+      if (length <= 0.01 * options_.tolerance * norm_) continue;  // u is an eigenvector of H already
+      if (length < 1e-3 * norm_) {  // a small difference of large numbers: clear it of what rounding brought in
+        Vector clean = space_->create();
+        filter.apply(clean, w);
+        filter.apply(w, clean);
+        if (!(orthonormalise(w, span) > 0.0)) continue;
+      }
+      image.push_back(applied(w));
+      span.push_back(std::move(w));
+    }
+    const HermitianEigen eigen = hermitian_eigen(span.size(), projected(span, image));
+    Harvest harvest = Harvest::none;
+    const double limit = verifying ? threshold() - 1e-10 * norm_ : 0.0;
+    for (std::size_t i = 0; i < span.size(); ++i) {
+      const double value = eigen.values[i];
+      Vector v = combination(span, eigen, i), r = combination(image, eigen, i);
+      const Scalars minus{-value};
+      const double residual2 = update_and_reduce(*space_, {add(r, minus, v)}, {{&r, &r}}).wait()[0].real();
+      if (!(std::sqrt(residual2) <= options_.tolerance * norm_)) continue;
+      if (verifying && std::abs(value) >= limit) {
+        if (harvest == Harvest::none) harvest = Harvest::enough;
         continue;
       }
-      Vector w = space_->create(), hw = space_->create();
-      apply(w, u);
-      const double uu = dot(u, w);
-      const Scalars minus{-uu};
-      const auto pending = update_and_reduce(*space_, {add(w, minus, u)}, {{&w, &w}});
-      const double length = std::sqrt(pending.wait()[0].real());
-      if (length <= options_.tolerance * norm_) {
-        if (verifying && std::abs(uu) >= threshold() - 1e-10 * norm_) return Harvest::enough;
-        keep(std::move(u), std::abs(uu));
-        harvest = Harvest::some;
-        continue;
-      }
-      const Scalars inverse{1.0 / length};
-      update(*space_, {scale(w, inverse)});
-      apply(hw, w);
-      const double ww = dot(w, hw);
-      const std::vector<Scalar> matrix{uu, length, length, ww};
-      const HermitianEigen pair = hermitian_eigen(2, matrix);
-      for (std::size_t i = 0; i < 2; ++i) {
-        const Scalars a{pair.vectors[2 * i]}, b{pair.vectors[2 * i + 1]};
-        Vector v = space_->create();
-        update(*space_, {assign(v, a, u, b, w)});
-        if (orthonormalise(v) < 0.5 || residual(v, pair.values[i]) > options_.tolerance * norm_) continue;
-        if (verifying && std::abs(pair.values[i]) >= threshold() - 1e-10 * norm_) {
-          if (harvest == Harvest::none) harvest = Harvest::enough;
-          continue;
-        }
-        keep(std::move(v), std::abs(pair.values[i]));
-        harvest = Harvest::some;
-      }
+      locked_.push_back(std::move(v));
+      moduli_.push_back(std::abs(value));
+      harvest = Harvest::some;
     }
     return harvest;
   }
 
-  // Returns the part of |u|^2 that was outside the locked vectors.
-  double orthonormalise(Vector& u) {
-    std::vector<const Vector*> locked;
-    for (const Vector& v : locked_) locked.push_back(&v);
-    const Orthogonalised ortho = orthogonalise(*space_, std::span<const Vector* const>(locked), {}, u);
-    const Scalars inverse{ortho.norm2[0] > 0.0 ? 1.0 / std::sqrt(ortho.norm2[0]) : 0.0};
+  // Makes u a unit vector orthogonal to the locked ones and to `others`; returns the norm it had outside them.
+  double orthonormalise(Vector& u, const std::vector<Vector>& others) {
+    std::vector<const Vector*> against;
+    for (const Vector& v : locked_) against.push_back(&v);
+    for (const Vector& v : others) against.push_back(&v);
+    const Orthogonalised ortho = orthogonalise(*space_, std::span<const Vector* const>(against), {}, u);
+    if (!(ortho.norm2[0] > 1e-28 * ortho.before2[0])) return 0.0;
+    const double length = std::sqrt(ortho.norm2[0]);
+    const Scalars inverse{1.0 / length};
     update(*space_, {scale(u, inverse)});
-    return ortho.before2[0] > 0.0 ? ortho.norm2[0] / ortho.before2[0] : 0.0;
+    // What was nearly inside has brought rounding errors along that the scaling has blown up.
+    orthogonalise(*space_, std::span<const Vector* const>(against), {}, u);
+    const Scalars again{1.0 / std::sqrt(dot(u, u))};
+    update(*space_, {scale(u, again)});
+    return length;
+  }
+
+  Vector applied(const Vector& v) {
+    Vector w = space_->create();
+    apply(w, v);
+    return w;
+  }
+
+  // <v_i, H v_j> at [j * n + i].
+  std::vector<Scalar> projected(const std::vector<Vector>& v, const std::vector<Vector>& image) {
+    std::vector<Scalar> out;
+    for (const Vector& w : image) {
+      std::vector<Dot<Vector>> dots;
+      for (const Vector& left : v) dots.push_back({&left, &w});
+      const auto pending =
+          update_and_reduce(*space_, std::span<const Update<Vector>>{}, std::span<const Dot<Vector>>(dots));
+      const std::span<const Scalar> sums = pending.wait();
+      out.insert(out.end(), sums.begin(), sums.end());
+    }
+    return out;
+  }
+
+  // sum_j v_j (eigenvector i)_j
+  Vector combination(const std::vector<Vector>& v, const HermitianEigen& eigen, std::size_t i) {
+    Vector out = space_->create();
+    space_->set_zero(out);
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const Scalars c{eigen.vectors[i * v.size() + j]};
+      update(*space_, {add(out, c, v[j])});
+    }
+    return out;
   }
 
   double residual(const Vector& v, double value) {
@@ -218,11 +256,6 @@ private:
     apply(w, v);
     const Scalars minus{-value};
     return std::sqrt(update_and_reduce(*space_, {add(w, minus, v)}, {{&w, &w}}).wait()[0].real());
-  }
-
-  void keep(Vector v, double modulus) {
-    locked_.push_back(std::move(v));
-    moduli_.push_back(modulus);
   }
 
   bool end(Reason reason) {
@@ -234,33 +267,19 @@ private:
   EigenResult<Vector> finish(Clock::time_point begin) {
     EigenResult<Vector> out;
     const std::size_t n = locked_.size();
-    std::vector<Scalar> projected(n * n);
-    Vector w = space_->create();
-    for (std::size_t j = 0; j < n; ++j) {
-      apply(w, locked_[j]);
-      std::vector<Dot<Vector>> dots;
-      for (const Vector& v : locked_) dots.push_back({&v, &w});
-      const auto pending =
-          update_and_reduce(*space_, std::span<const Update<Vector>>{}, std::span<const Dot<Vector>>(dots));
-      for (std::size_t i = 0; i < n; ++i) projected[j * n + i] = pending.wait()[i];
-    }
     if (n > 0) {
-      const HermitianEigen eigen = hermitian_eigen(n, projected);
+      std::vector<Vector> image;
+      for (const Vector& v : locked_) image.push_back(applied(v));
+      const HermitianEigen eigen = hermitian_eigen(n, projected(locked_, image));
       std::vector<std::size_t> order(n);
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return std::abs(eigen.values[a]) < std::abs(eigen.values[b]);
       });
       for (std::size_t i = 0; i < std::min(n, count()); ++i) {
-        Vector v = space_->create();
-        space_->set_zero(v);
-        for (std::size_t j = 0; j < n; ++j) {
-          const Scalars c{eigen.vectors[order[i] * n + j]};
-          update(*space_, {add(v, c, locked_[j])});
-        }
         out.values.push_back(eigen.values[order[i]]);
-        out.residuals.push_back(residual(v, out.values.back()));
-        out.vectors.push_back(std::move(v));
+        out.vectors.push_back(combination(locked_, eigen, order[i]));
+        out.residuals.push_back(residual(out.vectors.back(), out.values.back()));
       }
     }
     out.reason = reason_;
@@ -277,8 +296,8 @@ private:
   int degree_ = 1;
   double low_ = 0.0, high_ = 1.0, norm_ = 0.0;
   int applications_ = 0;
-  std::vector<Vector> locked_;   // orthonormal eigenvectors of H
-  std::vector<double> moduli_;   // their |lambda|
+  std::vector<Vector> locked_;  // orthonormal eigenvectors of H
+  std::vector<double> moduli_;  // their |lambda|
   Reason reason_ = Reason::converged;
 };
 
@@ -291,9 +310,8 @@ private:
 /// Cost: basis + locked + about ten vectors; one sweep, one to verify, and one for each further copy of a multiple
 /// eigenvalue of H^2.
 template <VectorSpace Space, class H, class Randomise>
-  requires OperatorOn<H, Space>
-EigenResult<typename Space::Vector> lanczos(Space& space, H& h, Randomise&& randomise,
-                                            const EigenOptions& options = {}) {
+requires OperatorOn<H, Space> EigenResult<typename Space::Vector> lanczos(Space& space, H& h, Randomise&& randomise,
+                                                                          const EigenOptions& options = {}) {
   return detail::LowSpectrum<Space, H>(space, h, options).run(randomise);
 }
 

@@ -12,12 +12,18 @@ namespace halocline::solve {
 
 const char* name(Reason reason) noexcept {
   switch (reason) {
-    case Reason::converged: return "converged";
-    case Reason::iteration_limit: return "iteration_limit";
-    case Reason::stagnation: return "stagnation";
-    case Reason::breakdown: return "breakdown";
-    case Reason::not_finite: return "not_finite";
-    case Reason::cancelled: return "cancelled";
+  case Reason::converged:
+    return "converged";
+  case Reason::iteration_limit:
+    return "iteration_limit";
+  case Reason::stagnation:
+    return "stagnation";
+  case Reason::breakdown:
+    return "breakdown";
+  case Reason::not_finite:
+    return "not_finite";
+  case Reason::cancelled:
+    return "cancelled";
   }
   return "unknown";
 }
@@ -25,12 +31,18 @@ const char* name(Reason reason) noexcept {
 namespace {
 const char* sentence(Reason reason) noexcept {
   switch (reason) {
-    case Reason::converged: return "converged";
-    case Reason::iteration_limit: return "stopped at the iteration limit";
-    case Reason::stagnation: return "stagnated: restarting from the true residual no longer lowers it";
-    case Reason::breakdown: return "broke down: a denominator of the recursion vanished or its residual exploded";
-    case Reason::not_finite: return "met a number that is not finite";
-    case Reason::cancelled: return "was cancelled";
+  case Reason::converged:
+    return "converged";
+  case Reason::iteration_limit:
+    return "stopped at the iteration limit";
+  case Reason::stagnation:
+    return "stagnated: restarting from the true residual no longer lowers it";
+  case Reason::breakdown:
+    return "broke down: a denominator of the recursion vanished or its residual exploded";
+  case Reason::not_finite:
+    return "met a number that is not finite";
+  case Reason::cancelled:
+    return "was cancelled";
   }
   return "unknown";
 }

@@ -17,8 +17,8 @@
 #include <array>
 #include <complex>
 #include <concepts>
-#include <initializer_list>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
@@ -66,23 +66,23 @@ struct Dot {
 ///                        already summed over processes (collective)
 template <class Space>
 concept VectorSpace = std::movable<typename Space::Vector> &&
-                      requires(Space& space, typename Space::Vector& y, const typename Space::Vector& x,
-                               std::span<const Scalar> alpha, std::span<Scalar> sums) {
-                        { space.create() } -> std::same_as<typename Space::Vector>;
-                        { space.columns() } -> std::convertible_to<int>;
-                        space.copy(y, x);
-                        space.set_zero(y);
-                        space.axpy(alpha, x, y);
-                        space.dot(sums, x, x);
-                      };
+    requires(Space& space, typename Space::Vector& y, const typename Space::Vector& x, std::span<const Scalar> alpha,
+             std::span<Scalar> sums) {
+  { space.create() } -> std::same_as<typename Space::Vector>;
+  { space.columns() } -> std::convertible_to<int>;
+  space.copy(y, x);
+  space.set_zero(y);
+  space.axpy(alpha, x, y);
+  space.dot(sums, x, x);
+};
 
 /// The optional richer part. `wait()` of what it returns gives the sums as [dot][column], alive as long as it is.
 template <class Space>
-concept FusedVectorSpace =
-    VectorSpace<Space> && requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
-                                   std::span<const Dot<typename Space::Vector>> dots) {
-      { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
-    };
+concept FusedVectorSpace = VectorSpace<Space> &&
+    requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
+             std::span<const Dot<typename Space::Vector>> dots) {
+  { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
+};
 
 /// Optional: `scale(alpha, y)`, y = alpha y; saves the default a temporary vector.
 template <class Space>

@@ -16,8 +16,8 @@
 namespace halocline::solve::detail {
 
 struct Orthogonalised {
-  Scalars coefficients;       ///< [basis vector][column]: w had this much of each
-  std::vector<double> norm2;  ///< [column]: |w|^2 afterwards
+  Scalars coefficients;         ///< [basis vector][column]: w had this much of each
+  std::vector<double> norm2;    ///< [column]: |w|^2 afterwards
   std::vector<double> before2;  ///< [column]: |w|^2 at first
 };
 

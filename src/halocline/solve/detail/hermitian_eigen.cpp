@@ -19,7 +19,8 @@ namespace halocline::solve::detail {
 HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<double>> matrix) {
   const auto size = static_cast<Eigen::Index>(n);
   const Eigen::Map<const Eigen::MatrixXcd> a(matrix.data(), size, size);
-  if (!a.allFinite()) throw core::Error("hermitian_eigen: a matrix with NaN or infinity given, finite entries expected");
+  if (!a.allFinite())
+    throw core::Error("hermitian_eigen: a matrix with NaN or infinity given, finite entries expected");
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(a);
   if (solver.info() != Eigen::Success) throw core::Error("hermitian_eigen: the QR iteration did not converge");
   HermitianEigen out;

@@ -24,7 +24,8 @@ namespace halocline::solve::detail {
 
 class Monitor {
 public:
-  /// @param source_norms2  shape (columns,): |b|^2; zero finishes the column as converged, NaN or infinity as not_finite
+  /// @param source_norms2  shape (columns,): |b|^2; zero finishes the column as converged, NaN or infinity as
+  /// not_finite
   /// @param spent          iterations already spent on each column by an earlier phase; empty for none
   /// @throws InvalidArgument  impossible options, before any communication
   Monitor(const SolveOptions& options, std::span<const double> source_norms2, std::span<const int> spent = {});
@@ -65,16 +66,16 @@ private:
     Reason reason = Reason::converged;
     bool has_cause = false;
     Reason cause = Reason::converged;
-    double source2 = 0.0;         // |b|^2
-    double residual = 0.0;        // true, relative
-    double best_residual = 0.0;   // lowest true residual so far
-    double current2 = 0.0;        // |r|^2 of the recursion
-    double cycle_start2 = 0.0;    // at the start of the cycle
-    double lowest2 = 0.0;         // lowest within the cycle
-    double highest2 = 0.0;        // highest since the residual was last recomputed
+    double source2 = 0.0;        // |b|^2
+    double residual = 0.0;       // true, relative
+    double best_residual = 0.0;  // lowest true residual so far
+    double current2 = 0.0;       // |r|^2 of the recursion
+    double cycle_start2 = 0.0;   // at the start of the cycle
+    double lowest2 = 0.0;        // lowest within the cycle
+    double highest2 = 0.0;       // highest since the residual was last recomputed
     int since_lowest = 0;
     int iterations = 0;
-    int failures = 0;             // cycles in a row without enough progress
+    int failures = 0;  // cycles in a row without enough progress
     std::vector<double> history;
   };
   void judge(Column& column, double true_norm2);
