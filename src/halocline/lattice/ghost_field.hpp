@@ -127,15 +127,31 @@ private:
   }
 
   /// An axis that one process holds whole: its ghosts are its own sites.
+  /// Along x a run is `depth` numbers long and there are most runs: hence the plain loop, and the threads.
   void wrap(int axis, int first, int count) {
     const std::int64_t extent = geometry_->local()[axis];
     const std::int64_t jump = extent * stride_[axis];
-    for_each_run(slab(axis, -depth_), first, count, [&](T* run, std::int64_t length) {
-      std::memcpy(run, run + jump, static_cast<std::size_t>(length) * sizeof(T));
-    });
-    for_each_run(slab(axis, extent), first, count, [&](T* run, std::int64_t length) {
-      std::memcpy(run, run - jump, static_cast<std::size_t>(length) * sizeof(T));
-    });
+    const Box low = slab(axis, -depth_), high = slab(axis, extent);
+    Coordinates<4> runs{};
+    for (int other = 1; other < 4; ++other) runs[other] = low.high[other] - low.low[other];
+    const std::int64_t length = low.high[0] - low.low[0];
+    const std::int64_t number = runs[1] * runs[2] * runs[3];
+#pragma omp parallel for schedule(static)
+    for (std::int64_t index = 0; index < number; ++index) {
+      const Coordinates<4> at = {0, index % runs[1], index / runs[1] % runs[2], index / (runs[1] * runs[2])};
+      Coordinates<4> x{}, y{};
+      for (int other = 0; other < 4; ++other) {
+        x[other] = low.low[other] + at[other];
+        y[other] = high.low[other] + at[other];
+      }
+      T* to_low = data() + offset(x) + first * row_;
+      T* to_high = data() + offset(y) + first * row_;
+      for (int c = 0; c < count; ++c, to_low += row_, to_high += row_)
+        for (std::int64_t i = 0; i < length; ++i) {
+          to_low[i] = to_low[i + jump];
+          to_high[i] = to_high[i - jump];
+        }
+    }
   }
 
   void exchange_split(int axis, int first, int count) {
