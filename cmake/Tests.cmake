@@ -3,7 +3,8 @@
 # One test program a room, and a second one of the tests that run under MPI.
 #
 # tests/<room>/**/test_*.cpp gives `test_<room>` (ctest name <room>), tests/<room>/**/test_*_mpi.cpp gives
-# `test_<room>_mpi` (ctest names <room>_mpi_n1, _n2, _n3, _n8). tests/**/*.cu compile to objects for two GPU
+# `test_<room>_mpi` (ctest names <room>_mpi_n1, _n2, _n3, _n8). With HALOCLINE_SPLIT_TESTS a folder inside a room's tests
+# has programs of its own (test_qcd_wilson), so that slow builds can run a part. tests/**/*.cu compile to objects for two GPU
 # generations where nvcc is found (ctest names nvcc_*): the per-site kernels must stay free of host-only code.
 # Tests run in the top folder, so that ../shared/data and examples/ are where they expect them.
 
@@ -28,28 +29,44 @@ function(halocline_test_program name main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-foreach(room ${halocline_rooms})
-  file(GLOB_RECURSE serial CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/test_*.cpp)
-  set(parallel ${serial})
+# The serial and the MPI test program of one name, from these sources.
+function(halocline_add_tests name label)
+  set(serial ${ARGN})
+  set(parallel ${ARGN})
   list(FILTER serial EXCLUDE REGEX "_mpi\\.cpp$")
   list(FILTER parallel INCLUDE REGEX "_mpi\\.cpp$")
   if(serial)
-    halocline_test_program(test_${room} halocline_test_main ${serial})
-    add_test(NAME ${room} COMMAND test_${room} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${room} PROPERTIES LABELS "serial;${room}" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
+    halocline_test_program(test_${name} halocline_test_main ${serial})
+    add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES LABELS "serial;${label}" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
                                             "OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
   endif()
   if(parallel AND TARGET halocline_test_main_mpi)
-    halocline_test_program(test_${room}_mpi halocline_test_main_mpi ${parallel})
+    halocline_test_program(test_${name}_mpi halocline_test_main_mpi ${parallel})
     foreach(ranks 1 2 3 8)
-      set(test ${room}_mpi_n${ranks})
+      set(test ${name}_mpi_n${ranks})
       add_test(NAME ${test}
-               COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:test_${room}_mpi>
+               COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:test_${name}_mpi>
                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-      set_tests_properties(${test} PROPERTIES LABELS "mpi;${room}" PROCESSORS ${ranks} TIMEOUT 900 ENVIRONMENT
+      set_tests_properties(${test} PROPERTIES LABELS "mpi;${label}" PROCESSORS ${ranks} TIMEOUT 900 ENVIRONMENT
                                               "${halocline_openmpi_environment}")
     endforeach()
   endif()
+endfunction()
+
+foreach(room ${halocline_rooms})
+  set(folder ${PROJECT_SOURCE_DIR}/tests/${room})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/test_*.cpp)
+  if(HALOCLINE_SPLIT_TESTS)
+    file(GLOB inner LIST_DIRECTORIES true RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
+    foreach(name ${inner})
+      set(part ${sources})
+      list(FILTER part INCLUDE REGEX "/tests/${room}/${name}/")
+      list(FILTER sources EXCLUDE REGEX "/tests/${room}/${name}/")
+      halocline_add_tests(${room}_${name} ${room} ${part})
+    endforeach()
+  endif()
+  halocline_add_tests(${room} ${room} ${sources})
 endforeach()
 
 if(CMAKE_CROSSCOMPILING)
