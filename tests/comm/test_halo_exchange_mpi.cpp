@@ -362,7 +362,7 @@ TEST_CASE("halo: a transport that cannot serve is refused with those that can") 
       return error.what();
     }
   };
-  CHECK(sentence("pigeon").find("mpi_persistent") != std::string::npos);
+  CHECK(sentence("pigeon").find(std::string(comm::default_transport(grid))) != std::string::npos);
   CHECK((sentence("self").find("one process") != std::string::npos) == (world.size() > 1));
   CHECK(sentence(std::string(comm::default_transport(grid)).c_str()).empty());
 }
