@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// comm: groups of processes and their grids.
-#include <nanobind/stl/pair.h>
-
 #include "bindings.hpp"
 #include "halocline/comm/communicator.hpp"
 #include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/transport.hpp"
 #include "halocline/comm/world.hpp"
 
 namespace halocline::bindings {
@@ -61,6 +60,15 @@ void bind_comm(nb::module_& m) {
   m.def("world", &comm::world, "All processes of the run; the first call starts MPI when nobody has. Collective.");
   m.def("from_fortran_handle", &comm::from_fortran_handle, "handle"_a,
         "A group on a duplicate of an MPI communicator given as mpi4py's comm.py2f(). Collective.");
+  m.def(
+      "transports",
+      [] {
+        nb::dict reasons;
+        for (const auto& transport : comm::available_transports())
+          reasons[transport.name.c_str()] = transport.available ? std::string() : transport.reason;
+        return reasons;
+      },
+      "Every known transport, with the reason why it cannot be had here; an empty text where it can.");
   m.def("abort_all", &comm::abort_all, "status"_a, "Ends every process of the run.");
   m.def(
       "least_surface_grid",

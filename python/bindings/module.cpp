@@ -37,8 +37,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 std::vector<std::size_t> canonical_shape(const lattice::Geometry4& geometry, std::initializer_list<std::size_t> tail) {
   const auto& n = geometry.local();
   std::vector<std::size_t> shape;
+  shape.reserve(4 + tail.size());
   for (int axis = 3; axis >= 0; --axis) shape.push_back(static_cast<std::size_t>(n[static_cast<std::size_t>(axis)]));
-  shape.insert(shape.end(), tail);
+  for (std::size_t extent : tail) shape.push_back(extent);
   return shape;
 }
 
@@ -66,4 +67,9 @@ NB_MODULE(_halocline, m) {
   bind_comm(comm);
   auto lattice = submodule("lattice");
   bind_lattice(lattice);
+  auto qcd = submodule("qcd");
+  bind_qcd_gauge(qcd);
+  bind_qcd_io(qcd);
+  bind_qcd_measure(qcd);
+  bind_qcd_solver(qcd);
 }

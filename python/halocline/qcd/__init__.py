@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lattice QCD: a gauge configuration goes in, quark propagators and hadron correlators come out."""
+
+from halocline.qcd import analysis
+from halocline.qcd.gauge import (
+    GaugeField,
+    Geometry,
+    coulomb_theta,
+    fix_gauge,
+    gather,
+    geometry,
+    heatbath,
+    inspect_gauge,
+    link_trace,
+    local_part,
+    plaquette,
+    plaquette_planes,
+    polyakov,
+    random_gauge,
+    random_links,
+    read_gauge,
+    rectangle,
+    smear_ape,
+    smear_stout,
+    topological_charge,
+    unit_links,
+    weak_links,
+    wilson_flow,
+    write_gauge,
+)
+from halocline.qcd.quark import (
+    Propagator,
+    WilsonClover,
+    kappa_from_mass,
+    mass_from_kappa,
+    mesons,
+    nucleon,
+    point_source,
+    propagator,
+    smear_gaussian,
+    wall_source,
+)
+from halocline.qcd.runfile import Run, example_run_file, parse_run_file, read_run_file
+from halocline.qcd.spectrum import spectrum
+
+__all__ = [
+    "GaugeField", "Geometry", "Propagator", "Run", "WilsonClover", "analysis", "coulomb_theta", "example_run_file",
+    "fix_gauge", "gather", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part",
+    "mass_from_kappa", "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov",
+    "propagator", "random_gauge", "random_links", "read_gauge", "read_run_file", "rectangle", "smear_ape",
+    "smear_gaussian", "smear_stout", "spectrum", "topological_charge", "unit_links", "wall_source", "weak_links",
+    "wilson_flow", "write_gauge",
+]  # fmt: skip

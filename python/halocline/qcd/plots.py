@@ -97,6 +97,22 @@ def draw(path: str | Path, attributes: Mapping[str, Any], measured: list[Measure
     return written
 
 
+def table(attributes: Mapping[str, Any], measured: list[Measured], bin: int = 1) -> list[str]:
+    """Effective masses as lines of text, a column a hadron; the last digits' error in parentheses."""
+    shown = curves(attributes, measured, bin)
+    if not shown:
+        return []
+    lines = ["effective mass  " + "".join(f"{name[:18]:>20}" for name in shown)]
+    for row in range(max(k["m"].size for k in shown.values())):
+        cells = ""
+        for k in shown.values():
+            value, error = (k["m"][row], k["dm"][row]) if row < k["m"].size else (np.nan, np.nan)
+            text = "-" if np.isnan(value) else f"{value:.4f}" + (f" +- {error:.4f}" if np.isfinite(error) else "")
+            cells += f"{text:>20}"
+        lines.append(f"  t = {row + 0.5:<10.1f}{cells}")
+    return lines
+
+
 def caption(attributes: Mapping[str, Any], count: int) -> str:
     lattice = r"$\times$".join(str(int(n)) for n in attributes["lattice"])
     clover = rf", $c_\mathrm{{sw}}$ = {attributes['csw']:.4g}" if attributes["csw"] else ""

@@ -35,10 +35,10 @@ from halocline.schema import (
     text,
 )
 
-MESONS = (
-    "pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP",
-)  # fmt: skip
-"""Named channels; "all" adds the sixteen source-equals-sink channels of the Clifford algebra."""
+MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
+"""Named channels (docs/conventions.md)."""
+CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k >> n & 1) or "1" for k in range(16))
+"""The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
 SOURCES = ("point", "wall", "gaussian", "z2")
 SOLVERS = ("auto", "bicgstab", "cg", "gcr", "fgmres")
@@ -72,6 +72,7 @@ class Smear(Section):
     rho: float | None = key(None, number(above=0.0), "stout: weight of the staples")
     alpha: float | None = key(None, number(above=0.0, below=1.0), "ape: weight of the staples")
     steps: int = key(1, integer(at_least=1), "how often")
+    axes: str = key("all", choice("all", "spatial"), '"all", or "spatial" for the links along x, y and z alone')
 
     def check_together(self) -> None:
         wanted, other = ("rho", "alpha") if self.kind == "stout" else ("alpha", "rho")
@@ -87,8 +88,8 @@ class Fix(Section):
 
     title: ClassVar[str] = "[gauge] fix:"
     kind: str = key(REQUIRED, choice("coulomb", "landau"), '"coulomb" or "landau"')
-    tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on the mean squared divergence of the gauge field")
-    max_iterations: int = key(5000, integer(at_least=1), "sweeps before giving up")
+    tolerance: float = key(1e-12, number(above=0.0, below=1.0), "on the mean squared divergence of the gauge field")
+    max_iterations: int = key(10000, integer(at_least=1), "sweeps before giving up")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Gauge(Section):
         None,
         table(Fix),
         "fix the gauge; a wall source needs it",
-        example='fix = { kind = "coulomb", tolerance = 1e-10 }',
+        example='fix = { kind = "coulomb", tolerance = 1e-12 }',
     )
     strict: bool = key(False, boolean, "refuse links that are not in SU(3) instead of warning")
 
@@ -204,15 +205,10 @@ class Solver(Section):
     kind: str = key("auto", choice(*SOLVERS), ", ".join(f'"{s}"' for s in SOLVERS))
     tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on |b - D x| / |b| of the full operator, in double")
     max_iterations: int = key(10000, integer(at_least=1), "of one column, before it counts as failed")
-    precision: str = key("mixed", choice("mixed", "double", "single"), '"mixed", "double" or "single"')
+    precision: str = key("mixed", choice("mixed", "double"), '"mixed" (single inside, double outside) or "double"')
     even_odd: bool = key(True, boolean, "solve the even-odd Schur complement")
 
     def check_together(self) -> None:
-        if self.precision == "single" and self.tolerance < 1e-7:
-            raise InvalidArgument(
-                f'[solver] tolerance = {self.tolerance:g} is out of reach of precision = "single" '
-                '(about 1e-6); use "mixed".'
-            )
         if self.tolerance < 1e-15:
             raise InvalidArgument(
                 f"[solver] tolerance = {self.tolerance:g} is below double precision; 1e-14 is reachable."
@@ -220,12 +216,12 @@ class Solver(Section):
 
 
 def channels(value: Any) -> tuple:
-    """A list of channel names, or "all"."""
-    if value == "all" or value == ("all",):
-        return ("all",)
+    """A list of channel names, or "all" for the named and the sixteen of the Clifford algebra."""
+    if value == "all":
+        return MESONS + CLIFFORD
     if isinstance(value, str):
         raise Unfit('a list of channels, or "all"')
-    return array(choice(*MESONS), 'a list of channels, or "all"')(value)
+    return array(choice(*MESONS, *CLIFFORD), 'a list of channels, or "all"')(value)
 
 
 def momentum_list(value: Any) -> tuple:
@@ -239,7 +235,7 @@ def momentum_list(value: Any) -> tuple:
 @dataclasses.dataclass(frozen=True)
 class Measure(Section):
     title: ClassVar[str] = "[measure]"
-    mesons: tuple = key(("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS))
+    mesons: tuple = key(("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS) + ", 1, gx, gy, gxgy, ... gxgygzgt")
     nucleon: bool = key(True, boolean, "the nucleon two-point function")
     momenta: tuple = key(((0, 0, 0),), momentum_list, "of the sink, in units of 2 pi / L; correlators come for each")
     bin: int = key(1, integer(at_least=1), "configurations a jackknife bin, for the errors in plots and tables")

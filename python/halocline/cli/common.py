@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that many commands share, so that they read and behave alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers to FILE as JSON.")]
+Grid = Annotated[
+    tuple[int, int, int, int] | None,
+    typer.Option("--grid", metavar="X Y Z T", help="Processes along each axis; least surface when absent."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse links that are not in SU(3) instead of warning.")]
+Format = Annotated[
+    str | None,
+    typer.Option(help="ildg, nersc, openqcd, milc, npy or hdf5; from the suffix of the output file when absent."),
+]
+Bits = Annotated[int, typer.Option(help="32 or 64 bits a number in the output file; 0 for what the format prefers.")]
+GaugeIn = Annotated[str, typer.Argument(metavar="GAUGE", help="Gauge file: NERSC, ILDG, openQCD, MILC, NPY or HDF5.")]
+GaugeOut = Annotated[str, typer.Argument(metavar="OUT", help="Gauge file to write.")]

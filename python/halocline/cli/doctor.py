@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`halocline doctor`: what this installation is made of, and whether this machine suits it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from halocline.cli.common import Json
+from halocline.cli.console import Console, write_json
+from halocline.errors import Error
+
+PACKAGES = ("numpy", "h5py", "mpi4py", "typer", "rich", "matplotlib")
+
+
+def add_to(group: typer.Typer) -> None:
+    group.command()(doctor)
+
+
+def doctor(json: Json = None) -> None:
+    """Check the installation: versions, instruction set, MPI, threads, transports, libraries, memory."""
+    console = Console()
+    found = examine()
+    for name, value in found.items():
+        if name == "problems":
+            continue
+        if isinstance(value, dict):
+            console.line(f"{name.replace('_', ' ')}:")
+            for key, text in value.items():
+                console.line(f"  {key:<22}{text}")
+        else:
+            console.line(f"{name.replace('_', ' '):<24}{value}")
+    for problem in found["problems"]:
+        console.warning(problem)
+    console.line("no problem found" if not found["problems"] else f"{len(found['problems'])} problems")
+    write_json(json, found)
+    if found["problems"]:
+        raise Error("; ".join(found["problems"]))
+
+
+def examine() -> dict[str, Any]:
+    """Everything the command prints, as plain values; `problems` are sentences."""
+    from halocline import _halocline
+
+    core = _halocline.core
+    problems = []
+    missing = core.missing_cpu_feature()
+    if missing:
+        problems.append(f"this CPU lacks {missing}, which the build needs: rebuild with another HALOCLINE_ISA")
+    mpi = mpi_library(problems) if core.have_mpi else "not compiled in"
+    return {
+        "halocline": f"{core.version} ({core.revision})",
+        "compiled": f"{core.compiler}, {core.build_type}",
+        "instruction_set": f"{core.isa}" + (f", but the CPU lacks {missing}" if missing else ", which this CPU has"),
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "openmp_threads": core.threads(),
+        "memory_gib": memory(),
+        "mpi": mpi,
+        "launcher": shutil.which("mpirun") or "no mpirun in PATH",
+        "transports": transports(),
+        "python": platform.python_version(),
+        "packages": {name: version(name, problems) for name in PACKAGES},
+        "libraries": libraries(),
+        "problems": problems,
+    }
+
+
+def processor() -> str:
+    """The model as the kernel names it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("model name", "Processor")):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def memory() -> str:
+    pages = os.sysconf("SC_PAGE_SIZE") / 2**30
+    return f"{os.sysconf('SC_AVPHYS_PAGES') * pages:.1f} free of {os.sysconf('SC_PHYS_PAGES') * pages:.1f}"
+
+
+def mpi_library(problems: list[str]) -> str:
+    """The MPI that mpi4py runs on; it must be the one that the extension is linked with."""
+    try:
+        from mpi4py import rc
+
+        rc.initialize = False
+        from mpi4py import MPI
+
+        return MPI.Get_library_version().split("\n")[0].rstrip("\0 ,")
+    except Exception as error:
+        problems.append(f"mpi4py does not load ({error})")
+        return "compiled in"
+
+
+def transports() -> dict[str, str]:
+    from halocline import _halocline
+
+    return {
+        name: "available" if not why else f"absent: {why}" for name, why in _halocline.comm.transports().items()
+    }
+
+
+def version(package: str, problems: list[str]) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        problems.append(f"the Python package {package} is missing")
+        return "missing"
+
+
+def libraries() -> dict[str, str]:
+    """Shared libraries that the extension brought into this process: MPI, OpenMP, C++."""
+    wanted = ("libmpi.", "libmpich", "libgomp", "libomp", "libstdc++", "libopenblas", "liblapack", "_halocline")
+    found = {}
+    try:
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            path = line.split()[-1]
+            name = path.rsplit("/", 1)[-1]
+            if path.startswith("/") and name.startswith(wanted):
+                found[name.split(".so")[0]] = path
+    except OSError:
+        pass
+    return dict(sorted(found.items()))

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `halocline` command: its groups, and how every command ends.
+
+Exit status 0: done. 2: the user's mistake (arguments, run file, input or output files), said in one sentence. 1:
+anything else that stopped the work, such as a solver that did not converge. 130: stopped by Ctrl-C or SIGTERM.
+
+Under an MPI launcher the first rank speaks for all. An error that every rank met ends every rank in order; an error
+that some ranks never learn of ends the whole job, so that none is left hanging.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+import traceback
+from typing import Annotated
+
+import typer
+from typer.exceptions import Abort, Exit, TyperException
+
+from halocline.comm import launched_rank
+from halocline.errors import Error, FileError, Interrupted, InvalidArgument
+
+SECONDS_TO_AGREE = 10.0
+
+app = typer.Typer(
+    name="halocline",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Stencil physics at the strong-scaling limit: lattice QCD from a gauge configuration to a hadron spectrum.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from halocline import _halocline
+
+        typer.echo(f"halocline {_halocline.core.version} ({_halocline.core.revision}, {_halocline.core.isa})")
+        raise Exit(0)
+
+
+@app.callback()
+def _top(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
+    pass
+
+
+def _add_groups() -> None:
+    from halocline.cli import doctor, gauge, report, spectrum
+
+    qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
+    qcd.add_typer(gauge.app, name="gauge")
+    spectrum.add_to(qcd)
+    app.add_typer(qcd, name="qcd")
+    report.add_to(app)
+    doctor.add_to(app)
+
+
+def outcome(error: BaseException) -> tuple[int, str]:
+    """Exit status and sentence for what a command raised; the sentence is empty when there is nothing to say."""
+    if isinstance(error, Exit):
+        return error.exit_code, ""
+    if isinstance(error, (Abort, KeyboardInterrupt)):
+        return 130, "stopped."
+    if isinstance(error, TyperException):
+        return error.exit_code, error.format_message()
+    if isinstance(error, Interrupted):
+        return 130, str(error)
+    if isinstance(error, (InvalidArgument, FileError)):
+        return 2, str(error)
+    if isinstance(error, Error):
+        return 1, str(error)
+    if isinstance(error, MemoryError):
+        return 1, "out of memory; use more ranks, or a smaller lattice."
+    return 1, "internal error, please report it:\n" + "".join(traceback.format_exception(error)).rstrip()
+
+
+def all_ranks_are_here() -> bool:
+    """True when every rank of the job reaches this point within a short time. Needs mpi4py; False without it."""
+    try:
+        from mpi4py import MPI
+    except Exception:  # whatever is wrong with it, there is no agreement then
+        return False
+    request = MPI.COMM_WORLD.Ibarrier()
+    deadline = time.monotonic() + SECONDS_TO_AGREE
+    while not request.Test():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def finish(status: int, sentence: str) -> int:
+    """Says the sentence once and ends this rank in agreement with the others, or the whole job without it."""
+    rank = launched_rank()
+    if rank is None or not _mpi_started():
+        if sentence and rank in (None, 0):
+            _print_error(sentence)
+        return status
+    if all_ranks_are_here():
+        if sentence and rank == 0:
+            _print_error(sentence)
+        return status
+    from halocline import _halocline
+
+    _print_error(f"rank {rank}: {sentence}" if sentence else f"rank {rank} stopped.")
+    _halocline.comm.abort_all(status)
+    return status
+
+
+def _mpi_started() -> bool:
+    try:
+        from mpi4py import rc
+
+        rc.initialize = False  # only look, do not start MPI for an error that came before it
+        from mpi4py import MPI
+
+        return MPI.Is_initialized() and not MPI.Is_finalized()
+    except Exception:
+        return True
+
+
+def _print_error(sentence: str) -> None:
+    print(f"halocline: {sentence}", file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command and returns its exit status."""
+    try:
+        from halocline import _halocline
+
+        _halocline.core.check_cpu()
+        if not app.registered_groups:
+            _add_groups()
+        if launched_rank() not in (None, 0):
+            with contextlib.redirect_stdout(None):
+                result = app(arguments, standalone_mode=False)
+        else:
+            result = app(arguments, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        if isinstance(error, BrokenPipeError):
+            return 0
+        return finish(*outcome(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`halocline qcd spectrum` and `halocline qcd solve`: the commands that take a run file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from halocline.cli.common import Json
+from halocline.cli.console import Console, speaks, write_json
+from halocline.errors import InvalidArgument
+
+RunFile = Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")]
+Example = Annotated[bool, typer.Option("--example", help="Print a commented run file and stop.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    group.command()(spectrum)
+    group.command()(solve)
+
+
+def asked(run_file: str | None, example: bool) -> str | None:
+    """The run file to work on; None when the example was asked for, which is then printed."""
+    from halocline.qcd.runfile import example_run_file
+
+    if example:
+        if speaks():
+            print(example_run_file(), end="")
+        return None
+    if run_file is None:
+        raise InvalidArgument("a run file is missing; `halocline qcd spectrum --example` prints one to start from.")
+    return run_file
+
+
+def spectrum(run_file: RunFile = None, example: Example = False, json: Json = None) -> None:
+    """Gauge configurations in, hadron correlators out.
+
+    Results go to [output] file (HDF5), with a log and pictures beside it. A run that was stopped goes on where it was.
+    """
+    from halocline.comm import communicator
+    from halocline.qcd import plots
+    from halocline.qcd.results import as_json
+    from halocline.qcd.runfile import read_run_file
+    from halocline.qcd.spectrum import Job
+
+    path = asked(run_file, example)
+    if path is None:
+        return
+    run = read_run_file(path)
+    console = Console()
+    with console.hears_signals():
+        job = Job(run, communicator(), console)
+        result = Path(run.output.file)
+        console.keep_log(result.with_suffix(".log"))
+        try:
+            attributes, measured = job.run_all()
+            console.line(f"results       {result}")
+            if run.output.plots and speaks():
+                for picture in plots.draw(result, attributes, measured, run.measure.bin):
+                    console.line(f"picture       {picture}")
+                for line in plots.table(attributes, measured, run.measure.bin):
+                    console.line(line)
+            write_json(json, as_json(attributes, measured))
+        finally:
+            console.close()
+
+
+def solve(
+    run_file: RunFile = None,
+    example: Example = False,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Keep the propagators: SciDAC LIME, numbered when there are several."),
+    ] = None,
+    json: Json = None,
+) -> None:
+    """Solve for quark propagators and report iterations, residuals and times, without contractions."""
+    from halocline.comm import communicator
+    from halocline.qcd.runfile import read_run_file
+    from halocline.qcd.solve import solve_run
+
+    path = asked(run_file, example)
+    if path is None:
+        return
+    run = read_run_file(path)
+    console = Console()
+    with console.hears_signals():
+        write_json(json, solve_run(run, communicator(), console, output))

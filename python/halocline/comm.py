@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that a computation runs on.
+
+Whatever takes `comm=` accepts an mpi4py communicator, a `Communicator` of this module, or None. None means all
+processes when the program was started by an MPI launcher, and this process alone otherwise, so that a plain Python
+session never starts MPI.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from halocline import _halocline, errors
+from halocline.errors import Error, InvalidArgument
+
+Communicator = _halocline.comm.Communicator
+least_surface_grid = _halocline.comm.least_surface_grid
+
+LAUNCHER_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "MPI_LOCALRANKID")
+"""Environment variables that MPI launchers set for each process."""
+
+
+def launched_rank() -> int | None:
+    """The rank that an MPI launcher gave this process; None when there was no launcher. Starts nothing."""
+    for name in LAUNCHER_RANKS:
+        text = os.environ.get(name, "")
+        if text.isdigit():
+            return int(text)
+    return None
+
+
+def self_alone() -> Communicator:
+    """The group of this process alone."""
+    return Communicator.self()
+
+
+def world() -> Communicator:
+    """All processes of the run, or this one alone when there was no launcher. Collective on the first call."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if launched_rank() is not None or (mpi is not None and mpi.Is_initialized() and mpi.COMM_WORLD.size > 1):
+        return _halocline.comm.world()
+    return Communicator.self()
+
+
+def communicator(comm: Any = None) -> Communicator:
+    """The group that `comm` stands for; see the module. Collective for an mpi4py communicator, which is duplicated.
+
+    Raises InvalidArgument for anything else.
+    """
+    if comm is None:
+        return world()
+    if isinstance(comm, Communicator):
+        return comm
+    if hasattr(comm, "py2f"):
+        return _halocline.comm.from_fortran_handle(comm.py2f())
+    raise InvalidArgument(
+        f"comm is a {type(comm).__name__}; give an mpi4py communicator, a halocline.comm.Communicator or None."
+    )
+
+
+def on_root(group: Communicator, action: Callable[[], Any]) -> Any:
+    """Runs action() on the first process alone; its result, or its error, comes to all. Collective.
+
+    The result must be small and picklable. An error that is not Halocline's becomes an Error.
+    """
+    outcome: tuple[str, Any] = ("", None)
+    if group.rank == 0:
+        try:
+            outcome = ("", action())
+        except Error as error:
+            outcome = (type(error).__name__, str(error))
+            if group.size == 1:
+                raise
+        except Exception as error:
+            if group.size == 1:
+                raise
+            outcome = ("Error", f"{type(error).__name__} on the first rank: {error}")
+    failure, value = pickle.loads(group.broadcast(pickle.dumps(outcome) if group.rank == 0 else b"", 0))
+    if failure:
+        raise getattr(errors, failure)(value)
+    return value

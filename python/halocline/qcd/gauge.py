@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gauge fields: reading, writing, observables, smearing and flow, on NumPy arrays and any number of processes.
+
+A `GaugeField` holds the links of this process's box. `u.array()` gives them as [t][z][y][x][mu][3][3], complex128, and
+`GaugeField.from_array(geometry, links)` takes them; axes are x y z t = 0 1 2 3. Functions are collective over the
+processes of the field unless they say otherwise, and results are the same on every process.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halocline import _halocline
+from halocline.comm import communicator
+from halocline.errors import InvalidArgument
+from halocline.qcd import hdf5_gauge
+from halocline.qcd.runfile import Smear
+
+Geometry = _halocline.lattice.Geometry
+GaugeField = _halocline.qcd.GaugeField
+PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
+FORMATS = ("ildg", "nersc", "openqcd", "milc", "npy", "hdf5")
+SUFFIXES = {
+    ".lime": "ildg", ".ildg": "ildg", ".nersc": "nersc", ".milc": "milc", ".openqcd": "openqcd",
+    ".npy": "npy", ".h5": "hdf5", ".hdf5": "hdf5",
+}  # fmt: skip
+
+
+def geometry(extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None) -> Geometry:
+    """A lattice cut into equal boxes, one a process.
+
+    extents: x, y, z, t [sites]; comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
+    Raises InvalidArgument, on every process, naming the possible grids, where it does not divide. Collective.
+    """
+    return Geometry(list(extents), communicator(comm), None if grid is None else list(grid))
+
+
+def inspect_gauge(path: str | Path) -> dict[str, Any]:
+    """What the header of a gauge file says: format, lattice, bits, rows, endian, checksum, header_plaquette, ...
+
+    Raises FileError. Not collective; reads a few kilobytes.
+    """
+    if hdf5_gauge.is_hdf5(path):
+        return hdf5_gauge.inspect(path)
+    return _halocline.qcd.inspect_gauge(str(path))
+
+
+def read_gauge(
+    path: str | Path, comm: Any = None, grid: Sequence[int] | None = None, strict: bool = False, warn: bool = True
+) -> GaugeField:
+    """The links of a file, each process its own part, verified against all that the format carries.
+
+    strict: refuse links that are not in SU(3) to the precision of the file; otherwise that is a warning
+    warn: say warnings through Python's `warnings`, on process 0; they are in `info["warnings"]` anyway
+    Returns a GaugeField; its attribute `info` holds what `inspect_gauge` gives and, measured, plaquette, link_trace and
+    unitarity_violation.
+    Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid), on every process alike.
+    """
+    group = communicator(comm)
+    header = inspect_gauge(path)
+    here = geometry(header["lattice"], group, grid)
+    if header["format"] == "hdf5":
+        u, info = hdf5_gauge.read(path, here, strict)
+    else:
+        u, info = _halocline.qcd.read_gauge(str(path), here, strict)
+    u.info = info
+    if warn and group.rank == 0:
+        for sentence in info["warnings"]:
+            warnings.warn(f"{path}: {sentence}", stacklevel=2)
+    return u
+
+
+def write_gauge(
+    path: str | Path,
+    u: GaugeField,
+    format: str | None = None,
+    bits: int = 0,
+    rows: int = 3,
+    endian: str = "",
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Writes the links, the whole file or none.
+
+    format: "ildg", "nersc", "openqcd", "milc", "npy" or "hdf5"; taken from the suffix when None
+    bits: 32 or 64, 0 for what the format prefers; rows: 2 for NERSC files that leave the third row out
+    endian: "big" or "little", "" for what the format prefers; metadata: texts for the header
+    Raises InvalidArgument and FileError, on every process alike. Collective.
+    """
+    format = format_of(path) if format is None else format
+    if format not in FORMATS:
+        raise InvalidArgument(f'format = "{format}"; gauge files are written as {", ".join(FORMATS)}.')
+    if format == "hdf5":
+        if rows != 3 or endian:
+            raise InvalidArgument("HDF5 gauge files have three rows and the byte order of the machine; leave both out.")
+        hdf5_gauge.write(path, u, bits or 64, dict(metadata or {}))
+        return
+    texts = [(str(k), str(v)) for k, v in (metadata or {}).items()]
+    _halocline.qcd.write_gauge(str(path), u, format, bits, rows, endian, texts)
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file name stands for. Raises InvalidArgument for a suffix that stands for none."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        known = ", ".join(f"{s} ({f})" for s, f in SUFFIXES.items())
+        raise InvalidArgument(f'{path}: the suffix "{suffix}" names no gauge format; use {known}, or give the format.')
+    return SUFFIXES[suffix]
+
+
+def plaquette(u: GaugeField) -> float:
+    """Mean of Re tr U_munu / 3 over sites and planes; 1 for unit links."""
+    return _halocline.qcd.plaquette(u)
+
+
+def plaquette_planes(u: GaugeField) -> dict[str, float]:
+    """The same for each plane: "xy", "xz", "xt", "yz", "yt", "zt"."""
+    return dict(zip(PLANES, _halocline.qcd.plaquette_planes(u), strict=True))
+
+
+def rectangle(u: GaugeField) -> float:
+    """Mean of Re tr / 3 over all 2 x 1 rectangles."""
+    return _halocline.qcd.rectangle(u)
+
+
+def link_trace(u: GaugeField) -> float:
+    """Mean of Re tr U_mu(x) / 3 over all links; depends on the gauge."""
+    return _halocline.qcd.link_trace(u)
+
+
+def polyakov(u: GaugeField) -> NDArray[np.complex128]:
+    """Mean of tr / 3 of the straight loop around x, y, z and t. Returns shape (4,)."""
+    return np.array(_halocline.qcd.polyakov(u))
+
+
+def topological_charge(u: GaugeField) -> float:
+    """The charge from the clover field strength; near an integer only on smooth fields."""
+    return _halocline.qcd.topological_charge(u)
+
+
+def smear_stout(u: GaugeField, rho: float, steps: int = 1, spatial: bool = False) -> GaugeField:
+    """Stout-smeared links (Morningstar and Peardon, hep-lat/0311018), a new field; spatial: x, y, z links only."""
+    smeared = u.copy()
+    _halocline.qcd.smear_stout(smeared, rho, steps, spatial)
+    return smeared
+
+
+def smear_ape(u: GaugeField, alpha: float, steps: int = 1, spatial: bool = False) -> GaugeField:
+    """APE-smeared links, a new field: (1 - alpha) link + alpha/n sum of the n staples, projected to SU(3)."""
+    smeared = u.copy()
+    _halocline.qcd.smear_ape(smeared, alpha, steps, spatial)
+    return smeared
+
+
+def smeared(u: GaugeField, how: Smear) -> GaugeField:
+    """The links smeared as a run file's `smear` says, a new field."""
+    spatial = how.axes == "spatial"
+    if how.kind == "stout":
+        return smear_stout(u, how.rho, how.steps, spatial)
+    return smear_ape(u, how.alpha, how.steps, spatial)
+
+
+def fix_gauge(
+    u: GaugeField,
+    kind: str = "coulomb",
+    tolerance: float = 1e-12,
+    max_iterations: int = 10000,
+    omega: float = 1.7,
+    progress: Callable[[int, float], bool] | None = None,
+) -> tuple[GaugeField, dict[str, Any]]:
+    """The links in Coulomb or Landau gauge, by over-relaxation.
+
+    tolerance: on theta, the mean of tr(Delta Delta^dagger)/3 with Delta the divergence of the gauge field
+    progress: called with iterations and theta; returning False on any process stops all
+    Returns the transformed links, a new field, and {"converged", "reason", "iterations", "theta", "functional"}.
+    Raises InvalidArgument for another kind or parameters out of range.
+    """
+    if kind not in ("coulomb", "landau"):
+        raise InvalidArgument(f'fix_gauge: kind = "{kind}"; give "coulomb" or "landau".')
+    fixed = u.copy()
+    report = _halocline.qcd.fix_gauge(fixed, kind == "landau", tolerance, max_iterations, omega, progress)
+    return fixed, report
+
+
+def coulomb_theta(u: GaugeField) -> float:
+    """How far the links are from Coulomb gauge: below about 1e-8 when fixed, about 1 when not."""
+    return _halocline.qcd.coulomb_theta(u)
+
+
+def wilson_flow(
+    u: GaugeField,
+    t_max: float,
+    step: float = 0.02,
+    adaptive: bool = False,
+    tolerance: float = 1e-6,
+    measure_every: int = 1,
+    progress: Callable[[dict[str, float]], bool] | None = None,
+) -> tuple[GaugeField, dict[str, Any]]:
+    """The Wilson flow (Luescher, arXiv:1006.4518) from t = 0 to t_max, in units of a^2.
+
+    adaptive: choose steps so that no link errs by more than tolerance a step; measure_every: steps between points
+    progress: called with each point; returning False on any process stops all
+    Returns the flowed links, a new field, and {"points": [{t, plaquette, t2_energy_clover, topological_charge, ...}],
+    "t0", "w0" (None while not reached), "steps", "rejected", "reason"}.
+    """
+    flowed = u.copy()
+    return flowed, _halocline.qcd.wilson_flow(flowed, t_max, step, adaptive, tolerance, measure_every, progress)
+
+
+def gather(local: NDArray[Any], where: Geometry | GaugeField, root: int = 0) -> NDArray[Any] | None:
+    """The whole lattice at one process, from the local parts [t][z][y][x]... of all; None elsewhere. Collective."""
+    here = where.geometry if isinstance(where, GaugeField) else where
+    local = np.ascontiguousarray(local)
+    box = tuple(here.local[::-1])
+    if local.shape[:4] != box:
+        raise InvalidArgument(f"gather: the array has the shape {local.shape}; this process's part begins with {box}.")
+    group = here.communicator
+    parts = group.gather(local.tobytes(), root)
+    offsets = np.frombuffer(group.gather(np.array(here.offset, dtype=np.int64).tobytes(), root), dtype=np.int64)
+    if group.rank != root:
+        return None
+    whole = np.empty(tuple(here.extents[::-1]) + local.shape[4:], dtype=local.dtype)
+    stacked = np.frombuffer(parts, dtype=local.dtype).reshape(group.size, *local.shape)
+    for part, offset in zip(stacked, offsets.reshape(-1, 4), strict=True):
+        at = tuple(slice(o, o + n) for o, n in zip(offset[::-1], box, strict=True))
+        whole[at] = part
+    return whole
+
+
+def local_part(whole: NDArray[Any], where: Geometry | GaugeField) -> NDArray[Any]:
+    """This process's part of an array of the whole lattice that every process holds. Not collective.
+
+    Raises InvalidArgument when the array does not begin with the extents t, z, y, x.
+    """
+    here = where.geometry if isinstance(where, GaugeField) else where
+    if whole.shape[:4] != tuple(here.extents[::-1]):
+        raise InvalidArgument(
+            f"local_part: the array has the shape {whole.shape}; the lattice begins with {tuple(here.extents[::-1])}."
+        )
+    at = tuple(slice(o, o + n) for o, n in zip(here.offset[::-1], here.local[::-1], strict=True))
+    return np.ascontiguousarray(whole[at])
+
+
+def unit_links(extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
+    """All links 1, the free field, on a lattice x, y, z, t."""
+    return _halocline.qcd.unit_links(geometry(extents, comm, grid))
+
+
+def random_links(extents: Sequence[int], seed: int, comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
+    """Independent links, uniform over SU(3); the same on any process grid."""
+    return _halocline.qcd.random_links(geometry(extents, comm, grid), seed)
+
+
+def weak_links(
+    extents: Sequence[int], epsilon: float, seed: int, comm: Any = None, grid: Sequence[int] | None = None
+) -> GaugeField:
+    """Independent links near 1; the mean plaquette is 1 - 8 epsilon^2 / 3 for small epsilon."""
+    return _halocline.qcd.weak_links(geometry(extents, comm, grid), epsilon, seed)
+
+
+def heatbath(
+    u: GaugeField, beta: float, sweeps: int, seed: int, overrelaxation: int = 3, first: int = 0, xi0: float = 1.0
+) -> None:
+    """Quenched updates in place: `sweeps` times one heatbath and some over-relaxation sweeps of the Wilson action.
+
+    first: number of the first sweep in the Markov chain; go on with first + sweeps, or the numbers repeat
+    The links do not depend on the process grid, bit for bit.
+    """
+    for sweep in range(first, first + sweeps):
+        _halocline.qcd.heatbath_sweep(u, beta, overrelaxation, seed, xi0, sweep)
+
+
+def random_gauge(u: GaugeField, seed: int) -> GaugeField:
+    """The links after a random gauge transformation, a new field."""
+    transformed = u.copy()
+    _halocline.qcd.random_transformation(transformed, seed)
+    return transformed

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gauge configurations in HDF5: one dataset `links` [t][z][y][x][mu][3][3], complex, with attributes.
+
+Each time slice is one chunk with HDF5's own checksum (Fletcher-32), which the library verifies on reading; plaquette
+and link trace stand in the attributes and are verified by us. Every process reads its own part; the first one writes,
+slice by slice, beside the final file, which then is renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from halocline import _halocline
+from halocline.errors import FileError, InvalidArgument
+
+FORMAT = "halocline gauge 1"
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def is_hdf5(path: str | Path) -> bool:
+    """True when the file begins as HDF5 does; False also when it cannot be opened."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(SIGNATURE)) == SIGNATURE
+    except OSError:
+        return False
+
+
+def inspect(path: str | Path) -> dict[str, Any]:
+    """As inspect_gauge gives it for the other formats. Raises FileError."""
+    try:
+        with h5py.File(path, "r") as file:
+            return _header(path, file)
+    except (OSError, KeyError) as error:
+        raise FileError(f"{path}: damaged HDF5 file ({str(error).strip()}).") from None
+
+
+def _header(path: str | Path, file: h5py.File) -> dict[str, Any]:
+    if file.attrs.get("format") != FORMAT or "links" not in file:
+        raise FileError(f'{path}: an HDF5 file without links; expected the attribute format = "{FORMAT}".')
+    links = file["links"]
+    shape = links.shape
+    if len(shape) != 7 or shape[4:] != (4, 3, 3) or links.dtype not in (np.complex64, np.complex128):
+        raise FileError(
+            f"{path} (links): has the shape {shape} of {links.dtype}; expected complex (t, z, y, x, 4, 3, 3)."
+        )
+    return {
+        "path": str(path),
+        "format": "hdf5",
+        "lattice": [int(n) for n in shape[3::-1]],
+        "bits": 64 if links.dtype == np.complex128 else 32,
+        "rows": 3,
+        "endian": "big" if links.dtype.byteorder == ">" else "little",
+        "header_plaquette": float(file.attrs["plaquette"]),
+        "header_link_trace": float(file.attrs["link_trace"]),
+        "checksum": "fletcher32" if links.fletcher32 else None,
+        "header": {k: str(v) for k, v in file.attrs.items() if k not in ("plaquette", "link_trace")},
+        "warnings": [] if links.fletcher32 else ["the dataset links carries no checksum"],
+    }
+
+
+def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, Any]]:
+    """(GaugeField, information). Collective; what one process meets is raised on all."""
+    info, links, sentence = None, None, ""
+    try:
+        with h5py.File(path, "r") as file:
+            info = _header(path, file)
+            at = tuple(slice(o, o + n) for o, n in zip(geometry.offset[::-1], geometry.local[::-1], strict=True))
+            links = np.ascontiguousarray(file["links"][at], dtype=np.complex128)
+            if not np.isfinite(links).all():
+                sentence = f"{path} (links): holds NaN or infinite numbers."
+    except FileError as error:
+        sentence = str(error)
+    except (OSError, KeyError) as error:
+        sentence = f"{path} (links): cannot be read, its checksum or structure is damaged ({str(error).strip()})."
+    _raise_together(geometry.communicator, sentence)
+    u = _halocline.qcd.GaugeField.from_array(geometry, links)
+    info["plaquette"] = _halocline.qcd.plaquette(u)
+    info["link_trace"] = _halocline.qcd.link_trace(u)
+    info["unitarity_violation"] = u.unitarity_violation()
+    tolerance = 1e-10 if info["bits"] == 64 else 1e-5
+    for name in ("plaquette", "link_trace"):
+        claimed = info[f"header_{name}"]
+        if not abs(claimed - info[name]) < tolerance:
+            raise FileError(f"{path} ({name}): the file claims {claimed!r} and its links give {info[name]!r}.")
+    if info["unitarity_violation"] > _halocline.qcd.unitarity_tolerance(info["bits"]):
+        sentence = f"links are not in SU(3): |U U^dagger - 1| is up to {info['unitarity_violation']:.3g}"
+        if strict:
+            raise FileError(f"{path} (links): {sentence}; leave out --strict to read them all the same.")
+        info["warnings"].append(sentence)
+    return u, info
+
+
+def _raise_together(group: Any, sentence: str) -> None:
+    """Raises a FileError on every process when some process has a sentence: that of the first one."""
+    said = group.gather(sentence.encode() + b"\0", 0)
+    first = next((s for s in said.split(b"\0") if s), b"")
+    agreed = group.broadcast(first, 0).decode()
+    if agreed:
+        raise FileError(agreed)
+
+
+def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None:
+    """Collective; the first process writes. Raises InvalidArgument and FileError on every process."""
+    if bits not in (32, 64):
+        raise InvalidArgument(f"bits = {bits}; HDF5 gauge files have 32 or 64.")
+    geometry, path = u.geometry, Path(path)
+    group = geometry.communicator
+    numbers = {"plaquette": _halocline.qcd.plaquette(u), "link_trace": _halocline.qcd.link_trace(u)}
+    links = u.array().astype(np.complex64 if bits == 32 else np.complex128)
+    if group.any(not np.isfinite(links).all()):
+        raise InvalidArgument("write_gauge: the links hold NaN or infinite numbers.")
+    beside = path.with_name(path.name + ".partial")
+    sentence = ""
+    with contextlib.ExitStack() as stack:
+        dataset = None
+        if group.rank == 0:
+            try:
+                file = stack.enter_context(h5py.File(beside, "w"))
+                file.attrs["format"] = FORMAT
+                for name, value in (numbers | metadata).items():
+                    file.attrs[name] = value
+                shape = (*geometry.extents[::-1], 4, 3, 3)
+                dataset = file.create_dataset(
+                    "links", shape, links.dtype, chunks=(1, *shape[1:]), fletcher32=True, track_times=False
+                )
+            except (OSError, RuntimeError) as error:
+                sentence = _cannot_write(path, error)
+        for t in range(geometry.extents[3]):
+            slice_of_lattice = _gather_slice(links, geometry, t)
+            if dataset is not None and not sentence:
+                try:
+                    dataset[t] = slice_of_lattice
+                except (OSError, RuntimeError) as error:
+                    sentence = _cannot_write(path, error)
+        try:
+            stack.close()
+            if group.rank == 0 and not sentence:
+                with open(beside, "rb") as written:
+                    os.fsync(written.fileno())
+                os.replace(beside, path)
+        except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
+            sentence = _cannot_write(path, error)
+    if sentence:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+    _raise_together(group, sentence)
+
+
+def _cannot_write(path: Path, error: BaseException) -> str:
+    reason = getattr(error, "strerror", None) or str(error).strip().split("\n")[0]
+    with contextlib.suppress(OSError):
+        reason += f" ({shutil.disk_usage(path.parent).free} bytes are free there)"
+    return f"{path}: cannot be written: {reason}."
+
+
+def _gather_slice(links: np.ndarray, geometry: Any, t: int) -> np.ndarray | None:
+    """Time slice t of the whole lattice at the first process, None elsewhere."""
+    group = geometry.communicator
+    here = t - geometry.offset[3]
+    mine = links[here] if 0 <= here < geometry.local[3] else links[:0]
+    parts = np.frombuffer(group.gather(np.ascontiguousarray(mine).tobytes(), 0), dtype=links.dtype)
+    place = np.array(geometry.offset[:3] if mine.size else [], dtype=np.int64)
+    places = np.frombuffer(group.gather(place.tobytes(), 0), dtype=np.int64).reshape(-1, 3)
+    if group.rank != 0:
+        return None
+    x, y, z = geometry.local[:3]
+    whole = np.empty((*geometry.extents[2::-1], 4, 3, 3), dtype=links.dtype)
+    for part, (x0, y0, z0) in zip(parts.reshape(len(places), z, y, x, 4, 3, 3), places, strict=True):
+        whole[z0 : z0 + z, y0 : y0 + y, x0 : x0 + x] = part
+    return whole

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quarks: the Wilson-clover operator, sources, propagators and their contractions.
+
+Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; basis DeGrand-Rossi.
+docs/conventions.md gives the operator. Everything is collective over the processes of the gauge field unless it says
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halocline import _halocline
+from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.qcd.gauge import GaugeField
+from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Solver, Source
+
+Propagator = _halocline.qcd.Propagator
+Spinor = NDArray[np.complex128]
+Progress = Callable[[int, float], bool]
+kappa_from_mass = _halocline.qcd.kappa_from_mass
+mass_from_kappa = _halocline.qcd.mass_from_kappa
+
+
+class WilsonClover:
+    """D of the Wilson-clover action on one gauge field, and its inverse.
+
+    >>> import halocline as hc
+    >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.5)
+    >>> b = hc.qcd.point_source(D.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    >>> x = D.solve(b, tolerance=1e-10)
+    >>> bool(abs(D(x) - b).max() < 1e-9)
+    True
+    """
+
+    def __init__(
+        self,
+        u: GaugeField,
+        mass: float | None = None,
+        kappa: float | None = None,
+        csw: float = 0.0,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        anisotropy: float = 1.0,
+        nu: float = 1.0,
+        csw_t: float | None = None,
+        solver: Solver | None = None,
+    ) -> None:
+        """mass or kappa, one of them; boundary: factor of the quark field across each edge, of modulus one; anisotropy,
+        nu, csw_t: see the run file; solver: how `solve` works.
+
+        Raises InvalidArgument for parameters that cannot work.
+        """
+        self.action = Action(
+            mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
+        )
+        self._u = u
+        self._solver: Solver | None = None
+        self._prepare(solver or Solver())
+
+    @classmethod
+    def from_sections(cls, u: GaugeField, action: Action, solver: Solver) -> WilsonClover:
+        """From the [action] and [solver] of a run file."""
+        self = cls.__new__(cls)
+        self.action, self._u, self._solver = action, u, None
+        self._prepare(solver)
+        return self
+
+    def _prepare(self, solver: Solver) -> None:
+        """Makes the solver anew when it is another one."""
+        if solver == self._solver:
+            return
+        a, s = self.action, solver
+        boundary = [complex(b) for b in a.boundary]
+        self._quark = _halocline.qcd.Quark(
+            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
+            s.kind, s.tolerance, s.max_iterations, s.precision, s.even_odd,
+        )  # fmt: skip
+        self._solver = solver
+
+    @property
+    def geometry(self) -> Any:
+        return self._u.geometry
+
+    @property
+    def kappa(self) -> float:
+        return 0.5 / (4.0 + self.action.m0)
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """SIMD lanes along x, y, z, t in the layout that was chosen."""
+        return tuple(self._quark.tile)
+
+    def __call__(self, spinor: Spinor) -> Spinor:
+        """D spinor, in double."""
+        return self._quark.apply(np.ascontiguousarray(spinor, dtype=np.complex128), False)
+
+    def dagger(self, spinor: Spinor) -> Spinor:
+        """D^dagger spinor, in double."""
+        return self._quark.apply(np.ascontiguousarray(spinor, dtype=np.complex128), True)
+
+    def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
+        """The x with D x = source.
+
+        progress: called with iterations and residual; returning False stops, which raises Interrupted
+        changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
+        Raises Error when it does not converge, with the reason; `report` holds the last one either way.
+        """
+        self._change(changes)
+        x, self.report = self._quark.solve(np.ascontiguousarray(source, dtype=np.complex128), progress)
+        _check(self.report)
+        return x
+
+    def _change(self, changes: dict[str, Any]) -> None:
+        if not changes:
+            return
+        known = {f: getattr(self._solver, f) for f in Solver.__dataclass_fields__}
+        unknown = set(changes) - set(known)
+        if unknown:
+            raise InvalidArgument(f"solve: no option {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
+        self._prepare(Solver(**(known | changes)))
+
+    def solve_into(self, s: Propagator, spin: int, colour: int, source: Spinor, progress: Progress | None) -> dict:
+        """Solves one column of a propagator in place and returns the solver's report. Raises as `solve`."""
+        report = self._quark.solve_column(s, spin, colour, source, progress)
+        _check(report)
+        return report
+
+
+def _check(report: dict[str, Any]) -> None:
+    if report["reason"] == "cancelled":
+        raise Interrupted("the solve was stopped.")
+    if not report["converged"]:
+        raise Error(
+            f"the solver stopped without reaching the tolerance: {report['reason']} after {report['iterations']} "
+            f"iterations of {report['method']}, |b - D x|/|b| = {report['residual']:.3g}; "
+            "raise max_iterations or the quark mass, or try another kind."
+        )
+
+
+def point_source(geometry: Any, position: Sequence[int], spin: int, colour: int) -> Spinor:
+    """1 at a global position x, y, z, t in one spin and colour. Not collective."""
+    return _halocline.qcd.point_source(geometry, list(position), spin, colour)
+
+
+def wall_source(geometry: Any, time: int, spin: int, colour: int, momentum: Sequence[int] = (0, 0, 0)) -> Spinor:
+    """exp(i p x) on a time slice in one spin and colour; fix the gauge first. Not collective."""
+    return _halocline.qcd.wall_source(geometry, time, spin, colour, list(momentum))
+
+
+def smear_gaussian(
+    spinor: Spinor, u: GaugeField, width: float, steps: int = 20, boundary: Sequence[complex] = (1, 1, 1, -1)
+) -> Spinor:
+    """Gauge-covariant Gaussian smearing of a spinor in space, a new array; width in sites."""
+    spinor = np.ascontiguousarray(spinor, dtype=np.complex128)
+    return _halocline.qcd.smear_gaussian(spinor, u, width, steps, [complex(b) for b in boundary[:3]])
+
+
+def source_columns(u: GaugeField, source: Source, position: Sequence[int], boundary: Sequence[complex]) -> list[Spinor]:
+    """The twelve right-hand sides of a propagator, in the order 3 spin + colour. Collective for a Gaussian source."""
+    geometry = u.geometry
+    if source.kind == "z2":
+        sample = int(position[3])
+        return _halocline.qcd.noise_sources(geometry, int(position[3]), source.seed, sample)
+    columns = []
+    for spin in range(4):
+        for colour in range(3):
+            if source.kind == "wall":
+                columns.append(wall_source(geometry, position[3], spin, colour))
+                continue
+            column = point_source(geometry, position, spin, colour)
+            if source.kind == "gaussian":
+                column = smear_gaussian(column, u, source.width, source.steps, boundary)
+            columns.append(column)
+    return columns
+
+
+def propagator(
+    D: WilsonClover,
+    source: Sequence[int] = (0, 0, 0, 0),
+    kind: str = "point",
+    progress: Callable[[int, dict[str, Any]], None] | None = None,
+    inner: Progress | None = None,
+    **source_keys: Any,
+) -> Propagator:
+    """Twelve solutions from one source.
+
+    source: global position x, y, z, t; kind and source_keys: as in the run file's [source] (width, steps, seed, sink)
+    progress: called after each column with its number (1 to 12) and the solver's report; inner: as in `solve`
+    Returns a Propagator with attributes `reports` (twelve) beside its arrays.
+    Raises InvalidArgument, and Error when a column does not converge.
+    """
+    how = Source(kind=kind, positions=(tuple(source),), **source_keys)
+    boundary = D.action.boundary
+    s = Propagator(D.geometry, list(source))
+    s.reports = []
+    for index, column in enumerate(source_columns(D._u, how, source, boundary)):
+        s.reports.append(D.solve_into(s, index // 3, index % 3, column, inner))
+        if progress is not None:
+            progress(index + 1, s.reports[-1])
+    if how.sink == "gaussian":
+        _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in boundary[:3]])
+    return s
+
+
+def mesons(
+    quark: Propagator,
+    antiquark: Propagator | None = None,
+    channels: Sequence[str] | str = MESONS,
+    momenta: Sequence[Sequence[int]] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Meson correlators C(t), summed over space, source time at index 0, no volume or kappa factor.
+
+    channels: names, or "all"; momenta: integer momenta [nx, ny, nz] of the sink
+    Returns channel -> shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
+    """
+    names = list(MESONS + CLIFFORD) if channels == "all" else list(channels)
+    chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
+    result = _halocline.qcd.mesons(quark, quark if antiquark is None else antiquark, names, chosen)
+    return {name: c[0].real.copy() for name, c in result.items()} if momenta is None else result
+
+
+def nucleon(
+    up: Propagator,
+    down: Propagator | None = None,
+    boundary_t: complex = -1,
+    parity: int = 1,
+    momenta: Sequence[Sequence[int]] | None = None,
+) -> NDArray[Any]:
+    """The nucleon correlator tr[(1 + parity gamma_t)/2 G(t)] of docs/conventions.md.
+
+    boundary_t: the t entry of the action's boundary
+    Returns shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
+    """
+    chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
+    result = _halocline.qcd.nucleon(up, up if down is None else down, complex(boundary_t), parity, chosen)
+    return result[0].real.copy() if momenta is None else result

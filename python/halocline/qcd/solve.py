@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The job of `halocline qcd solve`: propagators alone, with everything the solver can say about itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from halocline import _halocline
+from halocline.qcd import gauge
+from halocline.qcd.quark import WilsonClover
+from halocline.qcd.runfile import Run
+from halocline.qcd.spectrum import Job
+from halocline.reporter import Reporter
+
+
+def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> dict[str, Any]:
+    """Solves twelve columns for every configuration and source of a run file.
+
+    output: SciDAC file for the propagators, numbered when there are several; None keeps none
+    Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds, history.
+    Raises as `spectrum`. Collective.
+    """
+    job = Job(run, group, reporter)
+    job.log_parameters()
+    several = len(run.source.positions) * (len(run.gauge.files or ()) or run.gauge.generate.configurations) > 1
+    configurations, count = [], 0
+    for name, identity, links in job.configurations():
+        u = job.prepared(links)
+        D = WilsonClover.from_sections(u, run.action, run.solver)
+        sources = []
+        for position in run.source.positions:
+            s = job.propagator(D, position)
+            reports = s.reports
+            reporter.line(
+                f"{name}: {reports[0]['method']}, iterations {min(r['iterations'] for r in reports)} to "
+                f"{max(r['iterations'] for r in reports)}, largest residual {max(r['residual'] for r in reports):.2e}, "
+                f"{sum(r['seconds'] for r in reports):.2f} s in the solver"
+            )
+            if output is not None:
+                path = numbered(output, count) if several else output
+                _halocline.qcd.write_propagator(path, s, 64, record_xml(name, identity, position, run))
+                reporter.line(f"propagator    {path}")
+            count += 1
+            sources.append(
+                {
+                    "position": list(position),
+                    "method": reports[0]["method"],
+                    "residuals": [r["residual"] for r in reports],
+                    "iterations": [r["iterations"] for r in reports],
+                    "seconds": [r["seconds"] for r in reports],
+                    "history": [r["history"] for r in reports],
+                }
+            )
+        configurations.append(
+            {"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources}
+        )
+    parameters = run.as_toml_values()
+    return {"parameters": parameters, "process_grid": list(job.geometry.grid), "configurations": configurations}
+
+
+def numbered(path: str, index: int) -> str:
+    """out.lime -> out_0003.lime"""
+    p = Path(path)
+    return str(p.with_name(f"{p.stem}_{index:04d}{p.suffix}"))
+
+
+def record_xml(name: str, identity: str, position: Any, run: Run) -> str:
+    from xml.sax.saxutils import escape
+
+    return (
+        '<?xml version="1.0"?><propagator><program>halocline ' + _halocline.core.version + "</program>"
+        f"<configuration>{escape(name)}</configuration><checksum>{escape(identity)}</checksum>"
+        f"<source><kind>{run.source.kind}</kind><position>{' '.join(map(str, position))}</position></source>"
+        f"<action><kind>{run.action.kind}</kind><m0>{run.action.m0!r}</m0><csw>{run.action.clover!r}</csw></action>"
+        "<basis>DeGrand-Rossi</basis></propagator>"
+    )

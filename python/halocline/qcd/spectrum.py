@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: from gauge configurations to hadron correlators, configuration by configuration.
+
+For each one: read or generate, fix the gauge and smear when asked, solve twelve columns from each source, contract, and
+put the results on disk. Everything that can be refused is refused before the first solve: headers of all files, their
+extents, source positions, the process grid and the result file. What is on disk is never lost: a run that was stopped
+goes on with the first configuration that is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.comm import communicator, on_root
+from halocline.errors import Error, FileError, Interrupted, InvalidArgument
+from halocline.qcd import gauge, quark
+from halocline.qcd.quark import WilsonClover
+from halocline.qcd.results import Measured, SpectrumFile
+from halocline.qcd.runfile import Run
+from halocline.reporter import Reporter
+
+BASIS = "DeGrand-Rossi"
+
+
+def spectrum(run: Run, comm: Any = None, reporter: Reporter | None = None) -> tuple[dict[str, Any], list[Measured]]:
+    """Runs a run file.
+
+    run: from `read_run_file`; comm: see halocline.comm; reporter: hears lines, warnings and progress
+    Returns the root attributes of the result file and its configurations, those of earlier runs included.
+    Raises InvalidArgument and FileError before any work for what is wrong with the input, Error when a solve does not
+    converge, Interrupted when the reporter asks to stop; the result file then holds every finished configuration.
+    Collective.
+    """
+    return Job(run, communicator(comm), reporter or Reporter()).run_all()
+
+
+class Job:
+    """One run of a run file; `prepare` refuses what cannot work."""
+
+    def __init__(self, run: Run, group: Any, reporter: Reporter) -> None:
+        self.run, self.group, self.reporter = run, group, reporter
+        self.extents = self._extents()
+        self._check_positions()
+        self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
+        self.attributes = self._attributes()
+        self.measured: list[Measured] = []
+
+    # ---- before the work
+
+    def _extents(self) -> list[int]:
+        chosen = self.run.gauge
+        if chosen.files is None:
+            return list(chosen.generate.size)
+        for path in chosen.files:
+            if not Path(path).is_file():
+                raise FileError(f"{path}: no such gauge file (paths are relative to the folder of the command).")
+        if len(set(chosen.files)) != len(chosen.files):
+            raise InvalidArgument("[gauge] files names the same file twice.")
+        headers = {path: list(gauge.inspect_gauge(path)["lattice"]) for path in chosen.files}
+        first = headers[chosen.files[0]]
+        for path, extents in headers.items():
+            if extents != first:
+                raise InvalidArgument(f"{path} is a lattice {extents} and {chosen.files[0]} is {first}; one run, one size.")
+        return first
+
+    def _check_positions(self) -> None:
+        for position in self.run.source.positions:
+            if any(x >= n for x, n in zip(position, self.extents, strict=True)):
+                raise InvalidArgument(
+                    f"[source] the position {list(position)} lies outside the lattice {self.extents} (x, y, z, t from 0)."
+                )
+
+    def _attributes(self) -> dict[str, Any]:
+        action = self.run.action
+        return {
+            "lattice": np.array(self.extents, dtype=np.int64),
+            "kappa": 0.5 / (4.0 + action.m0),
+            "m0": action.m0,
+            "csw": action.clover,
+            "boundary": np.array(action.boundary, dtype=np.complex128),
+            "basis": BASIS,
+            "version": _halocline.core.version,
+            "revision": _halocline.core.revision,
+        }
+
+    def log_parameters(self) -> None:
+        a, action, solver = self.attributes, self.run.action, self.run.solver
+        threads = _halocline.core.threads()
+        say = self.reporter.line
+        say(f"halocline {a['version']} ({a['revision']}, {_halocline.core.isa})")
+        say(f"lattice       {' x '.join(map(str, self.extents))}")
+        clover = f", csw = {action.clover:g}" if action.kind == "wilson-clover" else ""
+        say(f"action        {action.kind}, kappa = {a['kappa']:.10g}, m0 = {action.m0:.10g}{clover}")
+        if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:
+            say(f"anisotropy    {action.anisotropy:g}, nu = {action.nu:g}, csw_t = {action.clover_t:g}")
+        say(f"boundary      {', '.join(phase_text(b) for b in action.boundary)} (x, y, z, t)")
+        say(f"basis         {BASIS}, gamma5 = diag(1, 1, -1, -1)")
+        say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
+        schur = "even-odd" if solver.even_odd else "full operator"
+        say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
+        source = self.run.source
+        say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")
+
+    # ---- the work
+
+    def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
+        holder: dict[str, SpectrumFile] = {}
+
+        def begin() -> list[Measured]:
+            holder["file"] = SpectrumFile(self.run.output.file, self.run, self.attributes)
+            return holder["file"].measured
+
+        self.measured = list(on_root(self.group, begin))
+        self.log_parameters()
+        total = len(self.run.gauge.files) if self.run.gauge.files else self.run.gauge.generate.configurations
+        done: list[Measured] = []
+        for name, identity, u in self.configurations():
+            finished = next((m for m in self.measured if m.name == name), None)
+            if finished is not None:
+                if finished.attributes["checksum"] != identity:
+                    raise InvalidArgument(
+                        f"{name} has changed since its results were put into {self.run.output.file} (checksum "
+                        f"{finished.attributes['checksum']} then, {identity} now); name another [output] file."
+                    )
+                self.reporter.line(f"[{len(done) + 1}/{total}] {name}: finished before, skipped")
+                done.append(finished)
+                continue
+            measured = self._measure(name, identity, u, f"[{len(done) + 1}/{total}]")
+            on_root(self.group, lambda m=measured: holder["file"].add(m))
+            done.append(measured)
+        root = self.attributes | {"momenta": np.array(self.run.measure.momenta, dtype=np.int64)}
+        root["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
+        return root, done
+
+    def configurations(self) -> Iterator[tuple[str, str, Any]]:
+        """(name, checksum, links) of each; links are None where the results exist already."""
+        finished = {m.name for m in self.measured}
+        if self.run.gauge.files:
+            for path in self.run.gauge.files:
+                identity = on_root(self.group, lambda p=path: checksum_of(p))
+                yield path, identity, None if path in finished else self._read(path)
+            return
+        make = self.run.gauge.generate
+        names = [
+            f"beta {make.beta:g}, seed {make.seed}, sweep {make.sweeps + i * make.separation}"
+            for i in range(make.configurations)
+        ]
+        u = None
+        for index, name in enumerate(names):
+            if not finished.issuperset(names[index:]):
+                u = self._generate(u, index)
+            yield name, "generated", u
+
+    def _read(self, path: str) -> Any:
+        u = gauge.read_gauge(path, self.group, self.geometry.grid, self.run.gauge.strict, warn=False)
+        for sentence in u.info["warnings"]:
+            self.reporter.warning(f"{path}: {sentence}")
+        return u
+
+    def _generate(self, u: Any, index: int) -> Any:
+        make = self.run.gauge.generate
+        begin = 0 if index == 0 else make.sweeps + (index - 1) * make.separation
+        end = make.sweeps + index * make.separation
+        if u is None:
+            starts = {"cold": gauge.unit_links, "hot": lambda *a: gauge.random_links(a[0], make.seed, *a[1:])}
+            u = starts[make.start](self.extents, self.group, self.geometry.grid)
+        if end > begin:
+            with self.reporter.stage(f"generating, sweeps {begin} to {end}", end - begin) as advance:
+                for sweep in range(begin, end):
+                    gauge.heatbath(u, make.beta, 1, make.seed, make.overrelaxation, sweep)
+                    advance(sweep + 1 - begin, "")
+                    self._stop_if_asked()
+        return u
+
+    def _measure(self, name: str, identity: str, u: Any, count: str) -> Measured:
+        begun = time.monotonic()
+        plaquette = gauge.plaquette(u)
+        self.reporter.line(f"{count} {name}: plaquette {plaquette:.12f}, checksum {identity}")
+        u = self.prepared(u)
+        D = WilsonClover.from_sections(u, self.run.action, self.run.solver)
+        results = [self._one_source(D, position) for position in self.run.source.positions]
+        reports = [r for _, _, reports in results for r in reports]
+        residuals = np.array([r["residual"] for r in reports]).reshape(-1, 12)
+        iterations = np.array([r["iterations"] for r in reports]).reshape(-1, 12)
+        seconds = time.monotonic() - begun
+        self.reporter.line(
+            f"{count} {reports[0]['method']}: iterations {iterations.min()} to {iterations.max()}, largest residual "
+            f"{residuals.max():.2e}, {seconds:.1f} s"
+        )
+        return Measured(
+            name=name,
+            positions=np.array(self.run.source.positions, dtype=np.int64),
+            mesons={c: np.stack([m[c] for m, _, _ in results]) for c in self.run.measure.mesons},
+            nucleon=np.stack([n for _, n, _ in results]) if self.run.measure.nucleon else None,
+            residuals=residuals,
+            iterations=iterations,
+            attributes={
+                "checksum": identity,
+                "plaquette": plaquette,
+                "process_grid": np.array(self.geometry.grid, dtype=np.int64),
+                "ranks": self.group.size,
+                "threads": _halocline.core.threads(),
+                "isa": _halocline.core.isa,
+                "method": reports[0]["method"],
+                "seconds": seconds,
+                "solver_seconds": sum(r["seconds"] for r in reports),
+            },
+        )
+
+    def prepared(self, u: Any) -> Any:
+        """The links that the quarks see: gauge fixed, then smeared, as asked."""
+        fix = self.run.gauge.fix
+        if fix is not None:
+            u, report = gauge.fix_gauge(u, fix.kind, fix.tolerance, fix.max_iterations)
+            said = f"{report['iterations']} iterations, theta = {report['theta']:.2e}"
+            if not report["converged"]:
+                raise Error(f"[gauge] fix: {report['reason']} after {said}; raise max_iterations or tolerance.")
+            self.reporter.line(f"{fix.kind} gauge: {said}")
+        elif self.run.source.kind == "wall" and (theta := gauge.coulomb_theta(u)) > 1e-8:
+            self.reporter.warning(
+                f"a wall source on links that are not in Coulomb gauge (theta = {theta:.2e}) gives noise; "
+                'set [gauge] fix = { kind = "coulomb" }.'
+            )
+        if self.run.gauge.smear is not None:
+            u = gauge.smeared(u, self.run.gauge.smear)
+            self.reporter.line(f"smeared links: plaquette {gauge.plaquette(u):.12f}")
+        return u
+
+    def propagator(self, D: WilsonClover, position: Any) -> Any:
+        """Twelve columns from one source, with progress; stops where asked."""
+        source = self.run.source
+        keys = {"seed": source.seed, "steps": source.steps, "sink": source.sink}
+        if source.width is not None:
+            keys["width"] = source.width
+        with self.reporter.stage(f"source {list(position)}", 12) as advance:
+
+            def column(number: int, report: dict[str, Any]) -> None:
+                advance(number, f"{number} of 12 columns, residual {report['residual']:.1e}")
+                self._stop_if_asked()
+
+            def iteration(iterations: int, residual: float) -> bool:
+                return not self.reporter.stop_requested()
+
+            inner = iteration if self.group.size == 1 else None  # between columns all ranks can agree to stop
+            try:
+                return quark.propagator(D, position, source.kind, column, inner, **keys)
+            except Interrupted:
+                raise self._stopped() from None
+
+    def _one_source(self, D: WilsonClover, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
+        measure = self.run.measure
+        s = self.propagator(D, position)
+        mesons = quark.mesons(s, channels=measure.mesons, momenta=measure.momenta) if measure.mesons else {}
+        nucleon = None
+        if measure.nucleon:
+            nucleon = quark.nucleon(s, boundary_t=self.run.action.boundary[3], momenta=measure.momenta)
+        return mesons, nucleon, s.reports
+
+    def _stop_if_asked(self) -> None:
+        if self.group.any(self.reporter.stop_requested()):
+            raise self._stopped()
+
+    def _stopped(self) -> Interrupted:
+        return Interrupted(
+            f"stopped; the finished configurations are in {self.run.output.file}, and the same command goes on from there."
+        )
+
+
+def checksum_of(path: str) -> str:
+    """The checksum that the gauge file carries, or the CRC-32 of its bytes where the format has none. Not collective."""
+    carried = gauge.inspect_gauge(path)["checksum"]
+    if carried and carried != "fletcher32":
+        return carried
+    crc = 0
+    with open(path, "rb") as file:
+        while block := file.read(1 << 22):
+            crc = zlib.crc32(block, crc)
+    return f"crc32 {crc:08x}"
+
+
+def phase_text(phase: complex) -> str:
+    """'1', '-1' or 'exp(0.5 i pi)'."""
+    if phase.imag == 0.0:
+        return str(int(phase.real))
+    return f"exp({np.angle(phase) / np.pi:.6g} i pi)"

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Python tests share: reference data, the command line, and MPI runs of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("HALOCLINE_DATA", ROOT.parent / "shared" / "data"))
+SMALL = "4x4x4x4b6.0000id3n1"
+SECONDS = 300
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of reference configurations; tests that need it are skipped without it."""
+    if not (DATA / "gauge.json").is_file():
+        pytest.skip(f"no reference data in {DATA} (HALOCLINE_DATA names another folder)")
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def gauge_reference(data) -> dict:
+    return json.loads((data / "gauge.json").read_text())[SMALL]
+
+
+@pytest.fixture(scope="session")
+def lime(data) -> Path:
+    """The 64-bit ILDG file of the 4^4 configuration."""
+    return data / f"{SMALL}.ildg.lime"
+
+
+def environment() -> dict[str, str]:
+    """For subprocesses: one thread each, Open MPI as root with more ranks than cores, and no launcher above."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
+    return kept | {
+        "OMP_NUM_THREADS": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    }
+
+
+def launch(*words: object, ranks: int = 0, cwd: Path | None = None) -> subprocess.CompletedProcess:
+    """Runs a Python module or script, under mpirun when ranks is not 0."""
+    command = [sys.executable, *map(str, words)]
+    if ranks:
+        if shutil.which("mpirun") is None:
+            pytest.skip("no mpirun in PATH")
+        command = ["mpirun", "-n", str(ranks), *command]
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=SECONDS)
+
+
+@pytest.fixture
+def halocline(tmp_path):
+    """halocline("qcd", "gauge", ..., ranks=2): the command, run in tmp_path."""
+
+    def run(*words: object, ranks: int = 0) -> subprocess.CompletedProcess:
+        return launch("-m", "halocline.cli.main", *words, ranks=ranks, cwd=tmp_path)
+
+    return run
+
+
+@pytest.fixture
+def python(tmp_path):
+    """python("script.py", ranks=2): any Python program, run in tmp_path."""
+
+    def run(*words: object, ranks: int = 0) -> subprocess.CompletedProcess:
+        return launch(*words, ranks=ranks, cwd=tmp_path)
+
+    return run

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line under mpirun: the same numbers as one process, one rank speaks, no rank is left hanging."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+HERE = os.path.dirname(__file__)
+
+
+def write_run(tmp_path, lime, output, more=""):
+    (tmp_path / "run.toml").write_text(
+        f'[gauge]\nfiles = ["{lime}"]\n[action]\nmass = -0.5\ncsw = 1.0\n[solver]\ntolerance = 1e-12\n'
+        f'[measure]\nmesons = "all"\n[output]\nfile = "{output}"\nplots = false\n{more}'
+    )
+
+
+def correlators(tmp_path, name):
+    entry = json.loads((tmp_path / name).read_text())["configurations"][0]
+    return {channel: np.array(c) for channel, c in entry["mesons"].items()}
+
+
+@pytest.mark.parametrize("encoding", ["ildg.lime", "2row.f32.nersc"])
+def test_correlators_do_not_depend_on_the_number_of_ranks(halocline, data, tmp_path, encoding):
+    lime = data / f"4x4x4x4b6.0000id3n1.{encoding}"
+    write_run(tmp_path, lime, "one.h5")
+    assert halocline("qcd", "spectrum", "run.toml", "--json", "one.json").returncode == 0
+    one = correlators(tmp_path, "one.json")
+    for ranks in (2, 4):
+        write_run(tmp_path, lime, f"{ranks}.h5")
+        done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("boundary") == 1  # one rank speaks
+        many = correlators(tmp_path, f"{ranks}.json")
+        for channel, expected in one.items():
+            assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
+
+
+def test_generated_links_do_not_depend_on_the_number_of_ranks(halocline, tmp_path):
+    words = ("--size", 4, 4, 8, 8, "--beta", 5.8, "--sweeps", 3, "--seed", 4)
+    for ranks, name in ((0, "a.lime"), (2, "b.lime"), (4, "c.lime")):
+        done = halocline("qcd", "gauge", "generate", name, *words, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+    files = [(tmp_path / name).read_bytes() for name in ("a.lime", "b.lime", "c.lime")]
+    assert files[0] == files[1] == files[2]
+
+
+def test_hdf5_links_do_not_depend_on_the_number_of_ranks(halocline, lime, tmp_path):
+    import halocline as hc
+
+    for ranks in (2, 4):
+        done = halocline("qcd", "gauge", "convert", lime, f"{ranks}.h5", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        u = hc.qcd.read_gauge(tmp_path / f"{ranks}.h5")
+        assert np.array_equal(u.array(), hc.qcd.read_gauge(lime).array())
+
+
+def test_mpi4py_communicators_are_taken(python):
+    done = python(os.path.join(HERE, "..", "..", "examples", "with_mpi4py.py"), ranks=4)
+    assert done.returncode == 0, done.stderr
+    assert "plaquette" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [("[1, 1, 1, 3]", "grid"), ("[3, 1, 1, 1]", "grid")],
+)
+def test_an_impossible_grid_ends_every_rank_with_one_sentence(halocline, lime, tmp_path, grid, said):
+    write_run(tmp_path, lime, "out.h5", f"[parallel]\ngrid = {grid}\n")
+    done = halocline("qcd", "spectrum", "run.toml", ranks=3)
+    assert done.returncode == 2
+    assert done.stderr.count("halocline: ") == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_more_ranks_than_the_lattice_has_boxes(halocline, tmp_path):
+    done = halocline("qcd", "gauge", "generate", "a.lime", "--size", 2, 2, 2, 2, "--beta", 6, ranks=5)
+    assert done.returncode == 2 and done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr
+
+
+def test_a_bad_file_ends_every_rank(halocline, tmp_path):
+    (tmp_path / "bad.lime").write_bytes(b"no gauge file at all" * 100)
+    done = halocline("qcd", "gauge", "info", "bad.lime", ranks=3)
+    assert done.returncode == 2 and done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr

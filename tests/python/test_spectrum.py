@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job against reference correlators, its files, its resumption and its refusals."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+
+import halocline as hc
+from halocline.qcd import plots, results
+from halocline.qcd.runfile import CLIFFORD, MESONS, parse_run_file
+from halocline.reporter import Reporter
+
+TIGHT = "\n[solver]\ntolerance = 1e-12\n"
+
+
+def run_text(files, mass=-0.5, csw=1.0, boundary="[1, 1, 1, -1]", output="out.h5", more="") -> str:
+    names = json.dumps([str(f) for f in files])
+    return (
+        f"[gauge]\nfiles = {names}\n[action]\nmass = {mass}\ncsw = {csw}\nboundary = {boundary}\n"
+        f'[output]\nfile = "{output}"\nplots = false\n{more}'
+    )
+
+
+@pytest.fixture(scope="session")
+def cases(data):
+    return json.loads((data / "ref_4x4x4x4.json").read_text())["cases"]
+
+
+def test_channel_names_are_those_of_the_library():
+    from halocline import _halocline
+
+    assert list(MESONS) == _halocline.qcd.named_channels()
+    assert sorted(CLIFFORD) == sorted(_halocline.qcd.sixteen_channels())
+
+
+@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize(("encoding", "tolerance"), [("ildg.lime", 1e-8), ("2row.f32.nersc", 1e-6)])
+def test_mesons_agree_with_the_reference(data, cases, tmp_path, monkeypatch, index, encoding, tolerance):
+    monkeypatch.chdir(tmp_path)
+    case = cases[index]
+    boundary = "[1, 1, 1, -1]" if case["bc_time"] == "antiperiodic" else "[1, 1, 1, 1]"
+    text = run_text(
+        [data / f"4x4x4x4b6.0000id3n1.{encoding}"], case["m0"], case["csw"], boundary,
+        more=TIGHT + f"[measure]\nmesons = {json.dumps(MESONS)}\n",
+    )  # fmt: skip
+    _, (measured,) = hc.qcd.spectrum(parse_run_file(text, "run.toml"))
+    assert measured.residuals.max() < 1e-12
+    reference = case["mesons"]
+    assert set(measured.mesons) == set(reference)
+    for channel, values in reference.items():
+        scale = np.abs(reference["pion"])
+        ours = measured.mesons[channel][0, 0].real
+        assert np.all(np.abs(ours - values) <= tolerance * scale), channel
+
+
+class Stops(Reporter):
+    """Asks to stop when a second configuration begins."""
+
+    def __init__(self):
+        self.lines = []
+
+    def line(self, text):
+        self.lines.append(text)
+
+    def stop_requested(self):
+        return any(line.startswith("[2/") for line in self.lines)
+
+
+def test_a_stopped_run_goes_on_with_the_same_result(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "[gauge]\ngenerate = { size = [4, 4, 4, 4], beta = 6.0, sweeps = 4, separation = 2, configurations = 3 }\n"
+        '[action]\nmass = 0.1\ncsw = 1.0\n[output]\nfile = "OUT"\n'
+    )
+    whole = parse_run_file(text.replace("OUT", "whole.h5"), "a")
+    parts = parse_run_file(text.replace("OUT", "parts.h5"), "b")
+    _, expected = hc.qcd.spectrum(whole)
+    with pytest.raises(hc.Interrupted, match="the same command goes on"):
+        hc.qcd.spectrum(parts, reporter=Stops())
+    assert len(results.read_spectrum("parts.h5")[1]) == 1
+    _, measured = hc.qcd.spectrum(parts)
+    assert [m.name for m in measured] == [m.name for m in expected]
+    for ours, theirs in zip(measured, expected, strict=True):
+        assert np.array_equal(ours.mesons["pion"], theirs.mesons["pion"])
+        assert np.array_equal(ours.nucleon, theirs.nucleon)
+
+
+def test_results_of_other_physics_are_not_mixed(lime, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hc.qcd.spectrum(parse_run_file(run_text([lime], mass=0.1), "a"))
+    with pytest.raises(hc.InvalidArgument, match=r"\[action\] mass is 0.1 there and 0.2 here"):
+        hc.qcd.spectrum(parse_run_file(run_text([lime], mass=0.2), "b"))
+
+
+def test_the_result_file_reproduces_the_run(lime, gauge_reference, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = parse_run_file(run_text([lime], mass=0.1), "a")
+    hc.qcd.spectrum(run)
+    with h5py.File("out.h5") as file:
+        assert hc.qcd.Run.from_table(json.loads(file.attrs["parameters"])) == run
+        group = file["configurations/0000"]
+        assert group.attrs["checksum"] == " ".join(
+            gauge_reference["files"]["4x4x4x4b6.0000id3n1.ildg.lime"]["scidac_checksum"]
+        )
+        assert file.attrs["version"] == hc.__version__ and file.attrs["basis"] == "DeGrand-Rossi"
+        assert group["mesons/pion"].shape == (1, 1, 4) and group["residuals"].shape == (1, 12)
+
+
+def test_translated_sources_give_the_same_on_unit_links(tmp_path, monkeypatch):
+    """Free field: every source position, shifted to t = 0, is the same correlator, the nucleon's signs included."""
+    monkeypatch.chdir(tmp_path)
+    hc.qcd.write_gauge("unit.lime", hc.qcd.unit_links([4, 4, 4, 8]))
+    text = run_text(["unit.lime"], mass=0.4, csw=0.0, more="[source]\npositions = [[0, 0, 0, 0], [1, 2, 3, 5]]" + TIGHT)
+    _, (m,) = hc.qcd.spectrum(parse_run_file(text, "a"))
+    for c in (m.mesons["pion"], m.mesons["rho"], m.nucleon):
+        assert c[1] == pytest.approx(c[0], rel=1e-9)
+
+
+def test_a_full_disk_keeps_the_old_results_and_says_so(lime, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = parse_run_file(run_text([lime], mass=0.1), "a")
+    _, (measured,) = hc.qcd.spectrum(run)
+    before = (tmp_path / "out.h5").read_bytes()
+    file = results.SpectrumFile("out.h5", run, {})
+
+    def full(self, path):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(results.SpectrumFile, "_write", full)
+    with pytest.raises(hc.FileError, match="No space left on device"):
+        file.add(measured)
+    assert (tmp_path / "out.h5").read_bytes() == before and not (tmp_path / "out.h5.partial").exists()
+
+
+def test_pictures_and_log_lie_beside_the_results(halocline, lime, tmp_path):
+    (tmp_path / "run.toml").write_text(run_text([lime], mass=0.1).replace("plots = false", "plots = true"))
+    done = halocline("qcd", "spectrum", "run.toml", "--json", "out.json")
+    assert done.returncode == 0, done.stderr
+    for kind in ("correlators", "effective_mass"):
+        assert (tmp_path / f"out_{kind}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"out_{kind}.pdf").read_bytes().startswith(b"%PDF")
+    log = (tmp_path / "out.log").read_text()
+    for word in ("kappa", "m0", "csw", "boundary", "basis", "process grid", "precision", "residual"):
+        assert word in log
+    entry = json.loads((tmp_path / "out.json").read_text())["configurations"][0]
+    assert len(entry["mesons"]["pion"]) == len(entry["mesons"]["rho"]) == 4
+    assert entry["mesons"]["nucleon"] == entry["nucleon"] and len(entry["residuals"][0]) == 12
+    reported = halocline("report", "out.h5")
+    assert reported.returncode == 0 and "effective mass" in reported.stdout
+
+
+def test_plots_of_few_configurations_have_error_bars_only_from_two(tmp_path):
+    attributes = {"lattice": [4, 4, 4, 8], "kappa": 0.13, "csw": 1.0, "momenta": np.zeros((1, 3), int)}
+    c = np.exp(-0.5 * np.minimum(np.arange(8), 8 - np.arange(8)))[None, None].astype(complex)
+    m = results.Measured("a", np.zeros((1, 4)), {"pion": c}, None, np.zeros((1, 12)), np.zeros((1, 12)), {})
+    one, two = plots.curves(attributes, [m], 1), plots.curves(attributes, [m, m], 1)
+    assert np.isnan(one["pion"]["dc"]).all() and np.allclose(two["pion"]["dc"], 0.0)
+
+
+def test_solve_writes_propagators_that_solve_the_equation(halocline, lime, tmp_path):
+    (tmp_path / "run.toml").write_text(run_text([lime], mass=0.1, more=TIGHT))
+    done = halocline("qcd", "solve", "run.toml", "--output", "s.lime", "--json", "s.json")
+    assert done.returncode == 0, done.stderr
+    from halocline import _halocline
+
+    u = hc.qcd.read_gauge(lime)
+    s = _halocline.qcd.read_propagator(str(tmp_path / "s.lime"), u.geometry, [0, 0, 0, 0])
+    D = hc.qcd.WilsonClover(u, mass=0.1, csw=1.0)
+    b = hc.qcd.point_source(u.geometry, [0, 0, 0, 0], 2, 1)
+    assert np.linalg.norm(D(s.column(2, 1)) - b) < 1e-11
+    numbers = json.loads((tmp_path / "s.json").read_text())["configurations"][0]["sources"][0]
+    assert max(numbers["residuals"]) < 1e-12 and len(numbers["iterations"]) == 12
+
+
+def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path):
+    (tmp_path / "run.toml").write_text(
+        "[gauge]\ngenerate = { size = [6, 6, 6, 8], beta = 6.0, sweeps = 3, separation = 2, configurations = 200 }\n"
+        '[action]\nmass = 0.2\ncsw = 1.0\n[output]\nfile = "out.h5"\nplots = false\n'
+    )
+    command = [sys.executable, "-m", "halocline.cli.main", "qcd", "spectrum", "run.toml"]
+    run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 200
+    while not (tmp_path / "out.h5").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=200)
+    assert run.returncode == 130, said
+    assert "Traceback" not in said and "goes on from there" in said
+    _, kept = results.read_spectrum(tmp_path / "out.h5")
+    assert 1 <= len(kept) < 200
+    shorter = (tmp_path / "run.toml").read_text().replace("= 200", f"= {len(kept) + 1}")
+    (tmp_path / "run.toml").write_text(shorter)
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert again.returncode == 0 and again.stdout.count("finished before") == len(kept)
