@@ -38,8 +38,7 @@ void stages(GaugeField& u, AlgebraField& a, double step, First&& at_first, Secon
 }
 
 void plain_step(GaugeField& u, AlgebraField& a, double step) {
-  stages(
-      u, a, step, [](const AlgebraField&) {}, [](const AlgebraField&) {});
+  stages(u, a, step, [](const AlgebraField&) {}, [](const AlgebraField&) {});
 }
 
 /// One step from `start`, which u equals, with its error: the largest Frobenius distance of a link to the embedded

@@ -56,7 +56,7 @@ HALOCLINE_INLINE Su3<Real> other_leaves(const Links& links, int mu, int nu) {
   const Shift corner = left.plus(nu, -1);
   // x -> x+nu -> x+nu-mu -> x-mu -> x
   Su3<Real> sum =
-      (times_adjoint(links(here, nu), links(left.plus(nu), mu))) * adjoint_times(links(left, nu), links(left, mu));
+      (times_adjoint(links(here, nu), links(left.plus(nu), mu)))*adjoint_times(links(left, nu), links(left, mu));
   // x -> x-mu -> x-mu-nu -> x-nu -> x
   sum += adjoint(links(corner, nu) * links(left, mu)) * (links(corner, mu) * links(below, nu));
   // x -> x-nu -> x-nu+mu -> x+mu -> x
