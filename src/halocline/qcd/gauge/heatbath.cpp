@@ -10,6 +10,7 @@
 
 #include "halocline/qcd/gauge/detail/su2_heatbath.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -51,7 +51,7 @@ Description describe(const detail::InputFile& file) {
     throw FileError(
         file.path(), description.type,
         fmt::format("describes {} x \"{}\" of {} bytes a site, expected one DiracPropagator of {} or {} bytes",
-                    type.datacount, type.datatype.substr(0, 40), type.typesize, reals * 4, reals * 8));
+                    type.datacount, detail::shown(type.datatype), type.typesize, reals * 4, reals * 8));
   out.info.bits = type.typesize == reals * 8 ? 64 : 32;
 
   const LimeRecord& data = need("scidac-binary-data");
@@ -77,9 +77,9 @@ Description describe(const detail::InputFile& file) {
     out.info.warnings.emplace_back("the file has no scidac-checksum record: damage to the propagator may go unnoticed");
   }
   if (const LimeRecord* words = detail::find_record(records, "scidac-file-xml"))
-    out.info.file_xml = lime_text(file, *words);
+    out.info.file_xml = detail::valid_utf8(lime_text(file, *words));
   if (const LimeRecord* words = detail::find_record(records, "scidac-record-xml"))
-    out.info.record_xml = lime_text(file, *words);
+    out.info.record_xml = detail::valid_utf8(lime_text(file, *words));
   return out;
 }
 

@@ -33,7 +33,7 @@ constexpr Place place(Dilution dilution, int component) {
 }  // namespace
 
 std::vector<Spinor> noise_source(const lattice::Geometry4& geometry, const NoiseOptions& options) {
-  if (options.time) detail::check_time(geometry, *options.time);
+  if (options.time) check_time(geometry, *options.time);
   std::vector<Spinor> made(place(options.dilution, 11).column + 1, detail::zero(geometry));
   const detail::Slice sites =
       options.time ? detail::local_slice(geometry, *options.time) : detail::Slice{0, geometry.local_volume()};

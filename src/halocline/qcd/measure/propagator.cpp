@@ -17,6 +17,12 @@ void check_position(const lattice::Geometry4& geometry, const Coordinates4& x) {
                       x[0], x[1], x[2], x[3], extents[0], extents[1], extents[2], extents[3]));
 }
 
+void check_time(const lattice::Geometry4& geometry, std::int64_t time) {
+  if (time < 0 || time >= geometry.global()[3])
+    throw core::InvalidArgument(
+        fmt::format("there is no time slice {}; t runs from 0 to {}", time, geometry.global()[3] - 1));
+}
+
 void check_spinor(const lattice::Geometry4& geometry, std::span<const std::complex<double>> spinor, const char* what) {
   const auto expected = static_cast<std::size_t>(12 * geometry.local_volume());
   if (spinor.size() != expected)

@@ -28,6 +28,9 @@ using GeometryPointer = std::shared_ptr<const lattice::Geometry4>;
 /// @throws InvalidArgument  for a position outside the global lattice; names it and the extents. Collective: no.
 void check_position(const lattice::Geometry4& geometry, const Coordinates4& position);
 
+/// @throws InvalidArgument  for a time slice outside the global lattice. Collective: no.
+void check_time(const lattice::Geometry4& geometry, std::int64_t time);
+
 /// @throws InvalidArgument  unless the array holds 12 numbers for each local site. Collective: no.
 void check_spinor(const lattice::Geometry4& geometry, std::span<const std::complex<double>> spinor, const char* what);
 

@@ -13,7 +13,6 @@ namespace halocline::qcd::measure {
 
 namespace {
 
-using detail::check_time;
 using detail::local_slice;
 using detail::Slice;
 using detail::zero;

@@ -6,6 +6,7 @@
 /// The counters of one seed are shared out by number, so that no two uses of it meet: the heatbath of a link takes
 /// the numbers from 0 on, start fields those from 2^31, gauge transformations those from 2^30.
 
+#include "halocline/lattice/geometry.hpp"
 #include "halocline/qcd/gauge/detail/su2_heatbath.hpp"
 #include "halocline/qcd/su3_projection.hpp"
 

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace halocline::qcd::gauge::detail {
 

@@ -26,7 +26,7 @@ void parse_ildg_format(const InputFile& file, const LimeRecord& record, GaugeFil
     throw FileError(file.path(), record.type,
                     fmt::format("<field> is \"{}\", expected su3gauge: only SU(3) gauge fields "
                                 "can be read",
-                                field.substr(0, 40)));
+                                shown(field)));
   const std::int64_t precision = need_integer(file, record, xml, "precision");
   if (precision != 32 && precision != 64)
     throw FileError(file.path(), record.type, fmt::format("<precision> is {}, expected 32 or 64", precision));
@@ -49,7 +49,7 @@ void parse_scidac_format(const InputFile& file, const std::vector<LimeRecord>& r
         file.path(), description->type,
         fmt::format("describes {} x \"{}\" of {} bytes a site, expected 4 x ColorMatrix of 72 or 144 bytes: "
                     "this is not a gauge field",
-                    type.datacount, type.datatype.substr(0, 40), type.typesize));
+                    type.datacount, shown(type.datatype), type.typesize));
   info.bits = type.typesize == 144 ? 64 : 32;
   info.extents = scidac_extents(file, *lattice);
 }
@@ -62,9 +62,8 @@ void parse_claims(const InputFile& file, const LimeRecord& record, Header& heade
     if (!text) return std::nullopt;
     const auto value = real_of(*text);
     if (!value)
-      throw FileError(
-          file.path(), record.type,
-          fmt::format("<{}> is \"{}\", expected a number; fetch the file again", element, text->substr(0, 40)));
+      throw FileError(file.path(), record.type,
+                      fmt::format("<{}> is \"{}\", expected a number; fetch the file again", element, shown(*text)));
     digits = last_digit_of(*text);
     return value;
   };
@@ -78,7 +77,7 @@ void keep_texts(const InputFile& file, const std::vector<LimeRecord>& records, G
     if (record.type != "scidac-file-xml" && record.type != "scidac-record-xml" && record.type != "ildg-format" &&
         record.type != "ildg-data-lfn" && record.type != "scidac-private-record-xml")
       continue;
-    const std::string text = lime_text(file, record);
+    const std::string text = valid_utf8(lime_text(file, record));
     info.header.emplace_back(record.type, text);
     if (record.type == "scidac-private-record-xml")
       info.header.emplace_back("date", element_text(text, "date").value_or(""));

@@ -54,7 +54,8 @@ Lines read_lines(const InputFile& file) {
     if (equals == std::string_view::npos)
       throw FileError(file.path(), "header",
                       fmt::format("line {} is not of the form KEY = value; fetch the file again", number));
-    lines.pairs.emplace_back(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
+    lines.pairs.emplace_back(valid_utf8(std::string(trimmed(line.substr(0, equals)))),
+                             valid_utf8(std::string(trimmed(line.substr(equals + 1)))));
   }
   lines.bytes = static_cast<std::int64_t>(at);
   return lines;
@@ -76,7 +77,7 @@ Number need_number(const InputFile& file, const std::string& key, const std::str
                    const std::optional<Number>& number, const char* kind) {
   if (number) return *number;
   throw FileError(file.path(), key,
-                  fmt::format("is \"{}\", expected {}; fetch the file again or correct its header", text, kind));
+                  fmt::format("is \"{}\", expected {}; fetch the file again or correct its header", shown(text), kind));
 }
 
 void parse_floating_point(const InputFile& file, const std::string& text, Header& header) {
@@ -86,7 +87,7 @@ void parse_floating_point(const InputFile& file, const std::string& text, Header
     throw FileError(file.path(), "FLOATING_POINT",
                     fmt::format("is \"{}\", expected IEEE32 or IEEE64 followed by BIG or "
                                 "LITTLE; correct the header",
-                                text));
+                                shown(text)));
   rest.remove_prefix(6);
   if (rest == "BIG" || rest.empty())
     header.byte_order = ByteOrder::big;
@@ -96,7 +97,7 @@ void parse_floating_point(const InputFile& file, const std::string& text, Header
     throw FileError(file.path(), "FLOATING_POINT",
                     fmt::format("is \"{}\", expected IEEE32 or IEEE64 followed by BIG or "
                                 "LITTLE; correct the header",
-                                text));
+                                shown(text)));
   header.byte_order_known = !rest.empty();
 }
 
@@ -118,7 +119,7 @@ Header parse_nersc(const InputFile& file) {
     throw FileError(file.path(), "DATATYPE",
                     fmt::format("is \"{}\", expected 4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3: only SU(3) "
                                 "gauge fields in four dimensions can be read",
-                                type));
+                                shown(type)));
   info.rows = type == "4D_SU3_GAUGE" ? 2 : 3;
   for (int axis = 0; axis < 4; ++axis) {
     const std::string key = fmt::format("DIMENSION_{}", axis + 1);
@@ -126,8 +127,8 @@ Header parse_nersc(const InputFile& file) {
     info.extents[static_cast<std::size_t>(axis)] = need_number(file, key, text, integer_of(text), "a whole number");
     const std::string* boundary = find(pairs, fmt::format("BOUNDARY_{}", axis + 1));
     if (boundary != nullptr && *boundary != "PERIODIC")
-      info.warnings.push_back(
-          fmt::format("BOUNDARY_{} is {}: the links are taken as they are, without a phase", axis + 1, *boundary));
+      info.warnings.push_back(fmt::format("BOUNDARY_{} is {}: the links are taken as they are, without a phase",
+                                          axis + 1, shown(*boundary)));
   }
   parse_floating_point(file, need(file, pairs, "FLOATING_POINT"), header);
   info.endian = name_of(header.byte_order);

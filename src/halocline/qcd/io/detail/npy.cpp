@@ -36,9 +36,9 @@ std::optional<std::string_view> value_of(std::string_view dictionary, const std:
 
 [[noreturn]] void refuse(const InputFile& file, const std::string& record, const std::string& found,
                          const std::string& expected) {
-  throw FileError(
-      file.path(), record,
-      fmt::format("is {}, expected {}; save the array as [t][z][y][x][mu][3][3] of complex numbers", found, expected));
+  throw FileError(file.path(), record,
+                  fmt::format("is {}, expected {}; save the array as [t][z][y][x][mu][3][3] of complex numbers",
+                              shown(found), expected));
 }
 
 void parse_type(const InputFile& file, std::string_view value, Header& header) {
@@ -56,19 +56,19 @@ void parse_type(const InputFile& file, std::string_view value, Header& header) {
 
 void parse_shape(const InputFile& file, std::string_view value, Header& header) {
   const auto close = value.find(')');
-  const std::string shown(value.substr(0, close == std::string_view::npos ? 40 : close + 1));
+  const std::string found(value.substr(0, close == std::string_view::npos ? 40 : close + 1));
   const std::string expected = "(T, Z, Y, X, 4, 3, 3)";
-  if (!value.starts_with('(') || close == std::string_view::npos) refuse(file, "shape", shown, expected);
+  if (!value.starts_with('(') || close == std::string_view::npos) refuse(file, "shape", found, expected);
   std::string_view rest = value.substr(1, close - 1);
   std::vector<std::int64_t> shape;
   while (!trimmed(rest).empty() && shape.size() < 8) {
     const auto comma = rest.find(',');
     const auto extent = integer_of(trimmed(rest.substr(0, comma)));
-    if (!extent) refuse(file, "shape", shown, expected);
+    if (!extent) refuse(file, "shape", found, expected);
     shape.push_back(*extent);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
-  if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3) refuse(file, "shape", shown, expected);
+  if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3) refuse(file, "shape", found, expected);
   header.info.extents = {shape[3], shape[2], shape[1], shape[0]};
 }
 

@@ -27,7 +27,7 @@ std::int64_t need_integer(const InputFile& file, const LimeRecord& record, const
   if (number) return *number;
   throw FileError(file.path(), record.type,
                   fmt::format("<{}> is {}, expected a whole number; fetch the file again", element,
-                              text ? "\"" + text->substr(0, 40) + "\"" : "missing"));
+                              text ? "\"" + shown(*text) + "\"" : "missing"));
 }
 
 lattice::Coordinates<4> scidac_extents(const InputFile& file, const LimeRecord& record) {
@@ -53,7 +53,7 @@ lattice::Coordinates<4> scidac_extents(const InputFile& file, const LimeRecord& 
   }
   if (!good || count != 4)
     throw FileError(file.path(), record.type,
-                    fmt::format("<dims> is \"{}\", expected four sizes; fetch the file again", dims.substr(0, 40)));
+                    fmt::format("<dims> is \"{}\", expected four sizes; fetch the file again", shown(dims)));
   return extents;
 }
 
@@ -76,7 +76,7 @@ ScidacChecksum scidac_checksum(const InputFile& file, const LimeRecord& record) 
     if (number) return *number;
     throw FileError(file.path(), record.type,
                     fmt::format("<{}> is {}, expected up to eight hexadecimal digits; fetch the file again", element,
-                                text ? "\"" + text->substr(0, 40) + "\"" : "missing"));
+                                text ? "\"" + shown(*text) + "\"" : "missing"));
   };
   return {word("suma"), word("sumb")};
 }

@@ -2,7 +2,9 @@
 
 #include "halocline/qcd/io/detail/xml.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 namespace halocline::qcd::io::detail {
@@ -28,6 +30,34 @@ std::string unescaped(std::string_view text) {
     text.remove_prefix(1);
   }
   return out;
+}
+
+/// Length of the UTF-8 sequence at the front, 0 when it is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  std::size_t length = 1;
+  unsigned code = lead;
+  if (lead >= 0xf0 && lead < 0xf8) {
+    length = 4;
+    code = lead & 0x07U;
+  } else if (lead >= 0xe0 && lead < 0xf0) {
+    length = 3;
+    code = lead & 0x0fU;
+  } else if (lead >= 0xc0 && lead < 0xe0) {
+    length = 2;
+    code = lead & 0x1fU;
+  } else if (lead >= 0x80) {
+    return 0;
+  }
+  if (text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return 0;
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<unsigned, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
+  const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+  return code < smallest[length] || code > 0x10ffff || is_surrogate ? 0 : length;
 }
 
 /// "p:name attributes" -> "name"
@@ -69,6 +99,24 @@ std::optional<std::string> element_text(std::string_view xml, std::string_view n
     at = end + 1;
   }
   return std::nullopt;
+}
+
+std::string valid_utf8(std::string text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_length(std::string_view(text).substr(at));
+    if (length == 0) {
+      std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c >= 0x80; }, '?');
+      break;
+    }
+    at += length;
+  }
+  return text;
+}
+
+std::string shown(std::string_view text) {
+  std::string out(text.substr(0, 60));
+  std::replace_if(out.begin(), out.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+  return valid_utf8(std::move(out));
 }
 
 std::string escaped(std::string_view text) {

@@ -20,6 +20,12 @@ std::optional<std::string> element_text(std::string_view xml, std::string_view n
 /// Text with & < > replaced by entities.
 std::string escaped(std::string_view text);
 
+/// Text of a file made fit for one line of an error: at most 60 bytes, printable, valid UTF-8.
+std::string shown(std::string_view text);
+
+/// The text itself where it is valid UTF-8; otherwise with '?' for every byte beyond ASCII.
+std::string valid_utf8(std::string text);
+
 /// Without leading and trailing white space and NUL bytes.
 std::string_view trimmed(std::string_view text);
 

@@ -3,24 +3,14 @@
 /// @file
 /// Which local sites a global time slice is.
 
-#include <fmt/format.h>
-
 #include <cstdint>
 
-#include "halocline/core/error.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 
 namespace halocline::qcd::measure::detail {
 
 inline Spinor zero(const lattice::Geometry4& geometry) {
   return Spinor(static_cast<std::size_t>(12 * geometry.local_volume()));
-}
-
-/// @throws InvalidArgument  for a time outside the global lattice
-inline void check_time(const lattice::Geometry4& geometry, std::int64_t time) {
-  if (time < 0 || time >= geometry.global()[3])
-    throw core::InvalidArgument(
-        fmt::format("there is no time slice {}; t runs from 0 to {}", time, geometry.global()[3] - 1));
 }
 
 /// First local site and number of local sites of a global time slice; none where another process holds it.
