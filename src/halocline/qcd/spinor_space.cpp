@@ -8,6 +8,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
+#include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
 
 namespace halocline::qcd {
@@ -108,6 +109,7 @@ Scalar dot_chunk(const T* x, const T* y, std::int64_t begin, std::int64_t end) {
 template <class T>
 solve::FinishedSums SpinorSpace<T>::update_and_reduce(std::span<const Update<Vector>> updates,
                                                       std::span<const Dot<Vector>> dots) const {
+  const core::Region region("linear algebra");
   const std::int64_t size =
       layout_->tiles() * (subset_ == lattice::Subset::full ? 2 : 1) * spinor_reals * layout_->lanes();
   const std::int64_t chunks = (size + chunk_numbers - 1) / chunk_numbers;

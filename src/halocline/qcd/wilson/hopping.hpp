@@ -9,7 +9,8 @@
 ///
 /// Order of one application: project the boundary tiles into the send buffers, post, hop on the interior tiles, wait
 /// for each face, hop on the boundary tiles. Every target tile is computed by the same instructions whether its
-/// neighbour is here or came from another process, so the result does not depend on the process grid.
+/// neighbour is here or came from another process, so the result does not depend on the process grid. The region
+/// timers (core/region.hpp) see it as hop > pack and post, interior, wait, boundary.
 
 #include <array>
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "halocline/comm/halo_exchange.hpp"
 #include "halocline/comm/transport.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
 #include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/gauge_field.hpp"
@@ -202,7 +203,9 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
     else
       hop_tiles<T, V, false>(out, view, *neighbours_, parity, tiles, terms);
   };
+  const core::Region hop_region("hop");
   if (halo_) {
+    const core::Region pack_region("pack and post");
     for_each_direction([&]<int d> {
       if (!layout_->geometry().is_split(lattice::axis_of(d))) return;
       auto* buffer = reinterpret_cast<T*>(halo_->send_buffer(leaving_face(d)).data());
@@ -213,13 +216,20 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
     });
     halo_->post();
   }
-  hop_on(neighbours_->interior(parity));
-  if (!halo_) return;
-  for (int d = 0; d < 8; ++d) {
-    if (!layout_->geometry().is_split(lattice::axis_of(d))) continue;
-    halo_->wait(lattice::face_of(d));
-    view.received[d] = reinterpret_cast<const T*>(halo_->recv_buffer(lattice::face_of(d)).data());
+  {
+    const core::Region interior_region("interior");
+    hop_on(neighbours_->interior(parity));
   }
+  if (!halo_) return;
+  {
+    const core::Region wait_region("wait");
+    for (int d = 0; d < 8; ++d) {
+      if (!layout_->geometry().is_split(lattice::axis_of(d))) continue;
+      halo_->wait(lattice::face_of(d));
+      view.received[d] = reinterpret_cast<const T*>(halo_->recv_buffer(lattice::face_of(d)).data());
+    }
+  }
+  const core::Region boundary_region("boundary");
   hop_on(neighbours_->boundary(parity));
 }
 
