@@ -17,7 +17,8 @@
 ///
 /// Time slices that the shift of the source to index 0 carries through the end of the lattice are multiplied by the
 /// cube of the boundary phase, -1 for an antiperiodic boundary: three quarks cross it. The result is then the same
-/// wherever the source was put.
+/// wherever the source was put. Space must be periodic: a spatial phase would shift the momenta of a baryon away from
+/// integers.
 
 #include <array>
 #include <complex>
