@@ -6,8 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+
+#include "halocline/core/philox.hpp"
 
 namespace detail = halocline::qcd::gauge::detail;
 
@@ -43,6 +46,21 @@ TEST_CASE("pack random: the known answers of Philox-4x32-10, in every lane") {
       const auto bits = detail::philox<lanes>(counter, answer.key);
       for (std::size_t word = 0; word < 4; ++word) CHECK(bits[word][lane] == answer.bits[word]);
     }
+}
+
+TEST_CASE("pack random: every lane holds the block of the scalar generator") {
+  std::array<Words, 4> counter;
+  for (std::size_t word = 0; word < 4; ++word)
+    for (int lane = 0; lane < lanes; ++lane)
+      counter[word][lane] = (0x9e3779b9ULL * (4 * static_cast<std::uint64_t>(lane) + word + 1)) & 0xffffffff;
+  const std::uint64_t key = 0x0123456789abcdef;
+  const auto bits = detail::philox<lanes>(counter, key);
+  for (int lane = 0; lane < lanes; ++lane) {
+    halocline::core::PhiloxBlock block;
+    for (std::size_t word = 0; word < 4; ++word) block[word] = static_cast<std::uint32_t>(counter[word][lane]);
+    block = halocline::core::philox4x32_10(block, {0x89abcdef, 0x01234567});
+    for (std::size_t word = 0; word < 4; ++word) CHECK(bits[word][lane] == block[word]);
+  }
 }
 
 TEST_CASE("pack random: uniform numbers lie in (0, 1] and have the moments of the uniform law") {
