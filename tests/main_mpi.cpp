@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     halocline::core::check_cpu();
     const halocline::comm::Communicator world = halocline::comm::world();
     doctest::Context context(argc, argv);
+    context.setOption("no-colors", true);  // mpiexec gives ranks a terminal even into a log
     if (world.rank() != 0) context.setOption("minimal", true);
     const bool failed = context.run() != 0;
     if (failed && !context.shouldExit()) std::fprintf(stderr, "tests failed on rank %d\n", world.rank());
