@@ -100,7 +100,7 @@ __attribute__((always_inline)) inline Su3<Sites> staples(const Loader& links, co
   return sum;
 }
 
-/// a v^dagger for the quaternion a and v = q / |q|.
+/// A quaternion as its length and an SU(2) matrix.
 struct Direction {
   Quaternion<Sites> v;
   Sites length;
@@ -113,6 +113,7 @@ Direction direction_of(const Quaternion<Sites>& q) {
   return {{core::select(none, Sites(1.0), scale * q.a0), scale * q.a1, scale * q.a2, scale * q.a3}, length};
 }
 
+/// a v^dagger
 Quaternion<Sites> times_adjoint(const Quaternion<Sites>& a, const Quaternion<Sites>& v) {
   return {
       a.a0 * v.a0 + a.a1 * v.a1 + a.a2 * v.a2 + a.a3 * v.a3, a.a1 * v.a0 - a.a0 * v.a1 + (a.a2 * v.a3 - a.a3 * v.a2),

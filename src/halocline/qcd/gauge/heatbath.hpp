@@ -36,7 +36,8 @@ struct HeatbathParameters {
 ///                     from a saved field goes on with its number
 /// @throws InvalidArgument  on every rank: parameters out of range, or an odd extent of the whole lattice
 /// @throws core::Error      on every rank: a link is not finite; the field is then of no use
-/// Collective: yes.  Cost: about 4000 flops a link and sweep, 15 messages an axis; scratch of 288 bytes a site / 4.
+/// Collective: yes.  Cost: about 4000 flops a link and sweep, 16 messages a split axis and sweep, scratch of 72 bytes a
+/// site; 0.6 us of one AVX-512 core a link in the heatbath, 0.4 us in over-relaxation.
 void heatbath_sweep(GaugeField& gauge, const HeatbathParameters& parameters, std::uint64_t sweep_index);
 
 /// One sweep of over-relaxation alone. The action stays the same to rounding.
