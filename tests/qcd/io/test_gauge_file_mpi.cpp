@@ -56,18 +56,18 @@ const std::array<WriteOptions, 7> encodings{{{.format = "nersc"},
                                              {.format = "milc", .endian = "big"},
                                              {.format = "npy"}}};
 
-/// Both plaquettes are sums in different orders, so the last printed digit may differ; everything else is exact.
-void check_equal_but_for_rounded_headers(const std::string& a, const std::string& b) {
-  REQUIRE(a.size() == b.size());
-  std::size_t different = 0;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != b[i]) {
-      ++different;
-      last = i;
-    }
-  CHECK(different <= 16);
-  CHECK(last < 2000);
+/// What must not depend on the ranks: the links with all that follows them, and a checksum in front of them. The
+/// plaquette is a sum whose order depends on the grid, so its last printed digit may differ.
+std::string data_of(const std::string& bytes) {
+  const auto nersc = bytes.find("END_HEADER\n");
+  if (bytes.starts_with("BEGIN_HEADER")) {
+    const auto checksum = bytes.find("CHECKSUM = ");
+    return bytes.substr(checksum, 20) + bytes.substr(nersc);
+  }
+  const auto ildg = bytes.find("ildg-binary-data");
+  if (ildg != std::string::npos) return bytes.substr(ildg);
+  const bool is_openqcd = bytes[1] == 0 && bytes[4] != 0 && bytes[5] == 0;
+  return is_openqcd ? bytes.substr(0, 16) + bytes.substr(24) : bytes;
 }
 
 /// The grids of this many ranks that split each axis in turn, and the one of least surface.
@@ -100,8 +100,8 @@ TEST_CASE("gauge files: the bytes do not depend on the number of ranks, and any 
       qcd::io::write_gauge(folder.file("together"), u, options);
       if (world.rank() == 0) {
         qcd::io::write_gauge(folder.file("alone"), test::scrambled_field(alone), options);
-        check_equal_but_for_rounded_headers(test::bytes_of_file(folder.file("together")),
-                                            test::bytes_of_file(folder.file("alone")));
+        CHECK(data_of(test::bytes_of_file(folder.file("together"))) ==
+              data_of(test::bytes_of_file(folder.file("alone"))));
       }
       world.barrier();
       const auto [v, info] = qcd::io::read_gauge(folder.file("alone"), geometry);

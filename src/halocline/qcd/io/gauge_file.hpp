@@ -79,7 +79,8 @@ std::pair<GaugeField, GaugeFileInfo> read_gauge(const std::string& path,
                                                 const ReadOptions& options = {});
 
 /// Writes the file, whole or not at all: into PATH.partial, which is synced and then renamed.
-/// The bytes do not depend on the number of ranks.
+/// Links and checksum do not depend on the number of ranks; the printed plaquette and link trace do, by the rounding of
+/// their sums.
 /// @throws core::InvalidArgument  on every rank: unknown format, a precision, order or number of rows that the format
 ///         does not have, NaN links, links not unitary enough to leave out the third row
 /// @throws core::FileError  on every rank, when the file cannot be written; PATH is then what it was before
