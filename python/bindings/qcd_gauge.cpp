@@ -34,19 +34,17 @@ void bind_gauge_field(nb::module_& m) {
           "geometry"_a, "links"_a, "From the local part [t][z][y][x][mu][3][3], complex128. Collective.")
       .def(
           "array",
-          [](const GaugeField& u) {
-            return to_numpy(u.to_canonical(), canonical_shape(u.geometry(), {4, 3, 3}));
-          },
+          [](const GaugeField& u) { return to_numpy(u.to_canonical(), canonical_shape(u.geometry(), {4, 3, 3})); },
           "The local part as a new array [t][z][y][x][mu][3][3], complex128.")
-      .def("copy", [](const GaugeField& u) { return GaugeField(u); }, "The same links again.")
+      .def(
+          "copy", [](const GaugeField& u) { return GaugeField(u); }, "The same links again.")
       .def("unitarity_violation", &GaugeField::unitarity_violation, Unlocked(),
            "The largest |U U^dagger - 1| and |det U - 1|; NaN when a link holds one. Collective.")
       .def_prop_ro("geometry", &GaugeField::geometry_ptr);
 }
 
 void bind_generation(nb::module_& m) {
-  m.def(
-      "unit_links", [](GeometryPtr g) { return gauge::unit_links(std::move(g)); }, "geometry"_a);
+  m.def("unit_links", [](GeometryPtr g) { return gauge::unit_links(std::move(g)); }, "geometry"_a);
   m.def(
       "random_links", [](GeometryPtr g, std::uint64_t seed) { return gauge::random_links(std::move(g), seed); },
       "geometry"_a, "seed"_a, Unlocked());
@@ -62,9 +60,7 @@ void bind_generation(nb::module_& m) {
       "u"_a, "beta"_a, "overrelaxation"_a, "seed"_a, "xi0"_a, "sweep"_a, Unlocked());
   m.def(
       "random_transformation",
-      [](GaugeField& u, std::uint64_t seed) {
-        gauge::GaugeTransformation::random(u.geometry_ptr(), seed).apply(u);
-      },
+      [](GaugeField& u, std::uint64_t seed) { gauge::GaugeTransformation::random(u.geometry_ptr(), seed).apply(u); },
       "u"_a, "seed"_a, Unlocked());
 }
 

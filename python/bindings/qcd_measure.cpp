@@ -110,8 +110,8 @@ void bind_sources(nb::module_& m) {
       "noise_sources",
       [](const lattice::Geometry4& g, std::int64_t time, std::uint64_t seed, std::uint64_t sample) {
         nb::list columns;
-        for (auto& column : measure::noise_source(
-                 g, {measure::Noise::z2, measure::Dilution::spin_colour, time, seed, sample}))
+        for (auto& column :
+             measure::noise_source(g, {measure::Noise::z2, measure::Dilution::spin_colour, time, seed, sample}))
           columns.append(spinor(std::move(column), g));
         return columns;
       },
@@ -124,7 +124,8 @@ void bind_sources(nb::module_& m) {
           columns.append(spinor(std::move(column), s.geometry()));
         return columns;
       },
-      "propagator"_a, "time"_a, "gamma"_a, "momentum"_a, "Twelve columns; gamma counts the products gx^1 gy^2 gz^4 gt^8.");
+      "propagator"_a, "time"_a, "gamma"_a, "momentum"_a,
+      "Twelve columns; gamma counts the products gx^1 gy^2 gz^4 gt^8.");
   m.def(
       "smear_gaussian",
       [](const ComplexIn& source, const qcd::GaugeField& links, double width, int iterations,

@@ -10,11 +10,11 @@ import time
 import h5py
 import numpy as np
 import pytest
+from halocline.qcd.runfile import CLIFFORD, MESONS, parse_run_file
+from halocline.reporter import Reporter
 
 import halocline as hc
 from halocline.qcd import plots, results
-from halocline.qcd.runfile import CLIFFORD, MESONS, parse_run_file
-from halocline.reporter import Reporter
 
 TIGHT = "\n[solver]\ntolerance = 1e-12\n"
 
@@ -51,7 +51,7 @@ def test_mesons_agree_with_the_reference(data, cases, tmp_path, monkeypatch, ind
     )  # fmt: skip
     _, (measured,) = hc.qcd.spectrum(parse_run_file(text, "run.toml"))
     assert measured.residuals.max() < 1e-12
-    reference = case["mesons"]
+    reference = case["correlators"]
     assert set(measured.mesons) == set(reference)
     for channel, values in reference.items():
         scale = np.abs(reference["pion"])

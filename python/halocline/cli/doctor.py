@@ -105,9 +105,7 @@ def mpi_library(problems: list[str]) -> str:
 def transports() -> dict[str, str]:
     from halocline import _halocline
 
-    return {
-        name: "available" if not why else f"absent: {why}" for name, why in _halocline.comm.transports().items()
-    }
+    return {name: "available" if not why else f"absent: {why}" for name, why in _halocline.comm.transports().items()}
 
 
 def version(package: str, problems: list[str]) -> str:

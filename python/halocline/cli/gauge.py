@@ -34,7 +34,7 @@ def check_output(path: str, format: str | None) -> None:
 
     chosen = gauge.format_of(path) if format is None else format
     if chosen not in gauge.FORMATS:
-        raise InvalidArgument(f'--format {chosen}: gauge files are written as {", ".join(gauge.FORMATS)}.')
+        raise InvalidArgument(f"--format {chosen}: gauge files are written as {', '.join(gauge.FORMATS)}.")
 
 
 def numbers_of(u: Any) -> dict[str, Any]:

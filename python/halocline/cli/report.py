@@ -29,15 +29,17 @@ def report(
     console = Console()
     attributes, measured = read_spectrum(file)
     parameters = json_module.loads(attributes["parameters"])
-    console.line(f"{file}: {len(measured)} configurations, halocline {attributes['version']} ({attributes['revision']})")
+    console.line(
+        f"{file}: {len(measured)} configurations by halocline {attributes['version']} ({attributes['revision']})"
+    )
     for section, values in parameters.items():
         for name, value in values.items():
             console.line(f"  [{section}] {name} = {json_module.dumps(value)}")
     for m in measured:
         a = m.attributes
         console.line(
-            f"{m.name}: plaquette {a['plaquette']:.12f}, checksum {a['checksum']}, {a['ranks']} ranks, largest residual "
-            f"{m.residuals.max():.2e}, {a['seconds']:.1f} s"
+            f"{m.name}: plaquette {a['plaquette']:.12f}, checksum {a['checksum']}, {a['ranks']} ranks, "
+            f"largest residual {m.residuals.max():.2e}, {a['seconds']:.1f} s"
         )
     for line in pictures.table(attributes, measured, bin):
         console.line(line)

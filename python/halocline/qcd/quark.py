@@ -8,6 +8,7 @@ otherwise.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -117,7 +118,7 @@ class WilsonClover:
     def _change(self, changes: dict[str, Any]) -> None:
         if not changes:
             return
-        known = {f: getattr(self._solver, f) for f in Solver.__dataclass_fields__}
+        known = {f.name: getattr(self._solver, f.name) for f in dataclasses.fields(Solver)}
         unknown = set(changes) - set(known)
         if unknown:
             raise InvalidArgument(f"solve: no option {', '.join(sorted(unknown))}; there are {', '.join(known)}.")

@@ -235,7 +235,9 @@ def momentum_list(value: Any) -> tuple:
 @dataclasses.dataclass(frozen=True)
 class Measure(Section):
     title: ClassVar[str] = "[measure]"
-    mesons: tuple = key(("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS) + ", 1, gx, gy, gxgy, ... gxgygzgt")
+    mesons: tuple = key(
+        ("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS) + ", 1, gx, gy, gxgy, ... gxgygzgt"
+    )
     nucleon: bool = key(True, boolean, "the nucleon two-point function")
     momenta: tuple = key(((0, 0, 0),), momentum_list, "of the sink, in units of 2 pi / L; correlators come for each")
     bin: int = key(1, integer(at_least=1), "configurations a jackknife bin, for the errors in plots and tables")

@@ -52,9 +52,7 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
                     "history": [r["history"] for r in reports],
                 }
             )
-        configurations.append(
-            {"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources}
-        )
+        configurations.append({"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources})
     parameters = run.as_toml_values()
     return {"parameters": parameters, "process_grid": list(job.geometry.grid), "configurations": configurations}
 

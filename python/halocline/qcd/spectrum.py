@@ -68,7 +68,9 @@ class Job:
         first = headers[chosen.files[0]]
         for path, extents in headers.items():
             if extents != first:
-                raise InvalidArgument(f"{path} is a lattice {extents} and {chosen.files[0]} is {first}; one run, one size.")
+                raise InvalidArgument(
+                    f"{path} is a lattice {extents} and {chosen.files[0]} is {first}; one run, one size."
+                )
         return first
 
     def _check_positions(self) -> None:
