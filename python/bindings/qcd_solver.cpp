@@ -2,6 +2,7 @@
 /// @file
 /// qcd: the Wilson-clover operator and its inverse.
 #include "bindings.hpp"
+#include "halocline/qcd/eigenvalues.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/quark_solver.hpp"
@@ -49,6 +50,32 @@ nb::dict solve_into(Quark& q, std::span<complex> solution, std::span<const compl
 void bind_qcd_solver(nb::module_& m) {
   m.def("kappa_from_mass", &qcd::kappa_from_mass, "mass"_a);
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
+  m.def(
+      "low_eigenvalues",
+      [](const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary, double xi0,
+         double nu, std::optional<double> csw_t, int count, double tolerance, int max_applications,
+         std::uint64_t seed) {
+        qcd::EigenvalueParameters parameters;
+        parameters.count = count;
+        parameters.tolerance = tolerance;
+        parameters.max_applications = max_applications;
+        parameters.seed = seed;
+        qcd::EigenvalueReport report;
+        {
+          nb::gil_scoped_release unlocked;
+          report = qcd::low_eigenvalues(u, {mass, csw, boundary, xi0, nu, csw_t}, parameters);
+        }
+        nb::dict d;
+        d["converged"] = report.converged;
+        d["reason"] = report.reason;
+        d["values"] = report.values;
+        d["residuals"] = report.residuals;
+        d["applications"] = report.applications;
+        d["seconds"] = report.seconds;
+        return d;
+      },
+      "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "count"_a, "tolerance"_a,
+      "max_applications"_a, "seed"_a);
   nb::class_<Quark>(m, "Quark", "The Wilson-clover operator with a solver.")
       .def(
           "__init__",

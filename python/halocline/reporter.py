@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long work says where it is, without printing: drivers talk to a `Reporter`, the command line makes one that is heard.
+"""How long work says where it is, without printing: drivers talk to a `Reporter`, the command line hears it.
 
 The base class is silent, which is what Python callers get.
 """

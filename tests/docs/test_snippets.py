@@ -2,8 +2,8 @@
 """The documents tell the truth: what they show runs, and the links between them lead somewhere.
 
 In README.md and docs/*.md, a fenced block marked `python run`, `bash run` or `toml run` is executed. The blocks of one
-page run in order in one folder: python blocks share one session up to the next block of another kind, a toml block is written to the file that
-its first line names (`# file: run.toml`), and a bash block must end with status 0.
+page run in order in one folder: python blocks share one session up to the next block of another kind, a toml block is
+written to the file that its first line names (`# file: run.toml`), and a bash block must end with status 0.
 """
 
 import os

@@ -37,6 +37,7 @@ from halocline.qcd.quark import (
     nucleon,
     point_source,
     propagator,
+    sequential_sources,
     smear_gaussian,
     wall_source,
 )
@@ -47,7 +48,7 @@ __all__ = [
     "GaugeField", "Geometry", "Propagator", "Run", "WilsonClover", "analysis", "coulomb_theta", "example_run_file",
     "fix_gauge", "gather", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part",
     "mass_from_kappa", "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source",
-    "polyakov", "propagator", "random_gauge", "random_links", "read_gauge", "read_run_file", "rectangle", "smear_ape",
-    "smear_gaussian", "smear_stout", "spectrum", "topological_charge", "unit_links", "wall_source", "weak_links",
-    "wilson_flow", "write_gauge",
+    "polyakov", "propagator", "random_gauge", "random_links", "read_gauge", "read_run_file", "rectangle",
+    "sequential_sources", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "topological_charge",
+    "unit_links", "wall_source", "weak_links", "wilson_flow", "write_gauge",
 ]  # fmt: skip

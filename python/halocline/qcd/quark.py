@@ -103,6 +103,26 @@ class WilsonClover:
         """D^dagger spinor, in double."""
         return self._quark.apply(np.ascontiguousarray(spinor, dtype=np.complex128), True)
 
+    def low_eigenvalues(
+        self, count: int = 8, tolerance: float = 1e-10, max_applications: int = 1_000_000, seed: int = 1
+    ) -> NDArray[np.float64]:
+        """The eigenvalues of gamma5 D nearest to zero, signed, by increasing modulus: shape (count,).
+
+        tolerance: on |gamma5 D v - lambda v| / |gamma5 D|; max_applications: of D, before giving up
+        Raises Error when they are not found; `report` holds residuals, applications and seconds either way.
+        """
+        a = self.action
+        self.report = _halocline.qcd.low_eigenvalues(
+            self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t,
+            count, tolerance, max_applications, seed,
+        )  # fmt: skip
+        if not self.report["converged"]:
+            raise Error(
+                f"low_eigenvalues: {self.report['reason']} after {self.report['applications']} applications of D; "
+                "raise max_applications or tolerance, or ask for more eigenvalues."
+            )
+        return np.array(self.report["values"])
+
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
         """The x with D x = source.
 
@@ -150,6 +170,19 @@ def point_source(geometry: Any, position: Sequence[int], spin: int, colour: int)
 def wall_source(geometry: Any, time: int, spin: int, colour: int, momentum: Sequence[int] = (0, 0, 0)) -> Spinor:
     """exp(i p x) on a time slice in one spin and colour; fix the gauge first. Not collective."""
     return _halocline.qcd.wall_source(geometry, time, spin, colour, list(momentum))
+
+
+def sequential_sources(
+    s: Propagator, time: int, gamma: str = "gxgygzgt", momentum: Sequence[int] = (0, 0, 0)
+) -> list[Spinor]:
+    """Twelve sources through a sink at `time`: exp(-i p x) Gamma S on that slice, zero elsewhere.
+
+    gamma: a product of gx, gy, gz, gt by name, "1" for none; gamma5 is "gxgygzgt"
+    Raises InvalidArgument for another name or a time outside the lattice. Not collective.
+    """
+    if gamma not in CLIFFORD:
+        raise InvalidArgument(f'sequential_sources: gamma = "{gamma}"; give one of {", ".join(CLIFFORD)}.')
+    return _halocline.qcd.sequential_sources(s, time, CLIFFORD.index(gamma), list(momentum))
 
 
 def smear_gaussian(

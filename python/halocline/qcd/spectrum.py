@@ -69,7 +69,7 @@ class Job:
         for path, extents in headers.items():
             if extents != first:
                 raise InvalidArgument(
-                    f"{path} is a lattice {extents} and {chosen.files[0]} is {first}; one run, one size."
+                    f"{path} is a lattice {extents}, {chosen.files[0]} is {first}; a run has one size."
                 )
         return first
 
@@ -77,7 +77,7 @@ class Job:
         for position in self.run.source.positions:
             if any(x >= n for x, n in zip(position, self.extents, strict=True)):
                 raise InvalidArgument(
-                    f"[source] the position {list(position)} lies outside the lattice {self.extents} (x, y, z, t from 0)."
+                    f"[source] the position {list(position)} lies outside the lattice {self.extents} (from 0)."
                 )
 
     def _attributes(self) -> dict[str, Any]:
@@ -272,12 +272,12 @@ class Job:
 
     def _stopped(self) -> Interrupted:
         return Interrupted(
-            f"stopped; the finished configurations are in {self.run.output.file}, and the same command goes on from there."
+            f"stopped; the finished configurations are in {self.run.output.file}, the same command goes on from there."
         )
 
 
 def checksum_of(path: str) -> str:
-    """The checksum that the gauge file carries, or the CRC-32 of its bytes where the format has none. Not collective."""
+    """The checksum that the gauge file carries, or the CRC-32 of its bytes where it has none. Not collective."""
     carried = gauge.inspect_gauge(path)["checksum"]
     if carried and carried != "fletcher32":
         return carried

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Wilson-clover operator, its inverse and its spectrum, through NumPy arrays."""
+
+import json
+
+import numpy as np
+import pytest
+
+import halocline as hc
+
+GAMMA5 = np.array([1, 1, -1, -1])[:, None]
+
+
+@pytest.fixture(scope="module")
+def u():
+    return hc.qcd.weak_links([4, 4, 6, 8], 0.4, seed=3)
+
+
+@pytest.fixture
+def spinor(u):
+    generator = np.random.default_rng(5)
+    shape = (8, 6, 4, 4, 4, 3)
+    return generator.normal(size=shape) + 1j * generator.normal(size=shape)
+
+
+def test_d_is_gamma5_hermitian(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.2, csw=1.3)
+    assert D.dagger(spinor) == pytest.approx(GAMMA5 * D(GAMMA5 * spinor), abs=1e-13 * np.abs(spinor).max() * 10)
+
+
+def test_a_constant_spinor_on_unit_links_has_the_mass_as_eigenvalue():
+    D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 4]), mass=0.25, csw=1.0, boundary=(1, 1, 1, 1))
+    ones = np.ones((4, 4, 4, 4, 4, 3), dtype=complex)
+    assert D(ones) == pytest.approx(0.25 * ones, abs=1e-14)
+
+
+def test_mass_and_kappa_are_the_same_operator(u, spinor):
+    kappa = hc.qcd.kappa_from_mass(0.2)
+    assert np.array_equal(hc.qcd.WilsonClover(u, mass=0.2)(spinor), hc.qcd.WilsonClover(u, kappa=kappa)(spinor))
+
+
+@pytest.mark.parametrize("kind", ["auto", "bicgstab", "cg", "gcr", "fgmres"])
+@pytest.mark.parametrize("precision", ["double", "mixed"])
+def test_every_solver_solves(u, spinor, kind, precision):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
+    x = D.solve(spinor, kind=kind, precision=precision, tolerance=1e-11)
+    residual = np.linalg.norm(spinor - D(x)) / np.linalg.norm(spinor)
+    assert residual < 1e-11
+    assert D.report["residual"] == pytest.approx(residual, rel=0.1)
+
+
+def test_a_solve_that_does_not_converge_says_why(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3)
+    with pytest.raises(hc.Error, match="without reaching the tolerance"):
+        D.solve(spinor, max_iterations=2)
+    assert D.report["converged"] is False
+
+
+def test_a_solve_stops_when_progress_says_so(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3)
+    with pytest.raises(hc.Interrupted):
+        D.solve(spinor, progress=lambda iterations, residual: iterations < 3)
+
+
+def test_an_exception_in_progress_comes_out(u, spinor):
+    def fails(iterations, residual):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        hc.qcd.WilsonClover(u, mass=0.3).solve(spinor, progress=fails)
+
+
+def test_wrong_words_are_refused(u, spinor):
+    with pytest.raises(hc.InvalidArgument, match="mass' or 'kappa"):
+        hc.qcd.WilsonClover(u)
+    with pytest.raises(hc.InvalidArgument, match="kappa = -0.1"):
+        hc.qcd.WilsonClover(u, kappa=-0.1)
+    D = hc.qcd.WilsonClover(u, mass=0.3)
+    with pytest.raises(hc.InvalidArgument, match="no option tolerence"):
+        D.solve(spinor, tolerence=1e-8)
+    with pytest.raises(hc.InvalidArgument, match="shape"):
+        D(spinor[:2])
+    with pytest.raises(hc.InvalidArgument):
+        hc.qcd.propagator(D, source=[0, 0, 0, 99])
+    with pytest.raises(hc.InvalidArgument, match="pino"):
+        hc.qcd.mesons(hc.qcd.Propagator(u.geometry, [0, 0, 0, 0]), channels=["pino"])
+
+
+def test_columns_are_views_and_the_array_is_a_copy(u):
+    s = hc.qcd.Propagator(u.geometry, [0, 0, 0, 0])
+    s.column(2, 1)[1, 2, 3, 0, 3, 2] = 5.0
+    whole = s.array()
+    assert whole[1, 2, 3, 0, 3, 2, 2, 1] == 5.0 and np.count_nonzero(whole) == 1
+
+
+def test_the_pion_through_a_sequential_source_is_the_pion(u):
+    """A source through the sink at t closes at the origin to the two-point function at t."""
+    D = hc.qcd.WilsonClover(u, mass=0.4, csw=1.0)
+    s = hc.qcd.propagator(D)
+    pion = hc.qcd.mesons(s, channels=["pion"])["pion"]
+    time = 3
+    closed = 0.0
+    for index, source in enumerate(hc.qcd.sequential_sources(s, time)):
+        sigma = D.solve(source, tolerance=1e-11)
+        spin, colour = divmod(index, 3)
+        closed += (GAMMA5[spin, 0] * sigma[0, 0, 0, 0, spin, colour]).real
+    assert closed == pytest.approx(pion[time], rel=1e-8)
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_low_eigenvalues_agree_with_the_reference(data, index):
+    case = json.loads((data / "ref_4x4x4x4.json").read_text())["cases"][index]
+    boundary = (1, 1, 1, -1 if case["bc_time"] == "antiperiodic" else 1)
+    u = hc.qcd.read_gauge(data / "4x4x4x4b6.0000id3n1.nersc")
+    D = hc.qcd.WilsonClover(u, mass=case["m0"], csw=case["csw"], boundary=boundary)
+    expected = case["eigenvalues_gamma5D_smallest_12"]
+    assert D.low_eigenvalues(12) == pytest.approx(expected, abs=1e-8)
