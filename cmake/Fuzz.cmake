@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# libFuzzer targets from tests/fuzz/fuzz_*.cpp, on request: -DHALOCLINE_FUZZ=ON with CMAKE_CXX_COMPILER=clang++.
+# libFuzzer targets from tests/fuzz/fuzz_*.cpp, on request: -DHALOCLINE_FUZZ=ON with CMAKE_CXX_COMPILER=clang++ and its
+# OpenMP (Debian: libomp-dev).
 #
 # Sources are instrumented too, so a build folder of its own is meant:
 #   cmake -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DHALOCLINE_FUZZ=ON -DHALOCLINE_PYTHON=OFF
