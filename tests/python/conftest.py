@@ -59,6 +59,14 @@ def launch(*words: object, ranks: int = 0, cwd: Path | None = None) -> subproces
     return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=SECONDS)
 
 
+@pytest.fixture(scope="session")
+def parallel_environment() -> dict[str, str]:
+    """The environment of an MPI run of a test; skips where there is no mpirun."""
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun in PATH")
+    return environment()
+
+
 @pytest.fixture
 def halocline(tmp_path):
     """halocline("qcd", "gauge", ..., ranks=2): the command, run in tmp_path."""

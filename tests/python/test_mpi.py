@@ -3,6 +3,10 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -77,6 +81,25 @@ def test_an_impossible_grid_ends_every_rank_with_one_sentence(halocline, lime, t
 def test_more_ranks_than_the_lattice_has_boxes(halocline, tmp_path):
     done = halocline("qcd", "gauge", "generate", "a.lime", "--size", 2, 2, 2, 2, "--beta", 6, ranks=5)
     assert done.returncode == 2 and done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr
+
+
+def test_a_signal_ends_every_rank_and_keeps_the_results(tmp_path, parallel_environment):
+    (tmp_path / "run.toml").write_text(
+        "[gauge]\ngenerate = { size = [4, 4, 4, 8], beta = 6.0, sweeps = 2, separation = 1, configurations = 500 }\n"
+        '[action]\nmass = 0.2\ncsw = 1.0\n[output]\nfile = "out.h5"\nplots = false\n'
+    )
+    words = ["mpirun", "-n", "2", sys.executable, "-m", "halocline.cli.main", "qcd", "spectrum", "run.toml"]
+    out = open(tmp_path / "said", "w")  # noqa: SIM115 - a pipe would be held open by a rank that stays
+    run = subprocess.Popen(words, cwd=tmp_path, env=parallel_environment, stdout=out, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 200
+    while not (tmp_path / "out.h5").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=60) != 0
+    assert "Traceback" not in (tmp_path / "said").read_text()
+    from halocline.qcd.results import read_spectrum
+
+    assert 1 <= len(read_spectrum(tmp_path / "out.h5")[1]) < 500
 
 
 def test_a_bad_file_ends_every_rank(halocline, tmp_path):

@@ -36,7 +36,8 @@ class Console(Reporter):
 
     def __init__(self, quiet: bool = False) -> None:
         self.speaking = speaks() and not quiet
-        self.terminal = self.speaking and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        # A launcher may give its ranks a terminal of their own whose text ends in a file: plain lines then.
+        self.terminal = self.speaking and launched_rank() is None and sys.stdout.isatty()
         self.log: TextIO | None = None
         self.bars: Any = None
         self.signals = 0
