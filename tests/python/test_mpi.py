@@ -106,3 +106,24 @@ def test_a_bad_file_ends_every_rank(halocline, tmp_path):
     (tmp_path / "bad.lime").write_bytes(b"no gauge file at all" * 100)
     done = halocline("qcd", "gauge", "info", "bad.lime", ranks=3)
     assert done.returncode == 2 and done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr
+
+
+def test_an_error_on_one_rank_alone_ends_the_whole_job(python, lime, tmp_path):
+    """Rank 1 fails where rank 0 waits in a collective: no agreement is possible, so the job is ended."""
+    script = tmp_path / "fails.py"
+    script.write_text(
+        "import sys\n"
+        "from halocline.cli import main\n"
+        "from halocline.comm import launched_rank\n"
+        "from halocline.errors import Error\n"
+        "from halocline.qcd import gauge\n"
+        "main.SECONDS_TO_AGREE = 1.0\n"
+        "def fails(u):\n"
+        "    raise Error('the disk of this node is gone.')\n"
+        "if launched_rank() == 1:\n"
+        "    gauge.plaquette = fails\n"
+        f"sys.exit(main.main(['qcd', 'gauge', 'info', {str(lime)!r}]))\n"
+    )
+    done = python(script, ranks=2)
+    assert done.returncode == 1
+    assert "halocline: rank 1: the disk of this node is gone." in done.stderr and "Traceback" not in done.stderr

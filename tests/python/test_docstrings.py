@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples in docstrings are true, and everything public has one."""
+
+import doctest
+import inspect
+
+import pytest
+
+import halocline as hc
+from halocline.qcd import analysis, gauge, quark
+
+
+@pytest.mark.parametrize("module", [analysis, quark], ids=lambda m: m.__name__)
+def test_examples(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0 and found.failed == 0
+
+
+@pytest.mark.parametrize("module", [hc.comm, gauge, quark, analysis], ids=lambda m: m.__name__)
+def test_every_public_function_says_what_it_does(module):
+    public = [f for n, f in inspect.getmembers(module, inspect.isfunction) if not n.startswith("_")]
+    assert public and all(f.__doc__ for f in public)
+
+
+def test_every_public_name_exists():
+    assert all(hasattr(hc.qcd, name) for name in hc.qcd.__all__)
+    assert all(hasattr(hc, name) for name in hc.__all__)
