@@ -37,7 +37,8 @@ def asked(run_file: str | None, example: bool) -> str | None:
 def spectrum(run_file: RunFile = None, example: Example = False, json: Json = None) -> None:
     """Gauge configurations in, hadron correlators out.
 
-    Results go to the HDF5 file that the run file names, a log and pictures beside it. A stopped run goes on where it was.
+    Results go to the HDF5 file that the run file names, with a log and pictures beside it. A run that was
+    stopped goes on where it was.
     """
     from halocline.comm import communicator
     from halocline.qcd import plots
