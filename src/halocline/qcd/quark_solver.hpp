@@ -29,7 +29,7 @@ struct SolverParameters {
   std::string schur = "symmetric";  ///< "symmetric" or "asymmetric"
   int restart_length = 20;          ///< k of GCR(k) and FGMRES(k)
   int lanes = 16;                   ///< most lanes of the layout; 16 but in tests
-  std::string transport;            ///< of the halo; empty for the default
+  std::string transport{};          ///< of the halo; empty for the default
 
   /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
   void validate() const;
