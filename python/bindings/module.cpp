@@ -72,4 +72,6 @@ NB_MODULE(_halocline, m) {
   bind_qcd_io(qcd);
   bind_qcd_measure(qcd);
   bind_qcd_solver(qcd);
+  auto bench = submodule("bench");
+  bind_bench(bench);
 }

@@ -49,12 +49,13 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import doctor, gauge, report, spectrum
+    from halocline.cli import bench, doctor, gauge, report, spectrum
 
     qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")
+    app.add_typer(bench.app, name="bench")
     report.add_to(app)
     doctor.add_to(app)
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// `dslash`: the Wilson operators on fields that stay where they are.
+///
+/// "hopping" is the one-parity hopping term, the piece that everything else is made of; "wilson" is D without and
+/// "clover" with the clover term on both parities; "schur" the symmetric Schur complement with it.
+
+#include "bench/fields.hpp"
+#include "bench/result.hpp"
+
+namespace halocline::bench {
+
+struct DslashCase {
+  Extents local{8, 8, 8, 8};        ///< sites of each process
+  int threads = 1;                  ///< of each process
+  std::string precision = "float";  ///< or "double"
+  std::string form = "hopping";     ///< "wilson", "clover", "schur"
+};
+
+/// Measures one case.
+/// @throws InvalidArgument  for an unknown name or a lattice that no layout fits, on every rank
+/// Collective: yes.  Cost: about three times effort.seconds.
+Result dslash(const comm::Communicator& group, const DslashCase& parameters, const Effort& effort);
+
+}  // namespace halocline::bench

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks themselves: the keys of the contract, operations counted right, and rates that follow from them."""
+
+import json
+import math
+import os
+
+import pytest
+from halocline.cli.main import main
+
+from halocline import InvalidArgument, bench, qcd
+
+LOCAL = [4, 4, 4, 8]
+SITES = 4 * 4 * 4 * 8
+SHORT = {"seconds": 0.02, "block_seconds": 0.0002}
+KEYS = {
+    "bench", "case", "seconds", "flops", "bytes", "gflops", "gbytes_per_s", "ceiling", "fraction_of_fma_peak",
+    "fraction_of_stream", "fraction_of_read", "cpu", "regions",
+}  # fmt: skip
+
+
+def check(result: dict, name: str) -> None:
+    """What every benchmark must say, whatever it measures."""
+    assert set(result) - {"result", "load_average"} == KEYS
+    assert result["bench"] == name
+    assert {"local", "processes", "threads", "precision"} <= set(result["case"])
+    s, c = result["seconds"], result["ceiling"]
+    assert set(s) == {"median", "min", "max", "runs"}
+    assert 0 < s["min"] <= s["median"] <= s["max"] and s["runs"] >= 1
+    assert result["gflops"] == pytest.approx(1e-9 * result["flops"] / s["median"])
+    assert result["gbytes_per_s"] == pytest.approx(1e-9 * result["bytes"] / s["median"])
+    assert result["fraction_of_fma_peak"] == pytest.approx(result["gflops"] / c["fma_gflops"])
+    assert result["fraction_of_stream"] == pytest.approx(result["gbytes_per_s"] / c["stream_gbytes_per_s"])
+    working_set = c["working_set"]
+    assert result["fraction_of_read"] == pytest.approx(result["gbytes_per_s"] / working_set["read_gbytes_per_s"])
+    assert min(c["fma_gflops"], c["stream_gbytes_per_s"], c["read_gbytes_per_s"]) > 0
+    assert min(working_set.values()) > 0
+    # A line cannot cross between cores in less than a few clocks; on one core there is nothing to cross.
+    assert (c["cache_line_ns"] is None) == (len(os.sched_getaffinity(0)) == 1)
+    assert c["cache_line_ns"] is None or c["cache_line_ns"] > 1
+    cpu = result["cpu"]
+    assert cpu["gflops"] == pytest.approx(1e-9 * result["flops"] / cpu["seconds"])
+    # Nothing beats the peak: by CPU time, because a wall-clock ceiling on a busy machine may be unlucky.
+    assert 0 < cpu["fraction_of_fma_peak"] < 1.05
+
+
+@pytest.mark.parametrize("precision", bench.PRECISIONS)
+@pytest.mark.parametrize(
+    ("form", "flops", "reals"),
+    [
+        ("hopping", 1320 * SITES // 2, 192 * SITES // 2),
+        ("wilson", 1368 * SITES, 216 * SITES),
+        ("clover", (1368 + 504) * SITES, (216 + 72) * SITES),
+        ("schur", (2 * 1320 + 2 * 504 + 48) * SITES // 2, (2 * 192 + 2 * 72 + 24) * SITES // 2),
+    ],
+)
+def test_operators_count_their_operations(precision, form, flops, reals):
+    result = bench.dslash(LOCAL, 1, precision, form, **SHORT)
+    check(result, "dslash")
+    assert result["case"]["form"] == form and result["case"]["precision"] == precision
+    assert result["flops"] == flops
+    assert result["bytes"] == reals * {"float": 4, "double": 8}[precision]
+    assert result["ceiling"]["working_set"]["bytes"] == result["bytes"]
+
+
+def test_the_fma_peak_of_double_is_half_that_of_float():
+    ratio = [bench.dslash(LOCAL, 1, p, **SHORT)["cpu"]["fma_gflops"] for p in bench.PRECISIONS]
+    assert 1.6 < ratio[0] / ratio[1] < 2.5
+
+
+def test_two_threads_have_the_peak_of_two_cores():
+    one, two = (bench.dslash(LOCAL, threads, **SHORT) for threads in (1, 2))
+    check(two, "dslash")
+    assert two["case"]["threads"] == 2 and two["flops"] == one["flops"]
+    # A thread does the same in the same CPU time, though waiting for the other may add to it.
+    assert 0.5 < two["cpu"]["fma_gflops"] / (2 * one["cpu"]["fma_gflops"]) < 1.3
+
+
+@pytest.mark.parametrize(
+    ("kind", "precision", "applied"), [("bicgstab", "mixed", 2), ("cg", "double", 2), ("gcr", "double", 1)]
+)
+def test_the_solver_counts_the_operator_and_tells_the_residual(kind, precision, applied):
+    u = qcd.weak_links([4, 4, 4, 8], 0.2, seed=5)
+    result = bench.solver(u, "weak", mass=0.2, csw=1.0, kind=kind, precision=precision, tolerance=1e-8, runs=2, **SHORT)
+    check(result, "solver")
+    found = result["result"]
+    assert found["converged"] and 0 < found["residual"] <= 1e-8
+    assert result["seconds"]["runs"] == 2
+    assert result["flops"] == applied * found["iterations"] * (2 * 1320 + 2 * 504 + 48) * SITES // 2
+
+
+def test_heatbath_counts_every_link():
+    result = bench.heatbath(LOCAL, overrelaxation_steps=1, **SHORT)
+    check(result, "heatbath")
+    assert result["flops"] == 6 * (2 * 198 + 18) * 4 * SITES * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"local": [0, 4, 4, 4]}, "0x4x4x4"),
+        ({"precision": "half"}, "half"),
+        ({"form": "staggered"}, "staggered"),
+        ({"threads": 0}, "0 threads"),
+        ({"seconds": -1.0}, "-1 s"),
+    ],
+)
+def test_impossible_cases_are_refused(words, said):
+    with pytest.raises(InvalidArgument, match=said):
+        bench.dslash(**({"local": LOCAL} | SHORT | words))
+
+
+def test_the_command_writes_one_object_a_case(tmp_path, capsys):
+    file = tmp_path / "cases.json"
+    words = ["--local", "4x4x4x4,4x4x4x8", "--precision", "float", "--threads", "1,2", "--seconds", "0.02"]
+    assert main(["bench", "dslash", *words, "--json", str(file)]) == 0
+    results = json.loads(file.read_text())
+    assert [(r["case"]["local"], r["case"]["threads"]) for r in results] == [
+        ([4, 4, 4, 4], 1), ([4, 4, 4, 4], 2), ([4, 4, 4, 8], 1), ([4, 4, 4, 8], 2)
+    ]  # fmt: skip
+    for result in results:
+        check(result, "dslash")
+    said = capsys.readouterr().out
+    assert "4x4x4x8" in said and "of peak" in said and "ceilings: FMA" in said
+
+
+def test_the_solver_command_reports_each_method(tmp_path, capsys):
+    file = tmp_path / "solver.json"
+    words = ["--size", "4", "4", "4", "4", "--kappa", "0.12", "--csw", "1.0", "--kind", "all", "--runs", "1"]
+    assert main(["bench", "solver", *words, "--precision", "mixed", "--seconds", "0.02", "--json", str(file)]) == 0
+    results = json.loads(file.read_text())
+    assert [r["case"]["solver"] for r in results] == list(bench.SOLVERS)
+    assert all(r["result"]["converged"] and r["result"]["residual"] <= 1e-10 for r in results)
+    assert all(math.isclose(r["case"]["mass"], 1 / 0.24 - 4) for r in results)
+    assert "iterations" in capsys.readouterr().out
