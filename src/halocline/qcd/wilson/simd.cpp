@@ -83,8 +83,10 @@ void hop_tiles(T* out, const HopView<T, V>& view, const Neighbours& neighbours, 
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t tile = tiles[i];
       const lattice::Neighbour* near = neighbours.of(parity, tile);
+      const lattice::Neighbour* coming = neighbours.of(parity, tiles[std::min(i + 1, count - 1)]);
       for (int lane = 0; lane < V; lane += View::width) {
-        const TileAccessor<T, V> accessor{view, near, view.links + tile * (8 * link_reals * V) + lane, lane, far};
+        const TileAccessor<T, V> accessor{view, near, coming, view.links + tile * (8 * link_reals * V) + lane,
+                                          lane, far};
         Spinor<typename View::Real> sum;
         hop<dagger>(sum, accessor);
         finish<T, V>(out, sum, terms, tile, lane);
@@ -175,8 +177,8 @@ Hopping<T>::Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const
     face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) * half_spinor_reals * sizeof(T);
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
     const std::string name = transport.empty() ? "mpi_persistent" : transport;
-    halo_ = std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes,
-                                                 comm::make_transport(name, geometry.grid()));
+    halo_ =
+        std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, comm::make_transport(name, geometry.grid()));
   }
 }
 
@@ -235,8 +237,7 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
 
 template <class T>
 void Hopping<T>::apply(T* out, const T* in, int target_parity, bool dagger, const HopTerms<T>& terms) const {
-  lattice::with_lanes(layout_->lanes(),
-                      [&]<int lanes> { run<lanes>(out, in, target_parity, dagger, terms); });
+  lattice::with_lanes(layout_->lanes(), [&]<int lanes> { run<lanes>(out, in, target_parity, dagger, terms); });
 }
 
 template class Hopping<float>;

