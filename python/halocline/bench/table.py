@@ -86,7 +86,7 @@ def render(results: Sequence[Result]) -> str:
         table.add_column(name, justify="right", no_wrap=True)
     for line in cells:
         table.add_row(*line)
-    console = Console(width=400, no_color=True)
+    console = Console(width=400, color_system=None, force_terminal=False)
     with console.capture() as text:
         console.print(table)
     return "\n".join(line.rstrip() for line in text.get().splitlines() if line.strip())

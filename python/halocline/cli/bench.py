@@ -92,7 +92,7 @@ def report(console: Console, results: list[Any], json: Any) -> None:
     for line in table.render(results).splitlines():
         console.line(line)
     console.line(table.ceiling_text(results[-1]))
-    load, cores = results[-1].get("load_average") or 0.0, len(os.sched_getaffinity(0))
+    load, cores = results[-1].get("load_average") or 0.0, os.cpu_count() or 1
     if load > cores:
         console.warning(
             f"the load is {load:.1f} on {cores} cores: other programs share them, and wall times say little; "
