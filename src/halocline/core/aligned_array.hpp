@@ -2,16 +2,24 @@
 #pragma once
 /// @file
 /// An owning array whose first element stands on a 64-byte boundary (a cache line, and a 512-bit register).
+///
+/// Large arrays stand on 2 MiB boundaries and ask the system for huge pages: a stencil that reads eight streams at once
+/// otherwise spends much of its time walking page tables.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace halocline::core {
+
+namespace detail {
+/// Uninitialised memory for AlignedArray, and back. @throws std::bad_alloc
+void* allocate_aligned(std::size_t bytes);
+void release_aligned(void* memory, std::size_t bytes) noexcept;
+}  // namespace detail
 
 /// Fixed-size owning array of a trivial type, zero on construction, 64-byte aligned.
 /// @throws std::bad_alloc  where the memory is not to be had
@@ -20,18 +28,18 @@ class AlignedArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
 public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t alignment = 64;  ///< at least
 
   AlignedArray() = default;
   explicit AlignedArray(std::int64_t size) : size_(size) {
     if (size_ > 0) {
-      data_ = static_cast<T*>(::operator new(bytes(), std::align_val_t(alignment)));
+      data_ = static_cast<T*>(detail::allocate_aligned(bytes()));
       std::memset(static_cast<void*>(data_), 0, bytes());
     }
   }
   AlignedArray(const AlignedArray& other) : size_(other.size_) {
     if (size_ > 0) {
-      data_ = static_cast<T*>(::operator new(bytes(), std::align_val_t(alignment)));
+      data_ = static_cast<T*>(detail::allocate_aligned(bytes()));
       std::memcpy(static_cast<void*>(data_), other.data_, bytes());
     }
   }
@@ -43,7 +51,7 @@ public:
     return *this;
   }
   ~AlignedArray() {
-    if (data_ != nullptr) ::operator delete(data_, std::align_val_t(alignment));
+    if (data_ != nullptr) detail::release_aligned(data_, bytes());
   }
 
   T* data() noexcept { return data_; }

@@ -62,13 +62,13 @@ std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometr
     throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
   if (auto sentence = objection(*geometry, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
   // Most lanes first; then the least share of steps that rotate lanes, where a rotation that also merges a halo
-  // counts several times.
+  // counts several times; then lanes on the fast axes, which makes the slices between z and t neighbours small.
   std::optional<Coordinates<4>> chosen;
   double chosen_cost = 0;
-  for (std::int64_t tx = 1; tx <= lanes; tx *= 2)
-    for (std::int64_t ty = 1; tx * ty <= lanes; ty *= 2)
-      for (std::int64_t tz = 1; tx * ty * tz <= lanes; tz *= 2)
-        for (std::int64_t tt = 1; tx * ty * tz * tt <= lanes; tt *= 2) {
+  for (std::int64_t tx = lanes; tx >= 1; tx /= 2)
+    for (std::int64_t ty = lanes / tx; ty >= 1; ty /= 2)
+      for (std::int64_t tz = lanes / (tx * ty); tz >= 1; tz /= 2)
+        for (std::int64_t tt = lanes / (tx * ty * tz); tt >= 1; tt /= 2) {
           const Coordinates<4> tile{tx, ty, tz, tt};
           if (objection(*geometry, tile)) continue;
           double cost = 0;

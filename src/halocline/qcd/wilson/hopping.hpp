@@ -71,7 +71,7 @@ private:
 
   std::shared_ptr<const lattice::Neighbours> neighbours_;
   std::shared_ptr<const lattice::TileLayout> layout_;
-  std::array<core::AlignedArray<T>, 2> links_;  ///< [tile][8][row][column][re, im][lane], by target parity
+  std::array<core::AlignedArray<T>, 2> links_;  ///< [tile][8][column][row][re, im][lane], by target parity
   std::unique_ptr<comm::HaloExchange> halo_;    ///< none where no axis is split
 };
 

@@ -151,8 +151,8 @@ core::AlignedArray<T> ordered_links(const lattice::TileLayout& layout, int parit
         T* to = links.data() + (tile * 8 + d) * link_reals * lanes + lane;
         for (int row = 0; row < 3; ++row)
           for (int column = 0; column < 3; ++column) {
-            to[(2 * (3 * row + column) + 0) * lanes] = static_cast<T>(u.e[row][column].re);
-            to[(2 * (3 * row + column) + 1) * lanes] = static_cast<T>(u.e[row][column].im);
+            to[(2 * (3 * column + row) + 0) * lanes] = static_cast<T>(u.e[row][column].re);
+            to[(2 * (3 * column + row) + 1) * lanes] = static_cast<T>(u.e[row][column].im);
           }
       }
     }
