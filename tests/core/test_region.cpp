@@ -41,7 +41,9 @@ struct Timing {
 TEST_CASE("region: nothing is recorded unless timing is on") {
   reset_regions();
   CHECK_FALSE(regions_enabled());
-  { const Region region("silent"); }
+  {
+    const Region region("silent");
+  }
   CHECK(region_report().rows.empty());
   CHECK(region_report().json() == "{}");
 }
@@ -56,7 +58,9 @@ TEST_CASE("region: a region holds those inside it, and self is what is left") {
       work(1e-3);
     }
   }
-  { const Region inner("inner"); }  // the same name elsewhere is another region
+  {
+    const Region inner("inner");
+  }  // the same name elsewhere is another region
   const RegionReport report = region_report();
   REQUIRE(report.rows.size() == 3);
   CHECK(report.rows[0].path == "outer");
@@ -82,7 +86,9 @@ TEST_CASE("region: threads have their own times, and a merged report adds the ca
     });
   }
   for (auto& thread : threads) thread.join();
-  { const Region region("parallel"); }
+  {
+    const Region region("parallel");
+  }
   const RegionReport merged = region_report();
   const RegionRow* all = row(merged, "parallel");
   REQUIRE(all != nullptr);

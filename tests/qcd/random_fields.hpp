@@ -57,8 +57,8 @@ inline std::vector<std::complex<double>> local_part(const lattice::Geometry4& ge
 }
 
 inline std::shared_ptr<const lattice::Geometry4> one_process(const lattice::Coordinates<4>& extents) {
-  return std::make_shared<const lattice::Geometry4>(
-      extents, comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
+  return std::make_shared<const lattice::Geometry4>(extents,
+                                                    comm::ProcessGrid(comm::Communicator::self(), {1, 1, 1, 1}));
 }
 
 /// |a - b| / |b|

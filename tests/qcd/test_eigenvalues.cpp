@@ -58,8 +58,7 @@ TEST_CASE("eigenvalues: impossible numbers are refused") {
   const GaugeField gauge(test::one_process({2, 2, 2, 2}));
   CHECK_THROWS_WITH_AS(low_eigenvalues(gauge, {}, {.count = 0}), doctest::Contains("at least 1"),
                        core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(low_eigenvalues(gauge, {}, {.count = 500}), doctest::Contains("has 192"),
-                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(low_eigenvalues(gauge, {}, {.count = 500}), doctest::Contains("has 192"), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

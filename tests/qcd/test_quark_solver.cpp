@@ -98,8 +98,7 @@ TEST_CASE("quark solver: a zero source gives zero") {
 TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
   const GaugeField gauge(test::one_process(extents));
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.kind = "bicg"}), doctest::Contains("bicgstab"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.tolerance = 0}), doctest::Contains("tolerance"),
-                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.tolerance = 0}), doctest::Contains("tolerance"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.precision = "half"}), doctest::Contains("mixed"),
                        core::InvalidArgument);
 }

@@ -9,16 +9,16 @@ namespace halocline::lattice {
 template <class Visit>
 void with_lanes(int lanes, Visit visit) {
   switch (lanes) {
-    case 1:
-      return visit.template operator()<1>();
-    case 2:
-      return visit.template operator()<2>();
-    case 4:
-      return visit.template operator()<4>();
-    case 8:
-      return visit.template operator()<8>();
-    default:
-      return visit.template operator()<16>();
+  case 1:
+    return visit.template operator()<1>();
+  case 2:
+    return visit.template operator()<2>();
+  case 4:
+    return visit.template operator()<4>();
+  case 8:
+    return visit.template operator()<8>();
+  default:
+    return visit.template operator()<16>();
   }
 }
 

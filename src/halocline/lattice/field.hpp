@@ -55,9 +55,7 @@ public:
   std::span<const T> span() const noexcept { return data_.span(); }
 
 private:
-  std::int64_t parity_offset(int p) const noexcept {
-    return subset_ == Subset::full && p == 1 ? data_.size() / 2 : 0;
-  }
+  std::int64_t parity_offset(int p) const noexcept { return subset_ == Subset::full && p == 1 ? data_.size() / 2 : 0; }
 
   std::shared_ptr<const TileLayout> layout_;
   int reals_per_site_ = 0;

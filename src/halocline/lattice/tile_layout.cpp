@@ -35,8 +35,8 @@ std::optional<std::string> objection(const Geometry4& geometry, const Coordinate
     return fmt::format("a tile of {}x{}x{}x{} has {} lanes; give a product of at most {}", tile[0], tile[1], tile[2],
                        tile[3], product<4>(tile), TileLayout::max_lanes);
   for (int axis = 0; axis < 4; ++axis) {
-    const bool fits = local[axis] % tile[axis] == 0 &&
-                      ((tile[axis] == 1 && axis != 0) || (local[axis] / tile[axis]) % 2 == 0);
+    const bool fits =
+        local[axis] % tile[axis] == 0 && ((tile[axis] == 1 && axis != 0) || (local[axis] / tile[axis]) % 2 == 0);
     if (!fits)
       return fmt::format(
           "{} lanes along {} need a local extent divisible by {}, but a process holds {} sites there; give fewer lanes",

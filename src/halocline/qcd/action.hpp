@@ -15,12 +15,12 @@
 namespace halocline::qcd {
 
 struct ActionParameters {
-  double mass = 0;                                                  ///< m0, bare mass
-  double csw = 0;                                                   ///< clover coefficient; 0 is plain Wilson
-  std::array<std::complex<double>, 4> boundary{1., 1., 1., -1.};    ///< phase of psi across each edge; modulus one
-  double xi0 = 1;                                                   ///< bare anisotropy a_s / a_t
-  double nu = 1;                                                    ///< bare fermion anisotropy
-  std::optional<double> csw_t{};                                    ///< clover coefficient of planes with time; csw
+  double mass = 0;                                                ///< m0, bare mass
+  double csw = 0;                                                 ///< clover coefficient; 0 is plain Wilson
+  std::array<std::complex<double>, 4> boundary{1., 1., 1., -1.};  ///< phase of psi across each edge; modulus one
+  double xi0 = 1;                                                 ///< bare anisotropy a_s / a_t
+  double nu = 1;                                                  ///< bare fermion anisotropy
+  std::optional<double> csw_t{};                                  ///< clover coefficient of planes with time; csw
 
   double diagonal() const { return mass + 1 + 3 * nu / xi0; }
   double hopping(int axis) const { return axis == 3 ? 1.0 : nu / xi0; }

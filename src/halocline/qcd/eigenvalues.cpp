@@ -31,7 +31,8 @@ std::vector<std::complex<double>> gaussian_spinor(const lattice::Geometry4& geom
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < geometry.local_volume(); ++site) {
     const auto x = lattice::coordinates_of<4>(site, geometry.local());
-    auto numbers = random.at(static_cast<std::uint64_t>(geometry.global_index(x)), static_cast<std::uint64_t>(draw) * 12);
+    auto numbers =
+        random.at(static_cast<std::uint64_t>(geometry.global_index(x)), static_cast<std::uint64_t>(draw) * 12);
     for (int i = 0; i < 12; ++i) {
       const auto [re, im] = numbers.gaussian_pair();
       spinor[12 * site + i] = {re, im};

@@ -31,11 +31,11 @@ struct EigenvalueParameters {
 
 struct EigenvalueReport {
   bool converged = false;
-  std::string reason;             ///< solve::name(...)
-  std::vector<double> values;     ///< signed, by increasing modulus
-  std::vector<double> residuals;  ///< |gamma5 D v - lambda v| for |v| = 1, recomputed
+  std::string reason;                                      ///< solve::name(...)
+  std::vector<double> values;                              ///< signed, by increasing modulus
+  std::vector<double> residuals;                           ///< |gamma5 D v - lambda v| for |v| = 1, recomputed
   std::vector<std::vector<std::complex<double>>> vectors;  ///< canonical local arrays, where asked for
-  int applications = 0;           ///< of D
+  int applications = 0;                                    ///< of D
   double seconds = 0;
 };
 

@@ -111,18 +111,18 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
 /// @param m  approximates the inverse of A
 /// Cost: two applications (and two of M) an iteration, one to verify; 6 work vectors, 8 with M.
 template <VectorSpace Space, class A, class M>
-requires OperatorOn<A, Space> && PreconditionerOn<M, Space> SolveResult bicgstab(Space& space, A& a,
-                                                                                 typename Space::Vector& x,
-                                                                                 const typename Space::Vector& b,
-                                                                                 const SolveOptions& options, M& m) {
+  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
+SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                     const SolveOptions& options, M& m) {
   LinearProblem<Space, A> problem(space, a, b);
   return bicgstab_on(problem, x, options, m);
 }
 
 /// The same without a preconditioner.
 template <VectorSpace Space, class A>
-requires OperatorOn<A, Space> SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x,
-                                                   const typename Space::Vector& b, const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                     const SolveOptions& options = {}) {
   const NoPreconditioner none;
   return bicgstab(space, a, x, b, options, none);
 }

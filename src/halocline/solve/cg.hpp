@@ -61,8 +61,9 @@ SolveResult cg_on(Problem& problem, typename Problem::Vector& x, const SolveOpti
 /// @param x  solution out; the initial guess in, when options.use_initial_guess
 /// Cost: one application an iteration, and one to verify; 4 work vectors.
 template <VectorSpace Space, class A>
-requires OperatorOn<A, Space> SolveResult cg(Space& space, A& a, typename Space::Vector& x,
-                                             const typename Space::Vector& b, const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+SolveResult cg(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+               const SolveOptions& options = {}) {
   LinearProblem<Space, A> problem(space, a, b);
   return cg_on(problem, x, options);
 }

@@ -16,9 +16,9 @@ namespace halocline::solve {
 /// @param x  solution out; the initial guess in, when options.use_initial_guess
 /// Cost: D and D^dagger once an iteration; 5 work vectors.
 template <VectorSpace Space, class D>
-requires AdjointOperatorOn<D, Space> SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x,
-                                                           const typename Space::Vector& b,
-                                                           const SolveOptions& options = {}) {
+  requires AdjointOperatorOn<D, Space>
+SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typename Space::Vector& b,
+                      const SolveOptions& options = {}) {
   LinearProblem<Space, D> problem(space, d, b);
   detail::Monitor monitor(options, problem.source_norms2());
   const std::size_t columns = problem.source_norms2().size();

@@ -24,10 +24,10 @@ namespace halocline::solve {
 /// Iterations count those of the inner solver; history has one entry a correction; `timings.precondition` is its time.
 /// Cost: one outer application a correction; 3 outer and 2 inner vectors.
 template <VectorSpace Space, class A, class InnerSpace, class Inner, class ToInner, class ToOuter>
-requires OperatorOn<A, Space> SolveResult defect_correction(Space& space, A& a, typename Space::Vector& x,
-                                                            const typename Space::Vector& b, InnerSpace& inner_space,
-                                                            Inner&& inner, ToInner&& to_inner, ToOuter&& to_outer,
-                                                            const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+SolveResult defect_correction(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                              InnerSpace& inner_space, Inner&& inner, ToInner&& to_inner, ToOuter&& to_outer,
+                              const SolveOptions& options = {}) {
   LinearProblem<Space, A> problem(space, a, b);
   detail::Monitor monitor(options, problem.source_norms2());
   const std::size_t columns = problem.source_norms2().size();

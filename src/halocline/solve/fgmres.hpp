@@ -87,18 +87,18 @@ SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const Solve
 /// @param m  approximates the inverse of A; need not be linear nor the same each time
 /// Cost: one application an iteration, one a cycle; restart_length + 3 work vectors, restart_length more with M.
 template <VectorSpace Space, class A, class M>
-requires OperatorOn<A, Space> && PreconditionerOn<M, Space> SolveResult fgmres(Space& space, A& a,
-                                                                               typename Space::Vector& x,
-                                                                               const typename Space::Vector& b,
-                                                                               const SolveOptions& options, M& m) {
+  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
+SolveResult fgmres(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                   const SolveOptions& options, M& m) {
   LinearProblem<Space, A> problem(space, a, b);
   return fgmres_on(problem, x, options, m);
 }
 
 /// The same without a preconditioner.
 template <VectorSpace Space, class A>
-requires OperatorOn<A, Space> SolveResult fgmres(Space& space, A& a, typename Space::Vector& x,
-                                                 const typename Space::Vector& b, const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+SolveResult fgmres(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                   const SolveOptions& options = {}) {
   const NoPreconditioner none;
   return fgmres(space, a, x, b, options, none);
 }

@@ -101,18 +101,18 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
 /// @param m  approximates the inverse of A; need not be linear nor the same each time
 /// Cost: one application an iteration, one a cycle; 2 restart_length + 2 work vectors.
 template <VectorSpace Space, class A, class M>
-requires OperatorOn<A, Space> && PreconditionerOn<M, Space> SolveResult gcr(Space& space, A& a,
-                                                                            typename Space::Vector& x,
-                                                                            const typename Space::Vector& b,
-                                                                            const SolveOptions& options, M& m) {
+  requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
+SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                const SolveOptions& options, M& m) {
   LinearProblem<Space, A> problem(space, a, b);
   return gcr_on(problem, x, options, m);
 }
 
 /// The same without a preconditioner.
 template <VectorSpace Space, class A>
-requires OperatorOn<A, Space> SolveResult gcr(Space& space, A& a, typename Space::Vector& x,
-                                              const typename Space::Vector& b, const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
+                const SolveOptions& options = {}) {
   const NoPreconditioner none;
   return gcr(space, a, x, b, options, none);
 }

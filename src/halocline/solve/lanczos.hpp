@@ -310,8 +310,9 @@ private:
 /// Cost: basis + locked + about ten vectors; one sweep, one to verify, and one for each further copy of a multiple
 /// eigenvalue of H^2.
 template <VectorSpace Space, class H, class Randomise>
-requires OperatorOn<H, Space> EigenResult<typename Space::Vector> lanczos(Space& space, H& h, Randomise&& randomise,
-                                                                          const EigenOptions& options = {}) {
+  requires OperatorOn<H, Space>
+EigenResult<typename Space::Vector> lanczos(Space& space, H& h, Randomise&& randomise,
+                                            const EigenOptions& options = {}) {
   return detail::LowSpectrum<Space, H>(space, h, options).run(randomise);
 }
 

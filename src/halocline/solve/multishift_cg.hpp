@@ -37,10 +37,10 @@ struct ShiftState {
 /// Returns one result a shift; its iterations count the shared recursion while the shift took part, plus its own.
 /// Cost: one application an iteration, one a shift to verify; shifts + 3 work vectors, 2 passes a shift.
 template <VectorSpace Space, class A>
-requires OperatorOn<A, Space> std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const double> shifts,
-                                                                     std::span<typename Space::Vector> x,
-                                                                     const typename Space::Vector& b,
-                                                                     const SolveOptions& options = {}) {
+  requires OperatorOn<A, Space>
+std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const double> shifts,
+                                       std::span<typename Space::Vector> x, const typename Space::Vector& b,
+                                       const SolveOptions& options = {}) {
   using Vector = typename Space::Vector;
   const std::size_t n = shifts.size();
   if (n == 0 || x.size() != n || !std::all_of(shifts.begin(), shifts.end(), [](double s) { return std::isfinite(s); }))

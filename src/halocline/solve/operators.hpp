@@ -13,15 +13,13 @@
 namespace halocline::solve {
 
 template <class A, class Space>
-concept OperatorOn = requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) {
-  a.apply(out, in);
-};
+concept OperatorOn =
+    requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) { a.apply(out, in); };
 
 template <class A, class Space>
-concept AdjointOperatorOn = OperatorOn<A, Space> &&
-    requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) {
-  a.apply_dagger(out, in);
-};
+concept AdjointOperatorOn =
+    OperatorOn<A, Space> &&
+    requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) { a.apply_dagger(out, in); };
 
 /// No preconditioner; solvers skip it without a copy.
 struct NoPreconditioner {};

@@ -74,7 +74,9 @@ public:
     const detail::Stopwatch watch(timings_.apply);
     a_->apply(out, in);
   }
-  void apply_dagger(Vector& out, const Vector& in) requires AdjointOperatorOn<Operator, Space> {
+  void apply_dagger(Vector& out, const Vector& in)
+    requires AdjointOperatorOn<Operator, Space>
+  {
     const detail::Stopwatch watch(timings_.apply);
     a_->apply_dagger(out, in);
   }

@@ -66,29 +66,28 @@ struct Dot {
 ///                        already summed over processes (collective)
 template <class Space>
 concept VectorSpace = std::movable<typename Space::Vector> &&
-    requires(Space& space, typename Space::Vector& y, const typename Space::Vector& x, std::span<const Scalar> alpha,
-             std::span<Scalar> sums) {
-  { space.create() } -> std::same_as<typename Space::Vector>;
-  { space.columns() } -> std::convertible_to<int>;
-  space.copy(y, x);
-  space.set_zero(y);
-  space.axpy(alpha, x, y);
-  space.dot(sums, x, x);
-};
+                      requires(Space& space, typename Space::Vector& y, const typename Space::Vector& x,
+                               std::span<const Scalar> alpha, std::span<Scalar> sums) {
+                        { space.create() } -> std::same_as<typename Space::Vector>;
+                        { space.columns() } -> std::convertible_to<int>;
+                        space.copy(y, x);
+                        space.set_zero(y);
+                        space.axpy(alpha, x, y);
+                        space.dot(sums, x, x);
+                      };
 
 /// The optional richer part. `wait()` of what it returns gives the sums as [dot][column], alive as long as it is.
 template <class Space>
-concept FusedVectorSpace = VectorSpace<Space> &&
-    requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
-             std::span<const Dot<typename Space::Vector>> dots) {
-  { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
-};
+concept FusedVectorSpace =
+    VectorSpace<Space> && requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
+                                   std::span<const Dot<typename Space::Vector>> dots) {
+      { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
+    };
 
 /// Optional: `scale(alpha, y)`, y = alpha y; saves the default a temporary vector.
 template <class Space>
-concept ScalingVectorSpace = requires(Space& space, typename Space::Vector& y, std::span<const Scalar> alpha) {
-  space.scale(alpha, y);
-};
+concept ScalingVectorSpace =
+    requires(Space& space, typename Space::Vector& y, std::span<const Scalar> alpha) { space.scale(alpha, y); };
 
 /// Sums that need no waiting; what the default returns.
 class FinishedSums {

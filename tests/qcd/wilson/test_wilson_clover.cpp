@@ -155,8 +155,7 @@ TEST_CASE("wilson: unit links without a clover term act on a constant spinor as 
 
 TEST_CASE("wilson: impossible parameters are refused with what would do") {
   const GaugeField gauge(test::one_process(extents));
-  CHECK_THROWS_WITH_AS(DiracSetup(gauge, {.mass = -4.5}), doctest::Contains("must be positive"),
-                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(DiracSetup(gauge, {.mass = -4.5}), doctest::Contains("must be positive"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(DiracSetup(gauge, {.mass = std::nan("")}), doctest::Contains("finite"), core::InvalidArgument);
   ActionParameters action;
   action.boundary[2] = 0.5;

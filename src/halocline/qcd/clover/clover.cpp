@@ -5,8 +5,8 @@
 
 // Six rows are too few for Eigen's vector code, whose AVX-512 form g++ 12 calls uninitialised.
 #define EIGEN_DONT_VECTORIZE
-#include <Eigen/Dense>
 #include <complex>
+#include <Eigen/Dense>
 #include <limits>
 #include <span>
 #include <utility>

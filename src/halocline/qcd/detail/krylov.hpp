@@ -49,8 +49,7 @@ solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& spa
                                SpinorOperator<float>& inner, const solve::SolveOptions& options);
 
 extern template solve::SolveResult solve_by(const std::string&, SpinorSpace<float>&, SpinorOperator<float>&,
-                                            SpinorField<float>&, const SpinorField<float>&,
-                                            const solve::SolveOptions&);
+                                            SpinorField<float>&, const SpinorField<float>&, const solve::SolveOptions&);
 extern template solve::SolveResult solve_by(const std::string&, SpinorSpace<double>&, SpinorOperator<double>&,
                                             SpinorField<double>&, const SpinorField<double>&,
                                             const solve::SolveOptions&);

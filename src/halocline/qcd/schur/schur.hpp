@@ -6,8 +6,8 @@
 /// With e the parity that is solved for, o the other, and H = -1/2 hop,
 ///   asymmetric:  S = A_ee - H_eo A_oo^-1 H_oe,          S x_e = b_e - H_eo A_oo^-1 b_o
 ///   symmetric:   S = 1 - A_ee^-1 H_eo A_oo^-1 H_oe,     S x_e = A_ee^-1 (b_e - H_eo A_oo^-1 b_o)
-/// and x_o = A_oo^-1 (b_o - H_oe x_e). An application is two hops, each finished in its own pass: the clover inverse and
-/// the sum with the source vector are applied while the site is in registers.
+/// and x_o = A_oo^-1 (b_o - H_oe x_e). An application is two hops, each finished in its own pass: the clover inverse
+/// and the sum with the source vector are applied while the site is in registers.
 
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 

@@ -32,7 +32,8 @@ WilsonClover<T>::WilsonClover(const DiracSetup& setup)
 template <class T>
 void WilsonClover<T>::apply(Field& out, const Field& in, bool dagger) const {
   if (out.subset() != lattice::Subset::full || in.subset() != lattice::Subset::full || out.data() == in.data())
-    throw core::InvalidArgument("the operator D needs two different full fields, and was given one parity or one field");
+    throw core::InvalidArgument(
+        "the operator D needs two different full fields, and was given one parity or one field");
   for (int parity = 0; parity < 2; ++parity) {
     wilson::HopTerms<T> terms;
     terms.hop_scale = T(-0.5);

@@ -37,10 +37,8 @@ HALOCLINE_INLINE HalfSpinor<Real> project(const Load& load) {
   HalfSpinor<Real> h;
 #pragma GCC unroll 3
   for (int colour = 0; colour < 3; ++colour) {
-    h.at[colour][0] =
-        load(colour, 0) + times_i_to<gamma[mu].power[0] + turn>(load(colour, gamma[mu].column[0]));
-    h.at[colour][1] =
-        load(colour, 1) + times_i_to<gamma[mu].power[1] + turn>(load(colour, gamma[mu].column[1]));
+    h.at[colour][0] = load(colour, 0) + times_i_to<gamma[mu].power[0] + turn>(load(colour, gamma[mu].column[0]));
+    h.at[colour][1] = load(colour, 1) + times_i_to<gamma[mu].power[1] + turn>(load(colour, gamma[mu].column[1]));
   }
   return h;
 }
