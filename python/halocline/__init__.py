@@ -12,12 +12,18 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 
 if TYPE_CHECKING:
     from halocline import comm, qcd
+
+# libgomp reads this once, when the extension is loaded. Its default lets a thread that waits spin for milliseconds: where
+# anything else runs on the machine, two threads then take longer than one. About 30 microseconds bridge two kernels.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 __all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "comm", "qcd"]
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/detail/krylov.hpp"
 
+#include <algorithm>
+
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/cg_normal.hpp"
 #include "halocline/solve/defect_correction.hpp"
@@ -33,10 +35,14 @@ solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& spa
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }
+  // The last correction need not gain more than what is still missing; `reached` follows the outer residual.
+  double reached = 1.0;
   const auto correct = [&](SpinorField<float>& e, const SpinorField<float>& r) {
     solve::SolveOptions inner_options = options;
-    inner_options.tolerance = std::max(options.inner_tolerance, options.tolerance);
-    return solve_by(kind, inner_space, inner, e, r, inner_options);
+    inner_options.tolerance = std::clamp(0.8 * options.tolerance / reached, options.inner_tolerance, 0.1);
+    solve::SolveResult result = solve_by(kind, inner_space, inner, e, r, inner_options);
+    reached *= result.worst_residual();
+    return result;
   };
   return solve::defect_correction(space, a, x, b, inner_space, correct, to_inner, to_outer, options);
 }
