@@ -20,8 +20,9 @@ from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 if TYPE_CHECKING:
     from halocline import comm, qcd
 
-# libgomp reads this once, when the extension is loaded. Its default lets a thread that waits spin for milliseconds: where
-# anything else runs on the machine, two threads then take longer than one. About 30 microseconds bridge two kernels.
+# libgomp reads this once, when the extension is loaded. Its default lets a thread that waits spin for milliseconds:
+# where anything else runs on the machine, two threads then take longer than one. About 30 microseconds bridge the gap
+# between two kernels.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
