@@ -20,11 +20,25 @@ from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 if TYPE_CHECKING:
     from halocline import comm, qcd
 
-# libgomp reads this once, when the extension is loaded. Its default lets a thread that waits spin for milliseconds:
-# where anything else runs on the machine, two threads then take longer than one. About 30 microseconds bridge the gap
-# between two kernels.
-if "OMP_WAIT_POLICY" not in os.environ:
-    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+
+def _prepare_threads() -> None:
+    """Sets what libgomp reads once, when the extension is loaded; what the user has set stays."""
+    environment = os.environ
+    # By default a thread that waits spins for milliseconds: where anything else runs on the machine, two threads then
+    # take longer than one. About 30 microseconds bridge the gap between two kernels.
+    if "OMP_WAIT_POLICY" not in environment:
+        environment.setdefault("GOMP_SPINCOUNT", "10000")
+    # Ranks that a launcher has not bound to cores share them.
+    if "OMP_NUM_THREADS" not in environment and hasattr(os, "sched_getaffinity"):
+        ranks = next((int(environment[name]) for name in _local_ranks if environment.get(name, "").isdigit()), 1)
+        cores = len(os.sched_getaffinity(0))
+        if ranks > 1 and cores == os.cpu_count():
+            environment["OMP_NUM_THREADS"] = str(max(1, cores // ranks))
+
+
+# How Open MPI and the MPICH family tell a process the number of ranks on its machine.
+_local_ranks = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+_prepare_threads()
 
 __all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "comm", "qcd"]
 
