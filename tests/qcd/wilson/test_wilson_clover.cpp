@@ -6,6 +6,8 @@
 #include <string>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/gauge/transform.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 #include "halocline/qcd/spinor_space.hpp"
 #include "qcd/random_fields.hpp"
@@ -141,6 +143,51 @@ TEST_CASE("wilson: D dagger D is positive and D dagger is the adjoint") {
   space.dot({&product, 1}, x, ddx);
   CHECK(norm.real() > 0);
   CHECK(std::abs(product - norm) < 1e-13 * norm.real());
+}
+
+TEST_CASE("wilson: charge conjugation turns D of the conjugate links into the conjugate of D") {
+  // C gamma_mu C^-1 = -gamma_mu^T with C = gamma_y gamma_t in this basis, so D[U^*] = B^-1 D[U]^* B with B = C gamma5.
+  constexpr SpinMatrix b = gamma[1] * gamma[3] * gamma5;
+  constexpr std::array<std::complex<double>, 4> power_of_i{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
+  const auto rotate = [&](const SpinMatrix& spin, const std::vector<std::complex<double>>& psi) {
+    std::vector<std::complex<double>> out(psi.size());
+    for (std::size_t site = 0; site < psi.size(); site += 12)
+      for (int s = 0; s < 4; ++s)
+        for (int c = 0; c < 3; ++c)
+          out[site + 3 * s + c] = power_of_i[spin.power[s]] * psi[site + 3 * spin.column[s] + c];
+    return out;
+  };
+  const auto conjugate = [](std::vector<std::complex<double>> numbers) {
+    for (auto& z : numbers) z = std::conj(z);
+    return numbers;
+  };
+  const auto links = random_links(volume, 10);
+  const auto psi = random_numbers(volume * 12, 11);
+  const auto geometry = test::one_process(extents);
+  const ActionParameters action{.mass = 0.1, .csw = 1.2};
+  const GaugeField gauge = GaugeField::from_canonical(geometry, links);
+  const GaugeField conjugate_gauge = GaugeField::from_canonical(geometry, conjugate(links));
+  const WilsonClover<double> d(DiracSetup(gauge, action));
+  const WilsonClover<double> d_conjugate(DiracSetup(conjugate_gauge, action));
+  const auto left = apply<double>(d_conjugate, psi, false);
+  const auto right = rotate(adjoint(b), conjugate(apply<double>(d, conjugate(rotate(b, psi)), false)));
+  CHECK(relative_distance(left, right) < 1e-14);
+}
+
+TEST_CASE("wilson: D is gauge covariant") {
+  const auto geometry = test::one_process(extents);
+  const GaugeField gauge = GaugeField::from_canonical(geometry, random_links(volume, 12));
+  const auto g = gauge::GaugeTransformation::random(geometry, 13);
+  GaugeField transformed = gauge;
+  g.apply(transformed);
+  const ActionParameters action{.mass = 0.1, .csw = 1.2};
+  const WilsonClover<double> d(DiracSetup(gauge, action));
+  const WilsonClover<double> d_transformed(DiracSetup(transformed, action));
+  auto psi = random_numbers(volume * 12, 14);
+  auto expected = apply<double>(d, psi, false);
+  g.apply(expected);
+  g.apply(psi);
+  CHECK(relative_distance(apply<double>(d_transformed, psi, false), expected) < 1e-14);
 }
 
 TEST_CASE("wilson: unit links without a clover term act on a constant spinor as the mass") {
