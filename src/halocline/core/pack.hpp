@@ -17,6 +17,10 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 namespace halocline::core {
 
 /// Bytes of one vector register of the compiled instruction set.
@@ -89,6 +93,31 @@ struct Pack {
   friend __attribute__((always_inline)) Mask operator<(const Pack& a, const Pack& b) { return a.v < b.v; }
   friend __attribute__((always_inline)) Mask operator>(const Pack& a, const Pack& b) { return a.v > b.v; }
 };
+
+/// Stores past the caches where the instruction set can and the pack is a full register; `to` is then aligned to it.
+/// Other threads see it after fence_streams().
+template <class T, int N>
+__attribute__((always_inline)) inline void stream(T* to, const Pack<T, N>& p) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) * N == 64) {
+    if constexpr (std::is_same_v<T, float>)
+      _mm512_stream_ps(to, (__m512)p.v);
+    else
+      _mm512_stream_pd(to, (__m512d)p.v);
+    return;
+  }
+#endif
+  p.store(to);
+}
+template <std::floating_point T>
+__attribute__((always_inline)) inline void stream(T* to, const T& number) {
+  *to = number;
+}
+inline void fence_streams() {
+#if defined(__AVX512F__)
+  _mm_sfence();
+#endif
+}
 
 /// lane by lane: mask ? a : b
 template <class T, int N>

@@ -44,7 +44,8 @@ __attribute__((noinline)) void multiply_by_block(Spinor<Real>& psi, const T* blo
 
 /// out = hop_scale [B] sum + add_scale [A] add, for one sub-pack; offsets are those of the tile and the lane.
 template <class T, int V, class Real>
-HALOCLINE_INLINE void finish(T* out, Spinor<Real>& sum, const HopTerms<T>& terms, std::int64_t tile, int lane) {
+HALOCLINE_INLINE void finish(T* out, Spinor<Real>& sum, const HopTerms<T>& terms, std::int64_t tile, int lane,
+                             bool past_caches) {
   if (terms.hop_blocks) multiply_by_block<T, V>(sum, terms.hop_blocks + tile * (clover::block_reals * V) + lane);
   const Real hop_scale(terms.hop_scale);
   T* to = out + tile * (24 * V) + lane;
@@ -59,6 +60,13 @@ HALOCLINE_INLINE void finish(T* out, Spinor<Real>& sum, const HopTerms<T>& terms
         const auto& a = add.at[colour][spin];
         core::Lanes<Real>::store(at, hop_scale * s.re + add_scale * a.re);
         core::Lanes<Real>::store(at + V, hop_scale * s.im + add_scale * a.im);
+      }
+  } else if (past_caches) {
+    for (int colour = 0; colour < 3; ++colour)
+      for (int spin = 0; spin < 4; ++spin) {
+        T* at = to + 2 * (4 * colour + spin) * V;
+        core::stream(at, hop_scale * sum.at[colour][spin].re);
+        core::stream(at + V, hop_scale * sum.at[colour][spin].im);
       }
   } else {
     for (int colour = 0; colour < 3; ++colour)
@@ -76,6 +84,8 @@ void hop_tiles(T* out, const HopView<T, V>& view, const Neighbours& neighbours, 
                std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
   using View = HopView<T, V>;
   const auto count = static_cast<std::int64_t>(tiles.size());
+  // What outgrows the caches is not read into them only to be overwritten.
+  const bool past_caches = count * (24 * V) * static_cast<std::int64_t>(sizeof(T)) > std::int64_t{8} << 20;
 #pragma omp parallel
   {
     alignas(64) T far[24 * V] = {};
@@ -89,9 +99,10 @@ void hop_tiles(T* out, const HopView<T, V>& view, const Neighbours& neighbours, 
                                           lane, far};
         Spinor<typename View::Real> sum;
         hop<dagger>(sum, accessor);
-        finish<T, V>(out, sum, terms, tile, lane);
+        finish<T, V>(out, sum, terms, tile, lane, past_caches);
       }
     }
+    if (past_caches) core::fence_streams();
   }
 }
 
