@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/core/pack.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "halocline/core/aligned_array.hpp"
+
+namespace halocline::core {
+namespace {
+
+template <class T, int lanes>
+void check_lanes() {
+  CAPTURE(lanes);
+  using P = Pack<T, lanes>;
+  alignas(64) std::array<T, lanes> a, b, out;
+  for (int i = 0; i < lanes; ++i) {
+    a[i] = T(i + 1);
+    b[i] = T(2 * lanes - i);
+  }
+  const P pa = P::load(a.data()), pb = P::load(b.data());
+  // Small whole numbers: every operation is exact in either precision.
+  const auto check_each = [&](const P& result, auto expected) {
+    result.store(out.data());
+    for (int i = 0; i < lanes; ++i) CHECK(out[i] == expected(i));
+  };
+  check_each(pa + pb, [&](int i) { return a[i] + b[i]; });
+  check_each(pa - pb, [&](int i) { return a[i] - b[i]; });
+  check_each(pa * pb, [&](int i) { return a[i] * b[i]; });
+  check_each(-pa, [&](int i) { return -a[i]; });
+  check_each(fma(pa, pb, P(T(3))), [&](int i) { return a[i] * b[i] + T(3); });
+  check_each(select(pa < pb, pa, pb), [&](int i) { return a[i] < b[i] ? a[i] : b[i]; });
+  check_each(select(pa > pb, pa, pb), [&](int i) { return a[i] > b[i] ? a[i] : b[i]; });
+  check_each(lane_shift<1>(pa, pb), [&](int i) { return i + 1 < lanes ? a[i + 1] : b[0]; });
+  check_each(lane_shift<lanes>(pa, pb), [&](int i) { return b[i]; });
+  typename P::Mask reversed, from_both;
+  for (int i = 0; i < lanes; ++i) {
+    reversed[i] = lanes - 1 - i;
+    from_both[i] = i % 2 == 0 ? i : lanes + i;
+  }
+  check_each(permute(pa, reversed), [&](int i) { return a[lanes - 1 - i]; });
+  check_each(permute(pa, pb, from_both), [&](int i) { return i % 2 == 0 ? a[i] : b[i]; });
+  CHECK(horizontal_sum(pa) == T(lanes * (lanes + 1) / 2));
+  stream(out.data(), pb);
+  fence_streams();
+  for (int i = 0; i < lanes; ++i) CHECK(out[i] == b[i]);
+  const auto other = convert<std::conditional_t<sizeof(T) == 8, float, double>>(pa);
+  for (int i = 0; i < lanes; ++i) CHECK(other[i] == a[i]);
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("pack: every lane is what a plain number would be, for any number of lanes", T, float, double) {
+  check_lanes<T, 2>();
+  check_lanes<T, 4>();
+  check_lanes<T, 8>();
+  check_lanes<T, 16>();
+}
+
+TEST_CASE("aligned array: zero, aligned and its own copy, small or of huge pages") {
+  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 20}) {
+    AlignedArray<double> a(size);
+    CHECK(a.size() == size);
+    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % AlignedArray<double>::alignment == 0);
+    std::int64_t not_zero = 0;
+    for (const double x : a.span()) not_zero += x != 0;
+    CHECK(not_zero == 0);
+    if (size == 0) continue;
+    a[size - 1] = 3;
+    AlignedArray<double> b = a;
+    b[size - 1] = 4;
+    CHECK(a[size - 1] == 3);
+    const double* memory = b.data();
+    const AlignedArray<double> c = std::move(b);
+    CHECK(c.data() == memory);
+    CHECK(c[size - 1] == 4);
+    a = c;
+    CHECK(a[size - 1] == 4);
+  }
+}
+
+}  // namespace halocline::core
