@@ -207,6 +207,8 @@ Communicator Communicator::split(int colour, int key) const {
   return Communicator(backend_->split(colour, key));
 }
 
+Communicator Communicator::split_by_node() const { return Communicator(backend_->split_by_node()); }
+
 // ---- errors that reach every rank -------------------------------------------------------------------------------
 
 namespace {

@@ -27,7 +27,7 @@ namespace halocline::comm {
 
 namespace detail {
 class Backend;
-class PendingGather;
+class Pending;
 }  // namespace detail
 
 /// A sum that has begun; `wait()` finishes it. Movable. An unfinished one finishes when destroyed.
@@ -46,7 +46,7 @@ private:
   friend class Communicator;
   std::span<double> values_;
   std::vector<double> mine_, all_;
-  std::unique_ptr<detail::PendingGather> gather_;
+  std::unique_ptr<detail::Pending> gather_;
 };
 
 /// A group of processes; copies share it.
@@ -98,6 +98,8 @@ public:
 
   /// The ranks of one colour, ordered by key and then by rank here. @param colour  not negative
   Communicator split(int colour, int key) const;
+  /// The ranks that can share memory with this one, in the order that they have here.
+  Communicator split_by_node() const;
 
   /// For code that must reach the layer below (mpi.cpp).
   detail::Backend& backend() const noexcept { return *backend_; }

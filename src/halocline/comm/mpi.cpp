@@ -13,9 +13,18 @@
 #if HALOCLINE_HAVE_MPI
 
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/detail/processes.hpp"
+#include "halocline/comm/detail/shared_segment.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <sched.h>
 #include <string>
+#include <vector>
 
 namespace halocline::comm {
 
@@ -40,31 +49,50 @@ bool mpi_is_running() noexcept {
   return started != 0 && ended == 0;
 }
 
-class MpiGather final : public detail::PendingGather {
+/// Set once somebody was found dead or stalled: MPI can then not be ended, nor a communicator be freed, without waiting
+/// for it. MPI is one per process, and so is this.
+std::atomic<bool>& given_up() noexcept {
+  static std::atomic<bool> value{false};
+  return value;
+}
+
+/// Non-blocking MPI calls. Abandoned, the requests stay MPI's, which knows of them without the handles.
+class MpiPending final : public detail::Pending {
 public:
-  MpiGather(MPI_Request request, int rank) : request_(request), rank_(rank) {}
-  ~MpiGather() override {
-    if (request_ != MPI_REQUEST_NULL && mpi_is_running()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  MpiPending(std::array<MPI_Request, 2> requests, const char* call, int rank)
+      : requests_(requests), call_(call), rank_(rank) {}
+  ~MpiPending() override {
+    if (!given_up() && mpi_is_running()) MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE);
   }
-  void wait() override {
-    if (request_ != MPI_REQUEST_NULL) check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Iallgather", rank_);
+  void wait() override { check_mpi(MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE), call_, rank_); }
+  bool test() override {
+    int done = 0;
+    check_mpi(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), call_, rank_);
+    return done != 0;
   }
+  void abandon() noexcept override { requests_.fill(MPI_REQUEST_NULL); }
 
 private:
-  MPI_Request request_;
+  std::array<MPI_Request, 2> requests_;
+  const char* call_;
   int rank_;
 };
+
+constexpr int spins_with_a_core = 4000;   // some 100 us
+constexpr int spins_sharing_a_core = 30;  // about 1 us: whoever is waited for may be waiting for this core
 
 class MpiBackend final : public detail::Backend {
 public:
   /// Takes over `owned`.
-  explicit MpiBackend(MPI_Comm owned) : comm_(owned) {
+  /// @param spins  as for Backend::spins; 0 finds out, collectively
+  MpiBackend(MPI_Comm owned, int spins) : comm_(owned), spins_(spins) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+    if (spins_ == 0) meet(MPI_COMM_NULL);
   }
   ~MpiBackend() override {
-    if (mpi_is_running()) MPI_Comm_free(&comm_);
+    if (!given_up() && mpi_is_running()) MPI_Comm_free(&comm_);
   }
 
   MPI_Comm comm() const noexcept { return comm_; }
@@ -84,13 +112,22 @@ public:
     check(MPI_Allgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_), "MPI_Allgather");
   }
 
-  std::unique_ptr<detail::PendingGather> begin_all_gather(std::span<const std::byte> mine,
-                                                          std::span<std::byte> all) override {
+  std::unique_ptr<detail::Pending> begin_all_gather(std::span<const std::byte> mine,
+                                                    std::span<std::byte> all) override {
     const Unit unit(mine.size(), rank_);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_, &request),
+    std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    check(MPI_Iallgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_, &requests[0]),
           "MPI_Iallgather");
-    return std::make_unique<MpiGather>(request, rank_);
+    return std::make_unique<MpiPending>(requests, "MPI_Iallgather", rank_);
+  }
+
+  std::unique_ptr<detail::Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
+                                              int tag) override {
+    const Unit out(mine.size(), rank_), in(theirs.size(), rank_);
+    std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    check(MPI_Irecv(theirs.data(), in.count, in.type, partner, tag, comm_, &requests[0]), "MPI_Irecv");
+    check(MPI_Isend(mine.data(), out.count, out.type, partner, tag, comm_, &requests[1]), "MPI_Isend");
+    return std::make_unique<MpiPending>(requests, "a swap by MPI_Isend and MPI_Irecv", rank_);
   }
 
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
@@ -135,10 +172,62 @@ public:
   std::shared_ptr<detail::Backend> split(int colour, int key) override {
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, colour, key, &part), "MPI_Comm_split");
-    return std::make_shared<MpiBackend>(part);
+    return std::make_shared<MpiBackend>(part, spins_);
   }
 
+  std::shared_ptr<detail::Backend> split_by_node() override {
+    MPI_Comm part = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+    auto node = std::make_shared<MpiBackend>(part, spins_);
+    meet(part);
+    node->meet(part);
+    return node;
+  }
+
+  std::unique_ptr<detail::SharedSegment> share(std::size_t bytes) override {
+    if (processes_.empty()) meet(MPI_COMM_NULL);
+    return detail::map_shared_memory(Communicator(std::shared_ptr<detail::Backend>(std::shared_ptr<void>(), this)),
+                                     bytes);
+  }
+
+  int spins() const noexcept override { return spins_; }
+  void idle() override { sched_yield(); }
+  double now() const noexcept override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  bool alive(int rank) const noexcept override {
+    return processes_.empty() || !detail::has_ended(processes_[static_cast<std::size_t>(rank)]);
+  }
+  void give_up() noexcept override { given_up() = true; }
+
 private:
+  /// Finds the processes of this node that are in this group, and how many CPUs they have.
+  /// @param node  the ranks of this group that are on this node, or MPI_COMM_NULL to find them
+  /// Collective: yes.
+  void meet(MPI_Comm node) {
+    const bool temporary = node == MPI_COMM_NULL;
+    if (temporary)
+      check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    struct Card {
+      std::int64_t rank = 0;
+      detail::ProcessRecord process{};
+    };
+    int ranks_here = 0;
+    check(MPI_Comm_size(node, &ranks_here), "MPI_Comm_size");
+    const Card mine{rank_, detail::this_process()};
+    std::vector<Card> cards(static_cast<std::size_t>(ranks_here));
+    check(MPI_Allgather(&mine, sizeof(Card), MPI_BYTE, cards.data(), sizeof(Card), MPI_BYTE, node), "MPI_Allgather");
+    if (temporary) check(MPI_Comm_free(&node), "MPI_Comm_free");
+
+    processes_.assign(static_cast<std::size_t>(size_), 0);
+    std::vector<detail::ProcessRecord> records;
+    for (const Card& card : cards) {
+      processes_[static_cast<std::size_t>(card.rank)] = detail::number_of(card.process, mine.process);
+      records.push_back(card.process);
+    }
+    if (spins_ == 0) spins_ = detail::cpus_of(records) >= ranks_here ? spins_with_a_core : spins_sharing_a_core;
+  }
+
   /// A block as `count` things of an MPI type: bytes while an int can count them, one long thing beyond.
   struct Unit {
     Unit(std::size_t bytes, int rank) : count(static_cast<int>(bytes)) {
@@ -170,12 +259,14 @@ private:
   void check(int code, const char* call) const { check_mpi(code, call, rank_); }
 
   MPI_Comm comm_;
+  int spins_;
   int rank_ = -1;
   int size_ = 0;
+  std::vector<std::int64_t> processes_;  // shape (size,), see number_of; empty before meet()
 };
 
 void end_mpi() {
-  if (mpi_is_running()) MPI_Finalize();
+  if (!given_up() && mpi_is_running()) MPI_Finalize();
 }
 
 /// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
@@ -191,14 +282,14 @@ void start_mpi() {
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
 #endif
   int level = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", -1);
+  check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread", -1);
   std::atexit(end_mpi);
 }
 
 std::shared_ptr<detail::Backend> duplicate(MPI_Comm mpi) {
   MPI_Comm copy = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(mpi, &copy), "MPI_Comm_dup", -1);
-  return std::make_shared<MpiBackend>(copy);
+  return std::make_shared<MpiBackend>(copy, 0);
 }
 
 }  // namespace

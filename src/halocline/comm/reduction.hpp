@@ -49,7 +49,7 @@ private:
   std::unique_ptr<std::array<double, most>> mine_;  ///< on the heap: a request under way points at both
   std::vector<double> all_;                         ///< shape (ranks, values)
   std::span<double> under_way_;
-  std::unique_ptr<detail::PendingGather> gather_;
+  std::unique_ptr<detail::Pending> gather_;
 };
 
 }  // namespace halocline::comm

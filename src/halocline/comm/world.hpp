@@ -9,8 +9,9 @@ namespace halocline::comm {
 
 /// All processes of the run. Built without MPI: the group of this process alone.
 ///
-/// The first call starts MPI (thread level FUNNELED) when nobody has, and then MPI is also ended when the process
-/// exits normally. When somebody else started MPI, ending it stays with them.
+/// The first call starts MPI (thread level SERIALIZED: several threads may communicate in turns) when nobody has, and
+/// then MPI is also ended when the process exits normally, unless a rank was found to have died or to stall: ending MPI
+/// would wait for it. When somebody else started MPI, thread level and ending stay with them.
 /// @throws core::Error  when MPI cannot be started, or has already ended
 /// Collective: the first call; later ones return the same group.
 Communicator world();

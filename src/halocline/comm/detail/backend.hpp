@@ -5,6 +5,9 @@
 ///
 /// Few operations, all on bytes or on integers whose sum does not depend on the order. Floating-point reductions are
 /// not here on purpose: Communicator builds them from `all_gather`, so that every back end adds in the same order.
+///
+/// Beside the messages stand three things that polling needs: memory shared inside a node, a clock, and a way to be
+/// idle. The group of a simulation (simulation.hpp) has a clock of its own and is idle by letting another rank run.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,15 +19,33 @@
 
 namespace halocline::comm::detail {
 
-/// A collective that has begun. Destroying it completes it.
-class PendingGather {
+/// A communication that has begun. Destroying it completes it, unless the group was given up.
+class Pending {
 public:
-  PendingGather() = default;
-  PendingGather(const PendingGather&) = delete;
-  PendingGather& operator=(const PendingGather&) = delete;
-  virtual ~PendingGather() = default;
-  /// Blocks until the gathered bytes are in place. May be called again.
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  virtual ~Pending() = default;
+  /// Blocks until the bytes are in place. May be called again.
   virtual void wait() = 0;
+  /// The bytes are in place. Makes progress; never blocks.
+  virtual bool test() = 0;
+  /// The others may never come: destroying it must not wait for them. Both spans may still be read and written at any
+  /// time, to the end of the process: their owner must give the memory away and never free it.
+  virtual void abandon() noexcept = 0;
+};
+
+/// Memory of several processes of one node, each having a part that all of them can address.
+///
+/// Freeing is no collective: what one process unmaps stays there for those who still have it.
+class SharedSegment {
+public:
+  SharedSegment() = default;
+  SharedSegment(const SharedSegment&) = delete;
+  SharedSegment& operator=(const SharedSegment&) = delete;
+  virtual ~SharedSegment() = default;
+  /// Where the part of a rank begins in this process: 4096-byte aligned, zero at first.
+  virtual std::byte* part(int rank) const noexcept = 0;
 };
 
 /// A group of processes. Sizes of the spans agree on all ranks unless a line says otherwise.
@@ -41,8 +62,11 @@ public:
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// `all` holds size() times mine.size() bytes, in rank order.
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  virtual std::unique_ptr<PendingGather> begin_all_gather(std::span<const std::byte> mine,
-                                                          std::span<std::byte> all) = 0;
+  virtual std::unique_ptr<Pending> begin_all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// Sends `mine` to another rank and receives `theirs` from it, which does the same with the same tag.
+  /// @param tag  0 to 32766, apart from those of send and receive under way between the two
+  virtual std::unique_ptr<Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
+                                              int tag) = 0;
   /// Rank r gets block r of everyone's `mine`; both spans hold size() blocks of equal length.
   virtual void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void sum(std::span<std::uint64_t> values) = 0;
@@ -51,6 +75,26 @@ public:
   virtual void send(std::span<const std::byte> bytes, int to, int tag) = 0;
   virtual void receive(std::span<std::byte> bytes, int from, int tag) = 0;
   virtual std::shared_ptr<Backend> split(int colour, int key) = 0;
+  /// The ranks that can share memory with this one, in rank order. Collective.
+  virtual std::shared_ptr<Backend> split_by_node() = 0;
+  /// Memory that all ranks of this group can address. Collective.
+  /// @param bytes  the part of this rank; may differ between ranks
+  /// @throws core::Error  on every rank, where the ranks are not on one node or the memory is not to be had
+  virtual std::unique_ptr<SharedSegment> share(std::size_t bytes) = 0;
+
+  /// How often to look before idle(): many times where every rank of the node has a core, hardly where not.
+  virtual int spins() const noexcept = 0;
+  /// Lets others have the core.
+  virtual void idle() = 0;
+  /// Seconds since some moment; the clock of time limits.
+  virtual double now() const noexcept = 0;
+  /// False when the process of this rank is known to have ended. Cheap enough to ask every few milliseconds.
+  virtual bool alive(int rank) const noexcept = 0;
+
+  /// Somebody has ended or stalls, so that what is collective may never return. From now on nothing collective happens
+  /// that nobody asked for: groups are not freed, pending communications are abandoned rather than completed, and the
+  /// layer below is not shut down at the end of the process. Holds for all groups of this process. Collective: no.
+  virtual void give_up() noexcept = 0;
 
   /// Messages of a rank to itself wait here, by tag, so that sending before receiving never blocks.
   std::map<int, std::deque<std::vector<std::byte>>>& mailbox() noexcept { return mailbox_; }

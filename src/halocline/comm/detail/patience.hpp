@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Waiting for somebody else's memory: look often, then give way, and not for ever.
+///
+/// The first looks cost nothing but a pause instruction each, so that an answer that is a microsecond away is seen at
+/// once. After that every look is followed by Backend::idle(), without which ranks that share a core would wait for a
+/// neighbour that cannot run. The clock is read from then on only.
+
+#include "halocline/comm/detail/backend.hpp"
+
+namespace halocline::comm::detail {
+
+/// Tells the core that this is a spin loop.
+inline void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+enum class Waited { ready, too_long, hopeless };
+
+inline constexpr double seconds_between_doubts = 0.02;
+
+/// Polls until `ready()`, for `limit` seconds at most.
+/// @param hopeless  asked now and then; true ends the waiting at once
+template <class Ready, class Hopeless>
+Waited wait_until(Backend& backend, double limit, Ready&& ready, Hopeless&& hopeless) {
+  for (int spin = backend.spins(); spin > 0; --spin) {
+    if (ready()) return Waited::ready;
+    pause();
+  }
+  const double begin = backend.now();
+  double doubt = begin + seconds_between_doubts;
+  while (!ready()) {
+    const double now = backend.now();
+    if (now - begin > limit) return Waited::too_long;
+    if (now > doubt) {
+      if (hopeless() && !ready()) return Waited::hopeless;  // it may have finished before it ended
+      doubt = now + seconds_between_doubts;
+    }
+    backend.idle();
+  }
+  return Waited::ready;
+}
+
+}  // namespace halocline::comm::detail
