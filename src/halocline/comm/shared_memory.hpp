@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Transport `shared_memory`: the neighbours of one node store into each other's inboxes.
+///
+/// The inboxes of a process lie in its part of a segment that all ranks of the node address. The outbox of a face *is*
+/// the inbox of the neighbour's opposite face, so packing is the transfer, and a put is one store of the flag, which
+/// releases what was packed to whoever acquires it by polling. The flag stands right behind the data, so that for short
+/// messages the line that is polled is next to the line that is read; boxes begin on pairs of cache lines, so that a
+/// prefetch of the adjacent line never takes a line away from another box.
+///
+/// Nothing here is collective after open(), freeing included, and what is written after a neighbour has gone does no
+/// harm: see detail/shared_segment.hpp.
+
+#include "halocline/comm/transport.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halocline::comm {
+
+namespace detail {
+class SharedSegment;
+}
+
+/// Why `shared_memory` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Collective: yes, with a grid.
+std::string shared_memory_hindrance(const ProcessGrid* grid);
+
+class SharedMemoryTransport final : public Transport {
+public:
+  /// For a grid whose ranks are all on one node.
+  SharedMemoryTransport();
+  /// For the faces inside of one node, as a part of another transport. Faces whose neighbour is elsewhere must be given
+  /// the capacity 0.
+  /// @param node          the ranks of the grid that are on this node
+  /// @param rank_in_node  shape (ranks of the grid,): the rank in `node`, -1 for those elsewhere
+  SharedMemoryTransport(Communicator node, std::vector<int> rank_in_node);
+  ~SharedMemoryTransport() override;
+
+  std::string_view name() const noexcept override { return "shared_memory"; }
+  /// @throws InvalidArgument  when the ranks are not all on one node, or a neighbour gave another capacity
+  /// @throws core::Error      when the memory is not to be had. Both on every rank of the node
+  /// Collective: yes, over the node.  Cost: the inboxes, each rounded up to 128 bytes; no outboxes.
+  void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
+  std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
+  const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
+  void put(int face, int slot, std::size_t bytes, std::uint64_t flag) override;
+  std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
+  void release(int, int) override {}
+  bool sent(int, int) override { return true; }
+  void acknowledge(int face, std::uint64_t count) override;
+  std::uint64_t acknowledged(int face) override;
+  bool direct(int) const noexcept override { return true; }
+  bool concurrent() const noexcept override { return true; }
+  bool neighbour_gone(int face) override;
+  void abandon() noexcept override;
+
+private:
+  /// Addresses in this process of what belongs to one face; constant after open().
+  struct Side {
+    std::size_t box = 0;                ///< size of a box [bytes]; 0: the face is left out
+    std::vector<std::byte*> in, out;    ///< shape (slots,)
+    std::byte* acknowledged = nullptr;  ///< in our part, written by the neighbour
+    std::byte* acknowledge = nullptr;   ///< the same in the neighbour's part
+    std::byte* state = nullptr;         ///< of the neighbour
+    int neighbour = -1;                 ///< rank in the node
+  };
+  Side& side(int face) noexcept { return sides_[static_cast<std::size_t>(face)]; }
+  const Side& side(int face) const noexcept { return sides_[static_cast<std::size_t>(face)]; }
+
+  std::optional<Communicator> node_;
+  std::vector<int> rank_in_node_;
+  std::unique_ptr<detail::SharedSegment> segment_;
+  std::vector<Side> sides_;
+};
+
+}  // namespace halocline::comm
