@@ -12,16 +12,20 @@
 ///
 /// Steps are counted for each face and each way apart, so a post of some faces only keeps this true as long as every
 /// link goes both ways. Each message tells how many of the messages of its link its sender has read and given free;
-/// message n leaves only when message n-2 is known to be free. Symmetric use never meets this rule. A post that would
-/// break it (a third message in one direction with nothing coming back) is refused, on every transport alike and on
-/// every rank that has a neighbour there. docs/design/0002-double-buffered-halo.md has the proof, and what else was
-/// considered.
+/// message n is written only when message n-2 is known to be free. Symmetric use never meets this rule. A program that
+/// would break it (a third message in one direction with nothing coming back) is refused, on every transport alike and
+/// on every rank that has a neighbour there. docs/design/0002-double-buffered-halo.md has the proof and what else was
+/// considered; detail/link.hpp has the rules alone, and a test that explores them in every order.
 ///
 ///   exchange.send_buffer(face) ...    pack every face
 ///   exchange.post();                  all of them start
 ///   ...                               the interior
 ///   exchange.wait(face);              in the order that suits the boundary work
-///   exchange.recv_buffer(face) ...    until the next post() of a face of this axis
+///   exchange.recv_buffer(face) ...    until this face is posted again
+///
+/// With one buffer (Buffering::one, there to be compared with) the neighbour must say that it has read before the next
+/// message may be written. That costs a message back, and waiting for it: in send_buffer() where the message is packed
+/// straight into the neighbour's memory, in post() elsewhere.
 
 #include "halocline/comm/process_grid.hpp"
 #include "halocline/comm/transport.hpp"
@@ -29,8 +33,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halocline::comm {
@@ -40,89 +46,131 @@ using FaceMask = std::uint32_t;
 inline constexpr FaceMask all_faces = ~FaceMask{0};
 constexpr FaceMask mask_of(Face face) noexcept { return FaceMask{1} << face.index(); }
 
-/// Moves one message per face and step. Knows bytes; knows nothing of fields. One thread at a time.
+/// Buffers of each way of a link.
+enum class Buffering { one = 1, two = 2 };
+
+/// The same on every rank.
+struct HaloOptions {
+  Buffering buffering = Buffering::two;
+  bool checksum = false;      ///< every message carries a 64-bit checksum, verified by wait()
+  bool threads = false;       ///< several threads will post or wait at once
+  double time_limit = 300.0;  ///< [s] see HaloExchange::set_time_limit
+};
+
+/// Moves one message per face and step. Knows bytes; knows nothing of fields.
+///
+/// Threads: one at a time, or with HaloOptions::threads several at once, each packing and posting faces of its own, and
+/// then, after a barrier among them, each waiting for faces of its own. With one buffer release() comes before a
+/// barrier as well. On transports that are not `concurrent` the calls then take turns, and no other thread of the
+/// process may be in MPI meanwhile.
 class HaloExchange {
 public:
+  static constexpr int most_axes = 16;
+
   /// @param grid        neighbours of this rank; an axis may be periodic or end
   /// @param face_bytes  shape (grid.ndim(),) [bytes]: message per face; 0 leaves the axis out. May differ between
   ///                    ranks as long as neighbours along an axis agree on its size
   /// @param transport   how the bytes travel; transport.hpp lists them. The same on every rank
-  /// @throws InvalidArgument  wrong length of face_bytes, sizes that differ between neighbours, transports that differ
-  ///                          between ranks; on every rank, before any message
-  /// Collective: yes.  Cost: 8 ndim buffers, each rounded up to 64 bytes; half of them on an axis of one process.
-  HaloExchange(const ProcessGrid& grid, std::span<const std::size_t> face_bytes, std::unique_ptr<Transport> transport);
+  /// @throws InvalidArgument  wrong length of face_bytes, sizes that differ between neighbours, transports or options
+  ///                          that differ between ranks, options that the transport cannot grant; on every rank, before
+  ///                          any message
+  /// Collective: yes.  Cost: 8 ndim buffers, each rounded up to 64 bytes; half of them on an axis of one process or
+  /// where the outbox is the neighbour's inbox.
+  HaloExchange(const ProcessGrid& grid, std::span<const std::size_t> face_bytes, std::unique_ptr<Transport> transport,
+               const HaloOptions& options = {});
+  /// @param transport  a name as for make_transport, or "auto" for the fastest of a short trial (transport_choice.hpp)
+  HaloExchange(const ProcessGrid& grid, std::span<const std::size_t> face_bytes, std::string_view transport,
+               const HaloOptions& options = {});
   HaloExchange(HaloExchange&&) noexcept = default;
   HaloExchange& operator=(HaloExchange&&) = delete;
   /// Collective: no, but what a rank posted should have been waited for by all, else its buffers are never freed.
   ~HaloExchange();
 
+  /// An exchange of other sizes through the same buffers, for operators that take turns. Each is used only while
+  /// nothing of the others is under way, and its posts end the life of what the others received.
+  /// @param face_bytes  shape (ndim,) [bytes], none longer than that of the exchange that made the buffers
+  /// @throws InvalidArgument  a longer one, or sizes that differ between neighbours; on every rank
+  /// Collective: yes.
+  HaloExchange sharing_buffers(std::span<const std::size_t> face_bytes) const;
+
   /// Something goes and comes over this face: it has a neighbour and a size.
   bool active(Face face) const;
 
   /// Where to pack the next message of this face; 64-byte aligned, empty for a face that is not active. To be filled
-  /// between the wait() that ended this face's last step and the post(); what it holds before is unspecified.
-  std::span<std::byte> send_buffer(Face face) noexcept;
+  /// between the wait() that ended this face's last step and the post(); what it holds before is unspecified. Waits,
+  /// hardly ever long, until the message that last used it is on its way. With one buffer it also gives free all that
+  /// has arrived, as release() does.
+  /// @throws InvalidArgument  when two messages are under way with nothing come back
+  /// @throws core::Error      after an earlier failure, or when the buffer does not come free within the time limit
+  std::span<std::byte> send_buffer(Face face);
 
-  /// Starts the messages that leave through these faces, and opens their arrival at the opposite ones; never blocks.
-  /// Every rank posts the same faces in the same order; faces that are not active are passed over. Ends the life of
-  /// what has been waited for on the axes of these faces.
+  /// Starts the messages that leave through these faces, and opens their arrival at the opposite ones. Never blocks
+  /// with two buffers. Every rank posts the same faces in the same order; faces that are not active are passed over.
+  /// Ends the life of what has been waited for at these faces.
   /// @throws InvalidArgument  when the opposite face's last message has not been waited for, or two messages are under
   ///                          way with nothing come back; nothing is posted then
   /// @throws core::Error      after an earlier failure
   void post(FaceMask faces = all_faces);
+  void post(Face face) { post(mask_of(face)); }
 
   /// Returns when the message posted last has arrived at this face; at once for a face that is not active.
   /// @throws InvalidArgument  when nothing is posted to this face, or it has been waited for
-  /// @throws core::Error      when it has not come within the time limit, or a message of another step has: rank, face,
-  ///                          step and transport are named, and this exchange cannot be used further
+  /// @throws core::Error      when it has not come within the time limit, its sender is known to have ended, or a
+  ///                          message of another step or a damaged one has come: rank, face, step and transport are
+  ///                          named, and this exchange cannot be used further
   void wait(Face face);
   /// Waits for all of these faces that something is posted to and not waited for.
   void wait_all(FaceMask faces = all_faces);
+  /// Waits for one of these faces, whichever is first. @return nothing when none of them awaits a message
+  std::optional<Face> wait_any(FaceMask faces = all_faces);
+  /// The message has arrived, or none is awaited: wait() will not wait. Makes progress.
+  bool arrived(Face face);
 
-  /// The message that arrived last at this face; empty for a face that is not active. Until the next post() of a face
-  /// of this axis.
+  /// Returns when all messages posted through these faces have left their buffers. Nobody needs to call it: it is here
+  /// so that its time can be told from that of arrival.
+  void wait_sent(FaceMask faces = all_faces);
+
+  /// The message that arrived last at this face; empty for a face that is not active or before the first wait(). Until
+  /// the next post() of this face (with one buffer: until release(), or the next send_buffer() or post() of any face).
   std::span<const std::byte> recv_buffer(Face face) const noexcept;
 
-  /// How long wait() waits before it calls the neighbour stalled. @param seconds  positive; 300 at first
-  void set_time_limit(double seconds);
-  double time_limit() const noexcept { return time_limit_; }
+  /// Gives free what has been waited for at these faces, before the next post does. With one buffer the neighbours can
+  /// go on from here; with two it changes nothing for them.
+  void release(FaceMask faces = all_faces);
 
-  /// Messages posted through this face so far.
+  /// How long waiting lasts before the neighbour is called stalled. @param seconds  positive; 300 at first
+  void set_time_limit(double seconds);
+  double time_limit() const noexcept;
+
+  /// Messages posted through this face so far, those of exchanges that share the buffers included.
   std::uint64_t steps(Face face) const;
 
-  const ProcessGrid& grid() const noexcept { return grid_; }
-  const Transport& transport() const noexcept { return *transport_; }
+  const ProcessGrid& grid() const noexcept;
+  const Transport& transport() const noexcept;
+  const HaloOptions& options() const noexcept;
 
 private:
-  static constexpr int pairs = 2;
-
-  /// Both ways of one link. Counts are of messages since the beginning.
-  struct Link {
-    std::size_t bytes = 0;
-    int neighbour = -1;
-    std::uint64_t sent = 0;      ///< posted by us through this face
-    std::uint64_t expected = 0;  ///< posted by the neighbour to this face, as all ranks post alike
-    std::uint64_t arrived = 0;   ///< of these, waited for
-    std::uint64_t freed = 0;     ///< of these, given free by a later post
-    std::uint64_t proven = 0;    ///< of `sent`, given free by the neighbour for all we know
-    bool active() const noexcept { return bytes > 0; }
-  };
+  struct State;
+  HaloExchange(std::shared_ptr<State> state, std::span<const std::size_t> face_bytes);
 
   int checked_index(Face face) const;
-  Link& link(int face) noexcept { return links_[static_cast<std::size_t>(face)]; }
-  const Link& link(int face) const noexcept { return links_[static_cast<std::size_t>(face)]; }
+  std::size_t bytes(int face) const noexcept { return bytes_[static_cast<std::size_t>(face)]; }
+  void set_sizes(std::span<const std::size_t> face_bytes);
+  [[noreturn]] void refuse(int face, const std::string& what) const;
+  [[noreturn]] void refuse_fill(int face) const;
   void check_post(int face) const;
-  void free_arrived(int face);
-  void finish_send(int face, std::uint64_t message);
+  void check_wait(int face) const;
+  void fill_ready(int face);
+  void await_acknowledged(int face);
+  void put(int face);
   template <class Ready>
   void poll(int face, std::uint64_t step, const char* what, Ready&& ready);
-  [[noreturn]] void fail(int face, std::uint64_t step, const std::string& what);
+  bool look(int face);
+  void finish_wait(int face);
 
-  ProcessGrid grid_;
-  std::unique_ptr<Transport> transport_;
-  std::vector<Link> links_;
-  double time_limit_ = 300.0;
-  bool failed_ = false;
+  std::shared_ptr<State> state_;
+  std::vector<std::size_t> sizes_;  ///< shape (ndim,): of a message, whether there is a neighbour or not
+  std::vector<std::size_t> bytes_;  ///< shape (2 ndim,): of a message, 0 where the face is not active
 };
 
 }  // namespace halocline::comm

@@ -310,6 +310,14 @@ MPI_Comm mpi_comm(const Communicator& group) noexcept {
   return backend == nullptr ? MPI_COMM_NULL : backend->comm();
 }
 
+std::string mpi_thread_hindrance() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level >= MPI_THREAD_SERIALIZED
+             ? ""
+             : "stands on an MPI that was started for one thread; start it with MPI_THREAD_SERIALIZED or more";
+}
+
 Communicator world() {
   // MPI is one per process, and so is the group of all processes: the second call must not be a collective again.
   static const std::shared_ptr<detail::Backend> all = [] {

@@ -28,6 +28,9 @@ Communicator from_mpi(MPI_Comm mpi);
 /// The communicator under a group, or MPI_COMM_NULL for a group that does not stand on MPI. Owned by the group.
 MPI_Comm mpi_comm(const Communicator& group) noexcept;
 
+/// Why only one thread may call MPI in this process, not even several in turns; empty where they may.
+std::string mpi_thread_hindrance();
+
 /// Throws core::Error naming the rank and the call when `code` is not MPI_SUCCESS.
 /// @param call  e.g. "MPI_Bcast"
 void check_mpi(int code, const char* call, int rank);

@@ -7,24 +7,35 @@
 #include "halocline/comm/detail/boxes.hpp"
 #include "halocline/comm/transport.hpp"
 
+#include <string>
+#include <vector>
+
 namespace halocline::comm {
+
+/// Why `self` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+std::string self_hindrance(const ProcessGrid* grid);
 
 /// The oracle of the other transports.
 class SelfTransport final : public Transport {
 public:
   std::string_view name() const noexcept override { return "self"; }
   /// @throws InvalidArgument  for a grid of more than one process, on every rank
-  void open(const ProcessGrid& grid, std::span<const std::size_t> face_bytes, int slots) override;
-  std::byte* outbox(int face, int slot) noexcept override { return boxes_.outbox(face, slot); }
-  const std::byte* inbox(int face, int slot) const noexcept override { return boxes_.inbox(face, slot); }
-  void put(int face, int slot, std::uint64_t flag) override;
-  std::uint64_t arrived_flag(int face, int slot) override;
+  void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
+  std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
+  const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
+  void put(int face, int slot, std::size_t bytes, std::uint64_t flag) override;
+  std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
   void release(int, int) override {}
   bool sent(int, int) override { return true; }
+  void acknowledge(int face, std::uint64_t count) override;
+  std::uint64_t acknowledged(int face) override;
+  bool direct(int) const noexcept override { return true; }
+  bool concurrent() const noexcept override { return true; }
   void abandon() noexcept override {}
 
 private:
   detail::Boxes boxes_;
+  std::vector<std::uint64_t> acknowledged_;  ///< shape (2 ndim,)
 };
 
 }  // namespace halocline::comm

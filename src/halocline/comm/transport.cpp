@@ -4,71 +4,114 @@
 
 #include "halocline/comm/transport.hpp"
 
+#include "halocline/comm/hybrid.hpp"
 #include "halocline/comm/mpi_persistent.hpp"
 #include "halocline/comm/self.hpp"
+#include "halocline/comm/shared_memory.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
-#if HALOCLINE_HAVE_MPI
-#include "halocline/comm/mpi.hpp"
-#endif
+#include <algorithm>
+#include <string>
 
 namespace halocline::comm {
 namespace {
 
-std::unique_ptr<Transport> make_mpi_persistent() {
-#if HALOCLINE_HAVE_MPI
-  return std::make_unique<MpiPersistentTransport>();
-#else
+using Maker = std::unique_ptr<Transport> (*)(const TransportOptions&, const std::string& network);
+
+struct Entry {
+  const char* name;
+  std::string (*hindrance)(const ProcessGrid*);
+  Maker make;
+};
+
+template <class T>
+std::unique_ptr<Transport> make(const TransportOptions&, const std::string&) {
+  return std::make_unique<T>();
+}
+
+[[maybe_unused]] std::string without_mpi(const ProcessGrid*) { return "is not in this build, which is without MPI"; }
+[[maybe_unused]] std::unique_ptr<Transport> make_nothing(const TransportOptions&, const std::string&) {
   return nullptr;
-#endif
 }
 
-bool stands_on_mpi([[maybe_unused]] const ProcessGrid& grid) {
+std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_hindrance(grid); }
+std::unique_ptr<Transport> make_hybrid(const TransportOptions& options, const std::string& network) {
+  return std::make_unique<HybridTransport>(network, options);
+}
+
+/// In alphabetical order.
+const std::vector<Entry>& table() {
+  static const std::vector<Entry> entries{
+      {"hybrid", hybrid_problem, make_hybrid},
 #if HALOCLINE_HAVE_MPI
-  return mpi_comm(grid.communicator()) != MPI_COMM_NULL;
+      {"mpi_persistent", mpi_persistent_hindrance, make<MpiPersistentTransport>},
 #else
-  return false;
+      {"mpi_persistent", without_mpi, make_nothing},
 #endif
+      {"self", self_hindrance, make<SelfTransport>},
+      {"shared_memory", shared_memory_hindrance, make<SharedMemoryTransport>},
+  };
+  return entries;
 }
 
-/// Why the transport cannot serve this grid; empty when it can.
-std::string hindrance(const TransportInfo& transport, const ProcessGrid& grid) {
-  if (!transport.available) return transport.reason;
-  if (transport.name == "self" && grid.size() > 1) {
-    return "serves one process, and the grid has " + std::to_string(grid.size());
-  }
-  if (transport.name == "mpi_persistent" && grid.size() > 1 && !stands_on_mpi(grid)) {
-    return "needs a group that stands on MPI";
-  }
-  return {};
+/// "hybrid:mpi_rma" is the entry "hybrid" with the network "mpi_rma".
+std::string head(std::string_view name) { return std::string(name.substr(0, name.find(':'))); }
+std::string tail(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  return colon == std::string_view::npos ? std::string() : std::string(name.substr(colon + 1));
+}
+
+const Entry* entry_of(std::string_view name) {
+  const auto found = std::ranges::find_if(table(), [&](const Entry& entry) { return entry.name == head(name); });
+  if (found == table().end()) return nullptr;
+  return tail(name).empty() || found->name == std::string_view("hybrid") ? &*found : nullptr;
 }
 
 }  // namespace
 
 std::vector<TransportInfo> available_transports() {
-  const bool mpi = HALOCLINE_HAVE_MPI != 0;
-  return {{"mpi_persistent", mpi, mpi ? "" : "is not in this build, which is without MPI"}, {"self", true, ""}};
+  std::vector<TransportInfo> all;
+  for (const Entry& entry : table()) {
+    std::string reason = entry.hindrance(nullptr);
+    const bool available = reason.empty();
+    all.push_back({entry.name, available, std::move(reason)});
+  }
+  return all;
 }
 
-std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGrid& grid) {
-  std::string usable;
-  std::string problem = "is not known";
-  for (const TransportInfo& transport : available_transports()) {
-    const std::string why_not = hindrance(transport, grid);
-    if (transport.name == name) problem = why_not;
-    if (why_not.empty()) usable += (usable.empty() ? "" : ", ") + transport.name;
-  }
+std::string transport_hindrance(std::string_view name, const ProcessGrid& grid) {
+  const Entry* const entry = entry_of(name);
+  if (entry == nullptr) return "is not known";
+  const std::string network = tail(name);
+  std::string reason = entry->hindrance(&grid);
+  if (!reason.empty() || network.empty()) return reason;
+  if (network == "hybrid") return "cannot have itself between the nodes";
+  reason = transport_hindrance(network, grid);
+  return reason.empty() ? reason : "takes " + network + " between the nodes, which " + reason;
+}
+
+std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGrid& grid,
+                                          const TransportOptions& options) {
+  const std::string chosen = name.empty() ? default_transport(grid) : std::string(name);
+  const std::string problem = transport_hindrance(chosen, grid);
   if (!problem.empty()) {
-    throw core::InvalidArgument("transport " + std::string(name) + " cannot be used here: it " + problem +
+    std::string usable;
+    for (const Entry& entry : table()) {
+      if (transport_hindrance(entry.name, grid).empty())
+        usable += (usable.empty() ? "" : ", ") + std::string(entry.name);
+    }
+    throw core::InvalidArgument("transport " + chosen + " cannot be used here: it " + problem +
                                 "; usable here: " + usable);
   }
-  if (name == "self") return std::make_unique<SelfTransport>();
-  return make_mpi_persistent();
+  return entry_of(chosen)->make(options, tail(chosen));
 }
 
-std::string_view default_transport(const ProcessGrid& grid) noexcept {
-  return grid.size() == 1 ? "self" : "mpi_persistent";
+std::string default_transport(const ProcessGrid& grid) {
+  for (const char* name : {"self", "shared_memory", "hybrid", "simulated", "mpi_persistent"}) {
+    if (transport_hindrance(name, grid).empty()) return name;
+  }
+  return "self";  // refuses with its reason
 }
 
 }  // namespace halocline::comm

@@ -3,23 +3,24 @@
 /// @file
 /// How the bytes of a halo travel: put + flag between registered buffers.
 ///
-/// For every face a transport owns `slots` outboxes and `slots` inboxes. `put(face, slot, flag)` carries the outbox of
-/// one face into the inbox, in the same slot, of the neighbour's opposite face, and after the data it carries `flag`.
-/// Whoever polls `arrived_flag` and sees the new value may read the data: the load acquires what the flag released.
-/// That is all. When a slot may be used again is the exchange's business (halo_exchange.hpp), not the transport's:
+/// For every face a transport owns `slots` outboxes and `slots` inboxes. `put(face, slot, bytes, flag)` carries a
+/// message from the outbox of one face into the inbox, in the same slot, of the neighbour's opposite face, and after
+/// the data it carries `flag`. Whoever polls `arrived_flag` and sees the new value may read the data: the load acquires
+/// what the flag released. That is all. When a slot may be used again is the exchange's business (halo_exchange.hpp):
 ///
-///   - put(face, slot) is called only when the neighbour has released that inbox, so a one-sided transport may store
-///     into the neighbour's memory at once and acknowledges nothing;
+///   - the outbox is filled and put only when the neighbour has released that inbox, so a one-sided transport may store
+///     into the neighbour's memory at once: the outbox may *be* the neighbour's inbox (`direct`);
 ///   - release(face, slot) says that the inbox here will not be read again; a two-sided transport starts its next
 ///     receive there, a one-sided one has nothing to do;
-///   - sent(face, slot) says that the outbox may be refilled. It is apart from arrival, because it is a local matter.
+///   - sent(face, slot) says that the outbox may be refilled. It is apart from arrival, because it is a local matter;
+///   - acknowledge and acknowledged carry one number back to the sender, for exchanges of one buffer only. A transport
+///     whose messages wait by themselves for the receiver's release is `paced` and needs none.
 ///
-/// The transport owns the memory because most have wishes about it: a shared window, a symmetric heap, registered
-/// pages. The outbox of a face may *be* the neighbour's inbox (of this process itself, for an axis of one process; of
-/// another process in shared memory), so the sender packs straight into the place where it is read.
+/// The transport owns the memory because most have wishes about it: shared segments, a symmetric heap, registered
+/// pages. A message may be shorter than its box, and where it begins in the box is the transport's affair.
 ///
-/// Transports are values chosen by name while the program runs: `self` for one process, `mpi_persistent` for any
-/// number. One suite of laws (tests/comm) runs over all of them.
+/// Transports are values chosen by name while the program runs. One suite of laws (tests/comm/halo_laws.hpp) runs over
+/// all of them.
 
 #include "halocline/comm/process_grid.hpp"
 
@@ -33,7 +34,7 @@
 
 namespace halocline::comm {
 
-/// Moves bytes from faces to the neighbours' opposite faces. Used by one thread at a time.
+/// Moves bytes from faces to the neighbours' opposite faces. Used by one thread at a time unless concurrent().
 class Transport {
 public:
   Transport() = default;
@@ -45,28 +46,56 @@ public:
   virtual std::string_view name() const noexcept = 0;
 
   /// Registers the boxes; called once, before anything else.
-  /// @param face_bytes  shape (2 ndim,) by Face::index(), equal on both sides of every pair of faces; 0 leaves a face
-  ///                    out, and so does an absent neighbour
-  /// @param slots       boxes a face
-  /// @throws InvalidArgument  where this transport cannot carry such a message
+  /// @param capacity  shape (2 ndim,) by Face::index() [bytes]: the longest message, equal on both sides of every pair
+  ///                  of faces; 0 leaves a face out, and so does an absent neighbour
+  /// @param slots     boxes a face
+  /// @throws InvalidArgument  where this transport cannot carry such a message. On every rank
   /// Collective: yes.
-  virtual void open(const ProcessGrid& grid, std::span<const std::size_t> face_bytes, int slots) = 0;
+  virtual void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) = 0;
 
-  /// 64-byte aligned; nullptr for a face that is left out.
-  virtual std::byte* outbox(int face, int slot) noexcept = 0;
-  virtual const std::byte* inbox(int face, int slot) const noexcept = 0;
+  /// Where a message of so many bytes begins; 64-byte aligned, nullptr for a face that is left out.
+  virtual std::byte* outbox(int face, int slot, std::size_t bytes) noexcept = 0;
+  virtual const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept = 0;
 
-  /// Starts the data and then the flag on their way; returns at once. @param flag  not 0
-  virtual void put(int face, int slot, std::uint64_t flag) = 0;
+  /// Starts the data and then the flag on their way; returns at once.
+  /// @param bytes  from 1 to the capacity; @param flag  not 0
+  virtual void put(int face, int slot, std::size_t bytes, std::uint64_t flag) = 0;
   /// The flag that arrived last in this inbox, 0 before the first. Polled; makes progress.
-  virtual std::uint64_t arrived_flag(int face, int slot) = 0;
+  /// @param bytes  the length that the next message will have
+  virtual std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) = 0;
   /// The inbox will not be read until its next flag. Not called before its first message.
   virtual void release(int face, int slot) = 0;
-  /// The outbox may be refilled. Polled; makes progress; true before the first put.
+  /// The outbox may be refilled, as far as this process is concerned. Polled; makes progress; true before the first
+  /// put.
   virtual bool sent(int face, int slot) = 0;
 
-  /// Messages may be under way for ever: whatever they could still touch must not be used again by anybody.
+  /// Puts a number, larger each time, where the neighbour of this face reads it by acknowledged(opposite face).
+  virtual void acknowledge(int face, std::uint64_t count) = 0;
+  /// The number that the neighbour acknowledged last, 0 at first. Polled; makes progress.
+  virtual std::uint64_t acknowledged(int face) = 0;
+
+  /// A put through this face waits, outside of this process's way, until the receiver has released the inbox.
+  virtual bool paced(int /*face*/) const noexcept { return false; }
+  /// The outbox of this face is the neighbour's inbox itself.
+  virtual bool direct(int /*face*/) const noexcept { return false; }
+  /// Several threads may call at once, each with faces of its own.
+  virtual bool concurrent() const noexcept { return false; }
+  /// Why only the thread that started the program may call, not even several in turns; empty where they may.
+  virtual std::string thread_hindrance() const { return {}; }
+  /// The neighbour of this face is known to have died, or to have abandoned its side. Asked every few milliseconds.
+  virtual bool neighbour_gone(int /*face*/) { return false; }
+
+  /// Messages may be under way for ever: whatever they could still touch must not be used again by anybody. Tells the
+  /// neighbours where that is possible. May be called twice.
   virtual void abandon() noexcept = 0;
+};
+
+/// Wishes that only some transports can grant; the others ignore them.
+struct TransportOptions {
+  int ranks_per_node = 0;           ///< hybrid: consecutive ranks taken as a node; 0 asks the machine
+  std::vector<int> interfaces{};    ///< utofu: network interface of each face, shape (2 ndim,); empty spreads them
+  bool cache_injection = true;      ///< utofu: received data goes into the last-level cache too
+  std::size_t piggyback_bytes = 8;  ///< utofu: messages up to this length travel inside the descriptor; at most 8
 };
 
 /// A transport, and why it cannot be had here if it cannot.
@@ -76,15 +105,22 @@ struct TransportInfo {
   std::string reason;  ///< empty when available
 };
 
-/// All that Halocline knows of, in alphabetical order. Collective: no.
+/// All that Halocline knows of, in alphabetical order, as far as can be told without a grid. Collective: no.
 std::vector<TransportInfo> available_transports();
 
-/// @param name  one of available_transports()
-/// @throws InvalidArgument  for an unknown or absent one, or one that cannot serve this grid; lists those that can
-/// Collective: no.
-std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGrid& grid);
+/// Why this transport cannot serve this grid; empty when it can. @param name  as for make_transport
+/// Collective: yes, the same on every rank.
+std::string transport_hindrance(std::string_view name, const ProcessGrid& grid);
 
-/// The name to take when the user gave none: `self` for one process, else `mpi_persistent`.
-std::string_view default_transport(const ProcessGrid& grid) noexcept;
+/// @param name  one of available_transports(); "hybrid:NAME" for a hybrid that takes NAME between the nodes; empty for
+///              default_transport(grid)
+/// @throws InvalidArgument  for an unknown or absent one, or one that cannot serve this grid; lists those that can
+/// Collective: yes.
+std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGrid& grid,
+                                          const TransportOptions& options = {});
+
+/// The name to take when the user gave none: `self` for one process, `shared_memory` for one node, else `hybrid`.
+/// Collective: yes.
+std::string default_transport(const ProcessGrid& grid);
 
 }  // namespace halocline::comm
