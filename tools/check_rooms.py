@@ -26,8 +26,8 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 REMINDER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-CPP = {".hpp", ".cpp", ".cu", ".cuh", ".h"}
-SOURCES = CPP | {".py", ".cmake", ".sh", ".toml", ".in"}
+CPP = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".c"}
+SOURCES = CPP | {".f90", ".py", ".cmake", ".sh", ".toml", ".in"}
 FOLDERS = ("src", "tests", "python", "bench", "examples", "tools", "cmake")
 TOP_FILES = ("CMakeLists.txt", "pyproject.toml", "quickstart", "check", ".ci/run")
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -128,7 +128,7 @@ def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
         found.append(Finding(path, 1, f"first line must be the licence: {LICENCE}"))
     if len(lines) > rules.max_lines:
         found.append(Finding(path, len(lines), f"{len(lines)} lines, at most {rules.max_lines}; split by idea"))
-    if file.suffix in {".hpp", ".cuh"} and not any(line.startswith("#pragma once") for line in lines):
+    if file.suffix in {".hpp", ".cuh", ".h"} and not any(line.startswith("#pragma once") for line in lines):
         found.append(Finding(path, 1, "header without #pragma once"))
     for number, line in enumerate(lines, 1):
         if REMINDER.search(line):

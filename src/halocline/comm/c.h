@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Process grid, halo exchange and sums for programs in C, and for whatever can call C.
+///
+/// Everything is an opaque handle: a `..._create` function makes it and puts it where its last argument points (NULL on
+/// failure), the `..._destroy` of the same name ends it; destroying NULL does nothing. What one handle needs of another
+/// it shares, so they may be destroyed in any order.
+///
+/// Functions return a `halocline_status`: 0, or what kind of failure it was; halocline_last_error() then has the
+/// sentence. A call that fails changes nothing that its documentation does not say. No C++ exception leaves this
+/// header. A NULL handle, a NULL to write to and a face that is none are INVALID_ARGUMENT on the calling process alone,
+/// before any communication; every other mistake in a collective call is reported on every rank.
+///
+/// A grid of n axes has 2 n faces, numbered 2 axis for the lower side and 2 axis + 1 for the upper one, axes counted
+/// from 0; halocline_face(axis, direction) says so in words. A set of faces is a word with a bit for each.
+///
+/// Plain C99 and C++; needs neither the MPI header nor a C++ compiler to be included. The C++ headers beside this one,
+/// halo_exchange.hpp foremost, tell more about each step: these functions do what the members of the same name do.
+/// docs/using-comm.md shows programs.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a function returns.
+typedef enum halocline_status {
+  HALOCLINE_OK = 0,
+  HALOCLINE_INVALID_ARGUMENT = 1,  ///< the caller gave something that cannot work
+  HALOCLINE_FAILED = 2,            ///< time limit, neighbour lost, damaged message, MPI: this exchange or sum is over
+  HALOCLINE_OUT_OF_MEMORY = 3      ///< memory of this process
+} halocline_status;
+
+/// What went wrong in the last call of this thread that failed; "" before the first. One sentence with what was given,
+/// what was expected and what to do, in UTF-8. It stays until the thread's next failing call; calls that succeed leave
+/// it alone, so look at the returned status first. Each thread has its own.
+const char* halocline_last_error(void);
+
+/// Version of the library, "major.minor.patch".
+const char* halocline_version(void);
+
+/// Ends every process of the run with this exit status (MPI_Abort), and does not return. For a program that has met an
+/// error on one rank only and gives up: `exit` could wait for the others, for MPI is ended there. The library itself
+/// never calls it. Collective: no.
+void halocline_abort_all(int status);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Groups of processes
+
+typedef struct halocline_communicator halocline_communicator;
+
+/// All processes of the run. The first call starts MPI (thread level FUNNELED) when nobody has; then MPI is also ended
+/// when the process exits. Built without MPI: this process alone. Fails also where the machine lacks the instruction
+/// set that the library was built for. Collective: the first call.
+int halocline_world(halocline_communicator** group);
+
+/// This process alone. Collective: no.
+int halocline_self(halocline_communicator** group);
+
+/// A group on a duplicate of an MPI communicator: `MPI_Comm_c2f(comm)` in C, the handle itself in Fortran
+/// (`comm%MPI_VAL` with mpi_f08). MPI must be running. Collective: yes, over that communicator.
+int halocline_from_fortran_handle(int handle, halocline_communicator** group);
+
+int halocline_communicator_rank(const halocline_communicator* group, int* rank);
+int halocline_communicator_size(const halocline_communicator* group, int* size);
+/// Returns when every rank has called it. Collective: yes.
+int halocline_communicator_barrier(const halocline_communicator* group);
+int halocline_communicator_destroy(halocline_communicator* group);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Process grid
+
+typedef struct halocline_grid halocline_grid;
+
+/// Number of a face. @param direction  negative for the lower side, positive for the upper
+static inline int halocline_face(int axis, int direction) { return 2 * axis + (direction > 0 ? 1 : 0); }
+/// The face on the other side of the same axis.
+static inline int halocline_opposite(int face) { return face ^ 1; }
+/// A set of faces: bit f for face f.
+typedef uint32_t halocline_face_mask;
+/// The set of one face; join sets by |.
+static inline halocline_face_mask halocline_mask(int face) { return (halocline_face_mask)1 << face; }
+/// Every face that there is.
+#define HALOCLINE_ALL_FACES UINT32_C(0xffffffff)
+
+/// The processes of a group as points of a grid; ranks run with axis 0 fastest.
+/// @param ndim      axes, 1 to 16
+/// @param dims      shape (ndim,): processes along each axis; their product is the size of the group
+/// @param periodic  shape (ndim,): 0 where the axis ends; NULL for periodic all over
+/// Collective: yes, with the same values on every rank.
+int halocline_grid_create(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
+                          halocline_grid** grid);
+
+int halocline_grid_ndim(const halocline_grid* grid, int* ndim);
+int halocline_grid_rank(const halocline_grid* grid, int* rank);
+int halocline_grid_size(const halocline_grid* grid, int* size);
+int halocline_grid_dims(const halocline_grid* grid, int* dims);          ///< @param dims  shape (ndim,)
+int halocline_grid_periodic(const halocline_grid* grid, int* periodic);  ///< @param periodic  shape (ndim,): 0 or 1
+int halocline_grid_coords(const halocline_grid* grid, int* coords);      ///< of this rank. @param coords  shape (ndim,)
+int halocline_grid_coords_of(const halocline_grid* grid, int rank, int* coords);
+int halocline_grid_rank_of(const halocline_grid* grid, const int* coords, int* rank);
+/// @param rank  of the process on the other side of the face; -1 at an open end
+int halocline_grid_neighbour(const halocline_grid* grid, int face, int* rank);
+int halocline_grid_destroy(halocline_grid* grid);
+
+/// The grid of `ranks` processes that moves the least halo, all local extents being equal.
+/// @param global_extents     shape (ndim,): points along each axis
+/// @param required_multiple  shape (ndim,): of every local extent; NULL: 2 where that is possible
+/// @param dims               shape (ndim,): processes along each axis
+/// @return INVALID_ARGUMENT also when no grid will do; the sentence names numbers of processes that would
+/// Collective: no; a pure function.
+int halocline_least_surface_grid(int ndim, const int64_t* global_extents, int ranks, const int64_t* required_multiple,
+                                 int* dims);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Transports
+
+typedef struct halocline_transports halocline_transports;
+
+/// The transports that Halocline knows of, in alphabetical order.
+/// @param grid  NULL: whether each can be had here, as far as can be told without a grid. Otherwise: whether it can
+///              serve this grid. Collective: yes with a grid, no without.
+int halocline_transports_create(const halocline_grid* grid, halocline_transports** list);
+int halocline_transports_count(const halocline_transports* list, int* count);
+/// @param index      0 to count - 1
+/// @param name       for halocline_exchange_create; both strings live as long as the list
+/// @param available  0 or 1
+/// @param reason     why it is not available; "" when it is
+int halocline_transports_get(const halocline_transports* list, int index, const char** name, int* available,
+                             const char** reason);
+int halocline_transports_destroy(halocline_transports* list);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Halo exchange
+
+typedef struct halocline_exchange halocline_exchange;
+
+/// The same on every rank. Take halocline_default_options() and change what differs.
+typedef struct halocline_options {
+  int buffering;      ///< buffers of each way of a link, 1 or 2; 2
+  int checksum;       ///< not 0: every message carries a checksum, verified on arrival; 0
+  int threads;        ///< not 0: several threads will post or wait at once; 0
+  double time_limit;  ///< how long waiting lasts before the neighbour is called stalled [s]; 300
+} halocline_options;
+
+halocline_options halocline_default_options(void);
+
+/// An exchange of one message per face and step, with every neighbour of the grid. What goes into the send buffer of a
+/// face arrives in the receive buffer of the opposite face of the neighbour there.
+/// @param face_bytes  shape (ndim,) [bytes]: message per face, for both faces of the axis; 0 leaves the axis out. Equal
+///                    between neighbours along the axis
+/// @param transport   one of halocline_transports_*, "hybrid:NAME", "auto" for the fastest of a short trial, NULL or ""
+///                    for the usual choice: self for one process, shared_memory for one node, else hybrid
+/// @param options     NULL for halocline_default_options()
+/// Collective: yes.
+int halocline_exchange_create(const halocline_grid* grid, const size_t* face_bytes, const char* transport,
+                              const halocline_options* options, halocline_exchange** exchange);
+
+/// An exchange of other, not larger, sizes through the same buffers, for exchanges that take turns: each is used only
+/// while nothing of the other is under way, and its posts end the life of what the other received. Collective: yes.
+int halocline_exchange_sharing_buffers(const halocline_exchange* exchange, const size_t* face_bytes,
+                                       halocline_exchange** other);
+
+/// The transport that carries it, as "auto" chose; lives as long as the exchange.
+int halocline_exchange_transport(const halocline_exchange* exchange, const char** name);
+/// @param active  1 when something goes and comes over this face: it has a neighbour and a size
+int halocline_exchange_active(const halocline_exchange* exchange, int face, int* active);
+
+/// Where to pack the next message of this face; another place every step. To be filled between the wait that ended
+/// this face's last step and the post; what it holds before is unspecified.
+/// @param buffer  64-byte aligned; NULL for a face that is not active
+/// @param bytes   its length; may be NULL
+int halocline_exchange_send_buffer(halocline_exchange* exchange, int face, void** buffer, size_t* bytes);
+
+/// Starts the messages that leave through these faces, and opens their arrival at the opposite ones. Does not block
+/// with two buffers. Every rank posts the same faces in the same order; those that are not active are passed over.
+/// @return INVALID_ARGUMENT, and nothing is posted, when the last message at an opposite face has not been waited for
+int halocline_exchange_post(halocline_exchange* exchange, halocline_face_mask faces);
+
+/// Returns when the message posted last has arrived at this face; at once for a face that is not active.
+/// @return INVALID_ARGUMENT when nothing is posted to this face or it has been waited for; FAILED when nothing came
+///         within the time limit, the sender has ended, or a wrong or damaged message came: the sentence names rank,
+///         face, step and transport, and the exchange cannot be used further
+int halocline_exchange_wait(halocline_exchange* exchange, int face);
+/// Waits for all of these faces that something is posted to and not waited for.
+int halocline_exchange_wait_all(halocline_exchange* exchange, halocline_face_mask faces);
+/// Waits for whichever of these faces is first. @param face  which; -1 when none of them awaits a message
+int halocline_exchange_wait_any(halocline_exchange* exchange, halocline_face_mask faces, int* face);
+/// @param arrived  1 when wait would not wait. Makes progress
+int halocline_exchange_arrived(halocline_exchange* exchange, int face, int* arrived);
+/// Returns when all messages posted through these faces have left their buffers. Nobody needs it: for timing.
+int halocline_exchange_wait_sent(halocline_exchange* exchange, halocline_face_mask faces);
+
+/// The message that was waited for last at this face, readable until the next post of the face (with one buffer: until
+/// release, or the next send_buffer or post of any face).
+/// @param buffer  64-byte aligned; NULL for a face that is not active, or before the first wait
+/// @param bytes   its length; may be NULL
+int halocline_exchange_recv_buffer(const halocline_exchange* exchange, int face, const void** buffer, size_t* bytes);
+
+/// Gives free what has been waited for at these faces, before the next post does. Matters with one buffer only.
+int halocline_exchange_release(halocline_exchange* exchange, halocline_face_mask faces);
+
+int halocline_exchange_set_time_limit(halocline_exchange* exchange, double seconds);  ///< positive [s]
+int halocline_exchange_time_limit(const halocline_exchange* exchange, double* seconds);
+/// @param steps  messages posted through this face so far, those of exchanges that share the buffers included
+int halocline_exchange_steps(const halocline_exchange* exchange, int face, uint64_t* steps);
+int halocline_exchange_destroy(halocline_exchange* exchange);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sums over all processes
+
+typedef struct halocline_reduction halocline_reduction;
+
+/// Sums of 1 to 8 doubles over the ranks of a group, one at a time. Added in an order that is fixed: every rank gets
+/// the same bits, every time. Collective: yes, and so are sum, begin and wait.
+int halocline_reduction_create(const halocline_communicator* group, halocline_reduction** reduction);
+/// Replaces the values by their sums over the ranks. @param count  1 to 8, the same on every rank
+/// @return FAILED when a rank does not come within the time limit, named in the sentence; the reduction cannot be used
+///         further then
+int halocline_reduction_sum(halocline_reduction* reduction, int count, double* values);
+/// The same in two steps: the values are taken now, and the sums are put there by wait. `values` must stay valid.
+int halocline_reduction_begin(halocline_reduction* reduction, int count, double* values);
+/// @param ready  1 when wait would not wait. INVALID_ARGUMENT when nothing has begun. Makes progress
+int halocline_reduction_test(halocline_reduction* reduction, int* ready);
+/// @return INVALID_ARGUMENT when nothing has begun
+int halocline_reduction_wait(halocline_reduction* reduction);
+int halocline_reduction_set_time_limit(halocline_reduction* reduction, double seconds);  ///< positive [s]; 300 at first
+int halocline_reduction_time_limit(const halocline_reduction* reduction, double* seconds);
+int halocline_reduction_destroy(halocline_reduction* reduction);
+
+typedef struct halocline_exact_sum halocline_exact_sum;
+
+/// A sum that is rounded once, at the end: its value depends on the terms alone, not on their order, nor on how many
+/// processes or threads share them. Empty at first. About 2 ns a term; 1104 bytes. One thread at a time.
+int halocline_exact_sum_create(halocline_exact_sum** sum);
+int halocline_exact_sum_clear(halocline_exact_sum* sum);
+/// @param terms  shape (count,)
+int halocline_exact_sum_add(halocline_exact_sum* sum, size_t count, const double* terms);
+/// Adds a[i] b[i], not rounded. @param a, b  shape (count,)
+int halocline_exact_sum_add_products(halocline_exact_sum* sum, size_t count, const double* a, const double* b);
+/// Adds all that `other` was given, say by another thread.
+int halocline_exact_sum_merge(halocline_exact_sum* sum, const halocline_exact_sum* other);
+/// Replaces the sum by that of all ranks' terms. Collective: yes.
+int halocline_exact_sum_over(const halocline_communicator* group, halocline_exact_sum* sum);
+/// @param value  the nearest double, ties to even
+int halocline_exact_sum_value(const halocline_exact_sum* sum, double* value);
+int halocline_exact_sum_destroy(halocline_exact_sum* sum);
+
+#ifdef __cplusplus
+}
+#endif
