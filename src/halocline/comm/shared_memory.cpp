@@ -6,6 +6,7 @@
 
 #include "halocline/comm/detail/backend.hpp"
 #include "halocline/comm/detail/boxes.hpp"
+#include "halocline/comm/detail/streaming_copy.hpp"
 #include "halocline/comm/detail/text.hpp"
 #include "halocline/core/error.hpp"
 
@@ -16,8 +17,9 @@
 namespace halocline::comm {
 namespace {
 
-constexpr std::size_t line_pair = 128;  // [bytes] what one core's prefetcher takes at once
-constexpr std::uint64_t abandoned = 1;  // in the state word
+constexpr std::size_t line_pair = 128;        // [bytes] what one core's prefetcher takes at once
+constexpr std::uint64_t abandoned = 1;        // in the state word
+constexpr std::size_t copy_above = 8 * 1024;  // [bytes] of capacity; see the essay
 
 std::atomic_ref<std::uint64_t> word(std::byte* at) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
@@ -118,6 +120,7 @@ void SharedMemoryTransport::open(const ProcessGrid& grid, std::span<const std::s
   segment_ = node_->backend().share(here.end());
   std::byte* const own = segment_->part(node_->rank());
   sides_.assign(mine.size(), {});
+  std::size_t outbox_bytes = 0;
   for (int face = 0; face < faces; ++face) {
     if (here.box(face) == 0) continue;
     Side& s = side(face);
@@ -127,11 +130,21 @@ void SharedMemoryTransport::open(const ProcessGrid& grid, std::span<const std::s
     std::byte* const theirs = segment_->part(s.neighbour);
     for (std::size_t slot = 0; slot < static_cast<std::size_t>(slots); ++slot) {
       s.in.push_back(own + here.inbox(face, slot));
-      s.out.push_back(theirs + there.inbox(face ^ 1, slot));
+      s.there.push_back(theirs + there.inbox(face ^ 1, slot));
     }
+    s.out = s.there;
+    s.copied = detail::has_streaming_stores && mine[static_cast<std::size_t>(face)] > copy_above &&
+               s.neighbour != node_->rank();
+    if (s.copied) outbox_bytes += s.box * s.out.size();
     s.acknowledged = own + PartLayout::acknowledged(face);
     s.acknowledge = theirs + PartLayout::acknowledged(face ^ 1);
     s.state = theirs + PartLayout::state();
+  }
+  outboxes_ = core::AlignedArray<std::byte>(static_cast<std::int64_t>(outbox_bytes));
+  std::byte* next = outboxes_.data();
+  for (Side& s : sides_) {
+    if (!s.copied) continue;
+    for (std::byte*& box : s.out) box = std::exchange(next, next + s.box);
   }
 }
 
@@ -145,9 +158,14 @@ const std::byte* SharedMemoryTransport::inbox(int face, int slot, std::size_t by
   return s.box == 0 ? nullptr : s.in[static_cast<std::size_t>(slot)] + detail::BoxLayout::data(s.box, bytes);
 }
 
-void SharedMemoryTransport::put(int face, int slot, std::size_t, std::uint64_t flag) {
+void SharedMemoryTransport::put(int face, int slot, std::size_t bytes, std::uint64_t flag) {
   const Side& s = side(face);
-  word(s.out[static_cast<std::size_t>(slot)] + detail::BoxLayout::flag(s.box)).store(flag, std::memory_order_release);
+  std::byte* const there = s.there[static_cast<std::size_t>(slot)];
+  if (s.copied) {
+    const std::size_t data = detail::BoxLayout::data(s.box, bytes);
+    detail::streaming_copy(there + data, s.out[static_cast<std::size_t>(slot)] + data, bytes);
+  }
+  word(there + detail::BoxLayout::flag(s.box)).store(flag, std::memory_order_release);
 }
 
 std::uint64_t SharedMemoryTransport::arrived_flag(int face, int slot, std::size_t) {
