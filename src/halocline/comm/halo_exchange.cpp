@@ -353,6 +353,8 @@ void HaloExchange::check_post(int face) const {
   if (!s.one_buffer() && bytes(face) > 0 && !detail::may_fill(s.link(face), s.buffers)) refuse_fill(face);
 }
 
+void HaloExchange::post(Face face) { post(FaceMask{1} << checked_index(face)); }
+
 void HaloExchange::post(FaceMask faces) {
   State& s = *state_;
   s.check_usable();

@@ -111,7 +111,7 @@ public:
   ///                          way with nothing come back; nothing is posted then
   /// @throws core::Error      after an earlier failure
   void post(FaceMask faces = all_faces);
-  void post(Face face) { post(mask_of(face)); }
+  void post(Face face);
 
   /// Returns when the message posted last has arrived at this face; at once for a face that is not active.
   /// @throws InvalidArgument  when nothing is posted to this face, or it has been waited for
