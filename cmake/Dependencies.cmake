@@ -46,6 +46,16 @@ if(HALOCLINE_MPI)
   endif()
 endif()
 
+# uTofu, the low-level interface of the Tofu-D interconnect, comes with the compilers of machines that have one; nobody
+# misses it elsewhere.
+find_path(HALOCLINE_UTOFU_INCLUDE utofu.h)
+find_library(HALOCLINE_UTOFU_LIBRARY tofucom)
+if(HALOCLINE_UTOFU_INCLUDE AND HALOCLINE_UTOFU_LIBRARY)
+  set(HALOCLINE_UTOFU_FOUND ON)
+else()
+  set(HALOCLINE_UTOFU_FOUND OFF)
+endif()
+
 halocline_find_headers(fmt fmt/core.h libfmt-dev)
 halocline_find_headers(eigen eigen3/Eigen/Core libeigen3-dev)
 halocline_find_headers(json nlohmann/json.hpp nlohmann-json3-dev)

@@ -4,8 +4,9 @@
 #
 # The room is every *.cpp below src/halocline/<name>. A room with headers only becomes an INTERFACE library, a room
 # without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi*.cpp or
-# *_mpi.cpp are left out.
+# *_mpi.cpp are left out, and utofu.cpp where there is no such interconnect.
 
+include(CheckLinkerFlag)
 set(halocline_rooms "")
 set(halocline_source_root ${PROJECT_SOURCE_DIR}/src)
 
@@ -18,6 +19,9 @@ function(halocline_add_room name)
   endif()
   if(NOT HALOCLINE_MPI)
     list(FILTER sources EXCLUDE REGEX "(/mpi[^/]*|_mpi)\\.cpp$")
+  endif()
+  if(NOT HALOCLINE_UTOFU_FOUND)
+    list(FILTER sources EXCLUDE REGEX "/utofu\\.cpp$")
   endif()
   if(name STREQUAL core)
     list(APPEND sources ${halocline_revision_cpp})
@@ -49,8 +53,21 @@ function(halocline_add_room name)
       target_link_libraries(${target} ${scope} halocline_${dependency})
     endif()
   endforeach()
-  if(name STREQUAL comm AND HALOCLINE_MPI)
-    target_link_libraries(${target} ${scope} MPI::MPI_CXX)
+  if(name STREQUAL comm)
+    if(HALOCLINE_MPI)
+      target_link_libraries(${target} ${scope} MPI::MPI_CXX)
+    endif()
+    if(HALOCLINE_UTOFU_FOUND)
+      target_include_directories(${target} SYSTEM PRIVATE ${HALOCLINE_UTOFU_INCLUDE})
+      target_link_libraries(${target} ${scope} ${HALOCLINE_UTOFU_LIBRARY})
+    endif()
+    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+    # Programs show where their data ends: Open MPI's OpenSHMEM asks (comm/openshmem.hpp).
+    check_linker_flag(CXX LINKER:--export-dynamic-symbol=_end HALOCLINE_LINKER_EXPORTS_SYMBOL)
+    if(HALOCLINE_LINKER_EXPORTS_SYMBOL)
+      target_link_options(${target} INTERFACE
+                          $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:LINKER:--export-dynamic-symbol=_end>)
+    endif()
   endif()
   set(halocline_rooms ${halocline_rooms} ${name} PARENT_SCOPE)
 endfunction()
