@@ -24,18 +24,18 @@ namespace halocline::comm {
 /// The simulated machine and network. Times in seconds of the simulated clock.
 struct SimulationOptions {
   std::uint64_t seed = 1;
-  int ranks_per_node = 0;         ///< consecutive ranks that share memory; 0: all of them
-  double latency = 1e-6;          ///< least time of a message
-  double jitter = 5e-6;           ///< each piece of a message takes up to so much longer, at random
+  int ranks_per_node = 0;  ///< consecutive ranks that share memory; 0: all of them
+  double latency = 1e-6;   ///< least time of a message
+  double jitter = 5e-6;    ///< each piece of a message takes up to so much longer, at random
   double bytes_per_second = 1e10;
-  std::size_t piece_bytes = 256;  ///< the data of a message travels in pieces of this size, which may overtake
-  double pause_probability = 0.0; ///< at each communication, that a rank pauses first,
-  double pause = 1e-4;            ///< for up to so long
+  std::size_t piece_bytes = 256;    ///< the data of a message travels in pieces of this size, which may overtake
+  double pause_probability = 0.0;   ///< at each communication, that a rank pauses first,
+  double pause = 1e-4;              ///< for up to so long
   double damage_probability = 0.0;  ///< for each message of transport `simulated`, that one of its bits is flipped
-  int stalled_rank = -1;          ///< stops for ever
-  double stalled_after = 0.0;     ///< at this time
-  int dead_rank = -1;             ///< ends without a word, known to have ended,
-  double dead_after = 0.0;        ///< at this time
+  int stalled_rank = -1;            ///< stops for ever
+  double stalled_after = 0.0;       ///< at this time
+  int dead_rank = -1;               ///< ends without a word, known to have ended,
+  double dead_after = 0.0;          ///< at this time
 };
 
 /// What a simulation did.
@@ -47,8 +47,10 @@ struct SimulationReport {
 
 /// Runs the program on all ranks to their ends.
 /// @throws InvalidArgument  fewer than 1 rank, or options out of range
-/// @throws core::Error      when all ranks wait and nothing is under way (a deadlock); whatever the program threw on the
-///                          lowest rank that threw, after all ranks have ended. A rank that an options stops is no error
+/// @throws core::Error      when all ranks wait and nothing is under way (a deadlock); whatever the program threw on
+/// the
+///                          lowest rank that threw, after all ranks have ended. A rank that an options stops is no
+///                          error
 /// Collective: no; must not be called by a simulated rank.  Cost: a stack of 256 KiB a rank, touched as far as used.
 SimulationReport simulate(int ranks, const SimulationOptions& options,
                           const std::function<void(const Communicator&)>& program);

@@ -8,6 +8,7 @@
 #include "halocline/comm/mpi_persistent.hpp"
 #include "halocline/comm/self.hpp"
 #include "halocline/comm/shared_memory.hpp"
+#include "halocline/comm/simulated.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
@@ -51,6 +52,7 @@ const std::vector<Entry>& table() {
 #endif
       {"self", self_hindrance, make<SelfTransport>},
       {"shared_memory", shared_memory_hindrance, make<SharedMemoryTransport>},
+      {"simulated", simulated_hindrance, make<SimulatedTransport>},
   };
   return entries;
 }
