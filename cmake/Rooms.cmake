@@ -1,16 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# halocline_add_room(name dependencies...): the static library halocline_<name>, alias halocline::<name>.
+# halocline_add_room(name dependencies...) declares a room, halocline_build_rooms() makes those asked for: of each the
+# static library halocline_<name>, alias halocline::<name>.
+#
+# HALOCLINE_ROOMS=comm builds comm and the rooms below it, for programs that need nothing else.
 #
 # The room is every *.cpp below src/halocline/<name>. A room with headers only becomes an INTERFACE library, a room
 # without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi*.cpp or
 # *_mpi.cpp are left out, and utofu.cpp where there is no such interconnect.
 
 include(CheckLinkerFlag)
+set(halocline_known_rooms "")
 set(halocline_rooms "")
 set(halocline_source_root ${PROJECT_SOURCE_DIR}/src)
 
-function(halocline_add_room name)
+macro(halocline_add_room name)
+  list(APPEND halocline_known_rooms ${name})
+  set(halocline_below_${name} ${ARGN})
+endmacro()
+
+macro(halocline_build_rooms)
+  set(halocline_wanted ${HALOCLINE_ROOMS})
+  if(HALOCLINE_ROOMS STREQUAL all)
+    set(halocline_wanted ${halocline_known_rooms})
+  endif()
+  foreach(room ${halocline_wanted})
+    if(NOT room IN_LIST halocline_known_rooms)
+      list(JOIN halocline_known_rooms ", " halocline_names)
+      message(FATAL_ERROR "HALOCLINE_ROOMS names ${room}, which is no room; there are all, ${halocline_names}.")
+    endif()
+    list(APPEND halocline_wanted ${halocline_below_${room}})
+  endforeach()
+  foreach(room ${halocline_known_rooms})
+    if(room IN_LIST halocline_wanted)
+      halocline_build_room(${room} ${halocline_below_${room}})
+    endif()
+  endforeach()
+endmacro()
+
+function(halocline_build_room name)
   set(folder ${halocline_source_root}/halocline/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.hpp)
