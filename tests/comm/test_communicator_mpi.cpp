@@ -2,7 +2,6 @@
 #include "halocline/comm/communicator.hpp"
 
 #include "halocline/comm/mpi.hpp"
-#include "halocline/comm/reduction.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
 
@@ -217,37 +216,6 @@ TEST_CASE("raise_everywhere: the lowest failing rank's error reaches every rank,
       CHECK(std::string(error.what()) == "cfg.lime (CHECKSUM): trouble of " + std::to_string(first));
     }
   }
-}
-
-TEST_CASE("reduction: one to eight sums in rank order, blocking or not, whatever the timing") {
-  const Communicator world = comm::world();
-  comm::Reduction reduction(world);
-  std::mt19937 random(static_cast<unsigned>(world.rank() + 100));
-  int wrong = 0;
-  for (int k = 0; k < 40; ++k) {
-    for (std::size_t n = 1; n <= 8; ++n) {
-      double values[8];
-      for (std::size_t i = 0; i < n; ++i) values[i] = awkward(world.rank(), i + n);
-      if (k < 10) random_pause(random);
-      const std::span<double> part(values, n);
-      if (k % 2 == 0) {
-        reduction.sum(part);
-      } else {
-        reduction.begin(part);
-        std::fill(part.begin(), part.end(), -1.0);  // the values were taken
-        reduction.wait();
-      }
-      for (std::size_t i = 0; i < n; ++i) wrong += values[i] != sum_in_rank_order(world.size(), i + n);
-    }
-  }
-  CHECK(wrong == 0);
-  double nine[9] = {};
-  CHECK_THROWS_AS(reduction.sum(nine), core::InvalidArgument);
-  CHECK_THROWS_AS(reduction.sum({}), core::InvalidArgument);
-  CHECK_THROWS_AS(reduction.wait(), core::InvalidArgument);
-  reduction.begin(std::span(nine).first(2));
-  CHECK_THROWS_AS(reduction.sum(std::span(nine).first(2)), core::InvalidArgument);
-  reduction.wait();
 }
 
 #if HALOCLINE_HAVE_MPI

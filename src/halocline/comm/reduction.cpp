@@ -193,7 +193,7 @@ void Reduction::State::begin(std::span<const double> values) {
     throw core::InvalidArgument("reduction of " + std::to_string(values.size()) +
                                 " doubles, expected 1 to 8; Communicator::sum takes more");
   }
-  if (stage != Stage::idle)
+  if (stage != Stage::idle || !target.empty())
     throw core::InvalidArgument("reduction begun while another is under way; call wait() first");
   ++number;
   count = values.size();
