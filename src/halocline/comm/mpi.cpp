@@ -265,8 +265,22 @@ private:
   std::vector<std::int64_t> processes_;  // shape (size,), see number_of; empty before meet()
 };
 
+/// How long a process that has given somebody up looks whether all come to the end after all.
+constexpr double patience_at_the_end = 2.0;  // [s]
+
+/// Ends MPI where everybody does. MPI_Finalize would wait for ever for one that has died; a process that knows of such
+/// ends without it, and the launcher says so.
 void end_mpi() {
-  if (!given_up() && mpi_is_running()) MPI_Finalize();
+  if (!mpi_is_running()) return;
+  MPI_Request everybody = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &everybody) != MPI_SUCCESS) return;
+  const double begin = MPI_Wtime();
+  for (int done = 0; done == 0;) {
+    if (MPI_Test(&everybody, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    if (done == 0 && given_up() && MPI_Wtime() - begin > patience_at_the_end) return;
+    if (done == 0) sched_yield();
+  }
+  MPI_Finalize();
 }
 
 /// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
@@ -299,7 +313,15 @@ Communicator from_mpi(MPI_Comm mpi) {
     throw core::InvalidArgument("an MPI communicator was given while MPI is not running; start MPI first");
   if (mpi == MPI_COMM_NULL) throw core::InvalidArgument("MPI_COMM_NULL given, expected an MPI communicator");
   int between_groups = 0;
-  check_mpi(MPI_Comm_test_inter(mpi, &between_groups), "MPI_Comm_test_inter", -1);
+  // MPI raises what it finds wrong with a communicator on MPI_COMM_WORLD, where an error is fatal unless told
+  // otherwise.
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  check_mpi(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before), "MPI_Comm_get_errhandler", -1);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int code = MPI_Comm_test_inter(mpi, &between_groups);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
+  if (code != MPI_SUCCESS) throw core::InvalidArgument("a handle was given that is no MPI communicator");
   if (between_groups != 0)
     throw core::InvalidArgument("an inter-communicator was given, expected one of a single group");
   return Communicator(duplicate(mpi));

@@ -48,7 +48,7 @@ class Hopping {
 public:
   /// @param neighbours  of the layout of the fields that will be given
   /// @param gauge       links; read here and not kept
-  /// @param transport   how the halo travels, by name (comm/transport.hpp); empty for the default
+  /// @param transport   how the halo travels, by name (comm/transport.hpp), or "auto"; empty for the default
   /// @throws InvalidArgument  where the layout and the links have different lattices
   /// Collective: yes.  Cost: 2 x 4 x 18 sizeof(T) bytes a site.
   Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const GaugeField& gauge,

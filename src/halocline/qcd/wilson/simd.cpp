@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "halocline/comm/halo_exchange.hpp"
-#include "halocline/comm/transport.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
@@ -187,9 +186,7 @@ Hopping<T>::Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const
   for (int axis = 0; axis < 4; ++axis)
     face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) * half_spinor_reals * sizeof(T);
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
-    const std::string name = transport.empty() ? "mpi_persistent" : transport;
-    halo_ =
-        std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, comm::make_transport(name, geometry.grid()));
+    halo_ = std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, std::string_view(transport));
   }
 }
 
