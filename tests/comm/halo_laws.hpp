@@ -132,8 +132,9 @@ struct Driver {
     const Face from = face.opposite();  // the face it left through, over there
     const auto buffer = exchange.recv_buffer(face);
     const std::uint64_t message = count(from) - 1;
+    const int sender = grid.neighbour(face);
     for (std::size_t i = 0; i < buffer.size(); ++i) {
-      if (buffer[i] != content(grid.neighbour(face), from.index(), message, i)) ++wrong;
+      if (buffer[i] != content(sender, from.index(), message, i)) ++wrong;
     }
     verified += buffer.size();
   }

@@ -61,7 +61,9 @@ std::string hybrid_hindrance(const ProcessGrid* grid, std::string_view network) 
 }
 
 HybridTransport::HybridTransport(std::string network, TransportOptions options)
-    : network_name_(std::move(network)), name_("hybrid:" + network_name_), options_(std::move(options)) {}
+    : network_name_(std::move(network)),
+      name_(network_name_.empty() ? "hybrid" : "hybrid:" + network_name_),
+      options_(std::move(options)) {}
 
 void HybridTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
   const Communicator& group = grid.communicator();
@@ -69,6 +71,10 @@ void HybridTransport::open(const ProcessGrid& grid, std::span<const std::size_t>
     if (const std::string problem = hybrid_hindrance(nullptr, network_name_); !problem.empty())
       throw core::InvalidArgument("transport hybrid " + problem);
   });
+  if (network_name_.empty()) {
+    network_name_ = default_network(grid);
+    name_ = "hybrid:" + network_name_;
+  }
   const Communicator node = node_of(group, options_.ranks_per_node);
   std::vector<int> rank_in_node = ranks_in_node(group, node);
 

@@ -30,7 +30,7 @@ std::string hybrid_hindrance(const ProcessGrid* grid, std::string_view network =
 
 class HybridTransport final : public Transport {
 public:
-  /// @param network  a name as for make_transport, but no hybrid
+  /// @param network  a name as for make_transport, but no hybrid; empty for default_network(grid)
   /// @param options  ranks_per_node here, the rest for the network
   explicit HybridTransport(std::string network, TransportOptions options = {});
 

@@ -35,7 +35,11 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#if (defined(__x86_64__) && !defined(__SHSTK__) && !defined(__ILP32__)) || (defined(__aarch64__) && !defined(__ILP32__))
+// __CET__ & 2: the compiler was told (-fcf-protection) that return addresses are checked against a shadow stack.
+#if defined(__CET__) && (__CET__ & 2) != 0
+#define HALOCLINE_FIBER_SHADOW_STACK 1
+#endif
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__) && !HALOCLINE_FIBER_SHADOW_STACK
 #define HALOCLINE_FIBER_BY_HAND 1
 #else
 #include <ucontext.h>
