@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <sched.h>
 #include <string>
@@ -49,12 +50,18 @@ bool mpi_is_running() noexcept {
   return started != 0 && ended == 0;
 }
 
-/// Set once somebody was found dead or stalled: MPI can then not be ended, nor a communicator be freed, without waiting
-/// for it. MPI is one per process, and so is this.
-std::atomic<bool>& given_up() noexcept {
-  static std::atomic<bool> value{false};
+/// What the end of MPI needs to know. MPI is one per process, and so is this.
+struct Ending {
+  std::atomic<bool> given_up{false};    ///< somebody was found dead or stalled; see Backend::give_up
+  std::vector<std::int64_t> processes;  ///< of all ranks, as far as this node can ask for them
+};
+
+Ending& ending() noexcept {
+  static Ending value;
   return value;
 }
+
+bool given_up() noexcept { return ending().given_up; }
 
 /// Non-blocking MPI calls. Abandoned, the requests stay MPI's, which knows of them without the handles.
 class MpiPending final : public detail::Pending {
@@ -96,6 +103,7 @@ public:
   }
 
   MPI_Comm comm() const noexcept { return comm_; }
+  const std::vector<std::int64_t>& processes() const noexcept { return processes_; }
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
 
@@ -198,7 +206,7 @@ public:
   bool alive(int rank) const noexcept override {
     return processes_.empty() || !detail::has_ended(processes_[static_cast<std::size_t>(rank)]);
   }
-  void give_up() noexcept override { given_up() = true; }
+  void give_up() noexcept override { ending().given_up = true; }
 
 private:
   /// Finds the processes of this node that are in this group, and how many CPUs they have.
@@ -270,17 +278,35 @@ constexpr double patience_at_the_end = 2.0;  // [s]
 
 /// Ends MPI where everybody does. MPI_Finalize would wait for ever for one that has died; a process that knows of such
 /// ends without it, and the launcher says so.
-void end_mpi() {
-  if (!mpi_is_running()) return;
-  MPI_Request everybody = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(MPI_COMM_WORLD, &everybody) != MPI_SUCCESS) return;
-  const double begin = MPI_Wtime();
+constexpr double patience_for_stalled = 5.0;  // [s] at the end, for somebody whom this rank has given up
+constexpr double patience_after_death = 0.2;  // [s] for what a rank sent before it ended
+
+/// All ranks have come to the end. False when one has ended before, or was given up and does not come.
+bool all_come_to_the_end() {
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
+  double until = given_up() ? now() + patience_for_stalled : std::numeric_limits<double>::infinity();
+  double look = 0.0;
+  bool death = false;
   for (int done = 0; done == 0;) {
-    if (MPI_Test(&everybody, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-    if (done == 0 && given_up() && MPI_Wtime() - begin > patience_at_the_end) return;
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || (done == 0 && now() > until)) return false;
+    if (!death && now() > look) {
+      death = std::any_of(ending().processes.begin(), ending().processes.end(), detail::has_ended);
+      if (death) until = now() + patience_after_death;
+      look = now() + 0.02;
+    }
     if (done == 0) sched_yield();
   }
-  MPI_Finalize();
+  return true;
+}
+
+/// MPI_Finalize waits for everybody for ever, and does not say so.
+void end_mpi() {
+  if (mpi_is_running() && all_come_to_the_end()) MPI_Finalize();
 }
 
 /// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
@@ -297,10 +323,11 @@ void start_mpi() {
 #endif
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread", -1);
+  ending();  // made before, and so destroyed after, what runs at exit
   std::atexit(end_mpi);
 }
 
-std::shared_ptr<detail::Backend> duplicate(MPI_Comm mpi) {
+std::shared_ptr<MpiBackend> duplicate(MPI_Comm mpi) {
   MPI_Comm copy = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(mpi, &copy), "MPI_Comm_dup", -1);
   return std::make_shared<MpiBackend>(copy, 0);
@@ -342,9 +369,11 @@ std::string mpi_thread_hindrance() {
 
 Communicator world() {
   // MPI is one per process, and so is the group of all processes: the second call must not be a collective again.
-  static const std::shared_ptr<detail::Backend> all = [] {
+  static const std::shared_ptr<detail::Backend> all = []() -> std::shared_ptr<detail::Backend> {
     start_mpi();
-    return duplicate(MPI_COMM_WORLD);
+    const std::shared_ptr<MpiBackend> world = duplicate(MPI_COMM_WORLD);
+    ending().processes = world->processes();
+    return world;
   }();
   return Communicator(all);
 }
