@@ -32,6 +32,10 @@ Json object(const Properties& properties) {
 }  // namespace
 
 std::string to_json(const Result& result) {
+  if (!result.skipped.empty()) {
+    Json skipped{{"bench", result.bench}, {"case", object(result.parameters)}, {"skipped", result.skipped}};
+    return skipped.dump();
+  }
   const Spread& s = result.seconds;
   const Ceilings& c = result.ceilings;
   const double gflops = 1e-9 * result.flops / s.median;

@@ -32,6 +32,7 @@ struct Result {
   double fma_gflops_of_cpu_time = 0;  ///< the FMA peak, of CPU time instead of wall time
   std::string regions = "{}";         ///< JSON of core::RegionReport
   Properties outcome;                 ///< what else the case found, such as a residual; the key "result"
+  std::string skipped{};              ///< why this case could not be run; then only it, `bench` and `case` are kept
 };
 
 std::string to_json(const Result& result);

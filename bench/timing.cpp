@@ -35,28 +35,6 @@ int repeats_for(const comm::Communicator& group, const Work& work, double second
   }
 }
 
-/// Blocks of all pieces of work in turns, until the time is over.
-std::vector<Spread> measure_all(const comm::Communicator& group, std::span<const Work> works, const Effort& effort) {
-  effort.validate();
-  std::vector<int> repeats;
-  std::vector<std::vector<Sample>> samples(works.size());
-  double block_seconds = effort.block_seconds;
-  for (const Work& work : works) {
-    repeats.push_back(repeats_for(group, work, block_seconds));
-    block_seconds = std::max(block_seconds, repeats.back() * time_block(group, work, repeats.back()).wall);
-  }
-  double total = 0;
-  // Times are those of the slowest process, equal everywhere, so all processes stop together.
-  for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run)
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      samples[i].push_back(time_block(group, works[i], repeats[i]));
-      total += repeats[i] * samples[i].back().wall;
-    }
-  std::vector<Spread> spreads;
-  for (const auto& of_one : samples) spreads.push_back(spread(of_one));
-  return spreads;
-}
-
 /// The median of numbers, which are sorted by it.
 double sort_to_median(std::vector<double>& numbers) {
   std::ranges::sort(numbers);
@@ -103,13 +81,35 @@ Sample time_block(const comm::Communicator& group, const Work& work, int repeats
   return {mine[0] / repeats, mine[1] / repeats};
 }
 
+std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<const Work> works,
+                                     const Effort& effort) {
+  effort.validate();
+  std::vector<int> repeats;
+  std::vector<std::vector<Sample>> samples(works.size());
+  double block_seconds = effort.block_seconds;
+  for (const Work& work : works) {
+    repeats.push_back(repeats_for(group, work, block_seconds));
+    block_seconds = std::max(block_seconds, repeats.back() * time_block(group, work, repeats.back()).wall);
+  }
+  double total = 0;
+  // Times are those of the slowest process, equal everywhere, so all processes stop together.
+  for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run)
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      samples[i].push_back(time_block(group, works[i], repeats[i]));
+      total += repeats[i] * samples[i].back().wall;
+    }
+  std::vector<Spread> spreads;
+  for (const auto& of_one : samples) spreads.push_back(spread(of_one));
+  return spreads;
+}
+
 Spread measure(const comm::Communicator& group, const Work& work, const Effort& effort) {
-  return measure_all(group, std::span(&work, 1), effort)[0];
+  return measure_in_turns(group, std::span(&work, 1), effort)[0];
 }
 
 Pair measure_together(const comm::Communicator& group, const Work& work, const Work& companion, const Effort& effort) {
   const std::array works{work, companion};
-  const auto spreads = measure_all(group, works, effort);
+  const auto spreads = measure_in_turns(group, works, effort);
   return {spreads[0], spreads[1]};
 }
 

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "halocline/comm/communicator.hpp"
 
@@ -58,10 +59,16 @@ Sample time_block(const comm::Communicator& group, const Work& work, int repeats
 /// Seconds of one `work()`, after a warm-up. Collective: yes, and every rank gets the same numbers.
 Spread measure(const comm::Communicator& group, const Work& work, const Effort& effort);
 
+/// The same for several pieces of work whose blocks take turns, in the order given: what slows the machine for a while
+/// slows all of them. The effort's seconds are those of all together, and all blocks last as long as the longest.
+/// Collective: yes.
+std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<const Work> works,
+                                     const Effort& effort);
+
 struct Pair {
   Spread work, companion;
 };
-/// The same for two pieces of work whose blocks take turns; the effort's seconds are those of both together.
+/// Two pieces of work in turns.
 Pair measure_together(const comm::Communicator& group, const Work& work, const Work& companion, const Effort& effort);
 
 /// Sets the OpenMP threads of this process for its lifetime.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/carrier.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::bench {
+
+std::string hindrance(const Carrier& carrier, const comm::ProcessGrid& grid) {
+  if (carrier.buffers != 1 && carrier.buffers != 2)
+    throw core::InvalidArgument(fmt::format("{} buffers were asked for; give 1 or 2", carrier.buffers));
+  if (carrier.transport != "mpi") return comm::transport_hindrance(carrier.transport, grid);
+  return carrier.buffers == 1 ? PlainMpi::hindrance(grid) : "plain MPI has one buffer a face";
+}
+
+std::vector<Carrier> all_carriers() {
+  std::vector<Carrier> all{{"mpi", 1}};
+  for (const auto& transport : comm::available_transports())
+    for (const int buffers : {1, 2}) all.push_back({transport.name, buffers});
+  return all;
+}
+
+Ceilings no_ceilings(double cache_line_seconds) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  return {.fma_gflops = unknown,
+          .stream_gbytes_per_s = unknown,
+          .read_gbytes_per_s = unknown,
+          .working_set_stream_gbytes_per_s = unknown,
+          .working_set_read_gbytes_per_s = unknown,
+          .cache_line_seconds = cache_line_seconds};
+}
+
+}  // namespace halocline::bench

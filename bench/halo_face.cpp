@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "bench/bare_pair.hpp"
+#include "bench/halo.hpp"
+#include "bench/payload.hpp"
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/core/error.hpp"
+
+namespace halocline::bench {
+namespace {
+
+using comm::Face;
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr Face up{0, +1}, down{0, -1};
+
+/// What a piece of work keeps between its executions: the number to write next, and what has been read.
+struct Payload {
+  std::uint64_t written = 0, read = 0;
+};
+
+/// Plain MPI must know that a buffer has left before it is written again; the library sees to that itself.
+void before_refill(PlainMpi& exchange) { exchange.wait_sent(); }
+void before_refill(comm::HaloExchange&) {}
+
+template <class Exchange>
+void send_one(Exchange& exchange, Face face, Payload& payload) {
+  before_refill(exchange);
+  produce(exchange.send_buffer(face), ++payload.written);
+  exchange.post(comm::mask_of(face));
+}
+template <class Exchange>
+void receive_one(Exchange& exchange, Face face, Payload& payload) {
+  exchange.wait(face);
+  payload.read += consume(exchange.recv_buffer(face));
+  finish_using(exchange);
+}
+
+/// One message up and one down; two processes, the upper neighbour answers the lower.
+template <class Exchange>
+Work there_and_back(std::shared_ptr<Exchange> exchange, bool first) {
+  return [exchange, first, payload = Payload{}]() mutable {
+    if (first) {
+      start_receiving(*exchange, comm::mask_of(down));
+      send_one(*exchange, up, payload);
+      exchange->post(comm::mask_of(down));
+      receive_one(*exchange, up, payload);
+    } else {
+      start_receiving(*exchange, comm::mask_of(up));
+      exchange->post(comm::mask_of(up));
+      receive_one(*exchange, down, payload);
+      send_one(*exchange, down, payload);
+    }
+  };
+}
+
+/// A message through every face there is, all at once.
+template <class Exchange>
+Work both_ways(std::shared_ptr<Exchange> exchange) {
+  return [exchange, payload = Payload{}]() mutable {
+    start_receiving(*exchange);
+    before_refill(*exchange);
+    for (const Face face : {down, up})
+      if (exchange->active(face)) produce(exchange->send_buffer(face), ++payload.written);
+    exchange->post();
+    for (const Face face : {down, up}) {
+      if (!exchange->active(face)) continue;
+      exchange->wait(face);
+      payload.read += consume(exchange->recv_buffer(face));
+    }
+    finish_using(*exchange);
+  };
+}
+
+/// The same two patterns on bare memory.
+Work bare(std::shared_ptr<BarePair> pair, bool ping_pong, bool first) {
+  return [pair, ping_pong, first, payload = Payload{}]() mutable {
+    const auto send = [&] {
+      produce(pair->outbox(), ++payload.written);
+      pair->post();
+    };
+    const auto receive = [&] {
+      pair->wait();
+      payload.read += consume(pair->inbox());
+    };
+    if (!ping_pong || first) send();
+    receive();
+    if (ping_pong && !first) send();
+  };
+}
+
+Work copying(std::int64_t bytes) {
+  auto from = std::make_shared<core::AlignedArray<std::byte>>(bytes);
+  auto to = std::make_shared<core::AlignedArray<std::byte>>(bytes);
+  return [from, to, bytes] {
+    std::memcpy(to->data(), from->data(), static_cast<std::size_t>(bytes));
+    asm volatile("" : : "r"(to->data()) : "memory");  // or the copy, which nobody reads, would be left out
+  };
+}
+
+Spread scaled(Spread spread, double factor) {
+  for (double* time : {&spread.median, &spread.minimum, &spread.maximum, &spread.cpu}) *time *= factor;
+  return spread;
+}
+
+}  // namespace
+
+std::vector<Result> halo_face(const comm::Communicator& group, const HaloFaceCase& c, const Effort& effort) {
+  effort.validate();
+  if (group.size() > 2)
+    throw core::InvalidArgument(fmt::format(
+        "one face is exchanged between two processes, and there are {}; run with 2, or with 1", group.size()));
+  if (c.traffic != "ping-pong" && c.traffic != "both-ways")
+    throw core::InvalidArgument(fmt::format("the traffic is \"{}\"; give ping-pong or both-ways", c.traffic));
+  const bool ping_pong = c.traffic == "ping-pong";
+  if (ping_pong && group.size() == 1)
+    throw core::InvalidArgument("one process has nobody to answer it; run ping-pong with 2, or give both-ways");
+  if (c.bytes < 8 || c.bytes % 8 != 0 || c.bytes > std::int64_t{1} << 28)
+    throw core::InvalidArgument(
+        fmt::format("a message of {} bytes was asked for; give a multiple of 8 from 8 to 256 MiB", c.bytes));
+  const Threads threads(1);
+  // Two processes have one link between them: the axis ends on both sides.
+  const comm::ProcessGrid grid(group, {group.size()}, {group.size() == 1});
+  const bool first = group.rank() == 0;
+  const std::array<std::size_t, 1> face_bytes{static_cast<std::size_t>(c.bytes)};
+
+  std::vector<Result> results;
+  std::vector<Work> works;
+  std::vector<std::size_t> measured;
+  for (const Carrier& carrier : c.carriers.empty() ? all_carriers() : c.carriers) {
+    Result result;
+    result.bench = "halo";
+    result.parameters = {{"measured", std::string("face")},
+                         {"processes", std::int64_t(group.size())},
+                         {"threads", std::int64_t(1)},
+                         {"traffic", c.traffic},
+                         {"bytes", c.bytes},
+                         {"transport", carrier.transport},
+                         {"buffers", std::int64_t(carrier.buffers)}};
+    result.skipped = hindrance(carrier, grid);
+    results.push_back(std::move(result));
+    if (!results.back().skipped.empty()) continue;
+    measured.push_back(results.size() - 1);
+    works.push_back(with_exchange(grid, face_bytes, carrier, carrier.options(), [&](auto exchange) {
+      return ping_pong ? there_and_back(exchange, first) : both_ways(exchange);
+    }));
+  }
+  if (works.empty()) return results;
+
+  const bool has_floor = BarePair::hindrance(group).empty();
+  const std::size_t carriers = works.size();
+  works.push_back(copying(c.bytes));
+  if (has_floor) {
+    works.push_back(bare(std::make_shared<BarePair>(group, face_bytes[0]), ping_pong, first));
+    works.push_back(bare(std::make_shared<BarePair>(group, 0), true, first));
+  }
+  const std::vector<Spread> spreads = measure_in_turns(group, works, effort);
+  const double half = ping_pong ? 0.5 : 1.0;
+  const double copy = spreads[carriers].median;
+  const double floor = has_floor ? half * spreads[carriers + 1].median : unknown;
+  const double cache_line = has_floor ? 0.5 * spreads[carriers + 2].median : unknown;
+
+  for (std::size_t i = 0; i < carriers; ++i) {
+    Result& result = results[measured[i]];
+    result.seconds = scaled(spreads[i], half);
+    result.bytes = static_cast<double>(c.bytes) * (ping_pong ? 1 : 2);
+    result.ceilings = no_ceilings(cache_line);
+    const double time = result.seconds.median;
+    result.outcome = {{"floor", floor},
+                      {"over_floor", time / floor},
+                      {"copy", copy},
+                      {"cache_line", cache_line},
+                      {"over_parts", time / (copy + cache_line)}};
+  }
+  return results;
+}
+
+}  // namespace halocline::bench
