@@ -10,8 +10,8 @@ namespace halocline::comm {
 /// All processes of the run. Built without MPI: the group of this process alone.
 ///
 /// The first call starts MPI (thread level SERIALIZED: several threads may communicate in turns) when nobody has, and
-/// then MPI is also ended when the process exits normally, unless a rank was found to have died or to stall: ending MPI
-/// would wait for it. When somebody else started MPI, thread level and ending stay with them.
+/// then MPI is also ended when the process exits normally, unless a rank has died, or was found to stall and does not
+/// come to its end within 5 s: ending MPI would wait for it for ever. When somebody else started MPI, thread level and ending stay with them.
 /// @throws core::Error  when MPI cannot be started, or has already ended
 /// Collective: the first call; later ones return the same group.
 Communicator world();
