@@ -3,10 +3,11 @@
 # Target `headers`: every header compiles alone, and twice.
 #
 # One generated .cpp a header, compiled at -O0 as an object library, so ninja runs them side by side and repeats only
-# those whose includes changed. Not part of `all`.
+# those whose includes changed. Not part of `all`. Headers for C (*.h) are seen by a C compiler in tests/package.
 add_custom_target(headers)
 foreach(room ${halocline_rooms})
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${halocline_source_root} ${halocline_source_root}/halocline/${room}/*.hpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${halocline_source_root} ${halocline_source_root}/halocline/${room}/*.hpp
+       ${halocline_source_root}/halocline/${room}/*.h)
   if(NOT HALOCLINE_MPI)
     list(FILTER headers EXCLUDE REGEX "comm/(mpi[^/]*|[^/]*_mpi)\\.hpp$")
   endif()

@@ -76,9 +76,9 @@ if(CMAKE_CROSSCOMPILING)
   endif()
 else()
   add_test(NAME package
-           COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}/tests/package
-                   -DGENERATOR=${CMAKE_GENERATOR} -DCXX=${CMAKE_CXX_COMPILER} -P ${PROJECT_SOURCE_DIR}/tests/package/run.cmake)
-  set_tests_properties(package PROPERTIES LABELS package TIMEOUT 300)
+           COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DGENERATOR=${CMAKE_GENERATOR}
+                   -DCXX=${CMAKE_CXX_COMPILER} -DMPIEXEC=${MPIEXEC_EXECUTABLE} -P ${PROJECT_SOURCE_DIR}/tests/package/run.cmake)
+  set_tests_properties(package PROPERTIES LABELS package PROCESSORS 2 TIMEOUT 600 ENVIRONMENT "${halocline_openmpi_environment}")
 endif()
 
 # 1675: nvcc does not know g++'s unroll pragma, and need not.
