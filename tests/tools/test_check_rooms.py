@@ -74,6 +74,8 @@ def test_a_clean_tree_has_no_findings(tree):
         ("src/halocline/comm/b.cpp", '#include "halocline/gpu/device.hpp"', "comm may not include room gpu"),
         ("src/halocline/core/a.cpp", "// TO" + "DO later", "reminder word"),
         ("src/halocline/core/a.hpp", "int x;", "without #pragma once"),
+        ("src/halocline/core/a.h", "int x;", "without #pragma once"),
+        ("examples/a.c", "#include <mpi.h>", "mpi.h is allowed only in"),
     ],
 )
 def test_each_trespass_is_found_at_its_line(tree, path, line, expected):
@@ -101,6 +103,11 @@ def test_long_files_and_missing_licences_are_found(tree):
     root = tree("src/halocline/core/long.cpp", *["int x;"] * 10)
     assert sentences(root) == ["src/halocline/core/long.cpp:11: 11 lines, at most 10; split by idea"]
     (root / "src/halocline/core/long.cpp").write_text("int x;\n")
+    assert "must be the licence" in sentences(root)[0]
+
+
+def test_fortran_sources_have_a_licence_too(tree):
+    root = tree("src/halocline/core/a.f90", "end", top="")
     assert "must be the licence" in sentences(root)[0]
 
 
