@@ -180,6 +180,7 @@ void Reduction::State::open_messages() {
   const bool takes_part = local_rank == 0;
   std::shared_ptr<detail::Backend> participants = group.backend().split(takes_part ? 0 : 1, me);
   if (!takes_part) return;
+  if (!by_nodes) static_cast<void>(participants->split_by_node());  // from which it knows who is alive
   rank_of_participant.resize(static_cast<std::size_t>(nodes));
   participants->all_gather(std::as_bytes(std::span(&me, 1)), std::as_writable_bytes(std::span(rank_of_participant)));
   messages = std::make_unique<detail::MessageSum>(std::move(participants), !by_nodes);
@@ -263,6 +264,7 @@ bool Reduction::State::take_total() {
   const std::uint64_t theirs = label_in(slot);
   if (theirs == label_of(number, gave_up)) {
     const auto missing = static_cast<int>(slot.values[0]);
+    if (missing >= 0) group.backend().give_up();
     throw core::Error(head() + "rank " + std::to_string(rank_of_local[0]) + ", which adds for this node, gave up" +
                           (missing < 0 ? "" : " waiting for rank " + std::to_string(missing)),
                       group.rank());
@@ -330,6 +332,7 @@ void Reduction::State::give_up(detail::Waited why) {
                                                                                seconds_text(options.time_limit) +
                                                                                "; it is stalled or adds elsewhere");
   fail(missing.empty() ? -1 : missing.front());
+  group.backend().give_up();
   throw core::Error(sentence, group.rank());
 }
 
