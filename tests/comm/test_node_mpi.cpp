@@ -4,11 +4,13 @@
 
 #include "comm/halo_laws.hpp"
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/detail/patience.hpp"
 #include "halocline/comm/hybrid.hpp"
 #include "halocline/comm/shared_memory.hpp"
 #include "halocline/comm/world.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -75,6 +77,33 @@ TEST_CASE("communicator: swaps between two ranks cross, many at once, and comple
   auto gather = world.backend().begin_all_gather(std::as_bytes(std::span(one)), std::as_writable_bytes(std::span(all)));
   while (!gather->test()) world.backend().idle();
   CHECK(all == std::vector<int>(all.size(), 1));
+}
+
+/// A long MPI message needs calls of its sender after it was posted. Rank 1 waits for rank 0's in its exchange, and
+/// rank 0 waits meanwhile for a word of rank 1 in memory alone.
+TEST_CASE("patience: a wait that looks at memory alone keeps no message of the network") {
+  const comm::Communicator world = comm::world();
+  if (world.size() == 1) return;  // there is no network
+  const ProcessGrid grid(world, {world.size()});
+  Driver driver(grid, {200000}, hybrid_way(1, Buffering::two));
+  const auto segment = world.backend().share(8);
+  const auto said = [&](int rank) {
+    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(segment->part(rank)));
+  };
+  driver.pack_and_post(comm::all_faces);
+  bool heard = true;
+  if (world.rank() == 0) {
+    for (int rank = 1; rank < world.size(); ++rank) {
+      heard = heard && comm::detail::wait_until(
+                           world.backend(), 60.0, [&] { return said(rank).load(std::memory_order_acquire) == 1; },
+                           [] { return false; }) == comm::detail::Waited::ready;
+    }
+  }
+  driver.wait_and_verify({0, +1});
+  driver.wait_and_verify({0, -1});
+  said(world.rank()).store(1, std::memory_order_release);
+  CHECK(heard);
+  CHECK(driver.wrong == 0);
 }
 
 TEST_CASE("shared_memory: short faces are packed in place, and whoever abandons is seen by its neighbours alone") {

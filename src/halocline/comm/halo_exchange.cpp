@@ -267,12 +267,13 @@ void HaloExchange::poll(int face, std::uint64_t step, const char* what, Ready&& 
     const Turn turn(s.turn, s.takes_turns);
     return action();
   };
+  const int neighbour = s.grid.neighbour(Face::from_index(face));
   const auto waited = detail::wait_until(
       s.backend(), s.options.time_limit, [&] { return s.failed || in_turn(ready); },
-      [&] { return in_turn([&] { return s.transport->neighbour_gone(face); }); });
+      [&] { return in_turn([&] { return s.transport->neighbour_gone(face) || !s.backend().alive(neighbour); }); },
+      !s.options.threads);
   s.check_usable();  // another thread may have failed
   if (waited == detail::Waited::ready) return;
-  const int neighbour = s.grid.neighbour(Face::from_index(face));
   s.fail(face, step,
          waited == detail::Waited::hopeless
              ? fmt::format("{} rank {}: it has ended, or has given up this exchange", what, neighbour)

@@ -86,6 +86,9 @@ public:
   virtual int spins() const noexcept = 0;
   /// Lets others have the core.
   virtual void idle() = 0;
+  /// Lets the messages of this process go on that need its calls: a wait that only looks at memory would keep them, and
+  /// whoever waits for them, for ever. Not while another thread of the process may be communicating.
+  virtual void progress() {}
   /// Seconds since some moment; the clock of time limits.
   virtual double now() const noexcept = 0;
   /// False when the process of this rank is known to have ended. Cheap enough to ask every few milliseconds.

@@ -26,8 +26,10 @@ inline constexpr double seconds_between_doubts = 0.02;
 
 /// Polls until `ready()`, for `limit` seconds at most.
 /// @param hopeless  asked now and then; true ends the waiting at once
+/// @param alone     no other thread of this process communicates meanwhile: messages under way are helped on, without
+///                  which a neighbour that waits for one of ours could not come to what we wait for
 template <class Ready, class Hopeless>
-Waited wait_until(Backend& backend, double limit, Ready&& ready, Hopeless&& hopeless) {
+Waited wait_until(Backend& backend, double limit, Ready&& ready, Hopeless&& hopeless, bool alone = true) {
   for (int spin = backend.spins(); spin > 0; --spin) {
     if (ready()) return Waited::ready;
     pause();
@@ -41,6 +43,7 @@ Waited wait_until(Backend& backend, double limit, Ready&& ready, Hopeless&& hope
       if (hopeless() && !ready()) return Waited::hopeless;  // it may have finished before it ended
       doubt = now + seconds_between_doubts;
     }
+    if (alone) backend.progress();
     backend.idle();
   }
   return Waited::ready;
