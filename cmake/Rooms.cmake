@@ -6,7 +6,7 @@
 # HALOCLINE_ROOMS=comm builds comm and the rooms below it, for programs that need nothing else.
 #
 # The room is every *.cpp below src/halocline/<name>. A room with headers only becomes an INTERFACE library, a room
-# without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi*.cpp or
+# without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi_*.cpp or
 # *_mpi.cpp are left out, and utofu.cpp where there is no such interconnect.
 
 include(CheckLinkerFlag)
@@ -46,7 +46,7 @@ function(halocline_build_room name)
     return()
   endif()
   if(NOT HALOCLINE_MPI)
-    list(FILTER sources EXCLUDE REGEX "(/mpi[^/]*|_mpi)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "(/mpi_[^/]*|_mpi)\\.cpp$")
   endif()
   if(NOT HALOCLINE_UTOFU_FOUND)
     list(FILTER sources EXCLUDE REGEX "/utofu\\.cpp$")
@@ -82,6 +82,9 @@ function(halocline_build_room name)
     endif()
   endforeach()
   if(name STREQUAL comm)
+    if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+      target_link_libraries(${target} ${scope} rt) # shm_open, before glibc 2.34
+    endif()
     if(HALOCLINE_MPI)
       target_link_libraries(${target} ${scope} MPI::MPI_CXX)
     endif()
