@@ -69,6 +69,17 @@ foreach(room ${halocline_rooms})
   halocline_add_tests(${room} ${room} ${sources})
 endforeach()
 
+# Transport utofu and its tests, against a loopback shim of the interface where the machine has none of its own.
+if(TARGET test_comm)
+  set(halocline_shim ${PROJECT_SOURCE_DIR}/tests/comm/utofu_shim)
+  if(HALOCLINE_UTOFU_FOUND)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/comm/test_utofu.cpp PROPERTIES HEADER_FILE_ONLY ON)
+  else()
+    target_sources(test_comm PRIVATE ${halocline_shim}/utofu_shim.cpp ${halocline_source_root}/halocline/comm/utofu.cpp)
+    target_include_directories(test_comm PRIVATE ${halocline_shim})
+  endif()
+endif()
+
 if(CMAKE_CROSSCOMPILING)
   if(HALOCLINE_SVE_BITS AND TARGET test_core)
     add_test(NAME core_refuses_other_vectors COMMAND qemu-aarch64 -cpu max,sve256=on $<TARGET_FILE:test_core>)
