@@ -34,7 +34,7 @@ void SimulatedTransport::open(const ProcessGrid& grid, std::span<const std::size
   }));
   // In a simulation that is being unwound there is nobody to agree with.
   if (network_ == nullptr) network_ = std::make_shared<detail::SimulatedNetwork>(simulator, grid.size());
-  network_->open(grid.rank(), neighbours, capacity, slots);
+  network_->open(grid.rank(), backend_->member(grid.rank()), neighbours, capacity, slots);
   backend_->barrier();
 }
 

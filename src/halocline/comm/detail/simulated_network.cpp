@@ -18,9 +18,10 @@ constexpr int released_pattern = 0xA5;
 
 }  // namespace
 
-void SimulatedNetwork::open(int rank, std::span<const int> neighbours, std::span<const std::size_t> capacity,
-                            int slots) {
+void SimulatedNetwork::open(int rank, int member, std::span<const int> neighbours,
+                            std::span<const std::size_t> capacity, int slots) {
   Part& p = part(rank);
+  p.member = member;
   const auto length = [&](std::size_t face) {
     return neighbours[face] < 0 ? 0 : (capacity[face] + 63) / 64 * 64;  // of a box
   };
@@ -82,7 +83,7 @@ void SimulatedNetwork::acknowledge(int rank, int face, std::uint64_t count) {
   add(simulator_.delay(sizeof(count)), acknowledgement, rank, face, 0, count);
 }
 
-bool SimulatedNetwork::happen(std::uint64_t what, std::uint64_t value) {
+int SimulatedNetwork::happen(std::uint64_t what, std::uint64_t value) {
   --under_way_;
   const int rank = static_cast<int>(what >> 16), face = static_cast<int>(what >> 10 & 63u),
             slot = static_cast<int>(what >> 2 & 255u);
@@ -90,7 +91,7 @@ bool SimulatedNetwork::happen(std::uint64_t what, std::uint64_t value) {
   if ((what & 3u) == acknowledgement) {
     Side& s = side(there, face ^ 1);
     s.acknowledged = std::max(s.acknowledged, value);
-    return true;
+    return part(there).member;
   }
   Box& from = box(rank, face, slot);
   Box& to = box(there, face ^ 1, slot);
@@ -100,17 +101,17 @@ bool SimulatedNetwork::happen(std::uint64_t what, std::uint64_t value) {
   case piece_leaves:
     std::memcpy(from.flying + begin, from.out + begin, length);
     add(simulator_.delay(length), piece_arrives, rank, face, slot, value);
-    return --from.unread == 0;
+    return --from.unread == 0 ? part(rank).member : -1;
   case piece_arrives:
     std::memcpy(to.in + begin, from.flying + begin, length);
-    if (--from.undelivered > 0) return false;
+    if (--from.undelivered > 0) return -1;
     if (from.damaged) to.in[from.damaged_bit / 8] ^= static_cast<std::byte>(1u << from.damaged_bit % 8);
     to.readable = from.bytes;
     add(0.5 * simulator_.options().jitter * simulator_.uniform(), flag_arrives, rank, face, slot, from.flag);
-    return false;
+    return -1;
   default:
     to.arrived = value;
-    return true;
+    return part(there).member;
   }
 }
 

@@ -19,8 +19,9 @@ class SimulatedNetwork final : public Simulator::Handler {
 public:
   SimulatedNetwork(Simulator& simulator, int ranks) : simulator_(simulator), parts_(static_cast<std::size_t>(ranks)) {}
 
+  /// @param member  the rank in the simulation, of this rank of the grid
   /// @param neighbours  shape (2 ndim,); @param capacity  shape (2 ndim,) [bytes]
-  void open(int rank, std::span<const int> neighbours, std::span<const std::size_t> capacity, int slots);
+  void open(int rank, int member, std::span<const int> neighbours, std::span<const std::size_t> capacity, int slots);
 
   std::byte* outbox(int rank, int face, int slot) noexcept { return box(rank, face, slot).out; }
   const std::byte* inbox(int rank, int face, int slot) const noexcept { return box(rank, face, slot).in; }
@@ -36,7 +37,7 @@ public:
   void acknowledge(int rank, int face, std::uint64_t count);
   void abandon(int rank) noexcept { part(rank).abandoned = true; }
 
-  bool happen(std::uint64_t what, std::uint64_t value) override;
+  int happen(std::uint64_t what, std::uint64_t value) override;
   bool busy() const noexcept override { return under_way_ > 0; }
 
 private:
@@ -62,6 +63,7 @@ private:
   struct Part {
     core::AlignedArray<std::byte> memory;
     std::vector<Side> sides;  ///< by face
+    int member = -1;
     bool abandoned = false;
   };
   enum Kind : std::uint64_t { piece_leaves, piece_arrives, flag_arrives, acknowledgement };

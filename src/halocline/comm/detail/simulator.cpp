@@ -103,8 +103,9 @@ int Simulator::next() {
       return chosen;
     }
     if (left_ == 0 || (idle_.empty() && events_.empty())) return -1;
-    const double limit = idle_.empty() ? std::numeric_limits<double>::infinity() : now_ + step_;
-    if (!events_.empty() && events_.front().time <= limit) {
+    if (look_at_ <= now_) look_at_ = now_ + step_;
+    const double limit = idle_.empty() ? std::numeric_limits<double>::infinity() : look_at_;
+    if (!events_.empty() && events_.front().time < limit) {
       now_ = events_.front().time;
     } else {
       now_ = limit;
@@ -215,8 +216,13 @@ void Simulator::happen() {
   const Event event = events_.back();
   events_.pop_back();
   step_ = shortest_step;
+  look_at_ = std::min(look_at_, now_ + step_);
   if (event.handler != nullptr) {
-    if (event.handler->happen(event.what, event.value)) everybody_looks();
+    const int sees = event.handler->happen(event.what, event.value);
+    if (sees < 0 || rank(sees).state != State::idle) return;
+    std::erase(idle_, sees);
+    rank(sees).state = State::ready;
+    ready_.push_back(sees);
     return;
   }
   const int number = static_cast<int>(event.value);

@@ -5,9 +5,9 @@
 ///
 /// Ranks are fibers. One runs until it says that it cannot go on: it blocks until somebody wakes it, or is idle, which
 /// means that it will look again. Then the next is drawn from those that can run. Time stands still while anybody can.
-/// When nobody can, it moves to the next event (a part of a message leaves or arrives, a rank wakes up), and if ranks
-/// can see what the event did, the idle ones look again. Idle ranks may also wait for memory that another rank writes,
-/// of which no event tells; so they look again after a step of time in any case, a step that grows from 10 us to 1 ms
+/// When nobody can, it moves to the next event (a part of a message leaves or arrives, a rank wakes up); if a rank can
+/// see what the event did, and is idle, it looks again. Idle ranks may also wait for memory that another rank writes,
+/// of which no event tells; so all look again after a step of time in any case, a step that grows from 10 us to 1 ms
 /// while there are no events.
 ///
 /// When no rank is idle, none can run and there is no event, those that are left wait for each other: run() ends. So it
@@ -41,8 +41,8 @@ public:
     Handler(const Handler&) = delete;
     Handler& operator=(const Handler&) = delete;
     virtual ~Handler() = default;
-    /// @return true when a rank that polls may see a difference
-    virtual bool happen(std::uint64_t what, std::uint64_t value) = 0;
+    /// @return the rank that may see a difference when it polls; -1 for none
+    virtual int happen(std::uint64_t what, std::uint64_t value) = 0;
     /// Events are under way.
     virtual bool busy() const noexcept = 0;
   };
@@ -147,7 +147,7 @@ private:
   int left_;  ///< ranks that have neither ended nor been stopped
   int looks_ = 0;
   bool unwinding_ = false;
-  double now_ = 0.0, step_;
+  double now_ = 0.0, step_, look_at_ = 0.0;  ///< when all that are idle look again
   std::uint64_t order_ = 0;
   std::vector<Event> events_;  ///< a heap, the earliest first
   std::vector<std::shared_ptr<Handler>> handlers_;
