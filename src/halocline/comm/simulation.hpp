@@ -51,7 +51,9 @@ struct SimulationReport {
 /// the
 ///                          lowest rank that threw, after all ranks have ended. A rank that an options stops is no
 ///                          error
-/// Collective: no; must not be called by a simulated rank.  Cost: a stack of 256 KiB a rank, touched as far as used.
+/// The stacks of ranks that are stopped, or wait for ever, are unwound at the end, by an exception of no known type.
+/// Collective: no; a simulated rank that calls it runs a simulation of its own, while its own clock stands.
+/// Cost: a stack of 256 KiB a rank, touched as far as used; tens of nanoseconds a turn and an event.
 SimulationReport simulate(int ranks, const SimulationOptions& options,
                           const std::function<void(const Communicator&)>& program);
 
