@@ -49,7 +49,7 @@ struct SimulationReport {
 /// @throws InvalidArgument  fewer than 1 rank, or options out of range
 /// @throws core::Error      when all ranks wait and nothing is under way (a deadlock); whatever the program threw on
 /// the
-///                          lowest rank that threw, after all ranks have ended. A rank that an options stops is no
+///                          lowest rank that threw, after all ranks have ended. A rank that an option stops is no
 ///                          error
 /// The stacks of ranks that are stopped, or wait for ever, are unwound at the end, by an exception of no known type.
 /// Collective: no; a simulated rank that calls it runs a simulation of its own, while its own clock stands.
