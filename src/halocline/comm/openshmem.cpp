@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #if HALOCLINE_HAVE_MPI
@@ -27,7 +28,7 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr unsigned looks_between_progress = 16;
 
-/// What this process has of the symmetric heap, and how it ends. One per process, as OpenSHMEM is.
+/// What this process has of the symmetric heap. One per process, as OpenSHMEM is.
 class Heap {
 public:
   static Heap& of_process() {
@@ -40,8 +41,6 @@ public:
   std::size_t take(const Communicator& group, std::size_t bytes);
   void give_back(std::size_t piece) noexcept { pieces_[piece].taken = false; }
   std::byte* memory(std::size_t piece) const noexcept { return pieces_[piece].memory; }
-  /// Somebody has ended or stalls: OpenSHMEM's end, which is collective, is left out.
-  void give_up() noexcept { gave_up_ = true; }
   int signal_operation() const noexcept { return signal_operation_; }
 
 private:
@@ -51,14 +50,15 @@ private:
     bool taken;
   };
   void find_signal_operation();
-  void end();
+  static void before_exit(int status, void*);
+  static void end();
 
   std::vector<Piece> pieces_;  // the same on every rank but for `taken`
   int signal_operation_ = -1;
-  bool started_ = false, gave_up_ = false;
+  bool started_ = false, put_off_ = false;
 };
 
-/// Calls end() at the beginning of MPI_Finalize, when MPI frees MPI_COMM_SELF.
+/// Calls it at the beginning of MPI_Finalize, when MPI frees MPI_COMM_SELF.
 void before_mpi_ends([[maybe_unused]] void (*action)()) {
 #if HALOCLINE_HAVE_MPI
   int key = MPI_KEYVAL_INVALID;
@@ -84,18 +84,25 @@ void Heap::start() {
   started_ = true;
   detail::pin_libraries("mca_common_ucx");
   if (!started_by_others) {
-    before_mpi_ends([] { of_process().end(); });
-    // Open MPI's own end at exit, registered by init(), waits for all ranks even where MPI is not ended because some
-    // have died. This runs first and makes it do nothing; what counts is the end of MPI.
-    if (shmem.of_open_mpi()) std::atexit([] { *detail::openshmem().open_mpi_initialized = false; });
+    before_mpi_ends(end);
+    if (shmem.of_open_mpi()) on_exit(before_exit, nullptr);
   }
   if (shmem.putmem_signal != nullptr) find_signal_operation();
 }
 
+/// Open MPI's own end at exit, registered by its start, waits for all ranks. A program that fails may have lost some,
+/// and whether MPI can be ended is then found out elsewhere: this, which runs first, makes that end do nothing.
+void Heap::before_exit(int status, void*) {
+  if (status != 0) of_process().put_off_ = std::exchange(*detail::openshmem().open_mpi_initialized, false);
+}
+
+/// Collective, as the end of MPI is: where ranks have died MPI is not ended, nor is this.
 void Heap::end() {
-  if (gave_up_) return;
   const detail::OpenShmem& shmem = detail::openshmem();
-  if (shmem.of_open_mpi()) *shmem.open_mpi_initialized = true;
+  if (shmem.of_open_mpi()) {
+    if (of_process().put_off_) *shmem.open_mpi_initialized = true;
+    if (!*shmem.open_mpi_initialized) return;  // it has ended at exit, and is ending MPI
+  }
   shmem.finalize();
 }
 
@@ -316,9 +323,7 @@ bool OpenShmemTransport::neighbour_gone(int face) {
 }
 
 void OpenShmemTransport::abandon() noexcept {
-  if (state_ == nullptr || state_->inboxes == nullptr) return;
-  state_->abandoned = true;
-  Heap::of_process().give_up();
+  if (state_ != nullptr) state_->abandoned = true;
 }
 
 }  // namespace halocline::comm

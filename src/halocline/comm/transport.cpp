@@ -6,9 +6,12 @@
 
 #include "halocline/comm/hybrid.hpp"
 #include "halocline/comm/mpi_persistent.hpp"
+#include "halocline/comm/mpi_rma.hpp"
+#include "halocline/comm/openshmem.hpp"
 #include "halocline/comm/self.hpp"
 #include "halocline/comm/shared_memory.hpp"
 #include "halocline/comm/simulated.hpp"
+#include "halocline/comm/utofu.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
@@ -36,6 +39,16 @@ std::unique_ptr<Transport> make(const TransportOptions&, const std::string&) {
   return nullptr;
 }
 
+#if HALOCLINE_HAVE_UTOFU
+std::unique_ptr<Transport> make_utofu(const TransportOptions& options, const std::string&) {
+  return std::make_unique<UtofuTransport>(options);
+}
+#else
+std::string without_utofu(const ProcessGrid*) {
+  return "is not in this build, which found no uTofu, the interface of the Tofu-D interconnect";
+}
+#endif
+
 std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_hindrance(grid); }
 std::unique_ptr<Transport> make_hybrid(const TransportOptions& options, const std::string& network) {
   return std::make_unique<HybridTransport>(network, options);
@@ -47,12 +60,20 @@ const std::vector<Entry>& table() {
       {"hybrid", hybrid_problem, make_hybrid},
 #if HALOCLINE_HAVE_MPI
       {"mpi_persistent", mpi_persistent_hindrance, make<MpiPersistentTransport>},
+      {"mpi_rma", mpi_rma_hindrance, make<MpiRmaTransport>},
 #else
       {"mpi_persistent", without_mpi, make_nothing},
+      {"mpi_rma", without_mpi, make_nothing},
 #endif
+      {"openshmem", openshmem_hindrance, make<OpenShmemTransport>},
       {"self", self_hindrance, make<SelfTransport>},
       {"shared_memory", shared_memory_hindrance, make<SharedMemoryTransport>},
       {"simulated", simulated_hindrance, make<SimulatedTransport>},
+#if HALOCLINE_HAVE_UTOFU
+      {"utofu", utofu_hindrance, make_utofu},
+#else
+      {"utofu", without_utofu, make_nothing},
+#endif
   };
   return entries;
 }

@@ -9,8 +9,7 @@
  * polled. Left out: reads, atomics, strides, the message receive queue, barriers and reductions, paths other than the
  * default one, session mode, prepared descriptors, and everything between two nodes.
  */
-#ifndef HALOCLINE_TESTS_UTOFU_H
-#define HALOCLINE_TESTS_UTOFU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +86,4 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void** cbda
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

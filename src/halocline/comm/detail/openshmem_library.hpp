@@ -12,8 +12,8 @@
 ///     the program does not show it, the linker finds some library's; then ranks count different numbers of segments,
 ///     and start-up writes past its tables (open-mpi/ompi issue 13621). Programs that link Halocline by CMake show it,
 ///     and so does Python.
-///   - Its end is the program's exit, when MPI has ended and its parts are unloaded: it must end first, at the
-///     beginning of MPI_Finalize.
+///   - It ends at the program's exit, and fails there when MPI has ended before and unloaded its parts: where MPI ends
+///     first it must be ended at the beginning of MPI_Finalize.
 ///   - It unloads a part of itself that MPI still calls when memory is freed. That part is pinned.
 
 #include <cstddef>
