@@ -19,30 +19,28 @@ set(halocline_openmpi_environment
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive)
 
-function(halocline_test_program name main)
+# Tests of a room see it and the rooms below it, no others.
+function(halocline_test_program name room main)
   add_executable(${name} ${ARGN} $<TARGET_OBJECTS:${main}>)
-  foreach(room ${halocline_rooms})
-    target_link_libraries(${name} PRIVATE halocline::${room})
-  endforeach()
-  target_link_libraries(${name} PRIVATE halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
+  target_link_libraries(${name} PRIVATE halocline::${room} halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
                                         halocline_dep_json)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-# The serial and the MPI test program of one name, from these sources.
+# The serial and the MPI test program of one name, from these sources; the label is the room.
 function(halocline_add_tests name label)
   set(serial ${ARGN})
   set(parallel ${ARGN})
   list(FILTER serial EXCLUDE REGEX "_mpi\\.cpp$")
   list(FILTER parallel INCLUDE REGEX "_mpi\\.cpp$")
   if(serial)
-    halocline_test_program(test_${name} halocline_test_main ${serial})
+    halocline_test_program(test_${name} ${label} halocline_test_main ${serial})
     add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS "serial;${label}" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
                                             "OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
   endif()
   if(parallel AND TARGET halocline_test_main_mpi)
-    halocline_test_program(test_${name}_mpi halocline_test_main_mpi ${parallel})
+    halocline_test_program(test_${name}_mpi ${label} halocline_test_main_mpi ${parallel})
     foreach(ranks 1 2 3 8)
       set(test ${name}_mpi_n${ranks})
       add_test(NAME ${test}
