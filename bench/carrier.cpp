@@ -12,7 +12,19 @@ namespace halocline::bench {
 std::string hindrance(const Carrier& carrier, const comm::ProcessGrid& grid) {
   if (carrier.buffers != 1 && carrier.buffers != 2)
     throw core::InvalidArgument(fmt::format("{} buffers were asked for; give 1 or 2", carrier.buffers));
-  if (carrier.transport != "mpi") return comm::transport_hindrance(carrier.transport, grid);
+  if (carrier.transport != "mpi") {
+    const std::string name = carrier.transport.substr(0, carrier.transport.find(':'));  // hybrid:NETWORK
+    std::string known = "mpi";
+    bool found = false;
+    for (const auto& transport : comm::available_transports()) {
+      known += ", " + transport.name;
+      found = found || transport.name == name;
+    }
+    if (!found)
+      throw core::InvalidArgument(
+          fmt::format("there is no transport \"{}\"; give one of {}", carrier.transport, known));
+    return comm::transport_hindrance(carrier.transport, grid);
+  }
   return carrier.buffers == 1 ? PlainMpi::hindrance(grid) : "plain MPI has one buffer a face";
 }
 

@@ -33,10 +33,10 @@ struct HaloStressCase {
 /// Told after each leg, on every rank: exchanges done, and a few words.
 using StressProgress = std::function<void(std::int64_t done, const std::string& words)>;
 
-/// Runs the exchanges. The key "result" counts exchanges, messages, bytes and reductions verified, of all ranks
-/// together. `seconds` is a step, its spread over the legs.
+/// Runs the exchanges; a transport that cannot serve the group is `skipped`. The key "result" counts exchanges,
+/// messages, bytes and reductions verified, of all ranks together. `seconds` is a step, its spread over the legs.
 /// @param group  all ranks of it take part; under the transport `simulated` a single process, which simulates them
-/// @throws core::InvalidArgument  numbers out of range, or a transport that cannot serve the group; on every rank
+/// @throws core::InvalidArgument  numbers out of range, or an unknown transport; on every rank
 /// @throws core::Error            the first wrong byte: rank, face, step, seed, and what was expected; on every rank.
 /// Or
 ///                                what the exchange threw

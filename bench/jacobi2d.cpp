@@ -149,7 +149,7 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
   const double sites = static_cast<double>(c.problem.local[0] * c.problem.local[1]);
   const double bytes_of_one = jacobi_reals_per_site * sizeof(double) * sites;
   Effort shorter = effort;
-  shorter.seconds = std::min(0.05, effort.seconds);
+  shorter.seconds = std::min(0.02, effort.seconds);
   const Ceilings ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(bytes_of_one), shorter);
 
   std::vector<Work> works;

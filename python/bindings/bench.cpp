@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// bench: the benchmarks, each returning the JSON text of its case. Collective.
+#include "bench/allreduce.hpp"
 #include "bench/dslash.hpp"
+#include "bench/halo.hpp"
+#include "bench/halo_stress.hpp"
 #include "bench/heatbath.hpp"
+#include "bench/jacobi2d.hpp"
 #include "bench/solver.hpp"
 #include "bindings.hpp"
 
@@ -16,11 +20,86 @@ bench::Effort effort_of(double seconds, double block_seconds) {
   return effort;
 }
 
+/// Transports as Python names them: pairs of a name and the number of buffers.
+using Carriers = std::vector<std::pair<std::string, int>>;
+
+std::vector<bench::Carrier> carriers_of(const Carriers& pairs) {
+  std::vector<bench::Carrier> carriers;
+  for (const auto& [transport, buffers] : pairs) carriers.push_back({transport, buffers});
+  return carriers;
+}
+
+std::vector<std::string> to_json(const std::vector<bench::Result>& results) {
+  std::vector<std::string> texts;
+  for (const auto& result : results) texts.push_back(bench::to_json(result));
+  return texts;
+}
+
+void bind_communication(nb::module_& m) {
+  using comm::Communicator;
+  using Released = nb::call_guard<nb::gil_scoped_release>;
+  m.def("carriers", [] {
+    Carriers pairs;
+    for (const auto& [transport, buffers] : bench::all_carriers()) pairs.emplace_back(transport, buffers);
+    return pairs;
+  });
+  m.def(
+      "jacobi2d",
+      [](const Communicator& group, const std::array<std::int64_t, 2>& local, const std::vector<int>& grid,
+         int inflation, bool touched, double mass_squared, const Carriers& carriers, double seconds,
+         double block_seconds) {
+        const bench::JacobiProblem problem{local, mass_squared, inflation, touched};
+        const bench::Jacobi2dCase c{problem, grid, carriers_of(carriers)};
+        return to_json(bench::jacobi2d(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "grid"_a, "inflation"_a, "touched"_a, "mass_squared"_a, "carriers"_a, "seconds"_a,
+      "block_seconds"_a, Released());
+  m.def(
+      "halo_face",
+      [](const Communicator& group, std::int64_t bytes, const std::string& traffic, const Carriers& carriers,
+         double seconds, double block_seconds) {
+        const bench::HaloFaceCase c{bytes, traffic, carriers_of(carriers)};
+        return to_json(bench::halo_face(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "bytes"_a, "traffic"_a, "carriers"_a, "seconds"_a, "block_seconds"_a, Released());
+  m.def(
+      "halo_operator",
+      [](const Communicator& group, const std::array<std::int64_t, 4>& local, const std::string& face, int threads,
+         bool posting_by_all, const Carriers& carriers, double seconds, double block_seconds) {
+        const bench::HaloOperatorCase c{local, face, threads, posting_by_all, carriers_of(carriers)};
+        return to_json(bench::halo_operator(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "face"_a, "threads"_a, "posting_by_all"_a, "carriers"_a, "seconds"_a,
+      "block_seconds"_a, Released());
+  m.def(
+      "halo_stress",
+      [](const Communicator& group, const std::string& transport, int buffers, std::int64_t exchanges,
+         std::uint64_t seed, std::int64_t longest, double time_limit, int ranks, double damage,
+         const std::optional<std::function<void(std::int64_t, const std::string&)>>& progress) {
+        const bench::HaloStressCase c{{transport, buffers}, exchanges, seed, longest, time_limit, ranks, damage};
+        const auto tell = [&](std::int64_t done, const std::string& words) {
+          if (!progress) return;
+          nb::gil_scoped_acquire lock;
+          (*progress)(done, words);
+        };
+        return bench::to_json(bench::halo_stress(group, c, tell));
+      },
+      "communicator"_a, "transport"_a, "buffers"_a, "exchanges"_a, "seed"_a, "longest"_a, "time_limit"_a, "ranks"_a,
+      "damage"_a, "progress"_a.none(), Released());
+  m.def(
+      "allreduce",
+      [](const Communicator& group, int elements, const std::string& method, double seconds, double block_seconds) {
+        return bench::to_json(bench::allreduce(group, {elements, method}, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "elements"_a, "method"_a, "seconds"_a, "block_seconds"_a, Released());
+}
+
 }  // namespace
 
 void bind_bench(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
+  bind_communication(m);
   m.def(
       "dslash",
       [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks: times beside the ceilings that the same run measured. docs/benchmarks/README.md explains the numbers.
 
-Every function returns one dictionary a case, the object that `halocline bench NAME --json FILE` writes. Collective.
+Every function returns one dictionary a case, the object that `halocline bench NAME --json FILE` writes; those that
+compare transports return a list, one a transport and number of buffers. Collective.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from halocline import _halocline
@@ -16,6 +17,11 @@ from halocline.comm import communicator
 FORMS = ("hopping", "wilson", "clover", "schur")
 PRECISIONS = ("float", "double")
 SOLVERS = ("bicgstab", "cg", "gcr", "fgmres")
+TRAFFICS = ("ping-pong", "both-ways")
+FACES = ("all", "x", "y", "z", "t")
+REDUCTIONS = ("shared_memory", "messages", "mpi")
+Carriers = Sequence[tuple[str, int]]
+"""Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
 SECONDS = 0.5
 BLOCK_SECONDS = 0.0005
 
@@ -79,3 +85,105 @@ def heatbath(
     group = communicator(comm)
     text = _halocline.bench.heatbath(group, list(local), threads, beta, overrelaxation_steps, seconds, block_seconds)
     return json.loads(text)
+
+
+def carriers() -> list[tuple[str, int]]:
+    """Every transport that Halocline knows of, with one buffer and with two, after plain MPI."""
+    return [(transport, buffers) for transport, buffers in _halocline.bench.carriers()]
+
+
+def jacobi2d(
+    local: Sequence[int] = (60, 60),
+    grid: Sequence[int] = (),
+    inflation: int = 1,
+    touched: bool = True,
+    mass_squared: float = 1.0,
+    carriers: Carriers = (),
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> list[dict[str, Any]]:
+    """One sweep of a 2-d Jacobi solver over every carrier, its field verified.
+
+    local: x, y, the sites of each process; grid: processes along x and y, least surface when empty; inflation: messages
+    are so many times as long as needed; touched: the rest of them is written and read as well
+    A carrier that cannot serve here has the key `skipped`, and no times. Raises Error when a field comes out wrong.
+    """
+    texts = _halocline.bench.jacobi2d(
+        communicator(comm), list(local), list(grid), inflation, touched, mass_squared, list(carriers), seconds,
+        block_seconds,
+    )  # fmt: skip
+    return [json.loads(text) for text in texts]
+
+
+def halo_face(
+    bytes: int = 4096,
+    traffic: str = "ping-pong",
+    carriers: Carriers = (),
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> list[dict[str, Any]]:
+    """One face between two processes over every carrier, beside the floor of the same run.
+
+    bytes: of the message, a multiple of 8; traffic: one of TRAFFICS
+    """
+    texts = _halocline.bench.halo_face(
+        communicator(comm), bytes, traffic, list(carriers), seconds, block_seconds
+    )  # fmt: skip
+    return [json.loads(text) for text in texts]
+
+
+def halo_operator(
+    local: Sequence[int] = (32, 6, 4, 3),
+    face: str = "all",
+    threads: int = 1,
+    posting_by_all: bool = False,
+    carriers: Carriers = (),
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> list[dict[str, Any]]:
+    """The ten exchanges of one application of the domain-decomposed Wilson operator, over every carrier.
+
+    local: x, y, z, t, the sites of each process; face: one of FACES; posting_by_all: every thread posts its own faces
+    """
+    texts = _halocline.bench.halo_operator(
+        communicator(comm), list(local), face, threads, posting_by_all, list(carriers), seconds, block_seconds
+    )
+    return [json.loads(text) for text in texts]
+
+
+def halo_stress(
+    transport: str,
+    buffers: int = 2,
+    exchanges: int = 1_000_000,
+    seed: int = 1,
+    longest: int = 4096,
+    time_limit: float = 60.0,
+    ranks: int = 4,
+    damage: float = 0.0,
+    comm: Any = None,
+    progress: Callable[[int, str], None] | None = None,
+) -> dict[str, Any]:
+    """Random exchanges, every byte verified; all that is drawn follows from the seed.
+
+    longest: bytes of a message at most; ranks, damage: of the transport `simulated`, which runs inside one process;
+    progress: told from time to time how many exchanges are done, and a few words
+    Raises Error at the first wrong byte, naming rank, face and step.
+    """
+    text = _halocline.bench.halo_stress(
+        communicator(comm), transport, buffers, exchanges, seed, longest, time_limit, ranks, damage, progress
+    )
+    return json.loads(text)
+
+
+def allreduce(
+    elements: int = 3,
+    method: str = "shared_memory",
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """A sum of 1 to 32 doubles over all processes beside MPI_Allreduce; method: one of REDUCTIONS."""
+    return json.loads(_halocline.bench.allreduce(communicator(comm), elements, method, seconds, block_seconds))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a table: what was measured beside what the machine could do."""
+"""Results as a table: what was measured beside what the machine could do.
+
+Each benchmark has columns of its own. A case that was skipped has none: it is named below the table with the reason.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 
 Result = Mapping[str, Any]
 
-HIDDEN = ("mass", "csw", "tolerance", "even_odd", "grid", "tile", "gauge")
+HIDDEN = (
+    "mass", "csw", "tolerance", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes",
+)  # fmt: skip
 """Parameters of a case that the table leaves to the JSON."""
 
 
@@ -30,11 +35,16 @@ def case_text(value: Any) -> str:
     return "x".join(str(n) for n in value) if isinstance(value, list) else str(value)
 
 
-COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
+Columns = tuple[tuple[str, Callable[[Result], str]], ...]
+
+TIMES: Columns = (
     ("median", lambda r: time_text(r["seconds"]["median"])),
     ("min", lambda r: time_text(r["seconds"]["min"])),
     ("max", lambda r: time_text(r["seconds"]["max"])),
     ("runs", lambda r: str(r["seconds"]["runs"])),
+)
+KERNEL: Columns = (
+    *TIMES,
     ("Gflop/s", lambda r: number_text(r["gflops"])),
     ("of peak", lambda r: number_text(r["fraction_of_fma_peak"], 100, " %")),
     ("GB/s", lambda r: number_text(r["gbytes_per_s"])),
@@ -44,26 +54,93 @@ COLUMNS: tuple[tuple[str, Callable[[Result], str]], ...] = (
 )
 
 
+def _found(key: str, text: Callable[[Any], str] = time_text, name: str = "") -> tuple[str, Callable[[Result], str]]:
+    """A column of what a case found, under its own name."""
+    return name or key.replace("_", " "), lambda r: text(r["result"][key])
+
+
+def _ratio(value: float | None) -> str:
+    return number_text(value, 1, " x")
+
+
+FINDINGS: dict[str, Columns] = {
+    "solver": (_found("iterations", str), _found("residual", number_text)),
+    "jacobi2d": (
+        _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
+        _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),
+        _found("error", number_text),
+    ),
+    "halo face": (
+        _found("floor"), _found("over_floor", _ratio), _found("copy"), _found("cache_line"),
+        _found("over_parts", _ratio, "over their sum"),
+    ),
+    "halo operator": (_found("exchange"), ("GB/s", lambda r: number_text(r["gbytes_per_s"]))),
+    "halo stress": (
+        _found("messages", str), _found("bytes", str), _found("reductions", str), _found("wrong", str),
+    ),
+    "allreduce": (
+        _found("by", str), _found("min", name="least"), _found("average"), _found("max", name="most"),
+        _found("mpi_median", name="MPI median"), _found("mpi_min", name="least"),
+        _found("mpi_average", name="average"), _found("mpi_max", name="most"), _found("speedup", _ratio),
+        _found("exact", str),
+    ),
+}  # fmt: skip
+"""What the table shows of `result`, by kind."""
+COMMUNICATION = ("jacobi2d", "halo face", "halo operator", "halo stress", "allreduce")
+
+
+def kind(result: Result) -> str:
+    """The benchmark, and which of its measurements where it has several."""
+    return " ".join([result["bench"], *([result["case"]["measured"]] if "measured" in result["case"] else [])])
+
+
+def measured(results: Sequence[Result]) -> list[Result]:
+    return [r for r in results if "skipped" not in r]
+
+
+def skipped(results: Sequence[Result]) -> list[str]:
+    """A sentence for each thing that could not be measured, said once."""
+    found: dict[str, None] = {}
+    for r in results:
+        if "skipped" in r:
+            case = r["case"]
+            name = case.get("transport", case.get("method", r["bench"]))
+            depth = f", {case['buffers']} buffer{'s' if case['buffers'] > 1 else ''}" if "buffers" in case else ""
+            found[f"skipped: {name}{depth}: {r['skipped']}"] = None
+    return list(found)
+
+
 def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
-    """Header and cells; the parameters first, then the columns above, then what a case found."""
-    if not results:
+    """Header and cells of results of one kind; the parameters first, then times, then what a case found."""
+    shown = measured(results)
+    if not shown:
         return [], []
-    parameters = [key for key in results[0]["case"] if key not in HIDDEN]
-    found = [key for key in results[0].get("result", {}) if key in ("iterations", "residual")]
-    header = parameters + [name for name, _ in COLUMNS] + found
+    name = kind(shown[0])
+    columns = (TIMES if name in COMMUNICATION else KERNEL) + FINDINGS.get(name, ())
+    hidden = HIDDEN if name in COMMUNICATION else (*HIDDEN, "grid")
+    parameters = [key for key in shown[0]["case"] if key not in hidden]
+    header = parameters + [title for title, _ in columns]
     cells = [
-        [case_text(r["case"].get(key, "-")) for key in parameters]
-        + [text(r) for _, text in COLUMNS]
-        + [number_text(r["result"][key]) if key == "residual" else str(r["result"][key]) for key in found]
-        for r in results
+        [case_text(r["case"].get(key, "-")) for key in parameters] + [text(r) for _, text in columns] for r in shown
     ]
     return header, cells
 
 
+def markdown(results: Sequence[Result]) -> str:
+    """The same table for a page of the documentation."""
+    header, cells = rows(results)
+    if not header:
+        return ""
+    lines = [header, ["---"] * len(header), *cells]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def ceiling_text(result: Result) -> str:
-    """One line on the machine, as this case found it."""
+    """One line on the machine, as this case found it; empty where it looked at nothing but the cache line."""
     c = result["ceiling"]
     w = c["working_set"]
+    if not c["fma_gflops"]:
+        return ""
     line = (
         f"ceilings: FMA {number_text(c['fma_gflops'])} Gflop/s; memory triad {number_text(c['stream_gbytes_per_s'])}, "
         f"read {number_text(c['read_gbytes_per_s'])} GB/s; {w['bytes'] / 2**20:.3g} MiB triad "

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of the communication benchmarks, each a line for every way of communicating.
+
+jacobi2d: time of a sweep against the length of a message. halo: time of a message against its length, with the floor.
+allreduce: median time of a sum against its length, with the band from the least time to the average over processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+from halocline.bench.table import Result, kind, measured
+from halocline.errors import FileError, InvalidArgument
+
+STYLE = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "0.92",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "halocline",
+}
+COLOURS = ["#0b5fa5", "#c8500a", "#2b8a3e", "#8e3b9e", "#a07800", "#b8305f", "#4a6572", "#3a3a3a"]
+Line = tuple[list[float], list[float]]
+
+
+def lines(results: Sequence[Result], x: Callable[[Result], float]) -> dict[tuple[str, int], Line]:
+    """Lengths and median seconds, ascending, by transport and buffers in the order of first appearance."""
+    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for r in measured(results):
+        key = (r["case"]["transport"], r["case"]["buffers"])
+        found.setdefault(key, []).append((x(r), r["seconds"]["median"]))
+    return {key: ([a for a, _ in sorted(pairs)], [b for _, b in sorted(pairs)]) for key, pairs in found.items()}
+
+
+def draw(path: Path, results: Sequence[Result]) -> None:
+    """Writes the picture of results of one kind; the suffix of the path says in which format.
+
+    Raises InvalidArgument when there is nothing to draw, FileError when the file cannot be written. Collective: no.
+    """
+    painters = {"jacobi2d": _jacobi2d, "halo face": _halo, "allreduce": _allreduce}
+    shown = measured(results)
+    paint = painters.get(kind(shown[0])) if shown else None
+    if paint is None:
+        raise InvalidArgument(
+            "--plot: there is no picture of this; jacobi2d, allreduce and one face by itself have one."
+        )
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    beside = path.with_name(f".partial-{path.name}")
+    with mpl.rc_context(STYLE):
+        figure = paint(plt, shown)
+        try:
+            figure.savefig(beside, dpi=160)
+            os.replace(beside, path)
+        except (OSError, ValueError) as error:
+            beside.unlink(missing_ok=True)
+            raise FileError(f"{path}: the picture cannot be written: {error}") from None
+        finally:
+            plt.close(figure)
+
+
+def _transports(axes: Any, found: dict[tuple[str, int], Line]) -> None:
+    """A colour a transport; dashed and open for one buffer, solid and filled for two."""
+    colours: dict[str, str] = {}
+    for (transport, buffers), (x, y) in found.items():
+        colour = colours.setdefault(transport, COLOURS[len(colours) % len(COLOURS)])
+        alone = transport == "mpi"
+        axes.plot(
+            x, [1e6 * t for t in y], color=colour, linewidth=1.4, markersize=4,
+            linestyle=":" if alone else "--" if buffers == 1 else "-",
+            marker="x" if alone else "o", markerfacecolor="white" if buffers == 1 else colour,
+            label="plain MPI" if alone else f"{transport}, {buffers} buffer{'s' if buffers > 1 else ''}",
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+
+
+def _jacobi2d(plt: Any, results: Sequence[Result]) -> Any:
+    figure, axes = plt.subplots(figsize=(6.8, 4.6))
+    _transports(axes, lines(results, lambda r: max(r["case"]["message_bytes"])))
+    interior = [r["result"]["overlap"] for r in results if r["result"]["overlap"]]
+    if interior:
+        typical = 1e6 * sorted(interior)[len(interior) // 2]
+        axes.axhline(typical, color="0.5", linewidth=1, linestyle="-.", label="inner sites alone")
+    case = results[0]["case"]
+    axes.set_title(
+        f"{case['processes']} processes as {case['grid'][0]} x {case['grid'][1]}, "
+        f"{case['local'][0]} x {case['local'][1]} sites each",
+        fontsize=9, color="0.35", loc="left",
+    )  # fmt: skip
+    axes.set_xlabel("message [bytes]")
+    axes.set_ylabel("time of a sweep [us]")
+    axes.legend(fontsize=8)
+    return figure
+
+
+def _halo(plt: Any, results: Sequence[Result]) -> Any:
+    traffics = list(dict.fromkeys(r["case"]["traffic"] for r in results))
+    figure, panels = plt.subplots(1, len(traffics), figsize=(1 + 5.2 * len(traffics), 4.4), squeeze=False, sharey=True)
+    for axes, traffic in zip(panels[0], traffics, strict=True):
+        some = [r for r in results if r["case"]["traffic"] == traffic]
+        _transports(axes, lines(some, lambda r: r["case"]["bytes"]))
+        floor = sorted({(r["case"]["bytes"], r["result"]["floor"]) for r in some if r["result"]["floor"]})
+        if floor:
+            axes.plot([n for n, _ in floor], [1e6 * t for _, t in floor], color="black", linewidth=2, label="floor")
+        axes.set_title(traffic, fontsize=9, color="0.35", loc="left")
+        axes.set_xlabel("message [bytes]")
+    panels[0][0].set_ylabel("time of a message [us]")
+    panels[0][0].legend(fontsize=8)
+    return figure
+
+
+def _allreduce(plt: Any, results: Sequence[Result]) -> Any:
+    figure, axes = plt.subplots(figsize=(6.4, 4.3))
+    methods = list(dict.fromkeys(r["case"]["method"] for r in results))
+    for colour, method in zip(COLOURS, methods, strict=False):
+        some = sorted((r for r in results if r["case"]["method"] == method), key=lambda r: r["case"]["elements"])
+        x = [r["case"]["elements"] for r in some]
+        found = [r["result"] for r in some]
+        name = {"mpi": "MPI_Allreduce", "messages": "messages", "shared_memory": "shared memory"}.get(method, method)
+        axes.plot(x, [1e6 * f["median"] for f in found], color=colour, marker="o", markersize=4, label=name)
+        axes.fill_between(
+            x,
+            [1e6 * f["min"] for f in found],
+            [1e6 * f["average"] for f in found],
+            color=colour,
+            alpha=0.12,
+            linewidth=0,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_title(f"{results[0]['case']['processes']} processes", fontsize=9, color="0.35", loc="left")
+    axes.set_xlabel("doubles in a sum")
+    axes.set_ylabel("time of a sum [us]")
+    axes.legend(fontsize=8)
+    return figure

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`halocline bench ...`: how fast the kernels are on this machine, as fractions of what it could do."""
+
+from __future__ import annotations
+
+import typer
+
+from halocline.cli.bench import communication, kernels
+
+app = typer.Typer(no_args_is_help=True, help="Benchmarks, measured against the ceilings of the same run.")
+kernels.add_to(app)
+communication.add_to(app)

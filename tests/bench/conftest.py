@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmark tests share: the command under mpirun, and a lock of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+SECONDS = 300
+OPEN_MPI = {
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "passive",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",  # the cores may be shared with other tests
+}
+
+
+@pytest.fixture
+def bench_command(tmp_path):
+    """bench_command(*words, ranks=2): `halocline bench ...` in the test's folder, under mpirun unless ranks is 0."""
+
+    def run(*words: object, ranks: int = 2) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-m", "halocline.cli.main", "bench", *map(str, words)]
+        if ranks:
+            if shutil.which("mpirun") is None:
+                pytest.skip("no mpirun in PATH")
+            command = ["mpirun", "-n", str(ranks), *command]
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
+        kept |= OPEN_MPI | {"TMPDIR": folder}
+        return subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=SECONDS)
+
+    # A lock of its own, so that a benchmark of somebody else does not hold up the tests. Not in the test's folder: Open
+    # MPI keeps sockets there, whose paths must be short.
+    with tempfile.TemporaryDirectory() as folder:
+        yield run
