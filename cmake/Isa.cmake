@@ -30,6 +30,34 @@ if(NOT DEFINED halocline_isa_${HALOCLINE_ISA})
 endif()
 list(APPEND halocline_isa_flags ${halocline_isa_${HALOCLINE_ISA}})
 
+# g++ 12.2 (Debian 12's) takes a 256-bit constant whose two low words are equal and whose high ones are zero, such as
+# {64, 64, 0, 0}, for a broadcast of the low word: a wrong program without a warning. Where the compiler at hand does so,
+# it is kept from making constants by broadcast from an integer register, which is the one place of the error. Kernels do
+# not notice: they broadcast from memory.
+if(NOT CMAKE_CROSSCOMPILING AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set(halocline_probe ${PROJECT_BINARY_DIR}/wide_constant)
+  file(WRITE ${halocline_probe}.cpp "
+#include <cstddef>
+#include <span>
+#include <vector>
+__attribute__((noinline)) bool right(std::span<const std::size_t> v) { return v[1] == 64 && v[2] == 0 && v[3] == 0; }
+int main() {
+  bool good = true;
+  for (int k : {1, 2, 3}) good = right(std::vector<std::size_t>{64, 64, 0, 0}) && k > 0 && good;
+  return good ? 0 : 1;
+}
+")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -O3 ${halocline_isa_flags} ${halocline_probe}.cpp -o ${halocline_probe}
+                  RESULT_VARIABLE halocline_status OUTPUT_QUIET ERROR_QUIET)
+  if(halocline_status EQUAL 0)
+    execute_process(COMMAND ${halocline_probe} RESULT_VARIABLE halocline_status OUTPUT_QUIET ERROR_QUIET)
+    if(NOT halocline_status EQUAL 0)  # also where this machine cannot run it
+      message(STATUS "This compiler makes some wide constants wrong; building without the optimisation that does")
+      list(APPEND halocline_isa_flags -mtune-ctrl=^inter_unit_moves_to_vec)
+    endif()
+  endif()
+endif()
+
 # What the compiler defines under these flags.
 set(halocline_empty ${PROJECT_BINARY_DIR}/empty.cpp)
 file(WRITE ${halocline_empty} "")

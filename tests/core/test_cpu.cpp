@@ -7,8 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace halocline::core;
 
@@ -36,4 +39,16 @@ TEST_CASE("cpu: the revision is twelve hexadecimal digits or unknown") {
   const std::string_view revision = git_revision();
   const bool hexadecimal = revision.size() == 12 && revision.find_first_not_of("0123456789abcdef") == revision.npos;
   CHECK((hexadecimal || revision == "unknown"));
+}
+
+namespace {
+[[gnu::noinline]] std::size_t sum_of_high_half(std::span<const std::size_t> v) { return v[2] + v[3]; }
+}  // namespace
+
+// g++ 12.2 made {64, 64, 64, 64} of this under AVX-512; cmake/Isa.cmake keeps it from it.
+TEST_CASE("cpu: the compiler makes wide constants what the source says") {
+  for (const std::size_t turn : {1u, 2u, 3u}) {
+    CHECK(sum_of_high_half(std::vector<std::size_t>{64, 64, 0, 0}) == 0);
+    CHECK(sum_of_high_half(std::vector<std::size_t>{64, 64, turn, 0}) == turn);
+  }
 }
