@@ -79,11 +79,7 @@ std::unique_ptr<Transport> transport_named(const ProcessGrid& grid, std::span<co
 
 struct HaloExchange::State {
   State(const ProcessGrid& g, std::unique_ptr<Transport> t, const HaloOptions& o)
-      : grid(g),
-        transport(std::move(t)),
-        options(o),
-        buffers(static_cast<int>(o.buffering)),
-        takes_turns(o.threads && transport != nullptr && !transport->concurrent()) {}
+      : grid(g), transport(std::move(t)), options(o), buffers(static_cast<int>(o.buffering)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -130,7 +126,7 @@ struct HaloExchange::State {
   std::unique_ptr<Transport> transport;
   HaloOptions options;
   int buffers;
-  bool takes_turns;
+  bool takes_turns = false;
   std::vector<std::size_t> capacity;  ///< shape (2 ndim,)
   std::vector<std::size_t> awaited;   ///< shape (2 ndim,): bytes of the message posted last to this face
   std::vector<Link> links;            ///< shape (2 ndim,)
@@ -171,6 +167,7 @@ HaloExchange::HaloExchange(const ProcessGrid& grid, std::span<const std::size_t>
   std::vector<std::size_t> wire;
   for (const std::size_t bytes : bytes_) wire.push_back(s.wire_bytes(bytes));
   s.transport->open(grid, wire, s.buffers);
+  s.takes_turns = options.threads && !s.transport->concurrent();
   s.links.resize(bytes_.size());
 }
 
