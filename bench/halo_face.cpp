@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "bench/payload.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/pack.hpp"
 
 namespace halocline::bench {
 namespace {
@@ -77,11 +79,26 @@ Work both_ways(std::shared_ptr<Exchange> exchange) {
   };
 }
 
-/// The same two patterns on bare memory.
-Work bare(std::shared_ptr<BarePair> pair, bool ping_pong, bool first) {
-  return [pair, ping_pong, first, payload = Payload{}]() mutable {
+/// Copies past the caches; the flag that follows must not overtake it.
+void stream_copy(std::span<std::byte> to, std::span<const std::byte> from) {
+  using Line = core::Pack<double, 64 / sizeof(double)>;
+  const std::size_t whole = to.size() / sizeof(Line);
+  auto* target = reinterpret_cast<double*>(to.data());
+  const auto* source = reinterpret_cast<const double*>(from.data());
+  for (std::size_t i = 0; i < whole; ++i) core::stream(target + i * Line::lanes, Line::load(source + i * Line::lanes));
+  core::fence_streams();
+  const std::size_t done = whole * sizeof(Line);
+  std::memcpy(to.data() + done, from.data() + done, to.size() - done);
+}
+
+/// The same two patterns on bare memory. @param streaming  written at home first, and copied past the caches
+Work bare(std::shared_ptr<BarePair> pair, bool ping_pong, bool first, bool streaming) {
+  auto home = std::make_shared<core::AlignedArray<std::byte>>(static_cast<std::int64_t>(pair->outbox().size()));
+  return [pair, home, ping_pong, first, streaming, payload = Payload{}]() mutable {
     const auto send = [&] {
-      produce(pair->outbox(), ++payload.written);
+      const std::span<std::byte> box = pair->outbox();
+      produce(streaming ? home->span() : box, ++payload.written);
+      if (streaming) stream_copy(box, home->span());
       pair->post();
     };
     const auto receive = [&] {
@@ -156,14 +173,16 @@ std::vector<Result> halo_face(const comm::Communicator& group, const HaloFaceCas
   const std::size_t carriers = works.size();
   works.push_back(copying(c.bytes));
   if (has_floor) {
-    works.push_back(bare(std::make_shared<BarePair>(group, face_bytes[0]), ping_pong, first));
-    works.push_back(bare(std::make_shared<BarePair>(group, 0), true, first));
+    for (const bool streaming : {false, true})
+      works.push_back(bare(std::make_shared<BarePair>(group, face_bytes[0]), ping_pong, first, streaming));
+    works.push_back(bare(std::make_shared<BarePair>(group, 0), true, first, false));
   }
   const std::vector<Spread> spreads = measure_in_turns(group, works, effort);
   const double half = ping_pong ? 0.5 : 1.0;
   const double copy = spreads[carriers].median;
-  const double floor = has_floor ? half * spreads[carriers + 1].median : unknown;
-  const double cache_line = has_floor ? 0.5 * spreads[carriers + 2].median : unknown;
+  const double floor =
+      has_floor ? half * std::min(spreads[carriers + 1].median, spreads[carriers + 2].median) : unknown;
+  const double cache_line = has_floor ? 0.5 * spreads[carriers + 3].median : unknown;
 
   for (std::size_t i = 0; i < carriers; ++i) {
     Result& result = results[measured[i]];

@@ -56,7 +56,7 @@ JacobiField::JacobiField(const comm::ProcessGrid& grid, const JacobiProblem& pro
       diagonal_(problem.diagonal()),
       inverse_(1.0 / diagonal_),
       touched_(problem.touched),
-      pitch_((local_[0] + pad - 1) / pad * pad),
+      pitch_((local_[0] + 2 * line - 2) / line * line),
       x_(pitch_ * local_[1]),
       next_(pitch_ * local_[1]),
       b_(pitch_ * local_[1]) {
@@ -76,7 +76,7 @@ void JacobiField::pack(int face, std::span<std::byte> message) noexcept {
   const bool upper = face % 2 == 1;
   std::int64_t sites = ny;
   if (face < 2) {
-    const double* from = x_.data() + (upper ? nx - 1 : 0);
+    const double* from = row(x_, 0) + (upper ? nx - 1 : 0);
     for (std::int64_t j = 0; j < ny; ++j) to[j] = from[j * pitch_];
   } else {
     sites = nx;

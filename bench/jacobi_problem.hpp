@@ -65,10 +65,13 @@ public:
   double error(std::int64_t sweeps) const;
 
 private:
-  static constexpr std::int64_t pad = 8;
-  double* row(core::AlignedArray<double>& field, std::int64_t j) const noexcept { return field.data() + j * pitch_; }
+  /// Rows begin one number before a cache line, so that the inner sites begin with one.
+  static constexpr std::int64_t line = 8;
+  double* row(core::AlignedArray<double>& field, std::int64_t j) const noexcept {
+    return field.data() + j * pitch_ + line - 1;
+  }
   const double* row(const core::AlignedArray<double>& field, std::int64_t j) const noexcept {
-    return field.data() + j * pitch_;
+    return field.data() + j * pitch_ + line - 1;
   }
   void pack(int face, std::span<std::byte> message) noexcept;
   void inner_sites() noexcept;
