@@ -24,7 +24,19 @@ OPEN_MPI = {
 
 
 @pytest.fixture
-def bench_command(tmp_path):
+def open_mpi():
+    """The environment of a run, with a lock of the benchmarks of its own.
+
+    So a benchmark of somebody else does not hold up the tests. The lock is not in the test's folder: Open MPI keeps
+    sockets there, whose paths must be short.
+    """
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
+    with tempfile.TemporaryDirectory() as folder:
+        yield kept | OPEN_MPI | {"TMPDIR": folder}
+
+
+@pytest.fixture
+def bench_command(tmp_path, open_mpi):
     """bench_command(*words, ranks=2): `halocline bench ...` in the test's folder, under mpirun unless ranks is 0."""
 
     def run(*words: object, ranks: int = 2) -> subprocess.CompletedProcess:
@@ -33,11 +45,6 @@ def bench_command(tmp_path):
             if shutil.which("mpirun") is None:
                 pytest.skip("no mpirun in PATH")
             command = ["mpirun", "-n", str(ranks), *command]
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "PRTE_"))}
-        kept |= OPEN_MPI | {"TMPDIR": folder}
-        return subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, timeout=SECONDS)
+        return subprocess.run(command, cwd=tmp_path, env=open_mpi, capture_output=True, text=True, timeout=SECONDS)
 
-    # A lock of its own, so that a benchmark of somebody else does not hold up the tests. Not in the test's folder: Open
-    # MPI keeps sockets there, whose paths must be short.
-    with tempfile.TemporaryDirectory() as folder:
-        yield run
+    return run

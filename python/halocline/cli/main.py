@@ -107,7 +107,10 @@ def finish(status: int, sentence: str) -> int:
         return status
     from halocline import _halocline
 
-    _print_error(f"rank {rank}: {sentence}" if sentence else f"rank {rank} stopped.")
+    head = f"rank {rank}"
+    _print_error(
+        f"{head} stopped." if not sentence else sentence if sentence.startswith(head) else f"{head}: {sentence}"
+    )
     _halocline.comm.abort_all(status)
     return status
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that dies or stalls in the middle of a run: every rank that waits says so, and the run ends."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+RANKS, VICTIM, TIME_LIMIT = 3, 1, 3
+
+
+def process_of(rank: int, launcher: int) -> int | None:
+    """The process of this rank among the children of mpirun, once it runs the command."""
+    for folder in Path("/proc").iterdir():
+        try:
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent == launcher and f"OMPI_COMM_WORLD_RANK={rank}".encode() in (folder / "environ").read_bytes():
+                return int(folder.name)
+        except (OSError, IndexError, ValueError):
+            continue
+    return None
+
+
+def wait_for(condition, seconds: float):
+    """Polls a condition; what it found, or None when the time is over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    return None
+
+
+def in_the_middle(pid: int) -> bool:
+    """The rank has exchanged for some time: it has used CPU for seconds beyond the start of Python."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") > 2.0
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun in PATH")
+@pytest.mark.parametrize(
+    ("transport", "blow", "said"),
+    [
+        ("shared_memory", signal.SIGSTOP, f"within {TIME_LIMIT} s"),
+        ("shared_memory", signal.SIGKILL, "has ended"),
+        ("mpi_persistent", signal.SIGKILL, "has ended"),
+    ],
+)
+def test_a_lost_rank_is_an_error_on_every_rank_that_waits(open_mpi, tmp_path, transport, blow, said):
+    words = ("bench", "halo", "--stress", 10**9, "--transport", transport, "--buffers", 2, "--time-limit", TIME_LIMIT)
+    command = ["mpirun", "--enable-recovery", "-n", str(RANKS), sys.executable, "-m", "halocline.cli.main"]
+    with subprocess.Popen(
+        [*command, *map(str, words)], cwd=tmp_path, env=open_mpi, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    ) as run:  # fmt: skip
+        try:
+            pid = wait_for(lambda: process_of(VICTIM, run.pid), 60)
+            assert pid, "the rank did not start"
+            assert wait_for(lambda: in_the_middle(pid), 120), "the rank did not get going"
+            os.kill(pid, blow)
+            text, _ = run.communicate(timeout=120)  # it ends by itself: nobody is left hanging
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+    for rank in set(range(RANKS)) - {VICTIM}:
+        sentence = re.search(
+            rf"halo exchange, rank {rank}, face [+-]\w+, step \d+, transport {transport}: [^\n]*", text
+        )
+        lost_in_a_sum = re.search(rf"rank {rank}: sum \d+ of this reduction: [^\n]*", text)
+        found = sentence or lost_in_a_sum
+        assert found, text
+        assert f"rank {VICTIM}" in found[0], text
+        assert said in found[0] or lost_in_a_sum, text
