@@ -293,21 +293,26 @@ void HaloExchange::fill_ready(int face) {
   } else if (s.transport->direct(face)) {
     await_acknowledged(face);
   }
-  if (l.posted < static_cast<std::uint64_t>(s.buffers)) return;
-  const std::uint64_t last = l.posted - static_cast<std::uint64_t>(s.buffers);
-  const int slot = detail::slot_of(last, s.buffers);
+  if (l.posted >= static_cast<std::uint64_t>(s.buffers))
+    await_sent(face, l.posted - static_cast<std::uint64_t>(s.buffers));
+}
+
+/// This message of ours has left its outbox.
+void HaloExchange::await_sent(int face, std::uint64_t message) {
+  State& s = *state_;
+  const int slot = detail::slot_of(message, s.buffers);
   {
     const Turn turn(s.turn, s.takes_turns);
     if (s.transport->sent(face, slot)) return;
   }
-  poll(face, last, not_taken, [&] { return s.transport->sent(face, slot); });
+  poll(face, message, not_taken, [&] { return s.transport->sent(face, slot); });
 }
 
 /// With one buffer: the neighbour has read our last message.
 void HaloExchange::await_acknowledged(int face) {
   State& s = *state_;
   Link& l = s.link(face);
-  if (s.transport->paced(face) || detail::may_fill(l, s.buffers)) return;
+  if (detail::may_fill(l, s.buffers) || s.transport->paced(face)) return;
   poll(face, l.posted - 1, "our message was not read by", [&] {
     detail::prove(l, s.transport->acknowledged(face));
     return detail::may_fill(l, s.buffers);
@@ -401,7 +406,7 @@ void HaloExchange::wait_sent(FaceMask faces) {
     if (!contains(faces, face) || bytes(face) == 0) continue;
     const std::uint64_t posted = s.link(face).posted, buffers = static_cast<std::uint64_t>(s.buffers);
     for (std::uint64_t message = posted < buffers ? 0 : posted - buffers; message < posted; ++message) {
-      poll(face, message, not_taken, [&] { return s.transport->sent(face, detail::slot_of(message, s.buffers)); });
+      await_sent(face, message);
     }
   }
 }
@@ -456,6 +461,8 @@ void HaloExchange::finish_wait(int face) {
     }
   }
   detail::arrive(l, flag);
+  const int next = !s.one_buffer() && detail::may_fill(l, s.buffers) ? detail::slot_of(l.posted, s.buffers) : -1;
+  s.transport->arrived(face, slot, next, wire);
 }
 
 /// Throws unless a message of this exchange is awaited at this face.
@@ -480,7 +487,8 @@ void HaloExchange::wait(Face face) {
   const int at = checked_index(face);
   if (bytes(at) == 0) return;
   check_wait(at);
-  poll(at, state_->link(at).arrived, no_message, [&] { return look(at); });
+  const bool there = !state_->takes_turns && look(at);
+  if (!there) poll(at, state_->link(at).arrived, no_message, [&] { return look(at); });
   finish_wait(at);
 }
 

@@ -162,6 +162,7 @@ private:
   void check_wait(int face) const;
   void fill_ready(int face);
   void await_acknowledged(int face);
+  void await_sent(int face, std::uint64_t message);
   void put(int face);
   template <class Ready>
   void poll(int face, std::uint64_t step, const char* what, Ready&& ready);

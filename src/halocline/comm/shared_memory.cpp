@@ -10,6 +10,7 @@
 #include "halocline/comm/detail/text.hpp"
 #include "halocline/core/error.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <utility>
@@ -20,6 +21,8 @@ namespace {
 constexpr std::size_t line_pair = 128;        // [bytes] what one core's prefetcher takes at once
 constexpr std::uint64_t abandoned = 1;        // in the state word
 constexpr std::size_t copy_above = 8 * 1024;  // [bytes] of capacity; see the essay
+constexpr std::size_t box_gap = 4096 + 512;   // [bytes] see the essay; the rest spreads the boxes over a cache's sets
+constexpr std::size_t fetched_ahead = 2048;   // [bytes] of a message: more lines than a core keeps under way
 
 std::atomic_ref<std::uint64_t> word(std::byte* at) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
@@ -50,7 +53,9 @@ public:
   std::size_t end() const noexcept { return end_; }
 
 private:
-  std::size_t stride(std::size_t face) const noexcept { return (box_[face] + line_pair - 1) / line_pair * line_pair; }
+  std::size_t stride(std::size_t face) const noexcept {
+    return box_[face] == 0 ? 0 : (box_[face] + box_gap + line_pair - 1) / line_pair * line_pair;
+  }
 
   std::size_t slots_;
   std::vector<std::size_t> box_, first_;  // shape (2 ndim,)
@@ -171,6 +176,18 @@ void SharedMemoryTransport::put(int face, int slot, std::size_t bytes, std::uint
 std::uint64_t SharedMemoryTransport::arrived_flag(int face, int slot, std::size_t) {
   const Side& s = side(face);
   return word(s.in[static_cast<std::size_t>(slot)] + detail::BoxLayout::flag(s.box)).load(std::memory_order_acquire);
+}
+
+void SharedMemoryTransport::arrived(int face, int slot, int next_slot, std::size_t bytes) noexcept {
+  const Side& s = side(face);
+  if (s.neighbour == node_->rank()) return;
+  constexpr std::size_t line = detail::BoxLayout::alignment;
+  const std::size_t begin = detail::BoxLayout::data(s.box, bytes), end = std::min(s.box, begin + fetched_ahead);
+  for (std::size_t at = begin; at < end; at += line) __builtin_prefetch(s.in[static_cast<std::size_t>(slot)] + at, 0);
+  if (next_slot < 0 || s.copied) return;
+  for (std::size_t at = begin; at < end; at += line) {
+    __builtin_prefetch(s.there[static_cast<std::size_t>(next_slot)] + at, 1);
+  }
 }
 
 void SharedMemoryTransport::acknowledge(int face, std::uint64_t count) {

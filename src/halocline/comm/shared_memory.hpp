@@ -7,7 +7,11 @@
 /// outbox of a face *is* the inbox of the neighbour's opposite face, so packing is the transfer, and a put is one store
 /// of the flag, which releases what was packed to whoever acquires it by polling. The flag stands right behind the
 /// data, so that the line that is polled is next to the line that is read; boxes begin on pairs of cache lines, so that
-/// a prefetch of the adjacent line never takes a line away from another box.
+/// a prefetch of the adjacent line never takes a line away from another box. More than a page lies between two boxes:
+/// who reads a message to its end otherwise prefetches into the next box, and takes the lines from the neighbour that
+/// is about to fill them. When a message is seen to have arrived, its lines and those of the next outbox are called for
+/// at once. In a Jacobi sweep of 60 x 60 sites the two made 3.03 us into 2.27 (cores far apart) and 2.06 into 1.74
+/// (near).
 ///
 /// Faces of more than 8 KiB have outboxes of their own, which a put copies with streaming stores: packing then works in
 /// the cache, and the copy does not fetch the lines that the neighbour read last. Measured on two cores that share no
@@ -52,7 +56,7 @@ public:
   std::string_view name() const noexcept override { return "shared_memory"; }
   /// @throws InvalidArgument  when the ranks are not all on one node, or a neighbour gave another capacity
   /// @throws core::Error      when the memory is not to be had. Both on every rank of the node
-  /// Collective: yes, over the node.  Cost: the inboxes, each rounded up to 128 bytes, and outboxes for
+  /// Collective: yes, over the node.  Cost: the inboxes, each with 4.5 KiB of address space around it, and outboxes for
   /// the long faces.
   void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
@@ -61,6 +65,7 @@ public:
   std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
   void release(int, int) override {}
   bool sent(int, int) override { return true; }
+  void arrived(int face, int slot, int next_slot, std::size_t bytes) noexcept override;
   void acknowledge(int face, std::uint64_t count) override;
   std::uint64_t acknowledged(int face) override;
   bool direct(int face) const noexcept override { return !side(face).copied; }
