@@ -461,8 +461,7 @@ void HaloExchange::finish_wait(int face) {
     }
   }
   detail::arrive(l, flag);
-  const int next = !s.one_buffer() && detail::may_fill(l, s.buffers) ? detail::slot_of(l.posted, s.buffers) : -1;
-  s.transport->arrived(face, slot, next, wire);
+  s.transport->arrived(face, slot, wire);
 }
 
 /// Throws unless a message of this exchange is awaited at this face.

@@ -6,6 +6,7 @@
 
 #include "halocline/comm/detail/backend.hpp"
 #include "halocline/comm/detail/boxes.hpp"
+#include "halocline/comm/detail/patience.hpp"
 #include "halocline/comm/detail/streaming_copy.hpp"
 #include "halocline/comm/detail/text.hpp"
 #include "halocline/core/error.hpp"
@@ -18,11 +19,13 @@
 namespace halocline::comm {
 namespace {
 
-constexpr std::size_t line_pair = 128;        // [bytes] what one core's prefetcher takes at once
-constexpr std::uint64_t abandoned = 1;        // in the state word
-constexpr std::size_t copy_above = 8 * 1024;  // [bytes] of capacity; see the essay
-constexpr std::size_t box_gap = 4096 + 512;   // [bytes] see the essay; the rest spreads the boxes over a cache's sets
-constexpr std::size_t fetched_ahead = 2048;   // [bytes] of a message: more lines than a core keeps under way
+constexpr std::size_t line_pair = 128;  // [bytes] what one core's prefetcher takes at once
+constexpr std::uint64_t abandoned = 1;  // in the state word
+// [bytes] of capacity; see the essay. Between cores that share a cache, and between those that do not.
+constexpr std::size_t copy_above_near = 8 * 1024, copy_above_far = 2 * 1024;
+constexpr double far_hand_over = 100e-9;     // [s] of a cache line; near ones take 30 to 60 ns, far ones 150 to 200
+constexpr std::size_t box_gap = 4096 + 512;  // [bytes] see the essay; the rest spreads the boxes over a cache's sets
+constexpr std::size_t fetched_ahead = 1024;  // [bytes] of a message: in longer ones streams are found by the core
 
 std::atomic_ref<std::uint64_t> word(std::byte* at) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
@@ -70,6 +73,28 @@ void check_agreement(const ProcessGrid& grid, int face, std::uint64_t mine, std:
                               " bytes and face " + detail::name(here.opposite()) + " of its neighbour, rank " +
                               std::to_string(grid.neighbour(here)) + ", for " + std::to_string(theirs) +
                               "; neighbours must agree");
+}
+
+/// Seconds for a cache line to pass between this rank and the one beside it in the node, half the least of some round
+/// trips; 0 where ranks share cores and it would say nothing, or nobody is there to answer.
+/// @param mine, theirs  words on lines of their own, 0 at first, that nothing else uses
+double hand_over_seconds(detail::Backend& node, std::byte* mine, std::byte* theirs) {
+  constexpr int trips = 50, spins_of_own_cores = 1000;
+  constexpr double patience = 1e-3;  // [s] for one answer
+  if (node.spins() < spins_of_own_cores) return 0.0;
+  const bool first = node.rank() % 2 == 0;
+  double least = 1.0;
+  for (std::uint64_t trip = 1; trip <= trips; ++trip) {
+    const double begin = node.now();
+    if (first) word(theirs).store(trip, std::memory_order_release);
+    while (word(mine).load(std::memory_order_acquire) < trip) {
+      if (node.now() - begin > patience) return 0.0;
+      detail::pause();
+    }
+    if (!first) word(theirs).store(trip, std::memory_order_release);
+    if (trip > 1) least = std::min(least, node.now() - begin);  // the first waits for the other to come
+  }
+  return 0.5 * least;
 }
 
 }  // namespace
@@ -124,6 +149,14 @@ void SharedMemoryTransport::open(const ProcessGrid& grid, std::span<const std::s
   const PartLayout here(mine, slots);
   segment_ = node_->backend().share(here.end());
   std::byte* const own = segment_->part(node_->rank());
+  const int beside = node_->rank() ^ 1;
+  std::size_t copy_above = copy_above_near;
+  if (beside < node_->size()) {
+    constexpr std::size_t word_beside_state = 64;
+    const double seconds = hand_over_seconds(node_->backend(), own + PartLayout::state() + word_beside_state,
+                                             segment_->part(beside) + PartLayout::state() + word_beside_state);
+    if (seconds > far_hand_over) copy_above = copy_above_far;
+  }
   sides_.assign(mine.size(), {});
   std::size_t outbox_bytes = 0;
   for (int face = 0; face < faces; ++face) {
@@ -178,16 +211,12 @@ std::uint64_t SharedMemoryTransport::arrived_flag(int face, int slot, std::size_
   return word(s.in[static_cast<std::size_t>(slot)] + detail::BoxLayout::flag(s.box)).load(std::memory_order_acquire);
 }
 
-void SharedMemoryTransport::arrived(int face, int slot, int next_slot, std::size_t bytes) noexcept {
+void SharedMemoryTransport::arrived(int face, int slot, std::size_t bytes) noexcept {
   const Side& s = side(face);
-  if (s.neighbour == node_->rank()) return;
+  if (bytes > fetched_ahead || s.neighbour == node_->rank()) return;
   constexpr std::size_t line = detail::BoxLayout::alignment;
-  const std::size_t begin = detail::BoxLayout::data(s.box, bytes), end = std::min(s.box, begin + fetched_ahead);
+  const std::size_t begin = detail::BoxLayout::data(s.box, bytes), end = s.box;
   for (std::size_t at = begin; at < end; at += line) __builtin_prefetch(s.in[static_cast<std::size_t>(slot)] + at, 0);
-  if (next_slot < 0 || s.copied) return;
-  for (std::size_t at = begin; at < end; at += line) {
-    __builtin_prefetch(s.there[static_cast<std::size_t>(next_slot)] + at, 1);
-  }
 }
 
 void SharedMemoryTransport::acknowledge(int face, std::uint64_t count) {

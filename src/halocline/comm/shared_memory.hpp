@@ -9,14 +9,15 @@
 /// data, so that the line that is polled is next to the line that is read; boxes begin on pairs of cache lines, so that
 /// a prefetch of the adjacent line never takes a line away from another box. More than a page lies between two boxes:
 /// who reads a message to its end otherwise prefetches into the next box, and takes the lines from the neighbour that
-/// is about to fill them. When a message is seen to have arrived, its lines and those of the next outbox are called for
-/// at once. In a Jacobi sweep of 60 x 60 sites the two made 3.03 us into 2.27 (cores far apart) and 2.06 into 1.74
-/// (near).
+/// is about to fill them. When a message is seen to have arrived, its lines are called for at once. In a Jacobi sweep
+/// of 60 x 60 sites the two made 3.03 us into 2.27 (cores far apart) and 2.06 into 1.74 (near).
 ///
-/// Faces of more than 8 KiB have outboxes of their own, which a put copies with streaming stores: packing then works in
-/// the cache, and the copy does not fetch the lines that the neighbour read last. Measured on two cores that share no
-/// third-level cache: 16 KiB in 2.3 us instead of 8.3, 64 KiB in 6 us instead of 33; on two that do, 2.2 instead of
-/// 2.3 and 6 instead of 8, and 4 KiB in 0.9 instead of 0.4, hence the limit (detail/streaming_copy.hpp).
+/// Long faces have outboxes of their own, which a put copies with streaming stores: packing then works in the cache,
+/// and the copy does not fetch the lines that the neighbour read last. Measured on two cores that share no third-level
+/// cache: 4 KiB in 0.9 us instead of 2, 16 KiB in 2.3 instead of 8.3, 64 KiB in 6 instead of 33; on two that do, 4 KiB
+/// in 0.9 instead of 0.4, 16 KiB in 2.2 instead of 2.3, 64 KiB in 6 instead of 8. So faces are long above 8 KiB where
+/// cores are near, above 2 KiB where they are far, and open() times a cache line between a rank and the one beside it
+/// to tell (detail/streaming_copy.hpp).
 ///
 /// Nothing here is collective after open(), freeing included, and what is written after a neighbour has gone does no
 /// harm: see detail/shared_segment.hpp.
@@ -65,7 +66,7 @@ public:
   std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
   void release(int, int) override {}
   bool sent(int, int) override { return true; }
-  void arrived(int face, int slot, int next_slot, std::size_t bytes) noexcept override;
+  void arrived(int face, int slot, std::size_t bytes) noexcept override;
   void acknowledge(int face, std::uint64_t count) override;
   std::uint64_t acknowledged(int face) override;
   bool direct(int face) const noexcept override { return !side(face).copied; }

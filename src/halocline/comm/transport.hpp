@@ -69,9 +69,8 @@ public:
   /// put.
   virtual bool sent(int face, int slot) = 0;
 
-  /// A message has arrived in `slot` and will be read soon, and the outbox of the next one, where `next_slot` is not
-  /// -1, will be filled: a chance to bring their cache lines near, while the caller still does something else.
-  virtual void arrived(int /*face*/, int /*slot*/, int /*next_slot*/, std::size_t /*bytes*/) noexcept {}
+  /// A message has arrived in `slot` and will be read soon: a chance to call for its cache lines.
+  virtual void arrived(int /*face*/, int /*slot*/, std::size_t /*bytes*/) noexcept {}
 
   /// Puts a number, larger each time, where the neighbour of this face reads it by acknowledged(opposite face).
   virtual void acknowledge(int face, std::uint64_t count) = 0;
