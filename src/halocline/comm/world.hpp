@@ -11,7 +11,8 @@ namespace halocline::comm {
 ///
 /// The first call starts MPI (thread level SERIALIZED: several threads may communicate in turns) when nobody has, and
 /// then MPI is also ended when the process exits normally, unless a rank has died, or was found to stall and does not
-/// come to its end within 5 s: ending MPI would wait for it for ever. When somebody else started MPI, thread level and ending stay with them.
+/// come to its end within 5 s: ending MPI would wait for it for ever. When somebody else started MPI, thread level and
+/// ending stay with them.
 /// @throws core::Error  when MPI cannot be started, or has already ended
 /// Collective: the first call; later ones return the same group.
 Communicator world();

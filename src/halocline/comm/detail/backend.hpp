@@ -95,8 +95,9 @@ public:
   virtual bool alive(int rank) const noexcept = 0;
 
   /// Somebody has ended or stalls, so that what is collective may never return. From now on nothing collective happens
-  /// that nobody asked for: groups are not freed, pending communications are abandoned rather than completed, and at the
-  /// end of the process the layer below is shut down only if all ranks come there within seconds. Holds for all groups of this process. Collective: no.
+  /// that nobody asked for: groups are not freed, pending communications are abandoned rather than completed, and at
+  /// the end of the process the layer below is shut down only if all ranks come there within seconds. Holds for all
+  /// groups of this process. Collective: no.
   virtual void give_up() noexcept = 0;
 
   /// Messages of a rank to itself wait here, by tag, so that sending before receiving never blocks.
