@@ -264,17 +264,17 @@ void HaloExchange::poll(int face, std::uint64_t step, const char* what, Ready&& 
     const Turn turn(s.turn, s.takes_turns);
     return action();
   };
-  const int neighbour = s.grid.neighbour(Face::from_index(face));
+  const auto neighbour = [&] { return s.grid.neighbour(Face::from_index(face)); };
   const auto waited = detail::wait_until(
       s.backend(), s.options.time_limit, [&] { return s.failed || in_turn(ready); },
-      [&] { return in_turn([&] { return s.transport->neighbour_gone(face) || !s.backend().alive(neighbour); }); },
+      [&] { return in_turn([&] { return s.transport->neighbour_gone(face) || !s.backend().alive(neighbour()); }); },
       !s.options.threads);
   s.check_usable();  // another thread may have failed
   if (waited == detail::Waited::ready) return;
   s.fail(face, step,
          waited == detail::Waited::hopeless
-             ? fmt::format("{} rank {}: it has ended, or has given up this exchange", what, neighbour)
-             : fmt::format("{} rank {} within {:g} s; it has stalled, died, or posts other faces", what, neighbour,
+             ? fmt::format("{} rank {}: it has ended, or has given up this exchange", what, neighbour())
+             : fmt::format("{} rank {} within {:g} s; it has stalled, died, or posts other faces", what, neighbour(),
                            s.options.time_limit));
 }
 
