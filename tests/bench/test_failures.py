@@ -48,7 +48,6 @@ def in_the_middle(pid: int) -> bool:
     ("transport", "blow", "said"),
     [
         ("shared_memory", signal.SIGSTOP, f"within {TIME_LIMIT} s"),
-        ("shared_memory", signal.SIGKILL, "has ended"),
         ("mpi_persistent", signal.SIGKILL, "has ended"),
     ],
 )

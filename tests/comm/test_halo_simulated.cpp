@@ -14,6 +14,13 @@ using namespace halocline;
 
 namespace {
 
+/// Under the address sanitizer, which makes them five times as slow, a sample.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int step = 3;
+#else
+constexpr int step = 1;
+#endif
+
 /// Runs all laws in every usable way. @return names of the transports that were there
 std::set<std::string> laws_on(int ranks, int ranks_per_node) {
   std::set<std::string> names;
@@ -36,7 +43,7 @@ std::set<std::string> laws_on(int ranks, int ranks_per_node) {
 }  // namespace
 
 TEST_CASE("halo: the laws hold on simulated ranks of one node") {
-  for (const int ranks : {1, 2, 3, 4, 6, 8}) {
+  for (int ranks = 1; ranks <= 8; ranks += ranks < 4 ? step : 2 * step) {
     const auto names = laws_on(ranks, 0);
     CAPTURE(ranks);
     CHECK(names.contains("simulated"));
@@ -45,7 +52,7 @@ TEST_CASE("halo: the laws hold on simulated ranks of one node") {
 }
 
 TEST_CASE("halo: the laws hold on simulated nodes of two ranks") {
-  for (const int ranks : {2, 3, 4, 6, 8}) {
+  for (int ranks = 2; ranks <= 8; ranks += ranks < 4 ? step : 2 * step) {
     const auto names = laws_on(ranks, 2);
     CAPTURE(ranks);
     CHECK(names.contains("simulated"));

@@ -46,6 +46,12 @@ bool program_shows_its_end() {
   return shown <= end + page && end <= shown + page;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 Loaded load() {
   Loaded loaded;
   void* library = nullptr;
@@ -77,6 +83,9 @@ Loaded load() {
   if (!found.of_open_mpi()) find(library, "shmem_putmem_signal", found.putmem_signal, without_signals);
   if (!missing.empty()) {
     loaded.problem = "finds an OpenSHMEM library older than 1.4, without " + missing;
+  } else if (found.of_open_mpi() && sanitized) {
+    loaded.problem =
+        "finds Open MPI's OpenSHMEM, which takes the memory of the address sanitizer for the program's data";
   } else if (found.of_open_mpi() && !program_shows_its_end()) {
     loaded.problem = "finds Open MPI's OpenSHMEM, which needs the symbol _end of the program; link it with "
                      "-Wl,--export-dynamic-symbol=_end";
