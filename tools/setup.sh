@@ -7,7 +7,7 @@
 # release tree build/release is configured by the preset of the same name and then handed to pip as its build folder:
 # one tree, compiled once, whoever asks first.
 
-jobs=$(nproc)
+jobs=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc) # which counts what OpenMP may use, else
 export jobs
 venv=$PWD/.venv
 tool=${tool:-setup}
