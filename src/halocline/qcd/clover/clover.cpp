@@ -71,6 +71,29 @@ Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const 
   return a;
 }
 
+/// Replaces both blocks of a site by their inverses; returns the smaller reciprocal condition number, 0 for a NaN.
+double invert_site(double* site, int lanes) {
+  double worst = std::numeric_limits<double>::infinity();
+  for (int chirality = 0; chirality < 2; ++chirality) {
+    const Eigen::PartialPivLU<Block> lu(load_block(site, chirality, lanes));
+    // A NaN must not slip through a comparison, so it counts as singular.
+    const double condition = lu.rcond();
+    worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
+    store_block(site, chirality, lanes, lu.inverse());
+  }
+  return worst;
+}
+
+void require_invertible(double condition, const lattice::Geometry4& geometry) {
+  std::array<double, 1> everywhere{condition};
+  geometry.communicator().min(everywhere);
+  if (!(everywhere[0] > 1e-14))
+    throw core::Error(
+        fmt::format("the clover term has a block with reciprocal condition number {:.2e}, singular in double "
+                    "precision; use another mass or csw, or solve without even-odd preconditioning",
+                    everywhere[0]));
+}
+
 }  // namespace
 
 Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
@@ -104,22 +127,26 @@ Blocks<double> inverse(const Blocks<double>& blocks) {
 #pragma omp parallel for schedule(static) reduction(min : worst)
     for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
       for (int lane = 0; lane < lanes; ++lane)
-        for (int chirality = 0; chirality < 2; ++chirality) {
-          double* site = data + tile * block_reals * lanes + lane;
-          const Eigen::PartialPivLU<Block> lu(load_block(site, chirality, lanes));
-          // A NaN must not slip through a comparison, so it counts as singular.
-          const double condition = lu.rcond();
-          worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
-          store_block(site, chirality, lanes, lu.inverse());
-        }
+        worst = std::min(worst, invert_site(data + tile * block_reals * lanes + lane, lanes));
   }
-  std::array<double, 1> everywhere{worst};
-  layout.geometry().communicator().min(everywhere);
-  if (!(everywhere[0] > 1e-14))
-    throw core::Error(
-        fmt::format("the clover term has a block with reciprocal condition number {:.2e}, singular in double "
-                    "precision; use another mass or csw, or solve without even-odd preconditioning",
-                    everywhere[0]));
+  require_invertible(worst, layout.geometry());
+  return out;
+}
+
+std::vector<double> canonical_inverse(const GaugeField& gauge, const ActionParameters& action) {
+  const std::vector<Su3<double>> strength = gauge::field_strength(gauge);
+  const auto sites = gauge.geometry().local_volume();
+  std::vector<double> out(static_cast<std::size_t>(sites * block_reals));
+  double worst = std::numeric_limits<double>::infinity();
+#pragma omp parallel for schedule(static) reduction(min : worst)
+  for (std::int64_t site = 0; site < sites; ++site) {
+    const std::span<const Su3<double>, 6> here(strength.data() + 6 * site, 6);
+    double* reals = out.data() + site * block_reals;
+    for (int chirality = 0; chirality < 2; ++chirality)
+      store_block(reals, chirality, 1, site_block(here, chirality, action));
+    worst = std::min(worst, invert_site(reals, 1));
+  }
+  require_invertible(worst, gauge.geometry());
   return out;
 }
 

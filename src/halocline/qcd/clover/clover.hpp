@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/lattice/tile_layout.hpp"
@@ -39,6 +40,13 @@ Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, co
 /// @throws Error  on every rank, where a block is singular to double precision, with its condition number
 /// Collective: yes.
 Blocks<double> inverse(const Blocks<double>& blocks);
+
+/// A^-1 on the sites of the local box in canonical order, for layouts of another kind: 72 reals a site, in the order of
+/// detail/kernels.hpp, site = canonical local index.
+/// @param gauge  with ghosts filled
+/// @throws Error  as inverse() does
+/// Collective: yes.
+std::vector<double> canonical_inverse(const GaugeField& gauge, const ActionParameters& action);
 
 /// The same blocks in another precision.
 template <class T>

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The multiplicative Schwarz preconditioner of the Wilson-clover operator, in single precision.
+///
+/// Everything here acts on the system of unit diagonal, D' x = A^-1 b with D' = A^-1 D = 1 - B hop, B = A^-1 / 2, where
+/// A is the clover term and hop the hopping term of wilson/hopping.hpp. The lattice is cut into domains of two colours
+/// (lattice/domain_layout.hpp). D' = D_in + D_out: D_in couples sites of one domain, without the links across its faces
+/// (Dirichlet cut on every axis, also where an axis has one process), D_out is all the rest.
+///
+/// K is one sweep after another over the two colours, in residual form, nsap + 1 of them:
+///
+///   r = b, x = 0
+///   nsap + 1 times:  for colour c = 0, 1:   z = J r on the domains of colour c;  x += z;  r -= D' z
+///
+/// and K b = x. r -= D' z changes r on the domains of colour c themselves, by D_in z and, where the neighbours across
+/// an axis with an odd number of domains have the same colour, additively by what crosses their faces; and on the
+/// domains of the other colour by D_out z. J approximates the inverse of D_in: `steps` of Jacobi,
+/// x_0 = r, x_{k+1} = x_k + (r - D_in x_k) = r + (1 - D_in) x_k, or of minimal residual.
+///
+/// With S = 1 - D' K_1 for one sweep K_1, this is K = K_1 (1 + S + ... + S^nsap): nsap counts the powers, as in the
+/// solver of Fugaku (papers: arXiv 2109.10687; qws), so that nsap = 4 makes five sweeps and ten exchanges.
+/// D' K b = b - r comes without an application of D' (apply_preconditioned), and without x.
+///
+/// How it runs: r of a domain is brought up to date only when its colour's turn comes. By then all that its own z and
+/// the z of its neighbours contribute is known, so a domain's residual is one pass with one clover multiplication, and
+/// the half spinors of the faces travel while the domains of the other colour are computed
+/// (docs/design/0008-schwarz.md).
+
+#include <complex>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "halocline/lattice/domain_field.hpp"
+#include "halocline/qcd/action.hpp"
+
+namespace halocline::qcd {
+class GaugeField;
+}
+
+namespace halocline::qcd::schwarz {
+
+struct Parameters {
+  int nsap = 4;                                ///< highest power of the iteration: nsap + 1 sweeps
+  std::string inner = "jacobi";                ///< "jacobi" or "minres"
+  int steps = 2;                               ///< nm: applications of D_in in one approximate inverse
+  lattice::Coordinates<4> blocks{2, 1, 1, 1};  ///< domains along each axis of a process; all 0 chooses
+  std::string storage = "float";               ///< of K: "float", or "half" (fp16 in memory)
+  int link_reals = 18;                         ///< 18, or 12: the third row is computed
+  int lanes = 0;                               ///< most lanes of the layout; 0 for those of a register
+
+  /// nsap = 4, two Jacobi steps, two halves along x, float: the solver of the Fugaku benchmark.
+  static Parameters fugaku() { return {}; }
+  /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
+  void validate() const;
+};
+
+class Schwarz {
+public:
+  using Field = lattice::DomainField<float>;
+
+  /// @param gauge    links in double with ghosts filled; read here and not kept
+  /// @param columns  of the fields: right-hand sides that share the reading of links and clover blocks
+  /// @param transport  how the faces travel, by name (comm/transport.hpp), or "auto"; empty for the default
+  /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut so, on every rank
+  /// @throws Error            where the clover term cannot be inverted
+  /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 4 fields of work.
+  Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns = 1,
+          const std::string& transport = "");
+  ~Schwarz();
+  Schwarz(Schwarz&&) noexcept;
+
+  const Parameters& parameters() const noexcept;
+  const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept;
+  int columns() const noexcept;
+  /// A zero spinor field, [colour][spin][re, im] like SpinorField.
+  Field create() const;
+
+  /// K is a fixed linear operator to rounding in float: Jacobi, stored in float. Then a solver may iterate on
+  /// D' K y = A^-1 b and take x = K y in the end. Otherwise x must be summed up as the solver goes.
+  bool linear() const noexcept;
+
+  /// out = D' in; not the same field. Collective: yes.  Cost: 1344 + 504 flops a site.
+  void apply(Field& out, const Field& in);
+  /// out = K in; not the same field. Collective: yes.
+  void precondition(Field& out, const Field& in);
+  /// out = D' K in; not the same field. Collective: yes.
+  void apply_preconditioned(Field& out, const Field& in);
+  /// out = D_in in on the domains of one colour; the others are left alone. Collective: no.
+  void apply_inside(Field& out, const Field& in, int colour);
+  /// out = J in on the domains of one colour. Collective: no.
+  void invert_inside(Field& out, const Field& in, int colour);
+  /// v = A^-1 v. Collective: no.
+  void multiply_inverse_clover(Field& v);
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Fills one column from the local box in canonical order, shape [t][z][y][x][spin 4][colour 3], and back.
+/// @throws InvalidArgument  for a wrong length or column. Collective: no.
+void from_canonical(lattice::DomainField<float>& field, int column, std::span<const std::complex<double>> canonical);
+void to_canonical(std::span<std::complex<double>> canonical, const lattice::DomainField<float>& field, int column);
+
+}  // namespace halocline::qcd::schwarz
