@@ -23,7 +23,7 @@ struct Operator {
     const auto subset = form == "schur" ? schur.subset() : lattice::Subset::full;
     in = qcd::spinor_field<T>(d.layout(), subset);
     out = qcd::spinor_field<T>(d.layout(), subset);
-    fill(in);
+    fill(in.span());
     if (one_parity) sites /= 2;
     if (form == "hopping") {
       cost = hopping_cost();

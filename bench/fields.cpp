@@ -33,14 +33,14 @@ std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& 
 std::vector<std::int64_t> to_vector(const Extents& extents) { return {extents.begin(), extents.end()}; }
 
 template <class T>
-void fill(qcd::SpinorField<T>& field) {
+void fill(std::span<T> numbers) {
   std::uint32_t state = 12345;
-  for (T& number : field.span()) {
+  for (T& number : numbers) {
     state = state * 1664525u + 1013904223u;
     number = static_cast<T>(static_cast<std::int32_t>(state >> 8 | 1u) - (1 << 23)) / T(1 << 23);
   }
 }
-template void fill(qcd::SpinorField<float>&);
-template void fill(qcd::SpinorField<double>&);
+template void fill(std::span<float>);
+template void fill(std::span<double>);
 
 }  // namespace halocline::bench

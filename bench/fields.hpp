@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::vector<std::int64_t> to_vector(const Extents& extents);
 
 /// Numbers between -1 and 1 that depend on the place and on nothing else: no zeros, no subnormals.
 template <class T>
-void fill(qcd::SpinorField<T>& field);
+void fill(std::span<T> numbers);
 
 /// Operations and reals that must move, for one site of the target.
 struct Cost {

@@ -15,13 +15,6 @@
 namespace halocline::bench {
 namespace {
 
-/// CPU seconds of this process, all threads.
-double cpu_now() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 /// Executions that last `seconds`, found by doubling; warms up on the way.
 int repeats_for(const comm::Communicator& group, const Work& work, double seconds) {
   time_block(group, work);
@@ -55,6 +48,12 @@ void Effort::validate() const {
 
 double now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double cpu_now() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 Spread spread(std::span<const Sample> samples) {

@@ -43,6 +43,8 @@ using Work = std::function<void()>;
 
 /// Wall clock since some moment [s].
 double now() noexcept;
+/// CPU seconds of this process, all threads.
+double cpu_now() noexcept;
 
 /// Seconds of one execution, by the clock and of CPU a thread.
 struct Sample {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Operations and reals of the Schwarz solver, counted from its equations: the published count and our own.
+///
+/// The published count ("theoretical", Tables 4 and 5 of the paper on Fugaku) comes as ten numbers. One formula gives
+/// all ten to the last digit, so we know what is in them and may use it for other boxes:
+///
+/// - D_in on a site with all neighbours: 1920. A direction in x, y or z is 168 (projection 12, SU(3) on two spins 132,
+///   sum 24), one in t 156 (gamma_t is diagonal there, so that the projection is a doubling: 12 less in all), together
+///   1320; the inverse clover term 504; the change of spin basis around it 48; x - kappa (...) 48. A neighbour beyond
+///   the face of the domain takes its direction's number away.
+/// - D_out: what D_in lacks, and 600 = 504 + 48 + 48 for every site that has a face (once, however many it has).
+/// - An iteration: two applications of D'K at nsap = 4 and nm = 2. Each has ten half sweeps, and a half sweep is three
+///   times D_in (two in Jacobi, one alone) and once D_out on the domains of a colour. Vector updates and sums are 2400
+///   a site, scalar operations 42.
+///
+/// Our own count is of what the equations in schwarz.hpp need, each number once: no change of basis, no doubling, one
+/// clover multiplication a residual, nothing for a neighbour that does not exist, nothing for the third row of a link
+/// where only two are stored.
+
+#include <cstdint>
+
+#include "bench/fields.hpp"
+
+namespace halocline::bench {
+
+/// One process's box and the domains in it.
+struct DomainBox {
+  Extents local;
+  Extents blocks{2, 1, 1, 1};
+
+  constexpr std::int64_t sites() const { return lattice::product<4>(local); }
+  constexpr std::int64_t domains() const { return lattice::product<4>(blocks); }
+  constexpr std::int64_t domain_sites() const { return sites() / domains(); }
+  constexpr std::int64_t extent(std::size_t axis) const { return local[axis] / blocks[axis]; }
+  /// Sites of one face of a domain.
+  constexpr std::int64_t face(std::size_t axis) const { return domain_sites() / extent(axis); }
+  /// Sites of all domains that have a neighbour in another domain.
+  constexpr std::int64_t edge_sites() const {
+    std::int64_t inner = 1;
+    for (std::size_t axis = 0; axis < 4; ++axis) inner *= extent(axis) > 2 ? extent(axis) - 2 : 0;
+    return domains() * (domain_sites() - inner);
+  }
+  /// Steps of all sites along an axis, or along all, that leave their domain.
+  constexpr std::int64_t crossings(std::size_t axis) const { return domains() * 2 * face(axis); }
+  constexpr std::int64_t crossings() const { return crossings(0) + crossings(1) + crossings(2) + crossings(3); }
+};
+
+/// The published count of D_in on all domains once (two of the paper's calls). [flop]
+constexpr std::int64_t published_inside_flops(const DomainBox& box) {
+  return 1920 * box.sites() - 168 * box.crossings() + 12 * box.crossings(3);
+}
+
+/// The published count of one iteration of BiCGStab on D'K, on one process. [flop]
+constexpr std::int64_t published_iteration_flops(const DomainBox& box) {
+  const std::int64_t inside = published_inside_flops(box);
+  const std::int64_t outside = 1920 * box.sites() - inside + 600 * box.edge_sites();
+  return 2 * 5 * (3 * inside + outside) + 2400 * box.sites() + 42;
+}
+
+/// The paper's tables: flops a process for 500 iterations, and of these in its stand-alone calls of D_in.
+struct PublishedCount {
+  Extents local;
+  std::int64_t solver, inside;
+};
+inline constexpr PublishedCount published_counts[] = {
+    {{32, 6, 4, 3}, 69254421000, 19065600000},      {{32, 6, 4, 6}, 139560981000, 39329280000},
+    {{32, 6, 8, 6}, 280304661000, 80593920000},     {{32, 6, 8, 12}, 561369621000, 163584000000},
+    {{32, 12, 8, 12}, 1122981141000, 332328960000},
+};
+
+constexpr bool published_counts_are_reproduced() {
+  for (const PublishedCount& count : published_counts) {
+    const DomainBox box{count.local};
+    if (500 * published_iteration_flops(box) != count.solver || 500 * 10 * published_inside_flops(box) != count.inside)
+      return false;
+  }
+  return true;
+}
+static_assert(published_counts_are_reproduced());
+
+/// What K is made of.
+struct SchwarzSteps {
+  int nsap = 4;         ///< highest power: nsap + 1 sweeps
+  int steps = 2;        ///< Jacobi steps
+  int link_reals = 18;  ///< stored of a link
+};
+
+/// Our own count of D_in on all domains: 1320 + 504 + 24 flops a site, less 168 for a neighbour that is not inside.
+/// Reals: four links and the clover block of a site, a spinor read and one written.
+constexpr Cost inside_cost(const DomainBox& box, int link_reals = 18) {
+  return {static_cast<double>(1848 * box.sites() - 168 * box.crossings()),
+          static_cast<double>((4 * link_reals + 72 + 48) * box.sites())};
+}
+
+/// Our own count of D'K on one process.
+///
+/// Flops: each of the nsap + 1 sweeps has `steps` times D_in in its Jacobi steps, with as many sums, and one residual
+/// r -= z - B hop z, 1320 + 504 + 48, of every site; before the first turn of the second colour the residual needs
+/// D_out alone, on the sites at the edge.
+///
+/// Reals: a residual and the Jacobi steps after it are one pass over memory, which reads links and clover blocks once
+/// and reads and writes r and z; the last residual reads the source and writes the result as well.
+constexpr Cost preconditioned_cost(const DomainBox& box, const SchwarzSteps& s = {}) {
+  const double sweeps = s.nsap + 1;
+  const double sites = static_cast<double>(box.sites());
+  const double first = 0.5 * static_cast<double>(168 * box.crossings() + 504 * box.edge_sites());
+  const double pass = 4 * s.link_reals + 72 + 96;
+  return {sweeps * (s.steps * inside_cost(box).flops + 1872 * sites) + first, (sweeps + 1) * pass * sites};
+}
+
+/// Vector updates and sums of an iteration of BiCGStab (solve/bicgstab.hpp), a site: updates 96, 192, 96 and 192, three
+/// complex sums of 96, three real ones of 48. Reals in five passes: 2, 3, 2, 7 and 4 vectors.
+inline constexpr Cost bicgstab_cost{96 + 192 + 96 + 192 + 3 * 96 + 3 * 48, 18 * spinor_reals};
+
+}  // namespace halocline::bench
