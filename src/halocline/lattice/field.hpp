@@ -3,17 +3,20 @@
 /// @file
 /// A distributed field: the same few numbers at every site of one parity or of both, in the tiled layout.
 ///
-/// Memory is `[parity][tile][component][lane]`, component running over the reals of one site. What the components
-/// mean is the business of the room above. Import and export to the canonical order `[t][z][y][x][component]` are
-/// explicit, and take a table where the two count components differently.
+/// Memory is `[parity][tile][column][component][lane]`, component running over the reals of one site, and column over
+/// independent fields that are worked on together (the twelve right-hand sides of a propagator, say; mostly there is
+/// one). What the components mean is the business of the room above. Import and export to the canonical order
+/// `[t][z][y][x][component]` are explicit, and take a table where the two count components differently.
 
 #include <complex>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/core/error.hpp"
 #include "halocline/lattice/tile_layout.hpp"
 
 namespace halocline::lattice {
@@ -32,19 +35,28 @@ public:
   using Scalar = T;
 
   Field() = default;
-  /// @param reals_per_site  components, counting real and imaginary part apart
-  /// All zero. Collective: no.  Cost: sites x reals_per_site x sizeof(T) bytes.
-  Field(std::shared_ptr<const TileLayout> layout, int reals_per_site, Subset subset)
-      : layout_(std::move(layout)),
-        reals_per_site_(reals_per_site),
-        subset_(subset),
-        data_(layout_->tiles() * (subset == Subset::full ? 2 : 1) * reals_per_site * layout_->lanes()) {}
+  /// @param reals_per_site  components of a column, counting real and imaginary part apart
+  /// @param columns         at least 1
+  /// @throws InvalidArgument  for fewer columns
+  /// All zero. Collective: no.  Cost: sites x columns x reals_per_site x sizeof(T) bytes.
+  Field(std::shared_ptr<const TileLayout> layout, int reals_per_site, Subset subset, int columns = 1)
+      : layout_(std::move(layout)), reals_per_site_(reals_per_site), columns_(columns), subset_(subset) {
+    if (columns < 1)
+      throw core::InvalidArgument("a field of " + std::to_string(columns) + " columns was asked for; give at least 1");
+    data_ = core::AlignedArray<T>(tiles() * tile_stride());
+  }
 
   const TileLayout& layout() const noexcept { return *layout_; }
   const std::shared_ptr<const TileLayout>& layout_ptr() const noexcept { return layout_; }
   Subset subset() const noexcept { return subset_; }
   int reals_per_site() const noexcept { return reals_per_site_; }
+  int columns() const noexcept { return columns_; }
   std::int64_t size() const noexcept { return data_.size(); }
+
+  /// Tiles that are held, of both parities where both are.
+  std::int64_t tiles() const noexcept { return layout_->tiles() * (subset_ == Subset::full ? 2 : 1); }
+  std::int64_t column_stride() const noexcept { return std::int64_t{reals_per_site_} * layout_->lanes(); }
+  std::int64_t tile_stride() const noexcept { return columns_ * column_stride(); }
 
   T* data() noexcept { return data_.data(); }
   const T* data() const noexcept { return data_.data(); }
@@ -59,6 +71,7 @@ private:
 
   std::shared_ptr<const TileLayout> layout_;
   int reals_per_site_ = 0;
+  int columns_ = 1;
   Subset subset_ = Subset::full;
   core::AlignedArray<T> data_;
 };

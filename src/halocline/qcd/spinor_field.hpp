@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Spinor fields: twelve complex numbers a site, stored `[colour][spin][re, im]` in the tiled layout.
+/// Spinor fields: twelve complex numbers a site and column, stored `[colour][spin][re, im]` in the tiled layout.
 
 #include <complex>
 #include <memory>
@@ -16,20 +16,27 @@ inline constexpr int spinor_reals = 24;
 template <class T>
 using SpinorField = lattice::Field<T>;
 
-/// A zero spinor field. Collective: no.  Cost: 24 sizeof(T) bytes a site.
+/// A zero spinor field. Collective: no.  Cost: 24 sizeof(T) bytes a site and column.
 template <class T>
-SpinorField<T> spinor_field(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset) {
-  return SpinorField<T>(std::move(layout), spinor_reals, subset);
+SpinorField<T> spinor_field(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset,
+                            int columns = 1) {
+  return SpinorField<T>(std::move(layout), spinor_reals, subset, columns);
 }
 
-/// Fills the sites that `field` holds from the local box in canonical order.
+/// Fills one column, on the sites that `field` holds, from the local box in canonical order.
 /// @param canonical  shape [t][z][y][x][spin 4][colour 3], the whole local box
-/// @throws InvalidArgument  for a wrong length. Collective: no.
+/// @throws InvalidArgument  for a wrong length, or a column that the field has not. Collective: no.
 template <class T>
-void from_canonical(SpinorField<T>& field, std::span<const std::complex<double>> canonical);
+void from_canonical(SpinorField<T>& field, int column, std::span<const std::complex<double>> canonical);
+/// The same for column 0.
+template <class T>
+void from_canonical(SpinorField<T>& field, std::span<const std::complex<double>> canonical) {
+  from_canonical<T>(field, 0, canonical);
+}
 
-/// Writes the sites that `field` holds into the local box in canonical order; the others are left alone.
+/// Writes one column, on the sites that `field` holds, into the local box in canonical order; the other sites are left
+/// alone. @throws InvalidArgument  as above. Collective: no.
 template <class T>
-void to_canonical(std::span<std::complex<double>> canonical, const SpinorField<T>& field);
+void to_canonical(std::span<std::complex<double>> canonical, const SpinorField<T>& field, int column = 0);
 
 }  // namespace halocline::qcd

@@ -3,16 +3,15 @@
 /// @file
 /// Spinor fields as a vector space for the Krylov solvers (solve/vector_space.hpp).
 ///
-/// All linear algebra of a solver goes through one call, `update_and_reduce`. It walks over the field in chunks small
-/// enough for the first-level cache and carries out every update and every dot product on a chunk before it goes to the
-/// next, so that an iteration reads and writes each field as often as its lists are called, not as often as they name
-/// it. Sums are kept one a chunk, in double, and added in chunk order, then in rank order: the result has the same bits
-/// for any number of threads.
+/// All linear algebra of a solver goes through one call, `update_and_reduce`, whose walk is in
+/// detail/linear_algebra.hpp: an iteration reads and writes each field as often as its lists are called, not as often
+/// as they name it, and a sum has the same bits for any number of threads, and for a column alone or in a batch.
 
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "halocline/qcd/detail/linear_algebra.hpp"
 #include "halocline/qcd/spinor_field.hpp"
 #include "halocline/solve/vector_space.hpp"
 
@@ -23,12 +22,14 @@ class SpinorSpace {
 public:
   using Vector = SpinorField<T>;
 
-  /// Fields on `subset` of the layout. Collective: no.
-  SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset)
-      : layout_(std::move(layout)), subset_(subset) {}
+  /// Fields of `columns` columns on `subset` of the layout. Copies share what they sum over processes with, so one of
+  /// them at a time may be at work.
+  /// @throws InvalidArgument  for less than one column. Collective: yes.
+  SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
 
-  Vector create() const { return spinor_field<T>(layout_, subset_); }
-  static constexpr int columns() { return 1; }
+  /// All zero.
+  Vector create() const { return spinor_field<T>(layout_, subset_, columns()); }
+  int columns() const noexcept { return algebra_.columns(); }
   lattice::Subset subset() const noexcept { return subset_; }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
 
@@ -36,19 +37,22 @@ public:
   void set_zero(Vector& v) const;
   void axpy(std::span<const solve::Scalar> a, const Vector& x, Vector& y) const;
   void scale(std::span<const solve::Scalar> a, Vector& y) const;
-  /// <x, y> over all processes. Collective.
+  /// <x, y> over all processes, one value a column. Collective.
   void dot(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const;
 
   /// The updates in order, then the dots; see solve/vector_space.hpp. Collective where there are dots.
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
-                                        std::span<const solve::Dot<Vector>> dots) const;
+                                        std::span<const solve::Dot<Vector>> dots) const {
+    return algebra_.update_and_reduce(updates, dots);
+  }
 
 private:
   std::shared_ptr<const lattice::TileLayout> layout_;
   lattice::Subset subset_;
+  detail::LinearAlgebra<T> algebra_;
 };
 
-/// Rounds or widens; the two fields have the same layout and subset, so this streams.
+/// Rounds or widens; the two fields have the same layout, subset and columns, so this streams.
 /// @throws InvalidArgument  where they have not. Collective: no.
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The updates and dot products of a solver on tiled vectors, in one walk over the memory.
+///
+/// A vector is `[tile][column][component pair][re, im][lane]`: what SpinorField and DomainField have in common. The
+/// walk goes tile by tile and column by column through memory, and carries out every update and every dot product on
+/// one column of one tile (1.5 KiB of each vector in single precision) before it goes on. So each vector is read from
+/// beyond the first-level cache once a call, however many entries of the lists name it, and written once.
+///
+/// Sums are kept in double, one a chunk of tiles, column and dot product, and added in chunk order, then over the
+/// processes by comm::Reduction. A chunk has the same tiles whatever the number of threads and of columns: a sum has
+/// the same bits for any number of threads, and for a column alone or among others. The dot product of a vector with
+/// itself is real, and is summed so. Columns whose coefficients are all zero are passed over: a converged column costs
+/// no arithmetic and no memory.
+///
+/// Flops a complex number: 8 a term (4 where the coefficient is absent: it is multiplied by one), 8 a dot product, 4 a
+/// norm; a dot product and a norm that share a vector, in either order but next to each other in the list, convert it
+/// to double once.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "halocline/solve/vector_space.hpp"
+
+namespace halocline::comm {
+class Communicator;
+class Reduction;
+}  // namespace halocline::comm
+
+namespace halocline::qcd::detail {
+
+/// What the memory of a vector looks like.
+struct FlatShape {
+  std::int64_t tiles = 0;
+  int columns = 1;
+  int components = 24;  ///< reals a site and column: pairs of a real and an imaginary part
+  int lanes = 1;
+};
+
+/// solve::Update and solve::Dot on bare memory.
+template <class T>
+struct FlatUpdate {
+  T* target = nullptr;
+  bool overwrite = false;
+  std::span<const solve::Scalar> scale;  ///< [column], or empty for one
+  std::array<const T*, 2> summands{};
+  std::array<std::span<const solve::Scalar>, 2> coefficients;  ///< [column], or empty for one
+  int count = 0;
+};
+template <class T>
+struct FlatDot {
+  const T* left = nullptr;
+  const T* right = nullptr;
+};
+
+/// Linear algebra on vectors of one shape, distributed over a group of processes. Copies share their reduction, so only
+/// one of them may be at work.
+template <class T>
+class LinearAlgebra {
+public:
+  /// @throws InvalidArgument  for no column or an odd number of components. Collective: yes.
+  LinearAlgebra(const FlatShape& shape, const comm::Communicator& group);
+
+  const FlatShape& shape() const noexcept { return shape_; }
+  int columns() const noexcept { return shape_.columns; }
+
+  /// Carries out the updates in order, then the dots: sums over all processes, [dot][column].
+  /// @throws InvalidArgument  where a vector has another size, or a coefficient another number of columns
+  /// Collective: where there are dots.
+  template <class Vector>
+  solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
+                                        std::span<const solve::Dot<Vector>> dots) const {
+    std::vector<FlatUpdate<T>> flat_updates;
+    flat_updates.reserve(updates.size());
+    for (const auto& update : updates) {
+      FlatUpdate<T> flat{memory(*update.target), update.overwrite, update.scale, {}, {}, update.count};
+      for (int i = 0; i < update.count; ++i) {
+        flat.summands[i] = memory(*update.summands[i].vector);
+        flat.coefficients[i] = update.summands[i].coefficient;
+      }
+      flat_updates.push_back(flat);
+    }
+    std::vector<FlatDot<T>> flat_dots;
+    flat_dots.reserve(dots.size());
+    for (const auto& dot : dots) flat_dots.push_back({memory(*dot.left), memory(*dot.right)});
+    return solve::FinishedSums(run(flat_updates, flat_dots));
+  }
+
+private:
+  template <class Vector>
+  auto* memory(Vector& v) const {
+    check_size(v.size());
+    return v.data();
+  }
+  void check_size(std::int64_t size) const;
+  solve::Scalars run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots) const;
+
+  FlatShape shape_;
+  std::shared_ptr<comm::Reduction> reduction_;
+};
+
+extern template class LinearAlgebra<float>;
+extern template class LinearAlgebra<double>;
+
+}  // namespace halocline::qcd::detail
