@@ -72,6 +72,10 @@ public:
 
   FinishedSums update_and_reduce(std::span<const Update<Vector>> updates, std::span<const Dot<Vector>> dots) {
     ++passes;
+    if (!dots.empty()) {
+      groups.push_back(0);
+      for (const auto& dot : dots) groups.back() += dot.is_norm() ? 1 : 2;
+    }
     const auto columns = static_cast<std::size_t>(this->columns_);
     Scalars sums(columns * dots.size());
     for (std::size_t c = 0; c < columns; ++c) {
@@ -97,6 +101,7 @@ public:
   }
 
   int passes = 0;
+  std::vector<int> groups;  ///< real sums a column of every reduction so far
 };
 
 template <class T>

@@ -55,6 +55,9 @@ template <class Vector>
 struct Dot {
   const Vector* left = nullptr;
   const Vector* right = nullptr;
+
+  /// |left|^2, which is real: a space sums one number for it instead of two.
+  bool is_norm() const noexcept { return left == right; }
 };
 
 /// The part every space must offer:
