@@ -145,6 +145,80 @@ __attribute__((always_inline)) inline Pack<T, N> permute(const Pack<T, N>& a, co
   return Pack<T, N>(__builtin_shuffle(a.v, b.v, table));
 }
 
+/// A choice of lanes, in the form that the instruction set selects by.
+template <class T, int N>
+struct LaneMask {
+#if defined(__AVX512F__)
+  static constexpr bool bits = sizeof(T) * N == 64;
+#else
+  static constexpr bool bits = false;
+#endif
+  using Raw = std::conditional_t<bits, std::uint16_t, typename Pack<T, N>::Mask>;
+  Raw raw{};
+
+  LaneMask() = default;
+  explicit LaneMask(const std::array<bool, N>& chosen) {
+    for (int i = 0; i < N; ++i) {
+      if constexpr (bits)
+        raw = static_cast<std::uint16_t>(raw | (unsigned{chosen[i]} << i));
+      else
+        raw[i] = chosen[i] ? -1 : 0;
+    }
+  }
+};
+template <class T>
+struct LaneMask<T, 1> {
+  bool raw = false;
+  LaneMask() = default;
+  explicit LaneMask(const std::array<bool, 1>& chosen) : raw(chosen[0]) {}
+};
+
+/// A table of lanes from memory.
+template <class T, int N>
+__attribute__((always_inline)) inline typename Pack<T, N>::Mask load_table(const typename Pack<T, N>::MaskLane* from) {
+  typename Pack<T, N>::Mask table;
+  std::memcpy(&table, from, sizeof(table));
+  return table;
+}
+
+/// result[i] = chosen[i] ? a[table[i]] : 0
+template <class T, int N>
+__attribute__((always_inline)) inline Pack<T, N> permute_or_zero(const Pack<T, N>& a, typename Pack<T, N>::Mask table,
+                                                                 const LaneMask<T, N>& chosen) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4 && N == 16)
+    return Pack<T, N>(
+        (typename Pack<T, N>::Vector)_mm512_maskz_permutexvar_ps(chosen.raw, (__m512i)table, (__m512)a.v));
+#endif
+  if constexpr (LaneMask<T, N>::bits) {
+    Pack<T, N> moved = permute(a, table);
+    for (int i = 0; i < N; ++i)
+      if (((chosen.raw >> i) & 1) == 0) moved.set(i, T(0));
+    return moved;
+  } else {
+    return select(chosen.raw, permute(a, table), Pack<T, N>(T(0)));
+  }
+}
+
+/// result[i] = kept[i] ? a[i] : b[table[i]]
+template <class T, int N>
+__attribute__((always_inline)) inline Pack<T, N>
+permute_or_keep(const Pack<T, N>& a, const Pack<T, N>& b, typename Pack<T, N>::Mask table, const LaneMask<T, N>& kept) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4 && N == 16)
+    return Pack<T, N>((typename Pack<T, N>::Vector)_mm512_mask_permutexvar_ps(
+        (__m512)a.v, static_cast<__mmask16>(~kept.raw), (__m512i)table, (__m512)b.v));
+#endif
+  if constexpr (LaneMask<T, N>::bits) {
+    Pack<T, N> merged = permute(b, table);
+    for (int i = 0; i < N; ++i)
+      if (((kept.raw >> i) & 1) != 0) merged.set(i, a[i]);
+    return merged;
+  } else {
+    return select(kept.raw, a, permute(b, table));
+  }
+}
+
 /// Lane i of the result is lane i + shift of `a` followed by `b` (0 <= shift <= N): a window that slides along x.
 template <int shift, class T, int N>
 __attribute__((always_inline)) inline Pack<T, N> lane_shift(const Pack<T, N>& a, const Pack<T, N>& b) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
+
+#include "halocline/qcd/clover/detail/kernels.hpp"
+#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/schwarz/detail/sweeps.hpp"
+
+namespace halocline::qcd::schwarz {
+namespace {
+
+template <class S>
+S stored(double number) {
+  if constexpr (std::is_same_v<S, core::Half>)
+    return core::narrow(static_cast<float>(number));
+  else
+    return static_cast<S>(number);
+}
+
+}  // namespace
+
+template <class S>
+Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge,
+                              const ActionParameters& action, const std::vector<double>* canonical_inverse,
+                              int asked_link_reals)
+    : link_reals(stored_link_reals(layout, asked_link_reals)) {
+  const int lanes = layout.lanes();
+  const std::int64_t all_tiles = std::int64_t{layout.domains()} * layout.tiles();
+  links = core::AlignedArray<S>(all_tiles * 4 * link_reals * lanes);
+  if (canonical_inverse != nullptr) blocks = core::AlignedArray<S>(all_tiles * clover::block_reals * lanes);
+  number = static_cast<float>(0.5 / action.diagonal());
+  for (int mu = 0; mu < 4; ++mu) row_factor[mu] = static_cast<float>(1 / action.hopping(mu));
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < all_tiles; ++i)
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto x = layout.coordinates(
+          {static_cast<std::int32_t>(i / layout.tiles()), static_cast<std::int32_t>(i % layout.tiles()), lane});
+      for (int mu = 0; mu < 4; ++mu) {
+        const Su3<double> u = gauge.link(x, mu);
+        S* to = links.data() + (i * 4 + mu) * link_reals * lanes + lane;
+        for (int n = 0; n < link_reals; ++n) {
+          const auto& e = u.e[n / 6][n / 2 % 3];
+          to[n * lanes] = stored<S>(action.hopping(mu) * (n % 2 == 0 ? e.re : e.im));
+        }
+      }
+      if (canonical_inverse == nullptr) continue;
+      const double* from =
+          canonical_inverse->data() + lattice::linear_index<4>(x, layout.geometry().local()) * clover::block_reals;
+      S* to = blocks.data() + i * clover::block_reals * lanes + lane;
+      for (int n = 0; n < clover::block_reals; ++n) to[n * lanes] = stored<S>(0.5 * from[n]);
+    }
+}
+
+template struct Coefficients<float>;
+template struct Coefficients<core::Half>;
+
+}  // namespace halocline::qcd::schwarz

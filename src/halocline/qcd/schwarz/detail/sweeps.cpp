@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/schwarz/detail/sweeps.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "halocline/core/region.hpp"
+
+namespace halocline::qcd::schwarz {
+namespace {
+
+struct Share {
+  std::int32_t begin, end;
+};
+/// The part of `count` that a thread gets.
+Share share(int thread, int threads, std::int32_t count) {
+  const auto at = [&](int i) { return static_cast<std::int32_t>(std::int64_t{count} * i / threads); };
+  return {at(thread), at(thread + 1)};
+}
+
+}  // namespace
+
+template <class S>
+Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const GaugeField& gauge,
+                  const ActionParameters& action, const std::vector<double>* canonical_inverse,
+                  const Parameters& parameters, int columns, const std::string& transport)
+    : layout_(std::move(layout)),
+      parameters_(parameters),
+      columns_(columns),
+      coefficients_(*layout_, gauge, action, canonical_inverse, parameters.link_reals),
+      passes_(TilePasses<S>::make(*layout_, parameters.link_reals)),
+      r_(create()),
+      z_(create()),
+      work_(create()) {
+  const std::int32_t domains = layout_->domains();
+  if (parameters_.inner == "minres") {
+    more_ = create();
+    sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
+  }
+
+  // Inboxes, one behind another. A pack may be read at the last number, so there is room behind them.
+  std::int64_t numbers = 0;
+  for (std::int32_t i = 0; i < 8 * domains; ++i) {
+    inbox_place_.push_back(numbers);
+    numbers += (face_numbers(i % 4) + 31) / 32 * 32;
+  }
+  inbox_ = core::AlignedArray<S>(numbers + lattice::DomainLayout::max_lanes);
+  faces_.resize(static_cast<std::size_t>(domains));
+  targets_.resize(static_cast<std::size_t>(domains));
+  const auto& geometry = layout_->geometry();
+  for (std::int32_t domain = 0; domain < domains; ++domain) {
+    for (int d = 0; d < 8; ++d) {
+      faces_[static_cast<std::size_t>(domain)][d] =
+          inbox_.data() + inbox_place_[static_cast<std::size_t>(8 * domain + d)];
+      // Who lies in direction d sees us in the opposite one.
+      const int seen = (d + 4) % 8;
+      const auto& link = layout_->link(domain, d);
+      auto& targets = targets_[static_cast<std::size_t>(domain)];
+      if (link.domain >= 0)
+        targets.to[seen] = inbox_.data() + inbox_place_[static_cast<std::size_t>(8 * link.domain + seen)];
+      // psi(x + mu) over the upper edge of the lattice takes the phase, psi(x - mu) over the lower its conjugate.
+      const int mu = d % 4;
+      const auto block = layout_->block_coordinates(domain)[mu];
+      const bool outermost = d < 4 ? geometry.offset()[mu] + geometry.local()[mu] == geometry.global()[mu] &&
+                                         block == layout_->blocks()[mu] - 1
+                                   : geometry.offset()[mu] == 0 && block == 0;
+      if (outermost) {
+        const std::complex<float> phase(action.boundary[mu]);
+        targets.phase[seen] = d < 4 ? std::conj(phase) : phase;
+      }
+    }
+  }
+
+  std::array<std::size_t, 4> face_bytes{};
+  for (int mu = 0; mu < 4; ++mu) {
+    if (!geometry.is_split(mu)) continue;
+    const std::int64_t across = layout_->domains() / layout_->blocks()[mu];
+    face_bytes[mu] = static_cast<std::size_t>((across + 1) / 2 * face_numbers(mu)) * sizeof(S);
+  }
+  if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
+    halo_ = std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, std::string_view(transport));
+    for (std::int32_t domain = 0; domain < domains; ++domain) {
+      auto& interior = interior_.emplace_back();
+      auto& boundary = boundary_.emplace_back();
+      for (std::int32_t tile = 0; tile < layout_->tiles(); ++tile) {
+        bool needs_message = false;
+        for (int d = 0; d < 8; ++d)
+          needs_message = needs_message || (layout_->of(tile)[d].slot >= 0 && layout_->link(domain, d).domain < 0);
+        (needs_message ? boundary : interior).push_back(tile);
+      }
+    }
+  }
+}
+
+template <class S>
+std::int64_t Sweeps<S>::face_numbers(int axis) const {
+  return std::int64_t{layout_->face_slots(axis)} * columns_ * 12 * layout_->face_lanes(axis);
+}
+
+/// Messages of a half-step go through a face where any process has an edge of that colour. With an even number of
+/// domains along the axis all processes of a row are alike; with an odd one every face is used.
+template <class S>
+bool Sweeps<S>::posts(int axis, int step, int colour) const {
+  if (!layout_->geometry().is_split(axis)) return false;
+  const int seen = step > 0 ? axis + 4 : axis;
+  return layout_->blocks()[axis] % 2 != 0 || !layout_->leaving(seen, colour).empty();
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Messages. Only the first thread comes here; what it throws waits for the end of the team.
+
+template <class S>
+template <class Step>
+void Sweeps<S>::guarded(Step step) noexcept {
+  if (!halo_ || failure_) return;
+  try {
+    step();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+template <class S>
+void Sweeps<S>::open_buffers(int colour) {
+  for (int mu = 0; mu < 4; ++mu)
+    for (const int step : {1, -1}) {
+      if (!posts(mu, step, colour)) continue;
+      S* buffer = reinterpret_cast<S*>(halo_->send_buffer({mu, step}).data());
+      const int seen = step > 0 ? mu + 4 : mu;
+      for (const auto domain : layout_->leaving(seen, colour)) {
+        targets_[static_cast<std::size_t>(domain)].to[seen] = buffer;
+        buffer += face_numbers(mu);
+      }
+    }
+}
+
+template <class S>
+void Sweeps<S>::post(int colour) {
+  comm::FaceMask faces = 0;
+  for (int mu = 0; mu < 4; ++mu)
+    for (const int step : {1, -1})
+      if (posts(mu, step, colour)) faces |= comm::mask_of({mu, step});
+  halo_->post(faces);
+  in_flight_ = colour;
+}
+
+template <class S>
+void Sweeps<S>::receive(bool keep) {
+  if (in_flight_ < 0) return;
+  const int colour = std::exchange(in_flight_, -1);
+  for (int mu = 0; mu < 4; ++mu)
+    for (const int step : {1, -1}) {
+      // A message that left downwards arrives from above.
+      if (!posts(mu, -step, colour)) continue;
+      halo_->wait({mu, step});
+      const S* buffer = reinterpret_cast<const S*>(halo_->recv_buffer({mu, step}).data());
+      const int d = step > 0 ? mu : mu + 4;
+      for (const auto domain : layout_->arriving(d, colour)) {
+        const S*& face = faces_[static_cast<std::size_t>(domain)][d];
+        face = buffer;
+        if (keep || layout_->colour(domain) == colour) {
+          S* to = inbox_.data() + inbox_place_[static_cast<std::size_t>(8 * domain + d)];
+          std::copy_n(buffer, face_numbers(mu), to);
+          face = to;
+        }
+        buffer += face_numbers(mu);
+      }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Passes, walked through by all threads.
+
+/// Runs body(member) on all threads and throws what went wrong with the messages.
+template <class S>
+template <class Body>
+void Sweeps<S>::team(Body body) {
+  failure_ = nullptr;
+#pragma omp parallel
+  body(Member{omp_get_thread_num(), omp_get_num_threads()});
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+template <class S>
+PassFields<S> Sweeps<S>::fields_of(std::int32_t domain) const {
+  PassFields<S> fields;
+  const std::int64_t first = std::int64_t{domain} * layout_->tiles() * layout_->lanes();
+  fields.links = coefficients_.links.data() + first * 4 * coefficients_.link_reals;
+  if (coefficients_.blocks.size() > 0) fields.blocks = coefficients_.blocks.data() + first * 72;
+  fields.number = coefficients_.number;
+  fields.row_factor = coefficients_.row_factor;
+  fields.columns = columns_;
+  return fields;
+}
+
+template <class S>
+PassFields<S> Sweeps<S>::with_faces(std::int32_t domain, const Update& what) const {
+  PassFields<S> fields = fields_of(domain);
+  fields.face = faces_[static_cast<std::size_t>(domain)];
+  for (int d = 0; d < 8; ++d)
+    if (layout_->link(domain, d).same_colour ? what.same_colour : what.other_colour) fields.faces |= 1u << d;
+  fields.own = z_.domain(domain);
+  fields.add = what.add != nullptr ? what.add->domain(domain) : nullptr;
+  fields.original = what.original != nullptr ? what.original->domain(domain) : nullptr;
+  fields.out = what.out->domain(domain);
+  return fields;
+}
+
+template <class S>
+void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const {
+  const auto count = tiles != nullptr ? static_cast<std::int32_t>(tiles->size()) : layout_->tiles();
+  const Share mine = share(me.thread, me.threads, count);
+  passes_->run(pass, fields, tiles != nullptr ? tiles->data() : nullptr, mine.begin, mine.end);
+}
+
+/// r of one colour; what has arrived is waited for in any case.
+template <class S>
+void Sweeps<S>::update(Member me, int colour, const Update& what) {
+  const auto all = [&](const std::vector<std::vector<std::int32_t>>* tiles) {
+    if (what.none) return;
+    const core::Region region("residual");
+    for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
+      run(me, what.pass, with_faces(i, what), tiles != nullptr ? &(*tiles)[static_cast<std::size_t>(i)] : nullptr);
+  };
+  if (!halo_) {
+    all(nullptr);
+  } else {
+    all(&interior_);
+    if (me.thread == 0) {
+      const core::Region region("wait");
+      guarded([&] { receive(); });
+    }
+#pragma omp barrier
+    if (!failure_) all(&boundary_);
+  }
+#pragma omp barrier
+}
+
+template <class S>
+void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Field* sum) {
+  if (parameters_.inner == "minres") return minimise(me, colour, right, out, sum);
+  const core::Region region("jacobi");
+  const std::int32_t begin = layout_->first_domain(colour), end = layout_->first_domain(colour + 1);
+  for (int k = 0; k < parameters_.steps; ++k) {
+    // The last step ends in `out`; the field before it in the other one.
+    const bool to_out = (parameters_.steps - k) % 2 == 1;
+    for (std::int32_t i = begin; i < end; ++i) {
+      PassFields<S> fields = fields_of(i);
+      fields.add = right.domain(i);
+      fields.own = k == 0 ? right.domain(i) : (to_out ? work_ : out).domain(i);
+      fields.out = (to_out ? out : work_).domain(i);
+      if (sum != nullptr && k == parameters_.steps - 1) fields.sum = sum->domain(i);
+      run(me, Pass::step, fields, nullptr);
+    }
+#pragma omp barrier
+  }
+}
+
+template <class S>
+void Sweeps<S>::pack(Member me, int colour, const Field& z) {
+  const core::Region region("pack and post");
+  for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) {
+    const PassFields<S> fields = fields_of(i);
+    const FaceTargets<S>& targets = targets_[static_cast<std::size_t>(i)];
+    const auto [first, last] = share(me.thread, me.threads, layout_->tiles());
+    for (std::int32_t tile = first; tile < last; ++tile) passes_->pack(targets, fields, z.domain(i), tile);
+  }
+#pragma omp barrier
+  if (me.thread == 0) guarded([&] { post(colour); });
+}
+
+template <class S>
+void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
+  const core::Region region("schwarz");
+  if (x != nullptr) {
+    S* numbers = x->data();
+    const std::int64_t count = x->size();
+#pragma omp parallel for schedule(static)
+    for (std::int64_t n = 0; n < count; ++n) numbers[n] = S{};
+  }
+  team([&](Member me) {
+    for (int s = 0; s <= parameters_.nsap; ++s)
+      for (int colour = 0; colour < 2; ++colour) {
+        const bool first = s == 0;
+        // r is `in` until it has been updated once.
+        Update what;
+        what.none = first && colour == 0;
+        what.pass = first ? Pass::first : Pass::residual;
+        what.same_colour = !first;
+        what.add = s == (colour == 0 ? 1 : 0) ? &in : &r_;
+        what.out = &r_;
+        update(me, colour, what);
+        if (me.thread == 0) guarded([&] { open_buffers(colour); });
+        solve(me, colour, what.none ? in : r_, z_, x);
+        if (remainder != nullptr || s < parameters_.nsap || colour == 0) pack(me, colour, z_);
+      }
+    if (remainder == nullptr) {
+      if (me.thread == 0) guarded([&] { receive(); });
+    } else {
+      for (int colour = 0; colour < 2; ++colour) {
+        Update what;
+        what.pass = Pass::remainder;
+        what.other_colour = colour == 0;
+        what.add = colour == 0 && parameters_.nsap == 0 ? &in : &r_;
+        what.original = &in;
+        what.out = remainder;
+        update(me, colour, what);
+      }
+    }
+  });
+}
+
+template <class S>
+void Sweeps<S>::full(Field& out, const Field& in) {
+  const core::Region region("schwarz operator");
+  team([&](Member me) {
+    // Each colour's edges travel in a message of their own, so the first is awaited before the second is packed.
+    for (int colour = 0; colour < 2; ++colour) {
+      if (me.thread == 0) guarded([&] { open_buffers(colour); });
+#pragma omp barrier
+      pack(me, colour, in);
+      if (colour == 0) {
+        if (me.thread == 0) guarded([&] { receive(true); });
+#pragma omp barrier
+      }
+    }
+    for (int colour = 0; colour < 2; ++colour) {
+      const core::Region inner("residual");
+      if (colour == 0) {
+        if (me.thread == 0) guarded([&] { receive(); });
+#pragma omp barrier
+      }
+      if (failure_) continue;
+      for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) {
+        PassFields<S> fields = fields_of(i);
+        fields.face = faces_[static_cast<std::size_t>(i)];
+        fields.faces = 0xff;
+        fields.own = in.domain(i);
+        fields.out = out.domain(i);
+        run(me, Pass::full, fields, nullptr);
+      }
+    }
+  });
+}
+
+template <class S>
+void Sweeps<S>::inside(Field& out, const Field& in, int colour) {
+  const core::Region region("schwarz inside");
+  team([&](Member me) {
+    for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) {
+      PassFields<S> fields = fields_of(i);
+      fields.own = in.domain(i);
+      fields.out = out.domain(i);
+      run(me, Pass::inside, fields, nullptr);
+    }
+  });
+}
+
+template <class S>
+void Sweeps<S>::invert(Field& out, const Field& in, int colour) {
+  team([&](Member me) { solve(me, colour, in, out, nullptr); });
+}
+
+template <class S>
+void Sweeps<S>::multiply_inverse(Field& v) {
+  team([&](Member me) {
+    for (std::int32_t i = 0; i < layout_->domains(); ++i) {
+      PassFields<S> fields = fields_of(i);
+      fields.own = v.domain(i);
+      fields.out = v.domain(i);
+      run(me, Pass::block, fields, nullptr);
+    }
+  });
+}
+
+template class Sweeps<float>;
+template class Sweeps<core::Half>;
+
+}  // namespace halocline::qcd::schwarz

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The Schwarz iteration on the domains of a process, for one way of storing its fields.
+///
+/// A half-step belongs to a colour c. It first brings r of its domains up to date (`residual`), then computes z = J r,
+/// then packs the edges of z for the neighbours. A neighbour in this process finds them in its inbox, one in another
+/// process gets a message, which is awaited in the next half-step, after that one's tiles with no face to another
+/// process are done. All threads of the team walk through this together; between two passes that read each other's
+/// results stands a barrier, and messages are the first thread's business.
+///
+/// What a face holds when a domain of colour c is updated: where the neighbour has the other colour, its z of the
+/// half-step before; where it has the same colour, the z it computed together with our last one. In the first sweep
+/// nothing has been computed yet: the domains of colour 0 take r = b, those of colour 1 look at colour 0 only. In the
+/// end the domains of colour 1 have seen the last z of colour 0 already, and look at their own and the same colour's.
+///
+/// A message that the same colour will read is copied into the inbox as soon as it is there, since its buffer is used
+/// again before that colour's turn.
+///
+/// Where a domain outgrows the second-level cache, its three passes (residual and two Jacobi steps) go through it
+/// together, each a slice of t behind the one before, so that links and blocks come from memory once.
+
+#include <array>
+#include <complex>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/lattice/domain_field.hpp"
+#include "halocline/qcd/schwarz/detail/tile_passes.hpp"
+#include "halocline/qcd/schwarz/schwarz.hpp"
+
+namespace halocline::qcd::schwarz {
+
+/// Links and blocks in the order of the passes.
+template <class S>
+struct Coefficients {
+  int link_reals = 18;
+  core::AlignedArray<S> links;   ///< `[domain][tile][mu][row][column][re, im][lane]`, with c_mu, without phases
+  core::AlignedArray<S> blocks;  ///< `[domain][tile][72][lane]`, A^-1 / 2; empty without a clover term
+  float number = 0;              ///< 1 / (2 A) then
+  std::array<float, 4> row_factor{1, 1, 1, 1};
+
+  Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge, const ActionParameters& action,
+               const std::vector<double>* canonical_inverse, int link_reals);
+};
+
+template <class S>
+class Sweeps {
+public:
+  using Field = lattice::DomainField<S>;
+
+  /// Collective: yes.
+  Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const GaugeField& gauge, const ActionParameters& action,
+         const std::vector<double>* canonical_inverse, const Parameters& parameters, int columns,
+         const std::string& transport);
+
+  Field create() const { return Field(layout_, 24, columns_); }
+
+  /// Runs the sweeps on `in`. With `x`, it becomes K in; with `remainder`, that becomes in - r = D' K in. One of both.
+  /// Collective: yes.
+  void sweep(const Field& in, Field* x, Field* remainder);
+  /// out = D' in. Collective: yes.
+  void full(Field& out, const Field& in);
+  /// out = D_in in, or J in, on the domains of one colour.
+  void inside(Field& out, const Field& in, int colour);
+  void invert(Field& out, const Field& in, int colour);
+  /// v = A^-1 v
+  void multiply_inverse(Field& v);
+
+private:
+  /// The work of one thread of a team.
+  struct Member {
+    int thread, threads;
+  };
+  /// One colour's residual, what it reads and where it goes.
+  struct Update {
+    bool none = false;  ///< r = b: nothing to do
+    Pass pass = Pass::residual;
+    bool other_colour = true, same_colour = true;
+    const Field* add = nullptr;
+    const Field* original = nullptr;
+    Field* out = nullptr;
+  };
+
+  template <class Body>
+  void team(Body body);
+  PassFields<S> fields_of(std::int32_t domain) const;
+  void run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const;
+  void update(Member me, int colour, const Update& what);
+  void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
+  void minimise(Member me, int colour, const Field& right, Field& out, Field* sum);
+  void pack(Member me, int colour, const Field& z);
+  PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
+
+  // Messages; the first thread alone.
+  void open_buffers(int colour);
+  void post(int colour);
+  void receive(bool keep = false);
+  template <class Step>
+  void guarded(Step step) noexcept;
+  bool posts(int axis, int step, int colour) const;
+  std::int64_t face_numbers(int axis) const;
+
+  std::shared_ptr<const lattice::DomainLayout> layout_;
+  Parameters parameters_;
+  int columns_;
+  Coefficients<S> coefficients_;
+  std::unique_ptr<TilePasses<S>> passes_;
+  Field r_, z_, work_, more_;
+  core::AlignedArray<S> inbox_;
+  std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]
+  std::vector<std::array<const S*, 8>> faces_;                  ///< what each domain reads
+  std::vector<FaceTargets<S>> targets_;                         ///< where each domain's edges go
+  std::vector<std::vector<std::int32_t>> interior_, boundary_;  ///< tiles by domain; with messages only
+  std::vector<double> sums_;                                    ///< [domain][tile][column][3], of minimal residual
+  std::unique_ptr<comm::HaloExchange> halo_;                    ///< none where no axis is split
+  int in_flight_ = -1;                                          ///< colour whose messages are under way
+  std::exception_ptr failure_;
+};
+
+extern template class Sweeps<float>;
+extern template class Sweeps<core::Half>;
+extern template struct Coefficients<float>;
+extern template struct Coefficients<core::Half>;
+
+}  // namespace halocline::qcd::schwarz
