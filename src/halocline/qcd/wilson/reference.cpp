@@ -6,50 +6,13 @@
 #include <array>
 
 #include "halocline/core/error.hpp"
-#include "halocline/lattice/ghost_field.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/wilson/detail/kernels.hpp"
+#include "halocline/qcd/wilson/detail/plain_accessor.hpp"
 
 namespace halocline::qcd::wilson {
 namespace {
 
 constexpr std::array<std::complex<double>, 4> power_of_i{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
-
-/// What the per-site kernel asks for, at one site.
-struct PlainAccessor {
-  const lattice::GhostField<double>& psi;  // component 2 (3 spin + colour) + (re, im)
-  const GaugeField& gauge;
-  const ActionParameters& action;
-  lattice::Coordinates<4> x;
-
-  lattice::Coordinates<4> neighbour(int d) const {
-    auto y = x;
-    y[d % 4] += d < 4 ? 1 : -1;
-    return y;
-  }
-
-  template <int d, int sign>
-  HalfSpinor<double> half() const {
-    const auto y = neighbour(d);
-    return project<d % 4, sign, double>([&](int colour, int spin) {
-      const int component = 2 * (3 * spin + colour);
-      return Complex<double>{psi.at(y, component), psi.at(y, component + 1)};
-    });
-  }
-
-  template <int d>
-  Complex<double> link(int row, int column) const {
-    constexpr int mu = d % 4;
-    const auto from = d < 4 ? x : neighbour(d);
-    const auto edge = gauge.geometry().global()[mu];
-    std::complex<double> factor = action.hopping(mu);
-    if ((gauge.geometry().offset()[mu] + from[mu] + edge) % edge == edge - 1) factor *= action.boundary[mu];
-    const Complex<double> c{factor.real(), factor.imag()};
-    const Su3<double> u = gauge.link(from, mu);
-    return d < 4 ? c * u.e[row][column] : core::conj(c * u.e[column][row]);
-  }
-};
 
 /// out += -1/2 c_munu gamma_mu gamma_nu F_munu in, at one site.
 void add_clover(std::complex<double>* out, const std::complex<double>* in, const GaugeField& gauge,
@@ -78,14 +41,7 @@ void apply_reference(std::span<std::complex<double>> out, std::span<const std::c
     throw core::InvalidArgument(fmt::format(
         "spinor arrays of {} and {} complex numbers were given; give [t][z][y][x][spin][colour] of the local box, {}",
         out.size(), in.size(), expected));
-  lattice::GhostField<double> psi(gauge.geometry_ptr(), 24, 1);
-  for (std::int64_t site = 0; site < geometry.local_volume(); ++site)
-    for (int k = 0; k < 12; ++k) {
-      const auto x = lattice::coordinates_of<4>(site, local);
-      psi.at(x, 2 * k) = in[12 * site + k].real();
-      psi.at(x, 2 * k + 1) = in[12 * site + k].imag();
-    }
-  psi.exchange_ghosts();
+  const auto psi = with_ghosts(gauge.geometry_ptr(), in);
   for (std::int64_t site = 0; site < geometry.local_volume(); ++site) {
     const PlainAccessor accessor{psi, gauge, action, lattice::coordinates_of<4>(site, local)};
     Spinor<double> sum;
