@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// D x = b by BiCGStab in single precision on D' K, inside a solver that keeps x and the residual in double.
+///
+/// K is the Schwarz preconditioner and D' = A^-1 D the operator of unit diagonal (schwarz.hpp). Where K is a fixed
+/// linear operator the iteration is on D' K y = A^-1 r and corrects x by K y; where it is not (minimal residual, half),
+/// each search direction is preconditioned explicitly and the corrections are summed as they come. The outer part
+/// always takes b - D x in double with the plain operator, so the accuracy of x is bounded by nothing that happens
+/// inside, and the residual in the result is the true one. How the inner iteration hangs in the outer one:
+///
+/// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual fell
+/// by
+///                        a factor of a hundred, x takes the correction and the residual is replaced by the one in
+///                        double; the search directions survive
+/// - "defect_correction"  a new BiCGStab for each correction (solve/defect_correction.hpp)
+/// - "gcr"                GCR in double, whose flexible preconditioner is a rough inner solve: the corrections are
+///                        combined to the least residual, at the price of two fields a correction
+///
+/// What the float numbers see is scaled to a residual of norm 1, column by column, so neither a source of 1e-30 nor a
+/// correction of 1e-14 meets the ends of their range.
+
+#include <memory>
+#include <string>
+
+#include "halocline/qcd/schwarz/schwarz.hpp"
+#include "halocline/qcd/wilson/wilson_clover.hpp"
+#include "halocline/solve/result.hpp"
+
+namespace halocline::qcd::schwarz {
+
+class SchwarzSolver {
+public:
+  /// @param d        the operator in double; referred to
+  /// @param gauge    links with ghosts, read here and not kept; `action` and they are those of d
+  /// @param outer    one of the names above
+  /// @param columns  of the fields to come
+  /// @throws InvalidArgument  as Schwarz does, and for an unknown name. Collective: yes.
+  SchwarzSolver(const WilsonClover<double>& d, const GaugeField& gauge, const ActionParameters& action,
+                const Parameters& parameters, const std::string& outer = "bicgstab", int columns = 1,
+                const std::string& transport = "");
+  ~SchwarzSolver();
+  SchwarzSolver(SchwarzSolver&&) noexcept;
+
+  /// Solves D x = b on full fields of `columns` columns of d's layout. Iterations are those of the inner BiCGStab: two
+  /// applications of D' K each. Of the options, tolerance (down to 1e-14), max_iterations, restart_length (of gcr),
+  /// use_initial_guess, stagnation_window, inner_tolerance (defect_correction, gcr) and progress count.
+  /// @throws InvalidArgument  for fields of another shape. Collective: yes.
+  /// Cost: 3 fields in double, 2 restart_length more with gcr, and 6 to 8 in float.
+  solve::SolveResult solve(SpinorField<double>& x, const SpinorField<double>& b, const solve::SolveOptions& options);
+
+  const Schwarz& preconditioner() const noexcept;
+  int columns() const noexcept;
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// The names of the outer solvers, the default first.
+std::span<const char* const> outer_solvers() noexcept;
+
+}  // namespace halocline::qcd::schwarz
