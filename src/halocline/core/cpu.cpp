@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <string>
 
+#include <unistd.h>
+
 #if defined(__aarch64__)
 #include <sys/prctl.h>
 #endif
@@ -52,6 +54,13 @@ std::string_view missing_cpu_feature() noexcept {
 #else
 std::string_view missing_cpu_feature() noexcept { return {}; }
 #endif
+
+std::int64_t second_level_cache_bytes() noexcept {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
+#endif
+  return std::int64_t{1} << 20;
+}
 
 void check_cpu() {
   const std::string_view missing = missing_cpu_feature();

@@ -7,6 +7,7 @@
 /// by an illegal instruction, or, for a fixed SVE length on a CPU with another one, compute wrong numbers silently.
 /// So every program calls check_cpu() first: it is compiled for the oldest machine of the architecture.
 
+#include <cstdint>
 #include <string_view>
 
 namespace halocline::core {
@@ -20,6 +21,9 @@ std::string_view missing_cpu_feature() noexcept;
 /// @throws InvalidArgument  naming the missing feature and the CMake option that would do
 /// Collective: no.  Cost: a few instructions.
 void check_cpu();
+
+/// Bytes of the second-level cache of a core, as the system tells; 1 MiB where it does not.
+std::int64_t second_level_cache_bytes() noexcept;
 
 /// Short git revision of the sources, or "unknown" outside a checkout.
 std::string_view git_revision() noexcept;

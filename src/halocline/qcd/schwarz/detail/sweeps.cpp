@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "halocline/core/cpu.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -39,6 +40,11 @@ Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const Gau
     more_ = create();
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
   }
+
+  const std::int64_t site_numbers = 4 * coefficients_.link_reals + 72 + 4 * 24 * columns_;
+  wavefront_ = parameters_.inner == "jacobi" && layout_->tile()[3] == 1 &&
+               site_numbers * layout_->lanes() * layout_->tiles() * static_cast<std::int64_t>(sizeof(S)) >
+                   core::second_level_cache_bytes();
 
   // Inboxes, one behind another. A pack may be read at the last number, so there is room behind them.
   std::int64_t numbers = 0;
@@ -258,6 +264,47 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
   }
 }
 
+/// update() and solve() of the domains of a colour in one wavefront: step k works on the slice of t that lies k behind
+/// that of the residual, whose upper neighbour the step before has just finished. What step k wrote is overwritten by
+/// step k + 2 at the earliest, after step k + 1 has been past; so two fields are enough for any number of steps.
+template <class S>
+void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum) {
+  if (me.thread == 0) {
+    const core::Region region("wait");
+    guarded([&] { receive(); });
+  }
+#pragma omp barrier
+  const core::Region region("wavefront");
+  const auto slices = static_cast<std::int32_t>(layout_->outer()[3]);
+  const std::int32_t slice_tiles = layout_->tiles() / slices;
+  const int first = what.none ? 1 : 0, last = parameters_.steps;
+  for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
+    for (std::int32_t w = first; w < slices + last; ++w)
+      for (int k = first; k <= last; ++k) {
+        const std::int32_t slice = w - k;
+        if (slice >= 0 && slice < slices) {
+          const Share mine = share(me.thread, me.threads, slice_tiles);
+          PassFields<S> fields;
+          if (k == 0) {
+            fields = with_faces(i, what);
+          } else {
+            const bool to_out = (last - k) % 2 == 0;
+            fields = fields_of(i);
+            fields.add = right.domain(i);
+            fields.own = k == 1 ? right.domain(i) : (to_out ? work_ : z_).domain(i);
+            fields.out = (to_out ? z_ : work_).domain(i);
+            if (k == last && sum != nullptr) fields.sum = sum->domain(i);
+          }
+          passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
+                       slice * slice_tiles + mine.end);
+        }
+        if (me.threads > 1) {
+#pragma omp barrier
+        }
+      }
+#pragma omp barrier
+}
+
 template <class S>
 void Sweeps<S>::pack(Member me, int colour, const Field& z) {
   const core::Region region("pack and post");
@@ -291,9 +338,16 @@ void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
         what.same_colour = !first;
         what.add = s == (colour == 0 ? 1 : 0) ? &in : &r_;
         what.out = &r_;
-        update(me, colour, what);
-        if (me.thread == 0) guarded([&] { open_buffers(colour); });
-        solve(me, colour, what.none ? in : r_, z_, x);
+        const Field& right = what.none ? in : r_;
+        if (wavefront_) {
+          wavefront(me, colour, what, right, x);
+          if (me.thread == 0) guarded([&] { open_buffers(colour); });
+#pragma omp barrier
+        } else {
+          update(me, colour, what);
+          if (me.thread == 0) guarded([&] { open_buffers(colour); });
+          solve(me, colour, right, z_, x);
+        }
         if (remainder != nullptr || s < parameters_.nsap || colour == 0) pack(me, colour, z_);
       }
     if (remainder == nullptr) {

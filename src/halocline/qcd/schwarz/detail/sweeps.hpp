@@ -93,6 +93,7 @@ private:
   void update(Member me, int colour, const Update& what);
   void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
   void minimise(Member me, int colour, const Field& right, Field& out, Field* sum);
+  void wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
 
@@ -110,6 +111,7 @@ private:
   int columns_;
   Coefficients<S> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
+  bool wavefront_ = false;
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
   std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]
