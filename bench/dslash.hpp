@@ -4,7 +4,9 @@
 /// `dslash`: the Wilson operators on fields that stay where they are.
 ///
 /// "hopping" is the one-parity hopping term, the piece that everything else is made of; "wilson" is D without and
-/// "clover" with the clover term on both parities; "schur" the symmetric Schur complement with it.
+/// "clover" with the clover term on both parities; "schur" the symmetric Schur complement with it; "clover-inverse" the
+/// inverse clover term alone, on both parities. "inside" is D_in of the Schwarz preconditioner on two halves along x,
+/// with the clover term, in single precision.
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"
@@ -15,7 +17,9 @@ struct DslashCase {
   Extents local{8, 8, 8, 8};        ///< sites of each process
   int threads = 1;                  ///< of each process
   std::string precision = "float";  ///< or "double"
-  std::string form = "hopping";     ///< "wilson", "clover", "schur"
+  std::string form = "hopping";     ///< as above
+  int link_reals = 18;              ///< stored of a link; 12: the third row is computed
+  int columns = 1;                  ///< right-hand sides that share the reading of links and clover blocks
 };
 
 /// Measures one case.

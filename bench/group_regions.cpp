@@ -55,8 +55,10 @@ std::string group_regions(const comm::Communicator& group, const Work& work, dou
   std::vector<Gathered> gathered;
   double calls = 0, seconds = 0, self_seconds = 0;
   std::string path;
+  // The first thread of a process opens the outer regions, the others know only those inside a team.
+  const auto is = [&](const Gathered& region) { return region.path == path || region.path.ends_with(" > " + path); };
   while (lines >> calls >> seconds >> self_seconds && std::getline(lines >> std::ws, path)) {
-    auto found = std::ranges::find(gathered, path, &Gathered::path);
+    auto found = std::ranges::find_if(gathered, is);
     if (found == gathered.end()) {
       gathered.emplace_back().path = path;
       found = gathered.end() - 1;

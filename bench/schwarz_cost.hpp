@@ -90,28 +90,47 @@ struct SchwarzSteps {
 /// Our own count of D_in on all domains: 1320 + 504 + 24 flops a site, less 168 for a neighbour that is not inside.
 /// Reals: four links and the clover block of a site, a spinor read and one written.
 constexpr Cost inside_cost(const DomainBox& box, int link_reals = 18) {
-  return {static_cast<double>(1848 * box.sites() - 168 * box.crossings()),
-          static_cast<double>((4 * link_reals + 72 + 48) * box.sites())};
+  const double sites = static_cast<double>(box.sites());
+  return {static_cast<double>(1848 * box.sites() - 168 * box.crossings()), 2 * spinor_reals * sites,
+          (4 * link_reals + clover_reals) * sites};
 }
 
-/// Our own count of D'K on one process.
+/// What the two ways to D'K have in common, on all domains: nsap + 1 sweeps, each with `steps` times D_in in its Jacobi
+/// steps, as many sums as D_in itself. One pass over memory for the residual and the steps after it reads links and
+/// clover blocks once, and reads and writes r and z.
+constexpr Cost sweeps_cost(const DomainBox& box, const SchwarzSteps& s) {
+  const double sites = static_cast<double>(box.sites());
+  const Cost pass{s.steps * inside_cost(box).flops, 4 * spinor_reals * sites, inside_cost(box, s.link_reals).shared};
+  return pass * (s.nsap + 1);
+}
+
+/// Our own count of D'K where K is linear (Schwarz::apply_preconditioned), on all domains.
 ///
-/// Flops: each of the nsap + 1 sweeps has `steps` times D_in in its Jacobi steps, with as many sums, and one residual
-/// r -= z - B hop z, 1320 + 504 + 48, of every site; before the first turn of the second colour the residual needs
-/// D_out alone, on the sites at the edge.
-///
-/// Reals: a residual and the Jacobi steps after it are one pass over memory, which reads links and clover blocks once
-/// and reads and writes r and z; the last residual reads the source and writes the result as well.
-constexpr Cost preconditioned_cost(const DomainBox& box, const SchwarzSteps& s = {}) {
-  const double sweeps = s.nsap + 1;
+/// Residuals r -= z - B hop z, 1320 + 504 + 48 a site: nsap of them, and a last one with 24 more for b - r. What colour
+/// 1 sees of the first z of colour 0 is a residual of its own, D_out alone, on the sites at the edge; the last residual
+/// then has no need of it, which leaves one clover multiplication more at the edge. The last pass reads and writes four
+/// vectors: r, z, b and the result.
+constexpr Cost fused_cost(const DomainBox& box, const SchwarzSteps& s = {}) {
+  const double sites = static_cast<double>(box.sites());
+  const double residuals = (s.nsap + 1) * 1872 * sites + 24 * sites + 0.5 * static_cast<double>(504 * box.edge_sites());
+  return sweeps_cost(box, s) + Cost{residuals, 4 * spinor_reals * sites, inside_cost(box, s.link_reals).shared};
+}
+
+/// Our own count of K alone: the same without the last residual, with the sum x += z in every sweep.
+constexpr Cost preconditioner_cost(const DomainBox& box, const SchwarzSteps& s = {}) {
   const double sites = static_cast<double>(box.sites());
   const double first = 0.5 * static_cast<double>(168 * box.crossings() + 504 * box.edge_sites());
-  const double pass = 4 * s.link_reals + 72 + 96;
-  return {sweeps * (s.steps * inside_cost(box).flops + 1872 * sites) + first, (sweeps + 1) * pass * sites};
+  return sweeps_cost(box, s) +
+         Cost{s.nsap * 1872 * sites + first + (s.nsap + 1) * 24 * sites, (s.nsap + 1) * 2 * spinor_reals * sites, 0};
+}
+
+/// Our own count of D' on all domains: all neighbours.
+constexpr Cost full_cost(const DomainBox& box, int link_reals = 18) {
+  return {1848 * static_cast<double>(box.sites()), inside_cost(box).spinors, inside_cost(box, link_reals).shared};
 }
 
 /// Vector updates and sums of an iteration of BiCGStab (solve/bicgstab.hpp), a site: updates 96, 192, 96 and 192, three
 /// complex sums of 96, three real ones of 48. Reals in five passes: 2, 3, 2, 7 and 4 vectors.
-inline constexpr Cost bicgstab_cost{96 + 192 + 96 + 192 + 3 * 96 + 3 * 48, 18 * spinor_reals};
+inline constexpr Cost bicgstab_cost{96 + 192 + 96 + 192 + 3 * 96 + 3 * 48, 18 * spinor_reals, 0};
 
 }  // namespace halocline::bench

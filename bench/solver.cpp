@@ -39,7 +39,8 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
   const double real_bytes = mixed ? sizeof(float) : sizeof(double);
   const Cost cost = c.solver.even_odd ? schur_cost(c.action.has_clover()) : wilson_cost(c.action.has_clover());
   const double local_sites = static_cast<double>(geometry.local_volume()) / (c.solver.even_odd ? 2 : 1);
-  result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals * real_bytes * local_sites), effort);
+  result.ceilings =
+      bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals() * real_bytes * local_sites), effort);
 
   // The peak before, between and after the solves, in blocks as short as elsewhere.
   std::vector<Sample> times;
@@ -67,7 +68,7 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
 
   const double sites = local_sites * group.size();
   result.flops = cost.flops * sites * applied * report.iterations;
-  result.bytes = cost.reals * real_bytes * sites * applied * report.iterations;
+  result.bytes = cost.reals() * real_bytes * sites * applied * report.iterations;
   result.parameters = {{"gauge", c.gauge},
                        {"local", to_vector(geometry.local())},
                        {"processes", std::int64_t(group.size())},

@@ -7,6 +7,8 @@
 #include "bench/halo_stress.hpp"
 #include "bench/heatbath.hpp"
 #include "bench/jacobi2d.hpp"
+#include "bench/qcdjdd.hpp"
+#include "bench/schwarz_cost.hpp"
 #include "bench/solver.hpp"
 #include "bindings.hpp"
 
@@ -103,11 +105,28 @@ void bind_bench(nb::module_& m) {
   m.def(
       "dslash",
       [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,
-         const std::string& form, double seconds, double block_seconds) {
-        const bench::DslashCase c{local, threads, precision, form};
+         const std::string& form, int link_reals, int columns, double seconds, double block_seconds) {
+        const bench::DslashCase c{local, threads, precision, form, link_reals, columns};
         return bench::to_json(bench::dslash(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "seconds"_a, "block_seconds"_a, Released());
+      "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "seconds"_a,
+      "block_seconds"_a, Released());
+  m.def(
+      "qcdjdd",
+      [](const Communicator& group, const bench::Extents& local, int threads, int columns, const std::string& storage,
+         int link_reals, int iterations, double seconds, double block_seconds) {
+        const bench::QcdjddCase c{local, threads, columns, storage, link_reals, iterations};
+        return to_json(bench::qcdjdd(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "threads"_a, "columns"_a, "storage"_a, "link_reals"_a, "iterations"_a, "seconds"_a,
+      "block_seconds"_a, Released());
+  m.def(
+      "published_flops",
+      [](const bench::Extents& local) {
+        const bench::DomainBox box{local};
+        return std::pair(bench::published_iteration_flops(box), bench::published_inside_flops(box));
+      },
+      "local"_a);
   m.def(
       "solver",
       [](const qcd::GaugeField& u, const std::string& gauge, double mass, double csw,

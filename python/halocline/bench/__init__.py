@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from halocline import _halocline
+from halocline.bench import published
 from halocline.comm import communicator
 
-FORMS = ("hopping", "wilson", "clover", "schur")
+FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
 PRECISIONS = ("float", "double")
+STORAGES = ("float", "half")
 SOLVERS = ("bicgstab", "cg", "gcr", "fgmres")
 TRAFFICS = ("ping-pong", "both-ways")
 FACES = ("all", "x", "y", "z", "t")
@@ -31,18 +33,57 @@ def dslash(
     threads: int = 1,
     precision: str = "float",
     form: str = "hopping",
+    link_reals: int = 18,
+    columns: int = 1,
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
     """One application of a Wilson operator.
 
-    local: x, y, z, t, the sites of each process; form: one of FORMS; seconds: how long to measure
+    local: x, y, z, t, the sites of each process; form: one of FORMS, "inside" in single precision only; link_reals: 18,
+    or 12 with the third row of a link computed; columns: right-hand sides that share links and clover blocks; seconds:
+    how long to measure
     Raises InvalidArgument for an unknown name or a lattice that does not fit.
     """
     group = communicator(comm)
-    text = _halocline.bench.dslash(group, list(local), threads, precision, form, seconds, block_seconds)
+    text = _halocline.bench.dslash(
+        group, list(local), threads, precision, form, link_reals, columns, seconds, block_seconds
+    )
     return json.loads(text)
+
+
+def qcdjdd(
+    local: Sequence[int] = (32, 6, 4, 3),
+    threads: int = 1,
+    columns: int = 1,
+    storage: str = "float",
+    link_reals: int = 18,
+    iterations: int = 500,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> list[dict[str, Any]]:
+    """Iterations of single-precision BiCGStab with the Schwarz preconditioner, and its in-domain operator alone.
+
+    local: x, y, z, t, the sites of each process; columns: right-hand sides; storage: "float" or "half", of the numbers
+    of the preconditioner; link_reals: 18 or 12
+    Two results: `measured` is "iteration" (seconds of one) and "inside". Operations are those of the papers on Fugaku;
+    `result` has our own count beside them, and what the papers and their code have for the same volume.
+    Raises InvalidArgument for an unknown name or a volume that cannot be cut into two halves along x.
+    """
+    texts = _halocline.bench.qcdjdd(
+        communicator(comm), list(local), threads, columns, storage, link_reals, iterations, seconds, block_seconds
+    )
+    results = [json.loads(text) for text in texts]
+    for result in results:
+        result["result"] |= published.beside(result)
+    return results
+
+
+def published_flops(local: Sequence[int]) -> tuple[int, int]:
+    """Operations by the published count: of one iteration on one process, and of D_in on all its sites once."""
+    return _halocline.bench.published_flops(list(local))
 
 
 def solver(

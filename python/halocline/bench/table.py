@@ -12,7 +12,7 @@ from typing import Any
 Result = Mapping[str, Any]
 
 HIDDEN = (
-    "mass", "csw", "tolerance", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes",
+    "mass", "csw", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes", "blocks",
 )  # fmt: skip
 """Parameters of a case that the table leaves to the JSON."""
 
@@ -63,7 +63,26 @@ def _ratio(value: float | None) -> str:
     return number_text(value, 1, " x")
 
 
+def _percent(value: float | None) -> str:
+    return number_text(value, 100, " %")
+
+
+def _of_others(who: str, key: str, text: Callable[[Any], str], name: str) -> tuple[str, Callable[[Result], str]]:
+    """A column of what others have published for the case; a dash where they have not."""
+    return name, lambda r: text(r["result"][who][key]) if r["result"][who] else "-"
+
+
+OTHERS: Columns = (
+    ("own count", lambda r: number_text(r["result"]["own_gflops"])),
+    ("of peak", lambda r: _percent(r["result"]["own_fraction_of_fma_peak"])),
+    _of_others("fugaku", "elapsed", time_text, "Fugaku, 500"),
+    _of_others("fugaku", "tflops_of_a_node", number_text, "Tflop/s"),
+    _of_others("fugaku", "fraction_of_peak", _percent, "of peak"),
+    _of_others("original", "fraction_of_fma_peak", _percent, "original"),
+)
 FINDINGS: dict[str, Columns] = {
+    "qcdjdd iteration": (_found("iterations", str), _found("elapsed"), *OTHERS),
+    "qcdjdd inside": OTHERS,
     "solver": (_found("iterations", str), _found("residual", number_text)),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
@@ -129,10 +148,46 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 def markdown(results: Sequence[Result]) -> str:
     """The same table for a page of the documentation."""
     header, cells = rows(results)
-    if not header:
-        return ""
+    return _text(header, cells, True) if header else ""
+
+
+def _text(header: list[str], cells: list[list[str]], as_markdown: bool) -> str:
+    if not as_markdown:
+        return _aligned(header, cells)
     lines = [header, ["---"] * len(header), *cells]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def regions(result: Result, as_markdown: bool = False) -> str:
+    """Where an iteration of `qcdjdd` spends its time, in our regions and under the names of the paper's Table 7.
+
+    Empty for a result without regions over threads and processes.
+    """
+    from halocline.bench import published
+
+    found = result["regions"]
+    if published.TOTAL not in found or "min_seconds" not in found[published.TOTAL]:
+        return ""
+    whole = found[published.TOTAL]["mean_seconds"]
+    header = ["region", "calls", "threads", "min", "mean", "max", "share"]
+    lines = [
+        [
+            "  " * path.count(" > ") + path.rsplit(" > ", 1)[-1], number_text(r["calls"]), str(r["threads"]),
+            time_text(r["min_seconds"]), time_text(r["mean_seconds"]), time_text(r["seconds"]),
+            _percent(r["mean_seconds"] / whole),
+        ]
+        for path, r in found.items()
+    ]  # fmt: skip
+    papers = [
+        [
+            name, "", "", time_text(r["min"]), time_text(r["mean"]), time_text(r["max"]), _percent(r["mean"] / whole),
+            time_text(1e-3 * published.TABLE_7[name]), _percent(published.TABLE_7[name] / published.TABLE_7["total"]),
+        ]
+        for name, r in published.paper_regions(found).items()
+    ]  # fmt: skip
+    case = f"an iteration of {case_text(result['case']['local'])} on {result['case']['processes']} processes"
+    theirs = [case, "", "", "min", "mean", "max", "share", "Fugaku", "share"]
+    return "\n".join((_text(header, lines, as_markdown), _text(theirs, papers, as_markdown)))
 
 
 def ceiling_text(result: Result) -> str:
@@ -153,11 +208,14 @@ def ceiling_text(result: Result) -> str:
 
 def render(results: Sequence[Result]) -> str:
     """The table as text, as wide as it needs to be."""
+    return _aligned(*rows(results))
+
+
+def _aligned(header: list[str], cells: list[list[str]]) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    header, cells = rows(results)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in header:
         table.add_column(name, justify="right", no_wrap=True)

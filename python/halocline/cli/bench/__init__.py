@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import typer
 
-from halocline.cli.bench import communication, kernels
+from halocline.cli.bench import communication, kernels, qcdjdd
 
 app = typer.Typer(no_args_is_help=True, help="Benchmarks, measured against the ceilings of the same run.")
 kernels.add_to(app)
+qcdjdd.add_to(app)
 communication.add_to(app)

@@ -21,6 +21,13 @@ Seconds = Annotated[float, typer.Option(help="Seconds to measure each case and e
 LockTimeout = Annotated[
     float, typer.Option(help="Seconds to wait for another benchmark on this machine before giving up.")
 ]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
+LinkReals = Annotated[
+    str, typer.Option("--link-reals", metavar="N[,N]", help="18, 12 or both: reals stored of a link.")
+]
+ColumnCounts = Annotated[
+    str, typer.Option("--columns", metavar="N[,N...]", help="Right-hand sides that share links, a case each.")
+]
 Local = Annotated[
     list[str],
     typer.Option("--local", metavar="XxYxZxT", help="Sites of each process; several by commas or repetition."),

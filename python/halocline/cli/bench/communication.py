@@ -10,6 +10,7 @@ import typer
 
 from halocline.cli.bench.common import (
     LockTimeout,
+    Markdown,
     Seconds,
     Threads,
     alone,
@@ -33,7 +34,6 @@ Transports = Annotated[
     ),
 ]
 Buffers = Annotated[str, typer.Option(metavar="N[,N]", help="1, 2 or both by a comma.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the times; .png, .svg or .pdf.")]
 
 POWERS = ",".join(str(2**n) for n in range(14))

@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from halocline.cli.bench.common import (
+    ColumnCounts,
+    LinkReals,
     Local,
     LockTimeout,
     Seconds,
     Threads,
     chosen,
+    counts,
     later,
     measure,
     report,
@@ -33,22 +36,31 @@ def dslash(
         "double",
     ],
     form: Annotated[
-        list[str], typer.Option(help="hopping, wilson, clover, schur or all; several by commas or repetition.")
+        list[str],
+        typer.Option(
+            help="hopping, wilson, clover, schur, clover-inverse, inside or all; several by commas or repetition."
+        ),
     ] = ["hopping"],  # noqa: B006
+    link_reals: LinkReals = "18",
+    columns: ColumnCounts = "1",
     seconds: Seconds = 0.5,
     lock_timeout: LockTimeout = 600.0,
     json: Json = None,
 ) -> None:
-    """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement."""
+    """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces."""
     from halocline import bench
 
     cases = []
     for n in volumes(local):
         for f in chosen("--form", form, bench.FORMS):
             for p in chosen("--precision", precision, bench.PRECISIONS):
-                for t in thread_counts(threads):
-                    name = f"{f} {'x'.join(map(str, n))} {p} {t} threads"
-                    cases.append((name, later(bench.dslash, n, t, p, f, seconds=seconds)))
+                if f == "inside" and p == "double":  # it exists in single precision
+                    continue
+                for reals in counts("--link-reals", link_reals, "18,12"):
+                    for c in counts("--columns", columns, "1,12"):
+                        for t in thread_counts(threads):
+                            name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {t} threads"
+                            cases.append((name, later(bench.dslash, n, t, p, f, reals, c, seconds=seconds)))
     console = Console()
     report(console, measure(console, cases, lock_timeout), json)
 
