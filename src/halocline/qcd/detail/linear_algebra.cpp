@@ -305,6 +305,9 @@ void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std:
     values.push_back(sums[i].real());
     if (dots[i / columns].left != dots[i / columns].right) values.push_back(sums[i].imag());
   }
+  // Named by the real numbers of a column, for the report of the Schwarz solver (docs/benchmarks/schwarz.md).
+  constexpr std::array<const char*, 4> names{"sum of 1", "sum of 2", "sum of 3", "sum of more"};
+  const core::Region region(names[std::min(names.size(), values.size() / columns) - 1]);
   for (std::size_t begin = 0; begin < values.size(); begin += comm::Reduction::most)
     reduction.sum(std::span(values).subspan(begin, std::min(comm::Reduction::most, values.size() - begin)));
   auto next = values.begin();

@@ -130,6 +130,7 @@ void Sweeps<S>::guarded(Step step) noexcept {
 
 template <class S>
 void Sweeps<S>::open_buffers(int colour) {
+  const core::Region region("free");
   for (int mu = 0; mu < 4; ++mu)
     for (const int step : {1, -1}) {
       if (!posts(mu, step, colour)) continue;
@@ -144,6 +145,7 @@ void Sweeps<S>::open_buffers(int colour) {
 
 template <class S>
 void Sweeps<S>::post(int colour) {
+  const core::Region region("post");
   comm::FaceMask faces = 0;
   for (int mu = 0; mu < 4; ++mu)
     for (const int step : {1, -1})
