@@ -73,7 +73,7 @@ def test_the_iteration_and_the_operator_inside_are_measured(small):
         assert found["own_fraction_of_fma_peak"] == pytest.approx(1e-9 * own / s["median"] / peak)
         assert 0 < result["cpu"]["fraction_of_fma_peak"] < 1.05
     found = small[0]["result"]
-    assert found["iterations"] == small[0]["seconds"]["runs"] == 12
+    assert found["iterations"] == small[0]["seconds"]["runs"] == 12 and found["solves"] == 1
     assert found["elapsed"] >= 12 * small[0]["seconds"]["min"]
     sites = SMALL[0] * SMALL[1] * SMALL[2] * SMALL[3]
     assert small[1]["bytes"] == 4 * (72 + 72 + 48) * sites
@@ -93,7 +93,15 @@ def test_regions_add_up_and_have_the_names_of_the_paper(small):
     assert all(papers[name]["mean"] > 0 for name in ("all_calc", "reduc1", "reduc2", "reduc3"))
     text = table.regions(small[0])
     assert "comlib_recv_wait_all_c" in text and "linear algebra" in text
+    assert table.regions(small[0], as_markdown=True).startswith("| region | calls |")
     assert table.regions(small[1]) == ""
+
+
+def test_regions_of_worker_threads_join_those_of_the_first():
+    regions = bench.qcdjdd(SMALL, threads=2, iterations=3, **SHORT)[0]["regions"]
+    assert regions["bicgstab > schwarz > jacobi"]["threads"] == 2
+    assert all(path.startswith(published.TOTAL) for path in regions)
+    assert regions[published.TOTAL]["threads"] == 1
 
 
 def test_columns_share_links_and_clover_blocks():
