@@ -15,18 +15,16 @@
 #include <vector>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
+#include "qcd/schwarz/sample.hpp"
 
 namespace halocline::qcd::schwarz {
 namespace {
 
 using test::one_process;
-using test::random_links;
 using test::random_numbers;
 using test::relative_distance;
-using Vector = Reference::Vector;
+using test::Vector;
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -41,26 +39,6 @@ Vector plus(Vector a, Reference::View b, std::complex<double> factor = 1) {
   return a;
 }
 
-Parameters parameters(const lattice::Coordinates<4>& blocks, int nsap = 4, int steps = 2,
-                      const std::string& inner = "jacobi") {
-  Parameters p;
-  p.blocks = blocks;
-  p.nsap = nsap;
-  p.steps = steps;
-  p.inner = inner;
-  return p;
-}
-
-/// Twisted, anisotropic, with a clover term: whatever the formula can hold.
-ActionParameters every_term() {
-  ActionParameters action{.mass = 0.4, .csw = 1.1};
-  action.boundary = {std::polar(1.0, 0.3), std::polar(1.0, -0.7), 1.0, -1.0};
-  action.xi0 = 1.5;
-  action.nu = 0.9;
-  action.csw_t = 0.8;
-  return action;
-}
-
 test::ReferenceParameters plain(const ActionParameters& action) {
   test::ReferenceParameters p;
   p.mass = action.mass;
@@ -71,17 +49,11 @@ test::ReferenceParameters plain(const ActionParameters& action) {
   return p;
 }
 
-/// A lattice of odd and even extents, its links and one vector.
-struct Sample {
-  lattice::Coordinates<4> extents;
-  std::vector<std::complex<double>> links, psi;
+/// A lattice of odd and even extents on one process.
+struct Sample : test::RoughLattice {
   GaugeField gauge;
-
   explicit Sample(const lattice::Coordinates<4>& box = {8, 6, 3, 4}, unsigned seed = 1)
-      : extents(box),
-        links(random_links(lattice::product<4>(box), seed)),
-        psi(random_numbers(12 * lattice::product<4>(box), seed + 1)),
-        gauge(GaugeField::from_canonical(one_process(box), links)) {}
+      : RoughLattice(box, seed), gauge(RoughLattice::gauge(one_process(box))) {}
 };
 
 const std::vector<lattice::Coordinates<4>> cuts{{2, 1, 1, 1}, {1, 1, 1, 1}, {2, 3, 1, 2}, {4, 2, 3, 4}};
@@ -90,8 +62,8 @@ const std::vector<lattice::Coordinates<4>> cuts{{2, 1, 1, 1}, {1, 1, 1, 1}, {2, 
 
 TEST_CASE("schwarz: A D' of the reference is the plain operator") {
   const Sample s;
-  for (const auto& action : {every_term(), ActionParameters{.mass = 0.3}}) {
-    const Reference d(s.gauge, action, parameters({2, 1, 1, 1}));
+  for (const auto& action : {test::every_term(), ActionParameters{.mass = 0.3}}) {
+    const Reference d(s.gauge, action, test::schwarz_parameters({2, 1, 1, 1}));
     const auto expected =
         d.multiply_inverse_clover(test::ReferenceOperator(s.extents, s.links, plain(action)).apply(s.psi));
     // A^-1 A must cancel: the condition number of A on these links is below 100.
@@ -102,14 +74,14 @@ TEST_CASE("schwarz: A D' of the reference is the plain operator") {
 TEST_CASE("schwarz: D_in and D_out are D'") {
   const Sample s;
   for (const auto& blocks : cuts) {
-    const Reference d(s.gauge, every_term(), parameters(blocks));
+    const Reference d(s.gauge, test::every_term(), test::schwarz_parameters(blocks));
     CHECK(relative_distance(plus(d.apply_inside(s.psi), d.apply_outside(s.psi)), d.apply(s.psi)) < 10 * epsilon);
   }
 }
 
 TEST_CASE("schwarz: D_in is D' where links across faces vanish, periodic edges among them") {
   const Sample s;
-  ActionParameters action = every_term();
+  ActionParameters action = test::every_term();
   action.csw = 0;
   action.csw_t.reset();
   for (const auto& blocks : cuts) {
@@ -121,7 +93,7 @@ TEST_CASE("schwarz: D_in is D' where links across faces vanish, periodic edges a
         if (x[mu] % extent == extent - 1) std::fill_n(cut.begin() + 36 * site + 9 * mu, 9, std::complex<double>(0));
       }
     }
-    const Reference d(s.gauge, action, parameters(blocks));
+    const Reference d(s.gauge, action, test::schwarz_parameters(blocks));
     auto expected = test::ReferenceOperator(s.extents, cut, plain(action)).apply(s.psi);
     for (auto& z : expected) z /= action.diagonal();
     CHECK(relative_distance(d.apply_inside(s.psi), expected) < 20 * epsilon);
@@ -130,7 +102,7 @@ TEST_CASE("schwarz: D_in is D' where links across faces vanish, periodic edges a
 
 TEST_CASE("schwarz: domains of the reference are boxes coloured by the sum of their coordinates") {
   const Sample s;
-  const Reference d(s.gauge, {.mass = 0.3}, parameters({2, 3, 1, 2}));
+  const Reference d(s.gauge, {.mass = 0.3}, test::schwarz_parameters({2, 3, 1, 2}));
   CHECK(d.colour({0, 0, 0, 0}) == 0);
   CHECK(d.colour({3, 1, 2, 1}) == 0);
   CHECK(d.colour({4, 0, 0, 0}) == 1);
@@ -151,7 +123,7 @@ TEST_CASE("schwarz: unit links take a constant to the mass over the diagonal, aw
   Vector constant;
   for (std::int64_t site = 0; site < lattice::product<4>(extents); ++site)
     constant.insert(constant.end(), spinor.begin(), spinor.end());
-  const Reference d(gauge, action, parameters({2, 1, 1, 2}));
+  const Reference d(gauge, action, test::schwarz_parameters({2, 1, 1, 2}));
   const auto off_by = [&](const Vector& out, std::int64_t site) {
     double sum = 0;
     for (int k = 0; k < 12; ++k) sum += std::abs(out[12 * site + k] - action.mass / action.diagonal() * spinor[k]);
@@ -171,7 +143,7 @@ TEST_CASE("schwarz: unit links take a constant to the mass over the diagonal, aw
 TEST_CASE("schwarz: Jacobi steps are the terms of a geometric series") {
   const Sample s;
   for (int steps : {0, 1, 2, 5}) {
-    const Reference d(s.gauge, every_term(), parameters({2, 1, 1, 1}, 4, steps));
+    const Reference d(s.gauge, test::every_term(), test::schwarz_parameters({2, 1, 1, 1}, 4, steps));
     Vector power = s.psi, sum = s.psi;
     for (int k = 0; k < steps; ++k) {
       power = plus(power, d.apply_inside(power), -1);
@@ -183,7 +155,7 @@ TEST_CASE("schwarz: Jacobi steps are the terms of a geometric series") {
 
 TEST_CASE("schwarz: a minimal-residual step leaves a rest orthogonal to D_in r, domain by domain") {
   const Sample s;
-  const Reference d(s.gauge, every_term(), parameters({2, 3, 1, 1}, 4, 1, "minres"));
+  const Reference d(s.gauge, test::every_term(), test::schwarz_parameters({2, 3, 1, 1}, 4, 1, "minres"));
   const Vector dr = d.apply_inside(s.psi);
   const Vector rest = plus(s.psi, d.apply_inside(d.invert_inside(s.psi)), -1);
   std::vector<std::complex<double>> product(6);
@@ -195,24 +167,24 @@ TEST_CASE("schwarz: a minimal-residual step leaves a rest orthogonal to D_in r, 
 
 TEST_CASE("schwarz: many steps of either kind invert D_in") {
   const Sample s;
-  ActionParameters heavy = every_term();
+  ActionParameters heavy = test::every_term();
   heavy.mass = 2;
   for (const std::string inner : {"jacobi", "minres"}) {
     double before = 1;
     for (int steps : {1, 2, 4, 8}) {
-      const Reference d(s.gauge, heavy, parameters({2, 1, 1, 2}, 4, steps, inner));
+      const Reference d(s.gauge, heavy, test::schwarz_parameters({2, 1, 1, 2}, 4, steps, inner));
       const double rest = relative_distance(d.apply_inside(d.invert_inside(s.psi)), s.psi);
       CHECK(rest < before);
       before = rest;
     }
-    const Reference d(s.gauge, heavy, parameters({2, 1, 1, 2}, 4, 100, inner));
+    const Reference d(s.gauge, heavy, test::schwarz_parameters({2, 1, 1, 2}, 4, 100, inner));
     CHECK(relative_distance(d.apply_inside(d.invert_inside(s.psi)), s.psi) < 20 * epsilon);
   }
 }
 
 TEST_CASE("schwarz: minimal residual leaves a domain alone where nothing is left") {
   const Sample s;
-  const Reference d(s.gauge, every_term(), parameters({2, 1, 1, 1}, 2, 3, "minres"));
+  const Reference d(s.gauge, test::every_term(), test::schwarz_parameters({2, 1, 1, 1}, 2, 3, "minres"));
   const Vector half = d.on_colour(s.psi, 1);
   const Vector x = d.invert_inside(half);
   CHECK(norm(d.on_colour(x, 0)) == 0);
@@ -224,7 +196,7 @@ TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b") {
   const Sample s;
   for (const std::string inner : {"jacobi", "minres"})
     for (const auto& blocks : cuts) {
-      const Reference d(s.gauge, every_term(), parameters(blocks, 3, 2, inner));
+      const Reference d(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 3, 2, inner));
       CHECK(relative_distance(d.apply(d.precondition(s.psi)), d.apply_preconditioned(s.psi)) < 50 * epsilon);
     }
 }
@@ -232,20 +204,20 @@ TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b") {
 TEST_CASE("schwarz: nsap counts the powers of 1 - D' K_1") {
   const Sample s;
   for (const auto& blocks : cuts) {
-    const Reference first(s.gauge, every_term(), parameters(blocks, 0));
+    const Reference first(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 0));
     Vector power = s.psi, sum = s.psi;
     for (int k = 0; k < 3; ++k) {
       power = plus(power, first.apply_preconditioned(power), -1);
       sum = plus(sum, power);
     }
-    const Reference all(s.gauge, every_term(), parameters(blocks, 3));
+    const Reference all(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 3));
     CHECK(relative_distance(all.precondition(s.psi), first.precondition(sum)) < 50 * epsilon);
   }
 }
 
 TEST_CASE("schwarz: one sweep is the colours one after the other") {
   const Sample s;
-  const Reference d(s.gauge, every_term(), parameters({2, 3, 1, 2}, 0));
+  const Reference d(s.gauge, test::every_term(), test::schwarz_parameters({2, 3, 1, 2}, 0));
   const Vector z0 = d.on_colour(d.invert_inside(s.psi), 0);
   const Vector r = plus(s.psi, d.apply(z0), -1);
   const Vector z1 = d.on_colour(d.invert_inside(r), 1);
@@ -254,10 +226,10 @@ TEST_CASE("schwarz: one sweep is the colours one after the other") {
 
 TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what equal neighbours send") {
   const Sample s({8, 4, 4, 4}, 5);
-  ActionParameters heavy = every_term();
+  ActionParameters heavy = test::every_term();
   heavy.mass = 2;
   const auto rest = [&](const lattice::Coordinates<4>& blocks) {
-    const Reference d(s.gauge, heavy, parameters(blocks, 0, 100));
+    const Reference d(s.gauge, heavy, test::schwarz_parameters(blocks, 0, 100));
     return norm(d.on_colour(plus(s.psi, d.apply_preconditioned(s.psi), -1), 1)) / norm(s.psi);
   };
   CHECK(rest({2, 2, 2, 2}) < 20 * epsilon);
@@ -268,17 +240,17 @@ TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what
 
 TEST_CASE("schwarz: sweeps converge to the inverse of D'") {
   const Sample s;
-  ActionParameters heavy = every_term();
+  ActionParameters heavy = test::every_term();
   heavy.mass = 1;
   for (const auto& blocks : cuts) {
     double before = 1;
     for (int nsap : {0, 2, 5, 10}) {
-      const Reference d(s.gauge, heavy, parameters(blocks, nsap));
+      const Reference d(s.gauge, heavy, test::schwarz_parameters(blocks, nsap));
       const double rest = relative_distance(d.apply_preconditioned(s.psi), s.psi);
       CHECK(rest < 0.7 * before);
       before = rest;
     }
-    const Reference d(s.gauge, heavy, parameters(blocks, 60));
+    const Reference d(s.gauge, heavy, test::schwarz_parameters(blocks, 60));
     CHECK(relative_distance(d.apply(d.precondition(s.psi)), s.psi) < 50 * epsilon);
   }
 }
@@ -287,18 +259,18 @@ TEST_CASE("schwarz: K with Jacobi inside is linear") {
   const Sample s;
   const auto other = random_numbers(std::ssize(s.psi), 9);
   const std::complex<double> a{0.3, -1.2};
-  const Reference d(s.gauge, every_term(), parameters({2, 1, 1, 1}));
+  const Reference d(s.gauge, test::every_term(), test::schwarz_parameters({2, 1, 1, 1}));
   CHECK(relative_distance(d.precondition(plus(s.psi, other, a)),
                           plus(d.precondition(s.psi), d.precondition(other), a)) < 20 * epsilon);
 }
 
 TEST_CASE("schwarz: the reference refuses what it cannot cut") {
   const Sample s;
-  CHECK_THROWS_WITH_AS(Reference(s.gauge, {.mass = 0.3}, parameters({3, 1, 1, 1})),
+  CHECK_THROWS_WITH_AS(Reference(s.gauge, {.mass = 0.3}, test::schwarz_parameters({3, 1, 1, 1})),
                        doctest::Contains("3 domains along axis 0"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(Reference(s.gauge, {.mass = 0.3}, parameters({2, 1, 1, 1}, 4, 2, "richardson")),
+  CHECK_THROWS_WITH_AS(Reference(s.gauge, {.mass = 0.3}, test::schwarz_parameters({2, 1, 1, 1}, 4, 2, "richardson")),
                        doctest::Contains("richardson"), core::InvalidArgument);
-  const Reference d(s.gauge, {.mass = 0.3}, parameters({2, 1, 1, 1}));
+  const Reference d(s.gauge, {.mass = 0.3}, test::schwarz_parameters({2, 1, 1, 1}));
   CHECK_THROWS_WITH_AS(d.apply(Vector(7)), doctest::Contains("7 complex numbers"), core::InvalidArgument);
 }
 
