@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "halocline/core/cpu.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 #include "qcd/schwarz/sample.hpp"
@@ -127,6 +128,32 @@ TEST_CASE("schwarz: a domain that outgrows the second-level cache follows the sa
   const RoughLattice lattice({32, 6, 8, 6}, 9);
   const auto parameters = Parameters::fugaku();
   compare(lattice, every_term(), parameters, {parameters}, single);
+}
+
+TEST_CASE("schwarz: a wavefront through a domain gives the bits of pass after pass, for any steps and threads") {
+  const RoughLattice lattice({16, 4, 4, 6}, 10);
+  const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
+  // So many columns that a domain does not fit the second-level cache: 24 floats of four fields for each site.
+  const auto domain_bytes =
+      4 * 24 * static_cast<std::int64_t>(sizeof(float)) * lattice::product<4>(lattice.extents) / 4;
+  const int columns = 1 + static_cast<int>(core::second_level_cache_bytes() / domain_bytes);
+  std::vector<Vector> in(static_cast<std::size_t>(columns), lattice.psi);
+  in.back() = random_numbers(std::ssize(lattice.psi), 12);
+  const int usual = omp_get_max_threads();
+  for (int steps : {1, 2, 3, 4}) {
+    const auto parameters = schwarz_parameters({2, 2, 1, 1}, 1, steps);
+    Schwarz alone(gauge, every_term(), parameters), together(gauge, every_term(), parameters, columns);
+    for (const auto operation : {Operation::precondition, Operation::preconditioned}) {
+      const Vector first = test::run(alone, operation, in.front()), last = test::run(alone, operation, in.back());
+      for (int threads : {1, 3}) {
+        omp_set_num_threads(threads);
+        const auto out = test::run(together, operation, in);
+        omp_set_num_threads(usual);
+        CHECK(out.front() == first);
+        CHECK(out.back() == last);
+      }
+    }
+  }
 }
 
 TEST_CASE("schwarz: numbers of 16 bits give the formula to 16 bits") {
