@@ -259,6 +259,23 @@ TEST_CASE_TEMPLATE("solvers: progress is told every iteration and can cancel", S
   CHECK(result.worst_residual() < 1.0);
 }
 
+TEST_CASE_TEMPLATE("solvers: each column may have a tolerance of its own", Solver, ALL_SOLVERS) {
+  const Matrix a = well_conditioned<Solver>(), b = random_matrix(n, 2, 4);
+  DenseSpace<double> space(n, 2);
+  DenseOperator<double> op(a);
+  const auto source = from_eigen<double>(b);
+  auto x = space.create();
+  SolveOptions options;
+  options.column_tolerance = {1e-4, 1e-11};
+  const SolveResult result = Solver()(space, op, x, source, options);
+  CHECK(result.converged());
+  CHECK(result.residual[0] <= 1e-4);
+  CHECK(result.residual[1] <= 1e-11);
+  CHECK(result.column_iterations[0] < result.column_iterations[1]);
+  options.column_tolerance = {1e-4};
+  CHECK_THROWS_AS(Solver()(space, op, x, source, options), halocline::core::InvalidArgument);
+}
+
 TEST_CASE("solvers: impossible options are refused") {
   DenseSpace<double> space(n);
   DenseOperator<double> op(well_conditioned<UseCg>());

@@ -26,13 +26,14 @@ enum class Reason {
 const char* name(Reason reason) noexcept;
 
 struct SolveOptions {
-  double tolerance = 1e-10;        ///< on |b - A x| / |b|, in each column
-  int max_iterations = 10000;      ///< of each column; one iteration is one pass of the method's recursion
-  int restart_length = 20;         ///< k of GCR(k) and FGMRES(k)
-  bool use_initial_guess = false;  ///< start from the x given; otherwise x is overwritten by zero
-  int stagnation_window = 1000;    ///< iterations without a new lowest residual before the recursion is restarted
-  double replacement = 0.0;        ///< CG, BiCGStab: recompute the residual each time it fell by this factor; 0 = never
-  double inner_tolerance = 1e-4;   ///< what defect correction asks of the inner solver; informs its caller
+  double tolerance = 1e-10;                ///< on |b - A x| / |b|, in each column
+  std::vector<double> column_tolerance{};  ///< shape (columns,): instead of it, one a column; empty for the same
+  int max_iterations = 10000;              ///< of each column; one iteration is one pass of the method's recursion
+  int restart_length = 20;                 ///< k of GCR(k) and FGMRES(k)
+  bool use_initial_guess = false;          ///< start from the x given; otherwise x is overwritten by zero
+  int stagnation_window = 1000;   ///< iterations without a new lowest residual before the recursion is restarted
+  double replacement = 0.0;       ///< CG, BiCGStab: recompute the residual each time it fell by this factor; 0 = never
+  double inner_tolerance = 1e-4;  ///< what defect correction asks of the inner solver; informs its caller
   /// Called after every iteration with the number of iterations so far and the worst relative residual among the
   /// columns still at work; returning false ends the solve with `cancelled`. All processes must answer alike.
   std::function<bool(int iteration, double residual)> progress;

@@ -37,9 +37,12 @@ solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& spa
   }
   // The last correction need not gain more than what is still missing; `reached` follows the outer residual.
   double reached = 1.0;
+  const double wanted =
+      options.column_tolerance.empty() ? options.tolerance : *std::ranges::min_element(options.column_tolerance);
   const auto correct = [&](SpinorField<float>& e, const SpinorField<float>& r) {
     solve::SolveOptions inner_options = options;
-    inner_options.tolerance = std::clamp(0.8 * options.tolerance / reached, options.inner_tolerance, 0.1);
+    inner_options.column_tolerance.clear();
+    inner_options.tolerance = std::clamp(0.8 * wanted / reached, options.inner_tolerance, 0.1);
     solve::SolveResult result = solve_by(kind, inner_space, inner, e, r, inner_options);
     reached *= result.worst_residual();
     return result;

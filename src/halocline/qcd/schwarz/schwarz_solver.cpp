@@ -44,7 +44,7 @@ struct SchwarzSolver::Implementation {
 
   solve::SolveResult reliable(SpinorField<double>& x, const SpinorField<double>& b, solve::SolveOptions options) {
     options.replacement = replacement;
-    CorrectionProblem problem(space, schwarz, change, outer_space, *d, x, b, options.tolerance);
+    CorrectionProblem problem(space, schwarz, change, outer_space, *d, x, b, options);
     auto e = space.create();
     solve::SolveResult result;
     if (schwarz.linear()) {
@@ -135,7 +135,9 @@ struct SchwarzSolver::Implementation {
   /// What an inner solve is asked: not more than is still missing, nor than the iterations that are left.
   static solve::SolveOptions inner_options(const solve::SolveOptions& options, double reached, int spent) {
     solve::SolveOptions inner;
-    inner.tolerance = std::clamp(0.5 * options.tolerance / std::max(reached, 1e-300), options.inner_tolerance, 0.1);
+    const double wanted =
+        options.column_tolerance.empty() ? options.tolerance : *std::ranges::min_element(options.column_tolerance);
+    inner.tolerance = std::clamp(0.5 * wanted / std::max(reached, 1e-300), options.inner_tolerance, 0.1);
     inner.max_iterations = std::max(1, options.max_iterations - spent);
     inner.stagnation_window = options.stagnation_window;
     if (options.progress)

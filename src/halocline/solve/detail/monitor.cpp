@@ -34,8 +34,13 @@ Monitor::Monitor(const SolveOptions& options, std::span<const double> source_nor
   check(options.stagnation_window >= 1, "stagnation_window", options.stagnation_window, "at least 1");
   check(options.replacement >= 0.0 && options.replacement < 1.0, "replacement", options.replacement,
         "0 (never) or a factor below 1");
+  const auto& own = options.column_tolerance;
+  check(own.empty() || own.size() == columns_.size(), "the number of column_tolerance", static_cast<double>(own.size()),
+        "none or one a column");
+  for (const double tolerance : own) check(tolerance > 0.0, "column_tolerance", tolerance, "a positive number");
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     columns_[c].source2 = source_norms2[c];
+    columns_[c].tolerance = own.empty() ? options.tolerance : own[c];
     if (!spent.empty()) columns_[c].iterations = spent[c];
     if (!std::isfinite(source_norms2[c])) {
       columns_[c].residual = std::nan("");
@@ -68,7 +73,7 @@ void Monitor::judge(Column& column, double true_norm2) {
   column.state = State::active;
 
   if (!std::isfinite(column.residual)) return finish(column, Reason::not_finite);
-  if (column.residual <= options_.tolerance) return finish(column, Reason::converged);
+  if (column.residual <= column.tolerance) return finish(column, Reason::converged);
   if (has_cause && (cause == Reason::not_finite || cause == Reason::cancelled)) return finish(column, cause);
   if (column.iterations >= options_.max_iterations) return finish(column, Reason::iteration_limit);
   if (first_cycle_) return;
@@ -104,7 +109,7 @@ void Monitor::pause(std::size_t column, Reason cause) noexcept {
 }
 
 bool Monitor::small_enough(std::size_t column, double norm2) const noexcept {
-  const double limit = aim * options_.tolerance;
+  const double limit = aim * columns_[column].tolerance;
   return norm2 <= limit * limit * columns_[column].source2;
 }
 

@@ -64,6 +64,7 @@ private:
   struct Column {
     State state = State::active;
     Reason reason = Reason::converged;
+    double tolerance = 0.0;
     bool has_cause = false;
     Reason cause = Reason::converged;
     double source2 = 0.0;        // |b|^2

@@ -49,7 +49,7 @@ public:
 
   CorrectionProblem(DomainSpace& space, Schwarz& schwarz, const LayoutChange& change, SpinorSpace<double>& outer_space,
                     const WilsonClover<double>& d, SpinorField<double>& x, const SpinorField<double>& b,
-                    double tolerance)
+                    const solve::SolveOptions& options)
       : space_(&space),
         schwarz_(&schwarz),
         a_{&schwarz, schwarz.linear()},
@@ -60,7 +60,8 @@ public:
         outer_r_(outer_space.create()),
         outer_e_(outer_space.create()),
         inner_(space.create()),
-        tolerance_(tolerance) {
+        tolerance_(options.column_tolerance) {
+    tolerance_.resize(outer_.source_norms2().size(), options.tolerance);
     for (const double norm2 : outer_.source_norms2()) {
       source_norms2_.push_back(norm2 > 0 ? 1.0 : norm2);
       to_unit_.push_back(norm2 > 0 ? 1.0 / std::sqrt(norm2) : 0.0);
@@ -134,7 +135,7 @@ private:
       const double wanted = margin * residuals_[c];
       stretch.emplace_back(inner2[c] > 0 ? wanted / std::sqrt(inner2[c]) : 0.0);
       scale_[c] = factor[c] * stretch.back().real();
-      result.push_back(residuals_[c] <= tolerance_ ? residuals_[c] * residuals_[c] : wanted * wanted);
+      result.push_back(residuals_[c] <= tolerance_[c] ? residuals_[c] * residuals_[c] : wanted * wanted);
     }
     solve::update(*space_, {solve::scale(r, stretch)});
     return result;
@@ -162,8 +163,7 @@ private:
   SpinorField<double>* x_;
   SpinorField<double> outer_r_, outer_e_;
   Vector inner_;
-  double tolerance_;
-  std::vector<double> source_norms2_, to_unit_, scale_, residuals_;
+  std::vector<double> tolerance_, source_norms2_, to_unit_, scale_, residuals_;
 };
 
 }  // namespace halocline::qcd::schwarz
