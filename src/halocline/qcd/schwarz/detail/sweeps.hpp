@@ -111,7 +111,7 @@ private:
   int columns_;
   Coefficients<S> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
-  bool wavefront_ = false;
+  bool wavefront_ = false, prefetch_ = false;
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
   std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]

@@ -43,6 +43,7 @@ struct PassFields {
   const S* blocks = nullptr;  ///< null: B is `number`
   float number = 0;
   int columns = 1;
+  bool prefetch = false;           ///< links and blocks of the next tile, where they come from beyond the caches
   unsigned faces = 0;              ///< bit d: something comes through face d
   std::array<const S*, 8> face{};  ///< `[slot][column][12][lanes that look]`
   std::array<float, 4> row_factor{1, 1, 1, 1};
