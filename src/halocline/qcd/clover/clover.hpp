@@ -52,9 +52,9 @@ std::vector<double> canonical_inverse(const GaugeField& gauge, const ActionParam
 template <class T>
 Blocks<T> convert(const Blocks<double>& blocks);
 
-/// out = A in on the tiles of one parity (24 reals a site each; out may be in).
-/// Collective: no.  Cost: 504 flops and 72 + 48 reals a site.
+/// out = A in on the tiles of one parity, [tile][column][24][lane] each; out may be in.
+/// Collective: no.  Cost: 504 flops a site and column; 72 + 48 columns reals a site.
 template <class T>
-void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity);
+void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int columns = 1);
 
 }  // namespace halocline::qcd::clover

@@ -8,32 +8,32 @@
 namespace halocline::qcd::clover {
 
 template <class T>
-void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity) {
+void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int columns) {
   lattice::with_lanes(blocks.layout->lanes(), [&]<int V> {
     using Accessor = wilson::TileAccessor<T, V>;
     using Real = typename Accessor::Real;
     const T* data = blocks.parity(parity);
 #pragma omp parallel for schedule(static)
     for (std::int64_t tile = 0; tile < blocks.layout->tiles(); ++tile)
-      for (int lane = 0; lane < V; lane += Accessor::width) {
-        const T* from = in + tile * (24 * V) + lane;
-        const T* block = data + tile * (block_reals * V) + lane;
-        wilson::Spinor<Real> psi;
-        for (int colour = 0; colour < 3; ++colour)
-          for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] = Accessor::load(from, colour, spin);
-        psi = multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
-        T* to = out + tile * (24 * V) + lane;
-        for (int colour = 0; colour < 3; ++colour)
-          for (int spin = 0; spin < 4; ++spin) {
-            T* at = to + 2 * (4 * colour + spin) * V;
-            core::Lanes<Real>::store(at, psi.at[colour][spin].re);
-            core::Lanes<Real>::store(at + V, psi.at[colour][spin].im);
-          }
-      }
+      for (int column = 0; column < columns; ++column)
+        for (int lane = 0; lane < V; lane += Accessor::width) {
+          const std::int64_t spinor = (tile * columns + column) * (24 * V) + lane;
+          const T* block = data + tile * (block_reals * V) + lane;
+          wilson::Spinor<Real> psi;
+          for (int colour = 0; colour < 3; ++colour)
+            for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] = Accessor::load(in + spinor, colour, spin);
+          psi = multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
+          for (int colour = 0; colour < 3; ++colour)
+            for (int spin = 0; spin < 4; ++spin) {
+              T* at = out + spinor + 2 * (4 * colour + spin) * V;
+              core::Lanes<Real>::store(at, psi.at[colour][spin].re);
+              core::Lanes<Real>::store(at + V, psi.at[colour][spin].im);
+            }
+        }
   });
 }
 
-template void multiply(float*, const float*, const Blocks<float>&, int);
-template void multiply(double*, const double*, const Blocks<double>&, int);
+template void multiply(float*, const float*, const Blocks<float>&, int, int);
+template void multiply(double*, const double*, const Blocks<double>&, int, int);
 
 }  // namespace halocline::qcd::clover

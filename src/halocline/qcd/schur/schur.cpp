@@ -9,10 +9,13 @@ namespace halocline::qcd {
 namespace {
 
 template <class Field>
-void require(const Field& field, lattice::Subset subset, const char* what) {
+void require(const Field& field, lattice::Subset subset, int columns, const char* what) {
   if (field.subset() != subset)
     throw core::InvalidArgument(std::string("the ") + what +
                                 " of an even-odd operator has the wrong subset of sites; give a field of its subset()");
+  if (field.columns() != columns)
+    throw core::InvalidArgument(std::string("the ") + what + " of an even-odd operator for " + std::to_string(columns) +
+                                " columns has " + std::to_string(field.columns()) + "; give a field of its columns()");
 }
 
 /// hop terms that multiply by `scale` A^-1 where there are blocks, and by scale / diagonal where there are none.
@@ -31,13 +34,13 @@ Schur<T>::Schur(const WilsonClover<T>& d, SchurForm form, int parity)
     : d_(&d),
       form_(form),
       parity_(parity),
-      other_(spinor_field<T>(d.layout(), lattice::other(static_cast<lattice::Subset>(parity)))),
-      same_(spinor_field<T>(d.layout(), static_cast<lattice::Subset>(parity))) {}
+      other_(spinor_field<T>(d.layout(), lattice::other(static_cast<lattice::Subset>(parity)), d.columns())),
+      same_(spinor_field<T>(d.layout(), static_cast<lattice::Subset>(parity), d.columns())) {}
 
 template <class T>
 void Schur<T>::apply(Field& out, const Field& in) {
-  require(out, subset(), "result");
-  require(in, subset(), "operand");
+  require(out, subset(), columns(), "result");
+  require(in, subset(), columns(), "operand");
   const auto& hopping = d_->hopping();
   hopping.apply(other_.data(), in.data(), 1 - parity_, false, with_inverse(*d_, 1 - parity_, 1.0));
   // H_eo A_oo^-1 H_oe = 1/4 hop A^-1 hop
@@ -55,8 +58,8 @@ void Schur<T>::apply(Field& out, const Field& in) {
 
 template <class T>
 void Schur<T>::apply_dagger(Field& out, const Field& in) {
-  require(out, subset(), "result");
-  require(in, subset(), "operand");
+  require(out, subset(), columns(), "result");
+  require(in, subset(), columns(), "operand");
   const auto& hopping = d_->hopping();
   const T* first = in.data();
   wilson::HopTerms<T> terms;
@@ -75,8 +78,8 @@ void Schur<T>::apply_dagger(Field& out, const Field& in) {
 
 template <class T>
 void Schur<T>::prepare(Field& rhs, const Field& source) {
-  require(rhs, subset(), "right-hand side");
-  require(source, lattice::Subset::full, "source");
+  require(rhs, subset(), columns(), "right-hand side");
+  require(source, lattice::Subset::full, columns(), "source");
   d_->multiply_inverse_diagonal(other_.data(), source.parity(1 - parity_), 1 - parity_);
   wilson::HopTerms<T> terms;
   terms.hop_scale = T(0.5);
@@ -87,9 +90,9 @@ void Schur<T>::prepare(Field& rhs, const Field& source) {
 
 template <class T>
 void Schur<T>::reconstruct(Field& solution, const Field& half, const Field& source) {
-  require(half, subset(), "half solution");
-  require(solution, lattice::Subset::full, "solution");
-  require(source, lattice::Subset::full, "source");
+  require(half, subset(), columns(), "half solution");
+  require(solution, lattice::Subset::full, columns(), "solution");
+  require(source, lattice::Subset::full, columns(), "source");
   std::copy_n(half.data(), half.size(), solution.parity(parity_));
   wilson::HopTerms<T> terms;
   terms.hop_scale = T(0.5);

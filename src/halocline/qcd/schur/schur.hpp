@@ -21,15 +21,18 @@ public:
   using Field = SpinorField<T>;
 
   /// @param parity  the one that is solved for: 0 even, 1 odd
-  /// `d` is referred to and must live as long as this.
+  /// Works on fields of d.columns() columns. `d` is referred to and must live as long as this.
   explicit Schur(const WilsonClover<T>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
   SchurForm form() const noexcept { return form_; }
   lattice::Subset subset() const noexcept { return static_cast<lattice::Subset>(parity_); }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return d_->layout(); }
 
+  int columns() const noexcept { return d_->columns(); }
+
   /// out = S in on fields of subset(), not the same field.
-  /// Collective: yes.  Cost: 2 hops a site of the parity, plus 504 flops a clover multiplication.
+  /// @throws InvalidArgument  for a field of another subset or number of columns
+  /// Collective: yes.  Cost: 2 hops a site of the parity and column, plus 504 flops a clover multiplication.
   void apply(Field& out, const Field& in);
   /// out = S^dagger in
   void apply_dagger(Field& out, const Field& in);

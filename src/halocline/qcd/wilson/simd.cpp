@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -7,9 +11,8 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
-#include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/wilson/detail/tile_accessor.hpp"
+#include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 #include "halocline/qcd/wilson/hopping.hpp"
 
 namespace halocline::qcd::wilson {
@@ -25,101 +28,23 @@ void for_each_direction(Visit visit) {
   }(std::make_integer_sequence<int, 8>{});
 }
 
-template <class T, int V>
-HALOCLINE_INLINE auto load_spinor(const T* at) {
-  using Real = typename HopView<T, V>::Real;
-  Spinor<Real> psi;
-#pragma GCC unroll 3
-  for (int colour = 0; colour < 3; ++colour)
-#pragma GCC unroll 4
-    for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] = TileAccessor<T, V>::load(at, colour, spin);
-  return psi;
-}
-
-template <class T, int V, class Real>
-__attribute__((noinline)) void multiply_by_block(Spinor<Real>& psi, const T* block) {
-  psi = clover::multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
-}
-
-/// out = hop_scale [B] sum + add_scale [A] add, for one sub-pack; offsets are those of the tile and the lane.
-template <class T, int V, class Real>
-HALOCLINE_INLINE void finish(T* out, Spinor<Real>& sum, const HopTerms<T>& terms, std::int64_t tile, int lane,
-                             bool past_caches) {
-  if (terms.hop_blocks) multiply_by_block<T, V>(sum, terms.hop_blocks + tile * (clover::block_reals * V) + lane);
-  const Real hop_scale(terms.hop_scale);
-  T* to = out + tile * (24 * V) + lane;
-  if (terms.add) {
-    Spinor<Real> add = load_spinor<T, V>(terms.add + tile * (24 * V) + lane);
-    if (terms.add_blocks) multiply_by_block<T, V>(add, terms.add_blocks + tile * (clover::block_reals * V) + lane);
-    const Real add_scale(terms.add_scale);
-    for (int colour = 0; colour < 3; ++colour)
-      for (int spin = 0; spin < 4; ++spin) {
-        T* at = to + 2 * (4 * colour + spin) * V;
-        const auto& s = sum.at[colour][spin];
-        const auto& a = add.at[colour][spin];
-        core::Lanes<Real>::store(at, hop_scale * s.re + add_scale * a.re);
-        core::Lanes<Real>::store(at + V, hop_scale * s.im + add_scale * a.im);
-      }
-  } else if (past_caches) {
-    for (int colour = 0; colour < 3; ++colour)
-      for (int spin = 0; spin < 4; ++spin) {
-        T* at = to + 2 * (4 * colour + spin) * V;
-        core::stream(at, hop_scale * sum.at[colour][spin].re);
-        core::stream(at + V, hop_scale * sum.at[colour][spin].im);
-      }
-  } else {
-    for (int colour = 0; colour < 3; ++colour)
-      for (int spin = 0; spin < 4; ++spin) {
-        T* at = to + 2 * (4 * colour + spin) * V;
-        core::Lanes<Real>::store(at, hop_scale * sum.at[colour][spin].re);
-        core::Lanes<Real>::store(at + V, hop_scale * sum.at[colour][spin].im);
-      }
-  }
-}
-
-/// The hot loop. Flops and bytes a site: hopping.hpp.
-template <class T, int V, bool dagger>
-void hop_tiles(T* out, const HopView<T, V>& view, const Neighbours& neighbours, int parity,
-               std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
-  using View = HopView<T, V>;
-  const auto count = static_cast<std::int64_t>(tiles.size());
-  // What outgrows the caches is not read into them only to be overwritten.
-  const bool past_caches = count * (24 * V) * static_cast<std::int64_t>(sizeof(T)) > std::int64_t{8} << 20;
-#pragma omp parallel
-  {
-    alignas(64) T far[24 * V] = {};
-#pragma omp for schedule(static)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t tile = tiles[i];
-      const lattice::Neighbour* near = neighbours.of(parity, tile);
-      const lattice::Neighbour* coming = neighbours.of(parity, tiles[std::min(i + 1, count - 1)]);
-      for (int lane = 0; lane < V; lane += View::width) {
-        const TileAccessor<T, V> accessor{view, near, coming, view.links + tile * (8 * link_reals * V) + lane,
-                                          lane, far};
-        Spinor<typename View::Real> sum;
-        hop<dagger>(sum, accessor);
-        finish<T, V>(out, sum, terms, tile, lane, past_caches);
-      }
-    }
-    if (past_caches) core::fence_streams();
-  }
-}
-
-/// Projects the tiles that direction d of another process looks at into its send buffer, [slot][12][lanes that go].
+/// Projects the tiles that direction d of another process looks at into its send buffer,
+/// [slot][column][12][lanes that go].
 template <class T, int V, int d, int sign>
-void pack_face(T* buffer, const T* in, const Neighbours& neighbours, int source_parity) {
+void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours, int source_parity) {
   using Real = typename HopView<T, V>::Real;
   constexpr int width = HopView<T, V>::width;
   const auto tiles = neighbours.sent(source_parity, d);
   const auto lanes = neighbours.sent_lanes(d);
   const auto count = static_cast<std::int64_t>(lanes.size());
 #pragma omp parallel for schedule(static)
-  for (std::int64_t slot = 0; slot < static_cast<std::int64_t>(tiles.size()); ++slot) {
+  for (std::int64_t item = 0; item < static_cast<std::int64_t>(tiles.size()) * columns; ++item) {
+    const std::int64_t slot = item / columns, column = item % columns;
     alignas(64) T whole[half_spinor_reals * V];
-    T* to = buffer + slot * (half_spinor_reals * count);
+    T* to = buffer + item * (half_spinor_reals * count);
     T* projected = count == V ? to : whole;
     for (int lane = 0; lane < V; lane += width) {
-      const T* spinor = in + std::int64_t(tiles[slot]) * (24 * V) + lane;
+      const T* spinor = in + (std::int64_t(tiles[slot]) * columns + column) * (24 * V) + lane;
       const auto h = project<d % 4, sign, Real>(
           [&](int colour, int spin) { return TileAccessor<T, V>::load(spinor, colour, spin); });
       for (int colour = 0; colour < 3; ++colour)
@@ -137,57 +62,153 @@ void pack_face(T* buffer, const T* in, const Neighbours& neighbours, int source_
 
 constexpr comm::Face leaving_face(int d) { return {lattice::axis_of(d), -lattice::step_of(d)}; }
 
-/// Links in the order of the kernel, for the tiles of one parity.
-template <class T>
-core::AlignedArray<T> ordered_links(const lattice::TileLayout& layout, int parity, const GaugeField& gauge,
-                                    const ActionParameters& action) {
-  const auto& geometry = layout.geometry();
-  const int lanes = layout.lanes();
-  core::AlignedArray<T> links(layout.tiles() * 8 * link_reals * lanes);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto x = layout.coordinates({parity, tile, lane});
-      for (int d = 0; d < 8; ++d) {
-        const int mu = lattice::axis_of(d);
-        auto from = x;
-        if (d >= 4) from[mu] -= 1;
-        Su3<double> u = gauge.link(from, mu);
-        std::complex<double> factor = action.hopping(mu);
-        const auto edge = geometry.global()[mu];
-        if ((geometry.offset()[mu] + from[mu] + edge) % edge == edge - 1) factor *= action.boundary[mu];
-        u = Complex<double>{factor.real(), factor.imag()} * u;
-        if (d >= 4) u = adjoint(u);
-        T* to = links.data() + (tile * 8 + d) * link_reals * lanes + lane;
-        for (int row = 0; row < 3; ++row)
-          for (int column = 0; column < 3; ++column) {
-            to[(2 * (3 * column + row) + 0) * lanes] = static_cast<T>(u.e[row][column].re);
-            to[(2 * (3 * column + row) + 1) * lanes] = static_cast<T>(u.e[row][column].im);
-          }
+/// What is multiplied into the link that leaves `from` along mu: c_mu, and the boundary phase where it leaves the
+/// lattice.
+std::complex<double> link_factor(const lattice::Geometry4& geometry, const ActionParameters& action,
+                                 const lattice::Coordinates<4>& from, int mu) {
+  const auto extent = geometry.global()[mu];
+  const bool leaves = (geometry.offset()[mu] + from[mu] + extent) % extent == extent - 1;
+  return action.hopping(mu) * (leaves ? action.boundary[mu] : std::complex<double>(1.0));
+}
+
+/// Refuses links whose third row is not what the others say.
+void require_unitary(const GaugeField& gauge, double tolerance) {
+  const auto& geometry = gauge.geometry();
+  double worst = 0;
+#pragma omp parallel for schedule(static) reduction(max : worst)
+  for (std::int64_t site = 0; site < geometry.local_volume(); ++site)
+    for (int mu = 0; mu < 4; ++mu) {
+      const Su3<double> u = gauge.link(lattice::coordinates_of<4>(site, geometry.local()), mu);
+      for (int k = 0; k < 3; ++k) {
+        const int next = (k + 1) % 3, last = (k + 2) % 3;
+        const auto third = third_row(u.e[0][next], u.e[1][last], u.e[0][last], u.e[1][next]);
+        const double off = std::max(std::abs(third.re - u.e[2][k].re), std::abs(third.im - u.e[2][k].im));
+        worst = off <= worst ? worst : std::isfinite(off) ? off : 1.0;  // a NaN is far off
       }
     }
-  return links;
+  std::array<double, 1> everywhere{worst};
+  geometry.communicator().max(everywhere);
+  if (everywhere[0] > tolerance)
+    throw core::InvalidArgument(fmt::format(
+        "links of 12 reals were asked for, but the third row of some link is {:.1e} away from what unitarity and "
+        "determinant one make of the others (at most {:.0e} is allowed); project the links to SU(3), or store 18 reals",
+        everywhere[0], tolerance));
 }
 
 }  // namespace
 
+/// Links in the order of the kernel, by target parity.
+template <class T>
+struct Hopping<T>::Links {
+  std::array<core::AlignedArray<T>, 2> links;           ///< [tile][8][column][row][re, im][lane]
+  std::array<std::vector<std::uint8_t>, 2> factors_of;  ///< [tile][8], of 12 reals; see HopView
+  core::AlignedArray<T> factors;                        ///< [8][inside, edge][re, im][lane]
+
+  Links(const lattice::TileLayout& layout, const GaugeField& gauge, const ActionParameters& action, int link_reals)
+      : factors(8 * 2 * 2 * layout.lanes()) {
+    for (int parity = 0; parity < 2; ++parity) {
+      links[parity] = core::AlignedArray<T>(layout.tiles() * 8 * link_reals * layout.lanes());
+      if (link_reals == 12) factors_of[parity].resize(static_cast<std::size_t>(8 * layout.tiles()));
+#pragma omp parallel for schedule(static)
+      for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
+        for (int d = 0; d < 8; ++d) fill(layout, gauge, action, link_reals, parity, tile, d);
+    }
+    if (link_reals == 12) collect_factors(layout, action);
+  }
+
+private:
+  /// Where a link of direction d to the sites of this tile begins.
+  static lattice::Coordinates<4> start_of(const lattice::TileLayout& layout, int parity, std::int64_t tile, int lane,
+                                          int d) {
+    auto from = layout.coordinates({parity, tile, lane});
+    if (d >= 4) from[lattice::axis_of(d)] -= 1;
+    return from;
+  }
+
+  void fill(const lattice::TileLayout& layout, const GaugeField& gauge, const ActionParameters& action, int link_reals,
+            int parity, std::int64_t tile, int d) {
+    const int lanes = layout.lanes(), rows = link_reals / 6, mu = lattice::axis_of(d);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto from = start_of(layout, parity, tile, lane, d);
+      const std::complex<double> factor = link_factor(layout.geometry(), action, from, mu);
+      Su3<double> u = Complex<double>{factor.real(), factor.imag()} * gauge.link(from, mu);
+      if (d >= 4) u = adjoint(u);
+      T* to = links[parity].data() + (tile * 8 + d) * link_reals * lanes + lane;
+      for (int column = 0; column < 3; ++column)
+        for (int row = 0; row < rows; ++row) {
+          to[(2 * (rows * column + row) + 0) * lanes] = static_cast<T>(u.e[row][column].re);
+          to[(2 * (rows * column + row) + 1) * lanes] = static_cast<T>(u.e[row][column].im);
+        }
+    }
+  }
+
+  /// In one direction there are two sorts of tiles: at the edge of the lattice, where the lanes that look over it have
+  /// the boundary phase, the same ones in all such tiles, and inside.
+  void collect_factors(const lattice::TileLayout& layout, const ActionParameters& action) {
+    const int lanes = layout.lanes();
+    for (int d = 0; d < 8; ++d) {
+      const int mu = lattice::axis_of(d);
+      for (int parity = 0; parity < 2; ++parity)
+        for (std::int64_t tile = 0; tile < layout.tiles(); ++tile) {
+          const std::int64_t outer = layout.outer_coordinates(parity, tile)[mu];
+          const bool edge = outer == (d < 4 ? layout.outer()[mu] - 1 : 0);
+          bool one = true;
+          for (int lane = 0; lane < lanes; ++lane) {
+            const auto from = start_of(layout, parity, tile, lane, d);
+            std::complex<double> stored = link_factor(layout.geometry(), action, from, mu);
+            if (d >= 4) stored = std::conj(stored);
+            // stored = c e^(i theta); the cross product has c^2 e^(-2 i theta), and c e^(i theta) is wanted
+            const std::complex<double> f = stored / std::conj(stored * stored);
+            one = one && f == std::complex<double>(1.0);
+            T* to = factors.data() + (d * 2 + (edge ? 1 : 0)) * 2 * lanes + lane;
+            to[0] = static_cast<T>(f.real());
+            to[lanes] = static_cast<T>(f.imag());
+          }
+          factors_of[parity][static_cast<std::size_t>(8 * tile + d)] = static_cast<std::uint8_t>(one    ? 0
+                                                                                                 : edge ? 2
+                                                                                                        : 1);
+        }
+    }
+  }
+};
+
 template <class T>
 Hopping<T>::Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const GaugeField& gauge,
-                    const ActionParameters& action, const std::string& transport)
-    : neighbours_(std::move(neighbours)), layout_(neighbours_->layout_ptr()) {
+                    const ActionParameters& action, const HoppingOptions& options)
+    : neighbours_(std::move(neighbours)), layout_(neighbours_->layout_ptr()), options_(options) {
   action.validate();
   const auto& geometry = layout_->geometry();
   if (geometry.global() != gauge.geometry().global() || geometry.local() != gauge.geometry().local())
     throw core::InvalidArgument(
         "the gauge field and the layout of the operator have different lattices or process grids; build both from one "
         "geometry");
-  for (int parity = 0; parity < 2; ++parity) links_[parity] = ordered_links<T>(*layout_, parity, gauge, action);
+  if (options_.link_reals != 18 && options_.link_reals != 12)
+    throw core::InvalidArgument(
+        fmt::format("links of {} reals were asked for; give 18, or 12 for two rows", options_.link_reals));
+  if (options_.link_reals == 12) require_unitary(gauge, sizeof(T) == 4 ? 1e-6 : 1e-12);
+  open_halo();
+  links_ = std::make_shared<const Links>(*layout_, gauge, action, options_.link_reals);
+}
+
+template <class T>
+Hopping<T>::Hopping(const Hopping& other, int columns)
+    : neighbours_(other.neighbours_), layout_(other.layout_), options_(other.options_), links_(other.links_) {
+  options_.columns = columns;
+  open_halo();
+}
+
+template <class T>
+void Hopping<T>::open_halo() {
+  if (options_.columns < 1)
+    throw core::InvalidArgument(
+        fmt::format("an operator for {} columns was asked for; give at least 1", options_.columns));
   std::array<std::size_t, 4> face_bytes{};
   for (int axis = 0; axis < 4; ++axis)
-    face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) * half_spinor_reals * sizeof(T);
-  if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
-    halo_ = std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, std::string_view(transport));
-  }
+    face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) *
+                       static_cast<std::size_t>(options_.columns) * half_spinor_reals * sizeof(T);
+  if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; }))
+    halo_ = std::make_unique<comm::HaloExchange>(layout_->geometry().grid(), face_bytes,
+                                                 std::string_view(options_.transport));
 }
 
 template <class T>
@@ -200,7 +221,11 @@ template <int V>
 void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerms<T>& terms) const {
   HopView<T, V> view;
   view.in = in;
-  view.links = links_[parity].data();
+  view.links = links_->links[parity].data();
+  view.columns = options_.columns;
+  view.link_reals = options_.link_reals;
+  view.row_factors = options_.link_reals == 12 ? links_->factors_of[parity].data() : nullptr;
+  view.factors = links_->factors.data();
   for (int d = 0; d < 8; ++d) {
     std::ranges::copy(neighbours_->rotation(d), view.rotation[d]);
     view.received_lanes[d] = neighbours_->received_lanes(d).data();
@@ -208,10 +233,7 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
     view.received[d] = nullptr;
   }
   const auto hop_on = [&](std::span<const std::int32_t> tiles) {
-    if (dagger)
-      hop_tiles<T, V, true>(out, view, *neighbours_, parity, tiles, terms);
-    else
-      hop_tiles<T, V, false>(out, view, *neighbours_, parity, tiles, terms);
+    hop_tiles(out, view, *neighbours_, parity, dagger, tiles, terms);
   };
   const core::Region hop_region("hop");
   if (halo_) {
@@ -220,9 +242,9 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
       if (!layout_->geometry().is_split(lattice::axis_of(d))) return;
       auto* buffer = reinterpret_cast<T*>(halo_->send_buffer(leaving_face(d)).data());
       if (dagger)
-        pack_face<T, V, d, lattice::step_of(d)>(buffer, in, *neighbours_, 1 - parity);
+        pack_face<T, V, d, lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
       else
-        pack_face<T, V, d, -lattice::step_of(d)>(buffer, in, *neighbours_, 1 - parity);
+        pack_face<T, V, d, -lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
     });
     halo_->post();
   }

@@ -48,18 +48,23 @@ class WilsonClover {
 public:
   using Field = SpinorField<T>;
 
+  /// @param columns, stored_reals  as HoppingOptions say (stored_reals is its link_reals)
+  /// @throws InvalidArgument  as wilson::Hopping does
   /// Collective: yes.  Cost: the links in the order of the kernel, and the clover blocks, in T.
-  explicit WilsonClover(const DiracSetup& setup);
+  explicit WilsonClover(const DiracSetup& setup, int columns = 1, int stored_reals = 18);
+  /// The same operator on fields of another number of columns; shares links and clover blocks. Collective: yes.
+  WilsonClover(const WilsonClover& other, int columns);
 
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return hopping_.layout_ptr(); }
+  int columns() const noexcept { return hopping_.columns(); }
   double diagonal() const noexcept { return diagonal_; }
   const wilson::Hopping<T>& hopping() const noexcept { return hopping_; }
   /// A and A^-1 of one parity; null without a clover term, when A is diagonal().
   const T* blocks(int parity) const noexcept { return blocks_ ? blocks_->parity(parity) : nullptr; }
   const T* inverse_blocks(int parity) const noexcept { return inverse_ ? inverse_->parity(parity) : nullptr; }
 
-  /// out = D in on full fields, out and in not the same.
-  /// Collective: yes.  Cost: 1368 flops a site, 1824 + 48 with the clover term.
+  /// out = D in on full fields of columns() columns, out and in not the same.
+  /// Collective: yes.  Cost: 1368 flops a site and column, 1824 + 48 with the clover term.
   void apply(Field& out, const Field& in) const { apply(out, in, false); }
   /// out = D^dagger in
   void apply_dagger(Field& out, const Field& in) const { apply(out, in, true); }
@@ -72,7 +77,7 @@ private:
 
   wilson::Hopping<T> hopping_;
   double diagonal_;
-  std::optional<clover::Blocks<T>> blocks_, inverse_;
+  std::shared_ptr<const clover::Blocks<T>> blocks_, inverse_;
 };
 
 extern template class WilsonClover<float>;

@@ -8,7 +8,8 @@
 ///   - `HalfSpinor<Real> half<d, sign>()`: the neighbour in direction d projected, (1 + sign gamma_mu) psi, upper two
 ///     spins; project() below does it from any loader of spinor components;
 ///   - `Complex<Real> link<d>(row, column)`: U_mu(x) for d = mu, U_mu(x-mu)^dagger for d = 4 + mu, with the boundary
-///     phase and the hopping coefficient c_mu in it.
+///     phase and the hopping coefficient c_mu in it;
+///   - optionally `complete<d>(product)`: makes good what link() left out of the third row of the product.
 ///
 /// Flops a site: 8 directions x (12 projection + 132 product + 24 sum), less 24 for the first sum, = 1320.
 /// Reals a site read: 8 x (24 spinor + 18 links), written 24.
@@ -43,55 +44,44 @@ HALOCLINE_INLINE HalfSpinor<Real> project(const Load& load) {
   return h;
 }
 
-/// sum += the spinor whose upper half is chi: gamma_mu phi = sign phi gives the lower half back.
+/// One colour of sum += the spinor whose upper half is chi: gamma_mu phi = sign phi gives the lower half back.
 template <int mu, int sign, bool first, class Real>
-HALOCLINE_INLINE void reconstruct(Spinor<Real>& sum, const HalfSpinor<Real>& chi) {
+HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (&chi)[2]) {
   constexpr int turn = sign > 0 ? 0 : 2;
-#pragma GCC unroll 3
-  for (int colour = 0; colour < 3; ++colour) {
-    const Complex<Real> lower2 = times_i_to<gamma[mu].power[2] + turn>(chi.at[colour][gamma[mu].column[2]]);
-    const Complex<Real> lower3 = times_i_to<gamma[mu].power[3] + turn>(chi.at[colour][gamma[mu].column[3]]);
-    if constexpr (first) {
-      sum.at[colour][0] = chi.at[colour][0];
-      sum.at[colour][1] = chi.at[colour][1];
-      sum.at[colour][2] = lower2;
-      sum.at[colour][3] = lower3;
-    } else {
-      sum.at[colour][0] += chi.at[colour][0];
-      sum.at[colour][1] += chi.at[colour][1];
-      sum.at[colour][2] += lower2;
-      sum.at[colour][3] += lower3;
-    }
+  const Complex<Real> lower2 = times_i_to<gamma[mu].power[2] + turn>(chi[gamma[mu].column[2]]);
+  const Complex<Real> lower3 = times_i_to<gamma[mu].power[3] + turn>(chi[gamma[mu].column[3]]);
+  if constexpr (first) {
+    sum[0] = chi[0];
+    sum[1] = chi[1];
+    sum[2] = lower2;
+    sum[3] = lower3;
+  } else {
+    sum[0] += chi[0];
+    sum[1] += chi[1];
+    sum[2] += lower2;
+    sum[3] += lower3;
   }
 }
 
-/// U h, the twelve sums side by side so that no multiply-add waits for the one before it.
-template <class Real, class Link>
-HALOCLINE_INLINE HalfSpinor<Real> multiply(const Link& link, const HalfSpinor<Real>& h) {
-  HalfSpinor<Real> chi;
-#pragma GCC unroll 3
-  for (int row = 0; row < 3; ++row) {
-    const Complex<Real> u = link(row, 0);
-    chi.at[row][0] = u * h.at[0][0];
-    chi.at[row][1] = u * h.at[0][1];
-  }
-#pragma GCC unroll 2
-  for (int column = 1; column < 3; ++column)
-#pragma GCC unroll 3
-    for (int row = 0; row < 3; ++row) {
-      const Complex<Real> u = link(row, column);
-      core::multiply_add(chi.at[row][0], u, h.at[column][0]);
-      core::multiply_add(chi.at[row][1], u, h.at[column][1]);
-    }
-  return chi;
-}
-
+/// The product with a link, row by row: a row's four chains of multiply-adds, and its eight sums, are all that must be
+/// in registers beside the half spinor. Rows are independent, so their chains overlap.
 template <int d, int sign, class Real, class Accessor>
 HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor) {
   const HalfSpinor<Real> h = accessor.template half<d, sign>();
-  const HalfSpinor<Real> chi =
-      multiply<Real>([&](int row, int column) { return accessor.template link<d>(row, column); }, h);
-  reconstruct<d % 4, sign, d == 0>(sum, chi);
+#pragma GCC unroll 3
+  for (int row = 0; row < 3; ++row) {
+    const Complex<Real> u = accessor.template link<d>(row, 0);
+    Complex<Real> chi[2] = {u * h.at[0][0], u * h.at[0][1]};
+#pragma GCC unroll 2
+    for (int column = 1; column < 3; ++column) {
+      const Complex<Real> v = accessor.template link<d>(row, column);
+      core::multiply_add(chi[0], v, h.at[column][0]);
+      core::multiply_add(chi[1], v, h.at[column][1]);
+    }
+    if constexpr (requires { accessor.template complete<d>(chi); })
+      if (row == 2) accessor.template complete<d>(chi);
+    reconstruct<d % 4, sign, d == 0>(sum.at[row], chi);
+  }
 }
 
 /// sum_mu [(1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^dagger psi(x-mu)], or with the signs of

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Definition of hop_tiles, for the files that instantiate it (hop_tiles_float.cpp and hop_tiles_double.cpp).
+
+#include <algorithm>
+
+#include "halocline/qcd/clover/detail/kernels.hpp"
+#include "halocline/qcd/wilson/detail/hop_tiles.hpp"
+
+namespace halocline::qcd::wilson {
+namespace detail {
+
+template <class T, int V>
+HALOCLINE_INLINE auto load_spinor(const T* at) {
+  using Real = typename HopView<T, V>::Real;
+  Spinor<Real> psi;
+#pragma GCC unroll 3
+  for (int colour = 0; colour < 3; ++colour)
+#pragma GCC unroll 4
+    for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] = TileAccessor<T, V>::load(at, colour, spin);
+  return psi;
+}
+
+template <class T, int V, class Real>
+__attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const T* block) {
+  psi = clover::multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
+}
+
+/// By value: what has its address taken is kept in memory as well as in registers, and the sums of a hop are too many
+/// to be stored twice.
+template <class T, int V, class Real>
+HALOCLINE_INLINE Spinor<Real> multiplied_by_block(const Spinor<Real>& psi, const T* block) {
+  Spinor<Real> copy = psi;
+  multiply_in_memory<T, V>(copy, block);
+  return copy;
+}
+
+/// out = hop_scale [B] sum + add_scale [A] add, for one sub-pack of one column.
+/// @param spinor  place of the spinor in out and add;  @param block  place of the site's blocks
+template <class T, int V, class Real>
+HALOCLINE_INLINE void finish(T* out, Spinor<Real> sum, const HopTerms<T>& terms, std::int64_t spinor,
+                             std::int64_t block, bool past_caches) {
+  if (terms.hop_blocks) sum = multiplied_by_block<T, V>(sum, terms.hop_blocks + block);
+  const Real hop_scale(terms.hop_scale);
+  T* to = out + spinor;
+  if (terms.add) {
+    Spinor<Real> add = load_spinor<T, V>(terms.add + spinor);
+    if (terms.add_blocks) add = multiplied_by_block<T, V>(add, terms.add_blocks + block);
+    const Real add_scale(terms.add_scale);
+    for (int colour = 0; colour < 3; ++colour)
+      for (int spin = 0; spin < 4; ++spin) {
+        T* at = to + 2 * (4 * colour + spin) * V;
+        const auto& s = sum.at[colour][spin];
+        const auto& a = add.at[colour][spin];
+        core::Lanes<Real>::store(at, hop_scale * s.re + add_scale * a.re);
+        core::Lanes<Real>::store(at + V, hop_scale * s.im + add_scale * a.im);
+      }
+  } else if (past_caches) {
+    for (int colour = 0; colour < 3; ++colour)
+      for (int spin = 0; spin < 4; ++spin) {
+        T* at = to + 2 * (4 * colour + spin) * V;
+        core::stream(at, hop_scale * sum.at[colour][spin].re);
+        core::stream(at + V, hop_scale * sum.at[colour][spin].im);
+      }
+  } else {
+    for (int colour = 0; colour < 3; ++colour)
+      for (int spin = 0; spin < 4; ++spin) {
+        T* at = to + 2 * (4 * colour + spin) * V;
+        core::Lanes<Real>::store(at, hop_scale * sum.at[colour][spin].re);
+        core::Lanes<Real>::store(at + V, hop_scale * sum.at[colour][spin].im);
+      }
+  }
+}
+
+/// Links of 12 reals of one tile as 18, without the factors of the third rows.
+template <class T, int V>
+void complete_links(T* whole, const HopView<T, V>& view, std::int64_t tile) {
+  using View = HopView<T, V>;
+  using Real = typename View::Real;
+  using L = core::Lanes<Real>;
+  for (int d = 0; d < 8; ++d)
+    for (int lane = 0; lane < V; lane += View::width) {
+      const T* from = view.links + (tile * 8 + d) * (12 * V) + lane;
+      T* to = whole + d * (18 * V) + lane;
+      Complex<Real> u[2][3];
+      for (int column = 0; column < 3; ++column)
+        for (int row = 0; row < 2; ++row) {
+          const T* at = from + 2 * (2 * column + row) * V;
+          u[row][column] = {L::load(at), L::load(at + V)};
+        }
+      for (int column = 0; column < 3; ++column) {
+        const int next = (column + 1) % 3, last = (column + 2) % 3;
+        const Complex<Real> third = third_row(u[0][next], u[1][last], u[0][last], u[1][next]);
+        for (int row = 0; row < 3; ++row) {
+          const Complex<Real>& value = row < 2 ? u[row][column] : third;
+          T* at = to + 2 * (3 * column + row) * V;
+          L::store(at, value.re);
+          L::store(at + V, value.im);
+        }
+      }
+    }
+}
+
+/// The loop for one column.
+template <class T, int V, int reals, bool dagger>
+void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity,
+                std::span<const std::int32_t> tiles, const HopTerms<T>& terms, bool past_caches) {
+  using View = HopView<T, V>;
+  const auto count = static_cast<std::int64_t>(tiles.size());
+#pragma omp parallel
+  {
+    alignas(64) T far[24 * V] = {};
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t tile = tiles[i];
+      const lattice::Neighbour* near = neighbours.of(parity, tile);
+      const lattice::Neighbour* coming = neighbours.of(parity, tiles[std::min(i + 1, count - 1)]);
+      for (int lane = 0; lane < V; lane += View::width) {
+        const TileAccessor<T, V, reals> accessor{
+            view, near, coming, view.links + tile * (8 * reals * V) + lane, tile, lane, 0, 0, far};
+        Spinor<typename View::Real> sum;
+        hop<dagger>(sum, accessor);
+        finish<T, V>(out, sum, terms, tile * (24 * V) + lane, tile * (clover::block_reals * V) + lane, past_caches);
+      }
+    }
+    if (past_caches) core::fence_streams();
+  }
+}
+
+/// The loop for several columns.
+template <class T, int V, bool dagger>
+void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity,
+               std::span<const std::int32_t> tiles, const HopTerms<T>& terms, bool past_caches) {
+  using View = HopView<T, V>;
+  const auto count = static_cast<std::int64_t>(tiles.size());
+  const int columns = view.columns;
+  const int stored = 8 * view.link_reals;
+#pragma omp parallel
+  {
+    alignas(64) T far[24 * V] = {};
+    alignas(64) T whole[8 * 18 * V];
+#pragma omp for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t tile = tiles[i];
+      const std::int64_t next = tiles[std::min(i + 1, count - 1)];
+      const lattice::Neighbour* near = neighbours.of(parity, tile);
+      const lattice::Neighbour* coming = neighbours.of(parity, next);
+      const T* links = view.links + tile * (stored * V);
+      if (view.link_reals == 12) {
+        complete_links<T, V>(whole, view, tile);
+        links = whole;
+      }
+      const T* next_links = view.links + next * (stored * V);
+      for (int lane = 0; lane < V; lane += View::width)
+        for (int column = 0; column < columns; ++column) {
+          for (int real = stored * column / columns; real < stored * (column + 1) / columns; ++real)
+            __builtin_prefetch(next_links + real * V + lane, 0, 2);
+          const bool last = column + 1 == columns;
+          const TileAccessor<T, V, 18, true> accessor{view, near,   last ? coming : near,  links + lane, tile,
+                                                      lane, column, last ? 0 : column + 1, far};
+          Spinor<typename View::Real> sum;
+          hop<dagger>(sum, accessor);
+          finish<T, V>(out, sum, terms, (tile * columns + column) * (24 * V) + lane,
+                       tile * (clover::block_reals * V) + lane, past_caches);
+        }
+    }
+    if (past_caches) core::fence_streams();
+  }
+}
+
+}  // namespace detail
+
+template <class T, int V>
+void hop_tiles(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity, bool dagger,
+               std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
+  // What outgrows the caches is not read into them only to be overwritten.
+  const auto bytes =
+      static_cast<std::int64_t>(tiles.size()) * view.columns * (24 * V) * static_cast<std::int64_t>(sizeof(T));
+  const bool past_caches = bytes > std::int64_t{8} << 20;
+  const auto run = [&]<bool with_dagger> {
+    // Of plain numbers (one lane) the compiler chooses, loop by loop, which product it rounds by itself: one loop for
+    // all, so that a column has the same bits everywhere.
+    if (V == 1 || view.columns > 1) {
+      detail::hop_batch<T, V, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
+    } else if constexpr (V > 1) {
+      if (view.link_reals == 12)
+        detail::hop_single<T, V, 12, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
+      else
+        detail::hop_single<T, V, 18, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
+    }
+  };
+  if (dagger)
+    run.template operator()<true>();
+  else
+    run.template operator()<false>();
+}
+
+}  // namespace halocline::qcd::wilson
