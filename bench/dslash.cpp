@@ -45,7 +45,8 @@ qcd::ActionParameters action_of(const std::string& form) {
 /// The forms that live on fields of two parities.
 template <class T>
 struct Tiled {
-  Tiled(const qcd::GaugeField& gauge, const DslashCase& c) : setup(gauge, action_of(c.form)), d(setup), schur(d) {
+  Tiled(const qcd::GaugeField& gauge, const DslashCase& c)
+      : setup(gauge, action_of(c.form)), d(setup, c.columns, c.link_reals), schur(d) {
     const auto subset = c.form == "schur" ? schur.subset() : lattice::Subset::full;
     in = qcd::spinor_field<T>(d.layout(), subset, c.columns);
     out = qcd::spinor_field<T>(d.layout(), subset, c.columns);
@@ -72,9 +73,6 @@ struct Tiled {
 
 template <class T>
 Operator tiled(const qcd::GaugeField& gauge, const DslashCase& c) {
-  if (c.link_reals != 18 || c.columns != 1)
-    throw core::InvalidArgument(fmt::format("{} columns and links of {} reals were asked of \"{}\"; give 1 and 18",
-                                            c.columns, c.link_reals, c.form));
   const auto op = std::make_shared<Tiled<T>>(gauge, c);
   double sites = static_cast<double>(gauge.geometry().local_volume());
   if (is_one_of(c.form, {"hopping", "schur"})) sites /= 2;
