@@ -27,22 +27,58 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   d["iterations"] = report.iterations;
   d["residual"] = report.residual;
   d["seconds"] = report.seconds;
+  d["columns"] = report.columns;
   d["history"] = report.history;
+  d["notes"] = report.notes;
   return d;
 }
 
-nb::dict solve_into(Quark& q, std::span<complex> solution, std::span<const complex> source, const Progress& progress) {
-  const auto each = [&progress](int iterations, double residual) {
-    if (!progress) return true;
+QuarkSolver::Progress without_lock(const Progress& progress) {
+  if (!progress) return {};
+  return [&progress](int iterations, double residual) {
     nb::gil_scoped_acquire lock;
     return (*progress)(iterations, residual);
   };
-  qcd::SolveReport report;
+}
+
+/// Columns `first` and on of a propagator, in the order 3 spin + colour, together.
+nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const std::vector<ComplexIn>& sources,
+                       const Progress& progress) {
+  if (first < 0 || first + static_cast<int>(sources.size()) > 12)
+    throw core::InvalidArgument("a propagator has twelve columns, and others were asked for");
+  std::vector<std::span<complex>> solutions;
+  std::vector<std::span<const complex>> values;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const int column = first + static_cast<int>(i);
+    solutions.push_back(s.column(column / 3, column % 3));
+    values.push_back(canonical_values(sources[i], *q.geometry, {4, 3}, "the source"));
+  }
+  std::vector<qcd::SolveReport> reports;
   {
     nb::gil_scoped_release unlocked;
-    report = progress ? q.solver.solve(solution, source, each) : q.solver.solve(solution, source);
+    reports = q.solver.solve(solutions, values, without_lock(progress));
   }
-  return to_dict(report);
+  nb::list out;
+  for (const auto& report : reports) out.append(to_dict(report));
+  return out;
+}
+
+qcd::SolverParameters parameters_from(const nb::dict& d) {
+  qcd::SolverParameters p;
+  p.kind = nb::cast<std::string>(d["kind"]);
+  p.tolerance = nb::cast<double>(d["tolerance"]);
+  p.max_iterations = nb::cast<int>(d["max_iterations"]);
+  p.precision = nb::cast<std::string>(d["precision"]);
+  p.even_odd = nb::cast<bool>(d["even_odd"]);
+  p.rhs_batch = nb::cast<int>(d["rhs_batch"]);
+  p.outer = nb::cast<std::string>(d["outer"]);
+  p.schwarz.nsap = nb::cast<int>(d["nsap"]);
+  p.schwarz.inner = nb::cast<std::string>(d["inner"]);
+  p.schwarz.steps = nb::cast<int>(d["steps"]);
+  p.schwarz.blocks = nb::cast<std::array<std::int64_t, 4>>(d["domains"]);
+  p.schwarz.storage = nb::cast<std::string>(d["storage"]);
+  p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
+  return p;
 }
 
 }  // namespace
@@ -80,20 +116,15 @@ void bind_qcd_solver(nb::module_& m) {
       .def(
           "__init__",
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
-             double xi0, double nu, std::optional<double> csw_t, const std::string& kind, double tolerance,
-             int max_iterations, const std::string& precision, bool even_odd) {
-            qcd::SolverParameters parameters;
-            parameters.kind = kind;
-            parameters.tolerance = tolerance;
-            parameters.max_iterations = max_iterations;
-            parameters.precision = precision;
-            parameters.even_odd = even_odd;
+             double xi0, double nu, std::optional<double> csw_t, const nb::dict& solver) {
+            const auto parameters = parameters_from(solver);
+            const nb::gil_scoped_release unlocked;
             new (self) Quark{u.geometry_ptr(), QuarkSolver(u, {mass, csw, boundary, xi0, nu, csw_t}, parameters)};
           },
-          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "kind"_a, "tolerance"_a,
-          "max_iterations"_a, "precision"_a, "even_odd"_a, nb::call_guard<nb::gil_scoped_release>())
+          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "solver"_a)
       .def_ro("geometry", &Quark::geometry)
       .def_prop_ro("tile", [](const Quark& q) { return q.solver.tile(); })
+      .def_prop_ro("rhs_batch", [](const Quark& q) { return q.solver.rhs_batch(); })
       .def(
           "apply",
           [](Quark& q, const ComplexIn& in, bool dagger) {
@@ -111,18 +142,15 @@ void bind_qcd_solver(nb::module_& m) {
           [](Quark& q, const ComplexIn& source, const Progress& progress) {
             const auto values = canonical_values(source, *q.geometry, {4, 3}, "the source");
             std::vector<complex> solution(values.size());
-            nb::dict report = solve_into(q, solution, values, progress);
-            return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), report);
+            qcd::SolveReport report;
+            {
+              nb::gil_scoped_release unlocked;
+              report = q.solver.solve(solution, values, without_lock(progress));
+            }
+            return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), to_dict(report));
           },
           "source"_a, "progress"_a.none())
-      .def(
-          "solve_column",
-          [](Quark& q, qcd::measure::Propagator& s, int spin, int colour, const ComplexIn& source,
-             const Progress& progress) {
-            return solve_into(q, s.column(spin, colour), canonical_values(source, *q.geometry, {4, 3}, "the source"),
-                              progress);
-          },
-          "propagator"_a, "spin"_a, "colour"_a, "source"_a, "progress"_a.none());
+      .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none());
 }
 
 }  // namespace halocline::bindings

@@ -14,9 +14,9 @@ import pytest
 HERE = os.path.dirname(__file__)
 
 
-def write_run(tmp_path, lime, output, more=""):
+def write_run(tmp_path, lime, output, more="", solver=""):
     (tmp_path / "run.toml").write_text(
-        f'[gauge]\nfiles = ["{lime}"]\n[action]\nmass = -0.5\ncsw = 1.0\n[solver]\ntolerance = 1e-12\n'
+        f'[gauge]\nfiles = ["{lime}"]\n[action]\nmass = -0.5\ncsw = 1.0\n[solver]\ntolerance = 1e-12\n{solver}\n'
         f'[measure]\nmesons = "all"\n[output]\nfile = "{output}"\nplots = false\n{more}'
     )
 
@@ -37,6 +37,27 @@ def test_correlators_do_not_depend_on_the_number_of_ranks(halocline, data, tmp_p
         done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("boundary") == 1  # one rank speaks
+        many = correlators(tmp_path, f"{ranks}.json")
+        for channel, expected in one.items():
+            assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        'kind = "schwarz"',
+        'kind = "schwarz"\nschwarz = { storage = "half", domains = [1, 1, 2, 1] }\nrhs_batch = 6',
+        'kind = "auto"',
+    ],
+)
+def test_schwarz_gives_the_same_on_many_ranks(halocline, lime, tmp_path, solver):
+    write_run(tmp_path, lime, "one.h5", solver='kind = "bicgstab"')
+    assert halocline("qcd", "spectrum", "run.toml", "--json", "one.json").returncode == 0
+    one = correlators(tmp_path, "one.json")
+    for ranks in (2, 8):  # four sites along each axis
+        write_run(tmp_path, lime, f"{ranks}.h5", solver=solver)
+        done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
         many = correlators(tmp_path, f"{ranks}.json")
         for channel, expected in one.items():
             assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel

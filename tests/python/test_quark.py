@@ -39,14 +39,69 @@ def test_mass_and_kappa_are_the_same_operator(u, spinor):
     assert np.array_equal(hc.qcd.WilsonClover(u, mass=0.2)(spinor), hc.qcd.WilsonClover(u, kappa=kappa)(spinor))
 
 
-@pytest.mark.parametrize("kind", ["auto", "bicgstab", "cg", "gcr", "fgmres"])
+@pytest.mark.parametrize("kind", ["auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"])
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_every_solver_solves(u, spinor, kind, precision):
+    if kind == "schwarz" and precision == "double":
+        with pytest.raises(hc.InvalidArgument, match="mixed"):
+            hc.qcd.WilsonClover(u, mass=0.3, csw=1.0).solve(spinor, kind=kind, precision=precision)
+        return
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     x = D.solve(spinor, kind=kind, precision=precision, tolerance=1e-11)
     residual = np.linalg.norm(spinor - D(x)) / np.linalg.norm(spinor)
     assert residual < 1e-11
     assert D.report["residual"] == pytest.approx(residual, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "schwarz",
+    [
+        "fugaku",
+        {"nsap": 1, "steps": 3, "domains": [1, 2, 1, 2]},
+        {"inner": "minres", "outer": "gcr"},
+        {"storage": "half", "link_reals": 12, "outer": "defect_correction"},
+    ],
+)
+def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
+    x = D.solve(spinor, kind="schwarz", schwarz=schwarz, tolerance=1e-13)
+    assert np.linalg.norm(spinor - D(x)) < 1.05e-13 * np.linalg.norm(spinor)
+    assert "schwarz" in D.report["method"] and D.report["notes"] == []
+
+
+def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
+    D.solve(spinor)
+    (note,) = D.report["notes"]
+    assert note.startswith("auto: schwarz gains") and "even-odd bicgstab" in note
+    chosen = D.report["method"]
+    D.solve(spinor)
+    assert D.report["notes"] == [] and D.report["method"] == chosen
+
+
+@pytest.mark.parametrize("kind", ["auto", "schwarz", "bicgstab", "cg", "gcr"])
+@pytest.mark.parametrize("rhs_batch", [12, 5, 1])
+def test_columns_together_are_the_columns_alone(u, kind, rhs_batch):
+    """Twelve in batches of twelve, of four (three equal ones where five are allowed), and one by one."""
+    solver = hc.qcd.runfile.Solver(kind=kind, tolerance=1e-12, rhs_batch=rhs_batch)
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=solver)
+    s = hc.qcd.propagator(D, [1, 2, 3, 4])
+    assert [r["columns"] for r in s.reports] == {12: [12] * 12, 5: [4] * 12, 1: [1] * 12}[rhs_batch]
+    plain = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
+    for spin, colour in ((0, 0), (3, 1)):
+        b = hc.qcd.point_source(u.geometry, [1, 2, 3, 4], spin, colour)
+        x = s.column(spin, colour)
+        assert np.linalg.norm(D(x) - b) <= 1.01e-12
+        alone = plain.solve(b, kind="bicgstab", tolerance=1e-13)
+        # The norm of D^-1 is below 1 / 0.3 on such smooth links.
+        assert np.linalg.norm(x - alone) < 4e-12
+        assert s.reports[3 * spin + colour]["residual"] <= 1e-12
+
+
+def test_a_batch_stops_when_progress_says_so(u):
+    D = hc.qcd.WilsonClover(u, mass=0.3)
+    with pytest.raises(hc.Interrupted):
+        hc.qcd.propagator(D, inner=lambda first, together, iterations, residual: iterations < 3)
 
 
 def test_a_solve_that_does_not_converge_says_why(u, spinor):

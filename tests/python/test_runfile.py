@@ -114,6 +114,25 @@ REFUSED = {
     "near word": (GOOD + '[solver]\nkind = "bicgstb"', 'did you mean "bicgstab"?'),
     "tolerance of one": (GOOD + "[solver]\ntolerance = 1.0", "tolerance = 1.0: expected a number above 0 and below 1"),
     "tolerance out of reach": (GOOD + "[solver]\ntolerance = 1e-16", "below double precision"),
+    "schwarz in double": (
+        GOOD + '[solver]\nkind = "schwarz"\nprecision = "double"',
+        'kind = "schwarz" iterates in single precision',
+    ),
+    "schwarz parameters without schwarz": (
+        GOOD + '[solver]\nkind = "cg"\nschwarz = { nsap = 4 }',
+        'kind = "cg" has no Schwarz preconditioner',
+    ),
+    "unknown schwarz key": (GOOD + "[solver]\nschwarz = { nspa = 4 }", "no key 'nspa'; did you mean 'nsap'"),
+    "unknown preset": (GOOD + '[solver]\nschwarz = "fugacu"', 'did you mean "fugaku"?'),
+    "too many powers": (
+        GOOD + "[solver]\nschwarz = { nsap = 101 }",
+        "[solver] schwarz: nsap = 101: expected an integer",
+    ),
+    "three domains": (GOOD + "[solver]\nschwarz = { domains = [2, 1, 1] }", 'four integers x, y, z, t, or "auto"'),
+    "links of ten reals": (GOOD + "[solver]\nschwarz = { link_reals = 10 }", "link_reals = 10: expected 18 or 12"),
+    "quarter precision": (GOOD + '[solver]\nschwarz = { storage = "quarter" }', 'expected "float" or "half"'),
+    "batch of none": (GOOD + "[solver]\nrhs_batch = 0", "rhs_batch = 0: expected an integer of at least 1"),
+    "batch of thirteen": (GOOD + "[solver]\nrhs_batch = 13", "at most 12"),
     "unknown precision": (GOOD + '[solver]\nprecision = "half"', 'expected "mixed" or "double"'),
     "no iterations": (GOOD + "[solver]\nmax_iterations = 0", "expected an integer of at least 1"),
     "fraction for an integer": (GOOD + "[solver]\nmax_iterations = 10.5", "expected an integer"),
@@ -144,6 +163,15 @@ def test_a_section_made_in_python_is_checked_alike():
         Solver(tolerance=-1)
 
 
+def test_a_preset_is_the_table_that_it_stands_for():
+    named = parse_run_file(GOOD + '[solver]\nkind = "schwarz"\nschwarz = "fugaku"', "a")
+    spelt = parse_run_file(
+        GOOD + '[solver]\nkind = "schwarz"\nschwarz = { nsap = 4, steps = 2, domains = [2, 1, 1, 1] }', "b"
+    )
+    assert named == spelt and named.physics_hash() == spelt.physics_hash()
+    assert Solver(**named.solver.as_toml_values()) == named.solver
+
+
 def test_an_unreadable_run_file_is_a_file_error(tmp_path):
     with pytest.raises(FileError, match="absent.toml: cannot be read: No such file"):
         read_run_file(tmp_path / "absent.toml")
@@ -160,4 +188,5 @@ def test_the_hash_knows_physics_from_bookkeeping():
     assert parse_run_file(GOOD.replace("cfg", "cfg2"), "c").physics_hash() == base
     assert parse_run_file(GOOD.replace("-0.5", "-0.4"), "d").physics_hash() != base
     assert parse_run_file(GOOD + "[solver]\ntolerance = 1e-9", "e").physics_hash() != base
+    assert parse_run_file(GOOD + "[solver]\nrhs_batch = 3", "f").physics_hash() == base
     assert math.isfinite(int(base, 16))

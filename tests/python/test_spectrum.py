@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job against reference correlators, its files, its resumption and its refusals."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -57,6 +58,65 @@ def test_mesons_agree_with_the_reference(data, cases, tmp_path, monkeypatch, ind
         scale = np.abs(reference["pion"])
         ours = measured.mesons[channel][0, 0].real
         assert np.all(np.abs(ours - values) <= tolerance * scale), channel
+
+
+class Hears(Reporter):
+    """Keeps lines, warnings and what the stages say."""
+
+    def __init__(self):
+        self.lines, self.warnings, self.words = [], [], []
+
+    def line(self, text):
+        self.lines.append(text)
+
+    def warning(self, text):
+        self.warnings.append(text)
+
+    @contextlib.contextmanager
+    def stage(self, name, total=None):
+        yield lambda done, words: self.words.append((done, words))
+
+
+@pytest.mark.parametrize("index", [0, 5])
+def test_correlators_do_not_depend_on_the_solver(data, cases, tmp_path, monkeypatch, index):
+    monkeypatch.chdir(tmp_path)
+    case = cases[index]
+    boundary = "[1, 1, 1, -1]" if case["bc_time"] == "antiperiodic" else "[1, 1, 1, 1]"
+    lime = data / "4x4x4x4b6.0000id3n1.ildg.lime"
+    found = {}
+    for name, solver in {
+        "plain": 'kind = "bicgstab"\nprecision = "double"\nrhs_batch = 1',
+        "schwarz": 'kind = "schwarz"',
+        "fugaku": 'kind = "schwarz"\nschwarz = "fugaku"\nrhs_batch = 4',
+        "half": 'kind = "schwarz"\nschwarz = { storage = "half", domains = [2, 2, 1, 1] }',
+        "auto": 'kind = "auto"',
+    }.items():
+        more = f"[solver]\ntolerance = 1e-12\n{solver}\n"
+        text = run_text([lime], case["m0"], case["csw"], boundary, output=f"{name}.h5", more=more)
+        hears = Hears()
+        _, (found[name],) = hc.qcd.spectrum(parse_run_file(text, "run.toml"), reporter=hears)
+        assert found[name].residuals.max() < 1e-12
+        assert not hears.warnings
+        assert any(line.startswith("auto: schwarz gains") for line in hears.lines) == (name == "auto")
+        last, together = hears.words[-1][1], {"plain": "column 12:", "fugaku": "columns 9 to 12:"}
+        assert last.startswith("12 of 12 columns")
+        assert any(words.startswith(together.get(name, "columns 1 to 12:")) for _, words in hears.words)
+    reference = np.abs(case["correlators"]["pion"])
+    for name, measured in found.items():
+        assert np.all(np.abs(measured.mesons["pion"][0, 0].real - case["correlators"]["pion"]) <= 1e-8 * reference)
+        for channel, c in found["plain"].mesons.items():
+            assert np.all(np.abs(measured.mesons[channel] - c) <= 1e-9 * np.abs(reference)), (name, channel)
+        assert measured.nucleon == pytest.approx(found["plain"].nucleon, abs=1e-9 * np.abs(measured.nucleon).max())
+
+
+def test_a_solver_that_fails_is_a_warning_and_another_finishes(lime, tmp_path, monkeypatch):
+    """A hundredth power of a diverging iteration overflows single precision."""
+    monkeypatch.chdir(tmp_path)
+    hears = Hears()
+    solver = '[solver]\nkind = "schwarz"\nschwarz = { nsap = 100, steps = 20, domains = [1, 1, 1, 1] }\n'
+    _, (measured,) = hc.qcd.spectrum(parse_run_file(run_text([lime], mass=-2.5, more=solver), "a"), reporter=hears)
+    assert measured.residuals.max() < 1e-10
+    assert any("going on with even-odd bicgstab" in warning for warning in hears.warnings)
 
 
 class Stops(Reporter):

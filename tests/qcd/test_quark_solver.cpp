@@ -55,6 +55,98 @@ TEST_CASE("quark solver: every method and precision reaches the residual it repo
       }
 }
 
+TEST_CASE("quark solver: schwarz and a batch reach what they report, whatever the domains") {
+  const auto links = test::random_links(volume, 1);
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
+  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  std::vector<std::vector<std::complex<double>>> b;
+  for (unsigned seed = 2; seed < 7; ++seed) b.push_back(test::random_numbers(volume * 12, seed));
+  b[1].assign(b[1].size(), 0.0);
+  for (auto& z : b[3]) z *= 1e-40;
+  const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
+  for (const char* kind : {"schwarz", "auto", "bicgstab", "cg"})
+    for (const int batch : {1, 3, 5}) {
+      CAPTURE(kind);
+      CAPTURE(batch);
+      SolverParameters parameters;
+      parameters.kind = kind;
+      parameters.tolerance = 1e-12;
+      parameters.rhs_batch = batch;
+      parameters.schwarz.blocks =
+          batch == 3 ? lattice::Coordinates<4>{1, 2, 2, 1} : lattice::Coordinates<4>{2, 1, 1, 1};
+      QuarkSolver solver(gauge, action, parameters);
+      auto x = b;
+      const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
+      const auto reports = solver.solve(solutions, sources);
+      REQUIRE(reports.size() == b.size());
+      for (std::size_t c = 0; c < b.size(); ++c) {
+        CAPTURE(c);
+        CHECK(reports[c].converged);
+        // Five in batches of at most three are three and two.
+        CHECK(reports[c].columns == (batch == 3 && c > 2 ? 2 : batch));
+        if (c == 1) {
+          CHECK(x[c] == b[c]);
+          CHECK(reports[c].residual == 0);
+          continue;
+        }
+        CHECK(reports[c].residual <= 1e-12);
+        CHECK(std::abs(true_residual(links, action, x[c], b[c]) - reports[c].residual) < 1e-14);
+      }
+    }
+}
+
+TEST_CASE("quark solver: schwarz that fails is named, and the next method finishes") {
+  const auto links = test::random_links(volume, 1);
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
+  // On so rough and light a field the iteration diverges, and its hundredth power overflows single precision.
+  const ActionParameters action{.mass = -2.5};
+  const auto b = test::random_numbers(volume * 12, 2);
+  SolverParameters parameters;
+  parameters.kind = "schwarz";
+  parameters.tolerance = 1e-8;
+  parameters.schwarz.nsap = 100;
+  parameters.schwarz.steps = 20;
+  QuarkSolver solver(gauge, action, parameters);
+  std::vector<std::complex<double>> x(b.size());
+  const auto report = solver.solve(x, b);
+  CHECK(report.converged);
+  CHECK(true_residual(links, action, x, b) < 1.01e-8);
+  REQUIRE(report.notes.size() >= 2);
+  CHECK(report.notes[0].find("schwarz") == 0);
+  CHECK(report.notes[0].find("starting again from the true residual") != std::string::npos);
+  CHECK(report.notes[1].find("going on with even-odd bicgstab, double precision") != std::string::npos);
+  CHECK(report.method.find("even-odd") == 0);
+}
+
+TEST_CASE("quark solver: auto says what it measured, and uses it from then on") {
+  const auto links = test::random_links(volume, 1);
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
+  const auto b = test::random_numbers(volume * 12, 2);
+  QuarkSolver solver(gauge, {.mass = 0.3, .csw = 1.0});
+  std::vector<std::complex<double>> x(b.size());
+  const auto first = solver.solve(x, b), second = solver.solve(x, b);
+  REQUIRE(first.notes.size() == 1);
+  CHECK(first.notes[0].find("auto: schwarz gains") == 0);
+  CHECK(second.notes.empty());
+  CHECK(second.method == first.method);
+  CHECK(second.residual <= 1e-10);
+}
+
+TEST_CASE("quark solver: auto takes even-odd where domains do not fit, and says so") {
+  const auto gauge = GaugeField(test::one_process({2, 4, 6, 8}));
+  SolverParameters parameters;
+  parameters.schwarz.blocks = {1, 3, 1, 1};
+  QuarkSolver solver(gauge, {.mass = 0.5}, parameters);
+  const auto b = test::random_numbers(2 * 4 * 6 * 8 * 12, 2);
+  std::vector<std::complex<double>> x(b.size());
+  const auto report = solver.solve(x, b);
+  CHECK(report.converged);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes[0].find("Schwarz does not fit") != std::string::npos);
+  parameters.kind = "schwarz";
+  CHECK_THROWS_AS(QuarkSolver(gauge, {.mass = 0.5}, parameters), core::InvalidArgument);
+}
+
 TEST_CASE("quark solver: a limit, a cancellation and NaN are named, and never called converged") {
   const auto links = test::random_links(volume, 3);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
@@ -101,6 +193,24 @@ TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.tolerance = 0}), doctest::Contains("tolerance"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.precision = "half"}), doctest::Contains("mixed"),
                        core::InvalidArgument);
+  SolverParameters parameters;
+  parameters.kind = "schwarz";
+  parameters.precision = "double";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("mixed"), core::InvalidArgument);
+  parameters = {};
+  parameters.outer = "richardson";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("gcr"), core::InvalidArgument);
+  parameters = {};
+  parameters.rhs_batch = -1;
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("rhs_batch"), core::InvalidArgument);
+  parameters = {};
+  parameters.schwarz.inner = "lu";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("minres"), core::InvalidArgument);
+  QuarkSolver solver(gauge, {.mass = 0.5});
+  std::vector<std::complex<double>> x(12 * volume);
+  const std::vector<std::span<std::complex<double>>> solutions{x};
+  CHECK_THROWS_WITH_AS(solver.solve(solutions, std::vector<std::span<const std::complex<double>>>{x, x}),
+                       doctest::Contains("2 sources"), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

@@ -9,6 +9,7 @@ otherwise.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,8 +78,7 @@ class WilsonClover:
         a, s = self.action, solver
         boundary = [complex(b) for b in a.boundary]
         self._quark = _halocline.qcd.Quark(
-            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
-            s.kind, s.tolerance, s.max_iterations, s.precision, s.even_odd,
+            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t, s.as_binding_values()
         )  # fmt: skip
         self._solver = solver
 
@@ -94,6 +94,11 @@ class WilsonClover:
     def tile(self) -> tuple[int, ...]:
         """SIMD lanes along x, y, z, t in the layout that was chosen."""
         return tuple(self._quark.tile)
+
+    @property
+    def rhs_batch(self) -> int:
+        """Right-hand sides that are solved together, at most."""
+        return self._quark.rhs_batch
 
     def __call__(self, spinor: Spinor) -> Spinor:
         """D spinor, in double."""
@@ -126,6 +131,10 @@ class WilsonClover:
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
         """The x with D x = source.
 
+        With kind = "auto" the first solve on a gauge field begins with a short trial of two methods, whose timing
+        decides; the last bits may therefore differ from run to run, by less than the tolerance. Any other kind is
+        reproducible.
+
         progress: called with iterations and residual; returning False stops, which raises Interrupted
         changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
         Raises Error when it does not converge, with the reason; `report` holds the last one either way.
@@ -144,11 +153,19 @@ class WilsonClover:
             raise InvalidArgument(f"solve: no option {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
         self._prepare(Solver(**(known | changes)))
 
-    def solve_into(self, s: Propagator, spin: int, colour: int, source: Spinor, progress: Progress | None) -> dict:
-        """Solves one column of a propagator in place and returns the solver's report. Raises as `solve`."""
-        report = self._quark.solve_column(s, spin, colour, source, progress)
-        _check(report)
-        return report
+    def solve_columns(
+        self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
+    ) -> list[dict]:
+        """Solves columns `first` and on of a propagator in place, as many as there are sources, and together.
+
+        progress: called with iterations and the worst residual; returning False stops
+        Returns the solver's report of each column. Raises as `solve`.
+        """
+        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        reports = self._quark.solve_columns(s, first, sources, progress)
+        for report in reports:
+            _check(report)
+        return reports
 
 
 def _check(report: dict[str, Any]) -> None:
@@ -159,6 +176,7 @@ def _check(report: dict[str, Any]) -> None:
             f"the solver stopped without reaching the tolerance: {report['reason']} after {report['iterations']} "
             f"iterations of {report['method']}, |b - D x|/|b| = {report['residual']:.3g}; "
             "raise max_iterations or the quark mass, or try another kind."
+            + "".join(f" ({note})" for note in report["notes"])
         )
 
 
@@ -217,13 +235,15 @@ def propagator(
     source: Sequence[int] = (0, 0, 0, 0),
     kind: str = "point",
     progress: Callable[[int, dict[str, Any]], None] | None = None,
-    inner: Progress | None = None,
+    inner: Callable[[int, int, int, float], bool] | None = None,
     **source_keys: Any,
 ) -> Propagator:
-    """Twelve solutions from one source.
+    """Twelve solutions from one source, `D.rhs_batch` columns at a time.
 
     source: global position x, y, z, t; kind and source_keys: as in the run file's [source] (width, steps, seed, sink)
-    progress: called after each column with its number (1 to 12) and the solver's report; inner: as in `solve`
+    progress: called for each finished column with its number (1 to 12) and the solver's report
+    inner: called during a solve with the first column and the number of those that are solved together, iterations and
+    worst residual; returning False stops, which raises Interrupted
     Returns a Propagator with attributes `reports` (twelve) beside its arrays.
     Raises InvalidArgument, and Error when a column does not converge.
     """
@@ -231,10 +251,16 @@ def propagator(
     boundary = D.action.boundary
     s = Propagator(D.geometry, list(source))
     s.reports = []
-    for index, column in enumerate(source_columns(D._u, how, source, boundary)):
-        s.reports.append(D.solve_into(s, index // 3, index % 3, column, inner))
-        if progress is not None:
-            progress(index + 1, s.reports[-1])
+    sources = source_columns(D._u, how, source, boundary)
+    batches = -(-len(sources) // D.rhs_batch)
+    together = -(-len(sources) // batches)
+    for first in range(0, len(sources), together):
+        some = sources[first : first + together]
+        heard = None if inner is None else functools.partial(inner, first, len(some))
+        for report in D.solve_columns(s, first, some, heard):
+            s.reports.append(report)
+            if progress is not None:
+                progress(len(s.reports), report)
     if how.sink == "gaussian":
         _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in boundary[:3]])
     return s

@@ -41,7 +41,8 @@ CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k 
 """The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
 SOURCES = ("point", "wall", "gaussian", "z2")
-SOLVERS = ("auto", "bicgstab", "cg", "gcr", "fgmres")
+SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
+OUTER_SOLVERS = ("bicgstab", "defect_correction", "gcr")
 
 
 def extents(at_least: int = 1) -> Check:
@@ -199,20 +200,105 @@ class Source(Section):
             raise InvalidArgument("[source] positions names the same site twice.")
 
 
+def domains(value: Any) -> Any:
+    """Four even-shape blocks a process, or "auto"."""
+    if value == "auto":
+        return value
+    if isinstance(value, str):
+        raise Unfit('four integers x, y, z, t, or "auto"')
+    return array(integer(at_least=1), 'four integers x, y, z, t, or "auto"', length=4)(value)
+
+
+def one_of(*values: int) -> Check:
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or value not in values:
+            raise Unfit(" or ".join(map(str, values)))
+        return value
+
+    return check
+
+
+@dataclasses.dataclass(frozen=True)
+class Schwarz(Section):
+    """The Schwarz preconditioner; the defaults but for `domains` are those of the preset "fugaku"."""
+
+    title: ClassVar[str] = "[solver] schwarz:"
+    nsap: int = key(4, integer(at_least=0, at_most=100), "sweeps over the domains, less one")
+    steps: int = key(2, integer(at_least=1, at_most=100), "of the approximate inverse inside a domain (nm)")
+    inner: str = key("jacobi", choice("jacobi", "minres"), "that inverse: Jacobi, or minimal residual")
+    domains: Any = key("auto", domains, 'domains along x, y, z, t of each process, or "auto"')
+    storage: str = key("float", choice("float", "half"), 'precision of the preconditioner: "float" or "half"')
+    link_reals: int = key(18, one_of(18, 12), "kept of a link: 18, or 12 with the third row computed")
+    outer: str = key("bicgstab", choice(*OUTER_SOLVERS), "the solver in double: " + ", ".join(OUTER_SOLVERS))
+
+
+PRESETS = {"fugaku": Schwarz(domains=(2, 1, 1, 1))}
+"""Named parameters of the Schwarz preconditioner. "fugaku": four powers, two Jacobi steps, the two x-halves of each
+process, as in arXiv:2109.10687."""
+
+
+def schwarz(value: Any) -> Schwarz:
+    """A table, or the name of a preset."""
+    if not isinstance(value, str):
+        return table(Schwarz)(value)
+    try:
+        return PRESETS[choice(*PRESETS)(value)]
+    except Unfit as unfit:
+        raise Unfit(f"a table of nsap, steps, ..., or a preset: {unfit}") from None
+
+
 @dataclasses.dataclass(frozen=True)
 class Solver(Section):
     title: ClassVar[str] = "[solver]"
-    kind: str = key("auto", choice(*SOLVERS), ", ".join(f'"{s}"' for s in SOLVERS))
+    kind: str = key("auto", choice(*SOLVERS), ", ".join(f'"{s}"' for s in SOLVERS) + '; "auto" measures')
     tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on |b - D x| / |b| of the full operator, in double")
     max_iterations: int = key(10000, integer(at_least=1), "of one column, before it counts as failed")
     precision: str = key("mixed", choice("mixed", "double"), '"mixed" (single inside, double outside) or "double"')
-    even_odd: bool = key(True, boolean, "solve the even-odd Schur complement")
+    even_odd: bool = key(True, boolean, "solve the even-odd Schur complement (not with schwarz)")
+    schwarz: Schwarz | None = key(
+        None,
+        schwarz,
+        'the preconditioner of "schwarz" and "auto": a table, or "fugaku"',
+        example='schwarz = { nsap = 4, steps = 2, domains = [2, 1, 1, 1], storage = "float", link_reals = 18 }',
+    )
+    rhs_batch: int | None = key(
+        None,
+        integer(at_least=1, at_most=12),
+        "columns solved together; twelve where memory allows when absent",
+        example="rhs_batch = 12",
+    )
 
     def check_together(self) -> None:
         if self.tolerance < 1e-15:
             raise InvalidArgument(
                 f"[solver] tolerance = {self.tolerance:g} is below double precision; 1e-14 is reachable."
             )
+        if self.schwarz is not None and self.kind not in ("auto", "schwarz"):
+            raise InvalidArgument(f'[solver] schwarz is set but kind = "{self.kind}" has no Schwarz preconditioner.')
+        if self.kind == "schwarz" and self.precision == "double":
+            raise InvalidArgument(
+                '[solver] kind = "schwarz" iterates in single precision inside double; '
+                'precision = "mixed" reaches the same residual.'
+            )
+
+    def as_binding_values(self) -> dict[str, Any]:
+        """What the solver of the library is made of."""
+        k = self.schwarz or Schwarz()
+        return {
+            "kind": self.kind,
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+            "precision": self.precision,
+            "even_odd": self.even_odd,
+            "rhs_batch": self.rhs_batch or 0,
+            "outer": k.outer,
+            "nsap": k.nsap,
+            "steps": k.steps,
+            "inner": k.inner,
+            "domains": [0, 0, 0, 0] if k.domains == "auto" else list(k.domains),
+            "storage": k.storage,
+            "link_reals": k.link_reals,
+        }
 
 
 def channels(value: Any) -> tuple:
@@ -305,10 +391,12 @@ class Run:
     def physics_hash(self) -> str:
         """Digest of everything that changes a number in a result: all sections but [parallel] and [output].
 
-        [measure] bin and [gauge] files are left out too, so that a run may be resumed with more configurations.
+        [measure] bin, [solver] rhs_batch and [gauge] files are left out too, so that a run may be resumed with more
+        configurations or another batch.
         """
         values = self.as_toml_values()
         del values["parallel"], values["output"], values["measure"]["bin"]
+        values["solver"].pop("rhs_batch", None)
         values["gauge"].pop("files", None)
         if "generate" in values["gauge"]:
             values["gauge"]["generate"].pop("configurations")

@@ -18,7 +18,8 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
     """Solves twelve columns for every configuration and source of a run file.
 
     output: SciDAC file for the propagators, numbered when there are several; None keeps none
-    Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds, history.
+    Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
+    history, columns solved together, notes.
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
@@ -50,6 +51,8 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
                     "iterations": [r["iterations"] for r in reports],
                     "seconds": [r["seconds"] for r in reports],
                     "history": [r["history"] for r in reports],
+                    "together": [r["columns"] for r in reports],
+                    "notes": list(dict.fromkeys(note for r in reports for note in r["notes"])),
                 }
             )
         configurations.append({"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources})

@@ -10,6 +10,7 @@ goes on with the first configuration that is missing.
 from __future__ import annotations
 
 import json
+import math
 import time
 import zlib
 from collections.abc import Iterator
@@ -24,10 +25,11 @@ from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.qcd import gauge, quark
 from halocline.qcd.quark import WilsonClover
 from halocline.qcd.results import Measured, SpectrumFile
-from halocline.qcd.runfile import Run
+from halocline.qcd.runfile import Run, Schwarz
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"
+ITERATIONS_BETWEEN_AGREEMENTS = 10
 
 
 def spectrum(run: Run, comm: Any = None, reporter: Reporter | None = None) -> tuple[dict[str, Any], list[Measured]]:
@@ -108,6 +110,12 @@ class Job:
         say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
         schur = "even-odd" if solver.even_odd else "full operator"
         say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
+        if solver.kind in ("auto", "schwarz"):
+            k = solver.schwarz or Schwarz()
+            say(
+                f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}, "
+                f"{k.link_reals} reals a link, {k.outer} outside"
+            )
         source = self.run.source
         say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")
 
@@ -248,14 +256,25 @@ class Job:
                 advance(number, f"{number} of 12 columns, residual {report['residual']:.1e}")
                 self._stop_if_asked()
 
-            def iteration(iterations: int, residual: float) -> bool:
-                return not self.reporter.stop_requested()
+            def iteration(first: int, together: int, iterations: int, residual: float) -> bool:
+                share = min(1.0, max(0.0, math.log(max(residual, 1e-300)) / math.log(self.run.solver.tolerance)))
+                columns = f"columns {first + 1} to {first + together}" if together > 1 else f"column {first + 1}"
+                advance(first + together * share, f"{columns}: iteration {iterations}, residual {residual:.1e}")
+                if self.group.size == 1:
+                    return not self.reporter.stop_requested()
+                # All ranks are at the same iteration, and agree now and then.
+                if iterations % ITERATIONS_BETWEEN_AGREEMENTS:
+                    return True
+                return not self.group.any(self.reporter.stop_requested())
 
-            inner = iteration if self.group.size == 1 else None  # between columns all ranks can agree to stop
             try:
-                return quark.propagator(D, position, source.kind, column, inner, **keys)
+                s = quark.propagator(D, position, source.kind, column, iteration, **keys)
             except Interrupted:
                 raise self._stopped() from None
+        for note in dict.fromkeys(note for report in s.reports for note in report["notes"]):
+            # A choice is news, a method that failed is a warning.
+            (self.reporter.line if note.startswith("auto: ") else self.reporter.warning)(note)
+        return s
 
     def _one_source(self, D: WilsonClover, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
         measure = self.run.measure

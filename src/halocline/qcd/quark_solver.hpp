@@ -3,9 +3,23 @@
 /// @file
 /// D x = b from a source to a solution in canonical order: the one call that measurements need.
 ///
-/// Even-odd preconditioning, the Krylov method and the change of precision are chosen by name; whatever is chosen, the
-/// residual that is reported is |b - D x| / |b| of the full operator, recomputed in double. A method that stagnates or
-/// breaks down is named, and `auto` goes on with conjugate gradients on the normal equations, which cannot break down.
+/// The preconditioner (even-odd, or Schwarz on domains), the Krylov method and the change of precision are chosen by
+/// name; whatever is chosen, the residual that is reported is |b - D x| / |b| of the full operator, recomputed in
+/// double. A method that stagnates or breaks down is named in the notes of the report, and:
+///
+/// - "schwarz" starts once more from the true residual, and then goes on with even-odd BiCGStab in double, and in the
+///   end with conjugate gradients on the normal equations, which cannot break down;
+/// - "auto" first tries Schwarz and even-odd BiCGStab in turn on the first right-hand sides that it meets, two digits
+/// or
+///   a few iterations of each. What gained more digits a second (the slowest process counts) is used from then on for
+///   that number of columns, and its correction is kept. Where the winner fails later, it goes on as above;
+/// - any other name is what is run, and nothing else.
+///
+/// The choice of "auto" depends on timing, so two runs may differ in the last bits, by less than the tolerance; with
+/// any other kind the same processes and threads give the same bits.
+///
+/// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
+/// once for all. Each has its own tolerance, iterations and report.
 
 #include <complex>
 #include <functional>
@@ -15,13 +29,14 @@
 #include <vector>
 
 #include "halocline/qcd/action.hpp"
+#include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd {
 
 class GaugeField;
 
 struct SolverParameters {
-  std::string kind = "auto";        ///< "auto", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
+  std::string kind = "auto";        ///< "auto", "schwarz", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
   double tolerance = 1e-10;         ///< on |b - D x| / |b|
   int max_iterations = 10000;       ///< of the Krylov method, in all
   std::string precision = "mixed";  ///< "mixed": float inside, double outside; or "double"
@@ -30,29 +45,38 @@ struct SolverParameters {
   int restart_length = 20;          ///< k of GCR(k) and FGMRES(k)
   int lanes = 16;                   ///< most lanes of the layout; 16 but in tests
   std::string transport{};          ///< of the halo; empty for the default
+  schwarz::Parameters schwarz{};    ///< of the Schwarz preconditioner
+  std::string outer = "bicgstab";   ///< around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
+  int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 where memory allows, or fewer
 
-  /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
+  /// @throws InvalidArgument  for an unknown name (the known ones are listed), an impossible number, or "schwarz" in
+  ///                          double precision
   void validate() const;
 };
 
+/// What became of one right-hand side.
 struct SolveReport {
   bool converged = false;
   std::string reason;           ///< solve::name(...): "converged", "iteration_limit", "stagnation", "breakdown", ...
   std::string method;           ///< what was run, e.g. "even-odd bicgstab, mixed precision"
   int iterations = 0;           ///< of the Krylov method
   double residual = 0;          ///< |b - D x| / |b| of the full operator in double
-  double seconds = 0;           ///< wall clock
+  double seconds = 0;           ///< wall clock; of right-hand sides solved together each has an equal part
+  int columns = 1;              ///< right-hand sides that were solved together with this one
   std::vector<double> history;  ///< relative residual of the recursion after each iteration
+  std::vector<std::string>
+      notes{};  ///< sentences for the log: the trial of "auto", a method that failed, what was done
 };
 
 /// Holds the operator in the precisions that the method needs.
 class QuarkSolver {
 public:
-  /// Called with the number of iterations and the residual of the recursion; false ends the solve as "cancelled".
+  /// Called with the number of iterations and the residual of the recursion, of several columns the worst; false ends
+  /// the solve as "cancelled". All processes must answer alike.
   using Progress = std::function<bool(int iterations, double residual)>;
 
-  /// @param gauge  links with ghosts filled; read here and not kept
-  /// @throws InvalidArgument  as ActionParameters, SolverParameters and TileLayout do; on every rank
+  /// @param gauge  links with ghosts filled; read here, and copied where the kind is "schwarz" or "auto"
+  /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout and Schwarz do; on every rank
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
   /// double, half of that in float, and 1152 (double) for the clover term and its inverse.
   QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters = {});
@@ -66,6 +90,17 @@ public:
   /// A solve that does not converge is reported, not thrown. Collective: yes.
   SolveReport solve(std::span<std::complex<double>> solution, std::span<const std::complex<double>> source,
                     const Progress& progress = {});
+
+  /// Solves D x = b for several right-hand sides, at most rhs_batch() together; of twelve with a batch of five, four at
+  /// a time. A column has the same solution as alone, to the tolerance.
+  /// @param solutions, sources  of the same number; shapes as above
+  /// @throws InvalidArgument  for different numbers. Collective: yes.
+  /// Cost: about 3 KB a site and column.
+  std::vector<SolveReport> solve(std::span<const std::span<std::complex<double>>> solutions,
+                                 std::span<const std::span<const std::complex<double>>> sources,
+                                 const Progress& progress = {});
+  /// Most right-hand sides solved together.
+  int rhs_batch() const noexcept;
 
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);

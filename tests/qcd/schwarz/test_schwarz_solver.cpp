@@ -48,13 +48,13 @@ SpinorField<double> field_of(const System& system, const std::vector<Numbers>& c
   const int count = static_cast<int>(columns.size());
   const WilsonClover<double> d(system.d, count);
   auto field = spinor_field<double>(d.layout(), lattice::Subset::full, count);
-  for (int c = 0; c < count; ++c) from_canonical<double>(field, c, columns[static_cast<std::size_t>(c)]);
+  for (int c = 0; c < count; ++c) qcd::from_canonical<double>(field, c, columns[static_cast<std::size_t>(c)]);
   return field;
 }
 
 Numbers column(const SpinorField<double>& field, int c) {
   Numbers out(volume * 12);
-  to_canonical<double>(out, field, c);
+  qcd::to_canonical<double>(out, field, c);
   return out;
 }
 
