@@ -5,85 +5,145 @@
 
 #include <algorithm>
 #include <complex>
+#include <span>
 #include <vector>
 
+#include "bench/schwarz_cost.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
+namespace {
 
-int applications(const std::string& kind) {
-  if (kind == "auto" || kind == "bicgstab" || kind == "cg") return 2;
-  if (kind == "gcr" || kind == "fgmres") return 1;
-  throw core::InvalidArgument(fmt::format("the solver is \"{}\"; give one of auto, bicgstab, cg, gcr, fgmres", kind));
+using Canonical = std::vector<std::complex<double>>;
+
+/// Operator and preconditioner of one iteration of one column on this process, by what was run.
+Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geometry4& geometry) {
+  const double sites = static_cast<double>(geometry.local_volume());
+  if (method.starts_with("schwarz")) {
+    const auto& k = c.solver.schwarz;
+    const bool automatic = k.blocks == Extents{0, 0, 0, 0};
+    const DomainBox box{geometry.local(), automatic ? Extents{2, 1, 1, 1} : k.blocks};
+    const SchwarzSteps steps{k.nsap, k.steps, k.link_reals};
+    const bool fused = k.inner == "jacobi" && k.storage == "float";
+    return (fused ? fused_cost(box, steps) : preconditioner_cost(box, steps) + full_cost(box, k.link_reals)) * 2;
+  }
+  const bool clover = c.action.has_clover();
+  const Cost applied = c.solver.even_odd ? schur_cost(clover) * (sites / 2) : wilson_cost(clover) * sites;
+  return applied * applications(method);
+}
+
+/// The twelve spins and colours of the first site of the lattice, then those of its neighbours in x.
+std::vector<Canonical> point_sources(const lattice::Geometry4& geometry, int columns) {
+  const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
+  std::vector<Canonical> sources(static_cast<std::size_t>(columns), Canonical(size));
+  if (geometry.offset() == Extents{})
+    for (std::size_t column = 0; column < sources.size(); ++column) sources[column][column % size] = 1;
+  return sources;
+}
+
+/// FMA peaks of a few moments, by the clock and by CPU time [Gflop/s].
+class Peaks {
+public:
+  Peaks(const comm::Communicator& group, bool single, int threads, const Effort& effort)
+      : group_(&group), single_(single), threads_(threads), effort_(effort) {}
+
+  void add() { single_ ? add_of<float>() : add_of<double>(); }
+  double median() { return middle(wall_); }
+  double median_of_cpu_time() { return middle(cpu_); }
+
+private:
+  template <class T>
+  void add_of() {
+    const Spread measured = measure(*group_, FmaChains<T>{}, effort_);
+    const double flops = 1e-9 * group_->size() * FmaChains<T>::flops(threads_);
+    wall_.push_back(flops / measured.median);
+    cpu_.push_back(flops / measured.cpu);
+  }
+  static double middle(std::vector<double>& v) {
+    std::ranges::nth_element(v, v.begin() + std::ssize(v) / 2);
+    return v[v.size() / 2];
+  }
+
+  const comm::Communicator* group_;
+  bool single_;
+  int threads_;
+  Effort effort_;
+  std::vector<double> wall_, cpu_;
+};
+
+}  // namespace
+
+int applications(const std::string& method) {
+  return method.find("gcr") != std::string::npos || method.find("fgmres") != std::string::npos ? 1 : 2;
 }
 
 Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& effort) {
   if (c.runs < 1) throw core::InvalidArgument(fmt::format("{} runs were asked for; give at least 1", c.runs));
-  const int applied = applications(c.solver.kind);
+  if (c.columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", c.columns));
   const Threads threads(c.threads);
   const auto& geometry = gauge.geometry();
   const auto& group = geometry.communicator();
-  qcd::QuarkSolver quark(gauge, c.action, c.solver);
+  qcd::SolverParameters parameters = c.solver;
+  parameters.rhs_batch = c.columns;
+  qcd::QuarkSolver quark(gauge, c.action, parameters);
 
-  const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
-  std::vector<std::complex<double>> source(size), solution(size);
-  if (geometry.offset() == Extents{}) source[0] = 1;
-
-  qcd::SolveReport report;
-  const Work solve = [&] { report = quark.solve(solution, source); };
+  const std::vector<Canonical> sources = point_sources(geometry, c.columns);
+  std::vector<Canonical> solutions(sources.size(), Canonical(sources[0].size()));
+  const std::vector<std::span<const std::complex<double>>> given(sources.begin(), sources.end());
+  const std::vector<std::span<std::complex<double>>> wanted(solutions.begin(), solutions.end());
+  std::vector<qcd::SolveReport> reports;
+  const Work solve = [&] { reports = quark.solve(wanted, given); };
   Result result;
   result.bench = "solver";
   result.regions = regions_of(solve);
 
   const bool mixed = c.solver.precision == "mixed";
   const double real_bytes = mixed ? sizeof(float) : sizeof(double);
-  const Cost cost = c.solver.even_odd ? schur_cost(c.action.has_clover()) : wilson_cost(c.action.has_clover());
-  const double local_sites = static_cast<double>(geometry.local_volume()) / (c.solver.even_odd ? 2 : 1);
+  const Cost cost = cost_of(reports[0].method, c, geometry);
   result.ceilings =
-      bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals() * real_bytes * local_sites), effort);
+      bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals(c.columns) / 2 * real_bytes), effort);
 
   // The peak before, between and after the solves, in blocks as short as elsewhere.
   std::vector<Sample> times;
-  std::vector<double> peaks, cpu_peaks;
-  const auto add_peak = [&] {
-    const auto measured =
-        mixed ? measure(group, FmaChains<float>{}, effort) : measure(group, FmaChains<double>{}, effort);
-    const double flops =
-        1e-9 * group.size() * (mixed ? FmaChains<float>::flops(c.threads) : FmaChains<double>::flops(c.threads));
-    peaks.push_back(flops / measured.median);
-    cpu_peaks.push_back(flops / measured.cpu);
-  };
-  add_peak();
+  Peaks peaks(group, mixed, c.threads, effort);
+  peaks.add();
   for (int run = 0; run < c.runs; ++run) {
     times.push_back(time_block(group, solve));
-    add_peak();
+    peaks.add();
   }
-  const auto middle = [](std::vector<double>& v) {
-    std::ranges::nth_element(v, v.begin() + std::ssize(v) / 2);
-    return v[v.size() / 2];
-  };
   result.seconds = spread(times);
-  result.ceilings.fma_gflops = middle(peaks);
-  result.fma_gflops_of_cpu_time = middle(cpu_peaks);
+  result.ceilings.fma_gflops = peaks.median();
+  result.fma_gflops_of_cpu_time = peaks.median_of_cpu_time();
 
-  const double sites = local_sites * group.size();
-  result.flops = cost.flops * sites * applied * report.iterations;
-  result.bytes = cost.reals() * real_bytes * sites * applied * report.iterations;
+  std::int64_t most = 0, total = 0;
+  const qcd::SolveReport* worst = &reports[0];
+  for (const auto& report : reports) {
+    most = std::max(most, std::int64_t{report.iterations});
+    total += report.iterations;
+    if (!report.converged || report.residual > worst->residual) worst = &report;
+  }
+  // Columns that iterate together share links and clover blocks.
+  result.flops = cost.flops * static_cast<double>(total) * group.size();
+  result.bytes =
+      real_bytes * (cost.spinors * static_cast<double>(total) + cost.shared * static_cast<double>(most)) * group.size();
   result.parameters = {{"gauge", c.gauge},
                        {"local", to_vector(geometry.local())},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)},
                        {"precision", c.solver.precision},
                        {"solver", c.solver.kind},
+                       {"storage", c.solver.schwarz.storage},
+                       {"columns", std::int64_t(c.columns)},
                        {"even_odd", c.solver.even_odd},
                        {"tolerance", c.solver.tolerance},
                        {"mass", c.action.mass},
                        {"csw", c.action.csw}};
-  result.outcome = {{"converged", report.converged},
-                    {"reason", report.reason},
-                    {"method", report.method},
-                    {"iterations", std::int64_t(report.iterations)},
-                    {"residual", report.residual}};
+  result.outcome = {{"converged", std::ranges::all_of(reports, &qcd::SolveReport::converged)},
+                    {"reason", worst->reason},
+                    {"method", worst->method},
+                    {"iterations", most},
+                    {"residual", worst->residual},
+                    {"seconds_a_column", result.seconds.median / c.columns}};
   return result;
 }
 

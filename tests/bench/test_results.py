@@ -54,6 +54,7 @@ def check(result: dict, name: str) -> None:
         ("wilson", 1368 * SITES, 216 * SITES),
         ("clover", (1368 + 504) * SITES, (216 + 72) * SITES),
         ("schur", (2 * 1320 + 2 * 504 + 48) * SITES // 2, (2 * 192 + 2 * 72 + 24) * SITES // 2),
+        ("clover-inverse", 504 * SITES, (72 + 48) * SITES),
     ],
 )
 def test_operators_count_their_operations(precision, form, flops, reals):
@@ -63,6 +64,26 @@ def test_operators_count_their_operations(precision, form, flops, reals):
     assert result["flops"] == flops
     assert result["bytes"] == reals * {"float": 4, "double": 8}[precision]
     assert result["ceiling"]["working_set"]["bytes"] == result["bytes"]
+
+
+@pytest.mark.parametrize(("link_reals", "columns"), [(12, 1), (18, 4), (12, 3)])
+@pytest.mark.parametrize(
+    ("form", "flops", "links", "clover", "spinors", "sites"),
+    [
+        ("hopping", 1320, 8, 0, 48, SITES // 2),
+        ("clover", 1368 + 504, 8, 72, 72, SITES),
+        ("schur", 2 * 1320 + 2 * 504 + 48, 16, 144, 120, SITES // 2),
+        ("clover-inverse", 504, 0, 72, 48, SITES),
+        # Two halves of 2x4x4x8; a face of one has no neighbour inside.
+        ("inside", 1848 - 2 * 168 * (1 / 2 + 1 / 4 + 1 / 4 + 1 / 8), 4, 72, 48, SITES),
+    ],
+)
+def test_columns_share_links_and_clover_blocks(form, flops, links, clover, spinors, sites, link_reals, columns):
+    result = bench.dslash(LOCAL, 1, "float", form, link_reals, columns, **SHORT)
+    check(result, "dslash")
+    assert (result["case"]["link_reals"], result["case"]["columns"]) == (link_reals, columns)
+    assert result["flops"] == flops * columns * sites
+    assert result["bytes"] == 4 * (links * link_reals + clover + columns * spinors) * sites
 
 
 def test_the_fma_peak_of_double_is_half_that_of_float():
@@ -75,6 +96,24 @@ def test_threads_share_the_same_work():
     check(two, "dslash")
     assert two["case"]["threads"] == 2
     assert (two["flops"], two["bytes"]) == (one["flops"], one["bytes"])
+
+
+def test_the_schwarz_solver_counts_its_preconditioner():
+    """Our own count, which test_qcdjdd.py has from a walk over the sites: twice D'K an iteration, without vectors."""
+    u = qcd.weak_links(LOCAL, 0.2, seed=5)
+    words = {"mass": 0.2, "csw": 1.0, "tolerance": 1e-8, "runs": 1} | SHORT
+    results = [bench.solver(u, kind="schwarz", columns=n, **words) for n in (1, 3)]
+    half = bench.solver(u, kind="schwarz", storage="half", **words)
+    for result in [*results, half]:
+        check(result, "solver")
+        found = result["result"]
+        assert found["converged"] and 0 < found["residual"] <= 1e-8 and found["method"].startswith("schwarz")
+        assert found["seconds_a_column"] == pytest.approx(result["seconds"]["median"] / result["case"]["columns"])
+    inside = 1848 - 2 * 168 * (1 / 2 + 1 / 4 + 1 / 4 + 1 / 8)
+    fused = 5 * (2 * inside + 1872) + 24 + 0.5 * 504  # with two sites in x, all lie at an edge
+    assert results[0]["flops"] == pytest.approx(2 * fused * SITES * results[0]["result"]["iterations"])
+    assert results[1]["flops"] > 2.5 * results[0]["flops"]
+    assert half["flops"] != results[0]["flops"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +141,9 @@ def test_heatbath_counts_every_link():
         ({"local": [0, 4, 4, 4]}, "0x4x4x4"),
         ({"precision": "half"}, "half"),
         ({"form": "staggered"}, "staggered"),
+        ({"link_reals": 8}, "8 reals"),
+        ({"columns": 0}, "0 columns"),
+        ({"form": "inside", "precision": "double"}, "single"),
         ({"threads": 0}, "0 threads"),
         ({"seconds": -1.0}, "-1 s"),
     ],
@@ -131,6 +173,46 @@ def test_the_solver_command_reports_each_method(tmp_path, capsys):
     assert main(["bench", "solver", *words, "--precision", "mixed", "--seconds", "0.02", "--json", str(file)]) == 0
     results = json.loads(file.read_text())
     assert [r["case"]["solver"] for r in results] == list(bench.SOLVERS)
+    assert all(r["case"]["storage"] == "float" for r in results)
     assert all(r["result"]["converged"] and r["result"]["residual"] <= 1e-10 for r in results)
     assert all(math.isclose(r["case"]["mass"], 1 / 0.24 - 4) for r in results)
     assert "iterations" in capsys.readouterr().out
+
+
+def test_the_solver_command_takes_tolerances_storages_and_columns(tmp_path):
+    file = tmp_path / "solver.json"
+    words = [
+        "--size",
+        "4",
+        "4",
+        "4",
+        "4",
+        "--kappa",
+        "0.12",
+        "--csw",
+        "1.0",
+        "--kind",
+        "schwarz,bicgstab",
+        "--runs",
+        "1",
+    ]
+    words += ["--tolerance", "1e-4,1e-8", "--columns", "1,2", "--storage", "float,half", "--seconds", "0.02"]
+    assert main(["bench", "solver", *words, "--json", str(file)]) == 0
+    cases = [r["case"] for r in json.loads(file.read_text())]
+    found = [(c["solver"], c["precision"], c["storage"], c["tolerance"], c["columns"]) for c in cases]
+    assert found == [
+        (solver, precision, storage, tolerance, columns)
+        for solver, precision, storages in (
+            ("schwarz", "mixed", ("float", "half")),
+            ("bicgstab", "mixed", ("float",)),
+            ("bicgstab", "double", ("float",)),
+        )
+        for storage in storages
+        for tolerance in (1e-4, 1e-8)
+        for columns in (1, 2)
+    ]  # fmt: skip
+
+
+def test_the_solver_command_refuses_what_is_no_number(capsys):
+    assert main(["bench", "solver", "--tolerance", "small"]) == 2
+    assert "--tolerance small" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from halocline.comm import communicator
 FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
 PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
-SOLVERS = ("bicgstab", "cg", "gcr", "fgmres")
+SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
 TRAFFICS = ("ping-pong", "both-ways")
 FACES = ("all", "x", "y", "z", "t")
 REDUCTIONS = ("shared_memory", "messages", "mpi")
@@ -98,17 +98,21 @@ def solver(
     even_odd: bool = True,
     threads: int = 1,
     runs: int = 3,
+    columns: int = 1,
+    storage: str = "float",
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
-    """One solve of D x = b for a point source at the origin of the gauge field u.
+    """One solve of D x = b for the first columns of a point source at the origin of the gauge field u.
 
-    kind: one of SOLVERS; precision: "mixed" or "double"; gauge: what to call the field in the report
-    The key `result` tells whether it converged, in how many iterations, and the residual of the full operator.
+    kind: one of SOLVERS; precision: "mixed" or "double"; storage: "float" or "half", of the Schwarz preconditioner;
+    columns: right-hand sides solved together; gauge: what to call the field in the report
+    The key `result` tells whether all converged, in how many iterations, and the worst residual of the full operator.
+    Raises InvalidArgument for "schwarz" in double: it iterates in single precision inside double.
     """
     text = _halocline.bench.solver(
-        u, gauge, mass, csw, [complex(p) for p in boundary], kind, precision, tolerance, even_odd, threads, runs,
-        seconds, block_seconds,
+        u, gauge, mass, csw, [complex(p) for p in boundary], kind, precision, storage, tolerance, even_odd,
+        threads, columns, runs, seconds, block_seconds,
     )  # fmt: skip
     return json.loads(text)
 

@@ -83,7 +83,9 @@ OTHERS: Columns = (
 FINDINGS: dict[str, Columns] = {
     "qcdjdd iteration": (_found("iterations", str), _found("elapsed"), *OTHERS),
     "qcdjdd inside": OTHERS,
-    "solver": (_found("iterations", str), _found("residual", number_text)),
+    "solver": (
+        _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
+    ),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
         _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),
@@ -151,9 +153,10 @@ def markdown(results: Sequence[Result]) -> str:
     return _text(header, cells, True) if header else ""
 
 
-def _text(header: list[str], cells: list[list[str]], as_markdown: bool) -> str:
+def _text(header: list[str], cells: list[list[str]], as_markdown: bool, names: int = 0) -> str:
+    """A table; its first columns are names, which begin alike, the others numbers, which end alike."""
     if not as_markdown:
-        return _aligned(header, cells)
+        return _aligned(header, cells, names)
     lines = [header, ["---"] * len(header), *cells]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -185,9 +188,10 @@ def regions(result: Result, as_markdown: bool = False) -> str:
         ]
         for name, r in published.paper_regions(found).items()
     ]  # fmt: skip
-    case = f"an iteration of {case_text(result['case']['local'])} on {result['case']['processes']} processes"
+    processes = result["case"]["processes"]
+    case = f"{case_text(result['case']['local'])}, {processes} process{'es' if processes > 1 else ''}"
     theirs = [case, "", "", "min", "mean", "max", "share", "Fugaku", "share"]
-    return "\n".join((_text(header, lines, as_markdown), _text(theirs, papers, as_markdown)))
+    return "\n".join(_text(title, some, as_markdown, names=1) for title, some in ((header, lines), (theirs, papers)))
 
 
 def ceiling_text(result: Result) -> str:
@@ -211,14 +215,14 @@ def render(results: Sequence[Result]) -> str:
     return _aligned(*rows(results))
 
 
-def _aligned(header: list[str], cells: list[list[str]]) -> str:
+def _aligned(header: list[str], cells: list[list[str]], names: int = 0) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in header:
-        table.add_column(name, justify="right", no_wrap=True)
+    for place, name in enumerate(header):
+        table.add_column(name, justify="left" if place < names else "right", no_wrap=True)
     for line in cells:
         table.add_row(*line)
     console = Console(width=400, color_system=None, force_terminal=False)

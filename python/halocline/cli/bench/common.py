@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,6 +56,17 @@ def counts(option: str, text: str, example: str) -> list[int]:
     if not numbers or not all(n.isdigit() and int(n) > 0 for n in numbers):
         raise InvalidArgument(f"{option} {text}: give positive numbers such as {example}.")
     return [int(n) for n in numbers]
+
+
+def real_numbers(option: str, text: str, example: str) -> list[float]:
+    """Positive real numbers, joined by commas."""
+    try:
+        found = [float(n) for n in split(text)]
+    except ValueError:
+        found = []
+    if not found or not all(0 < n < math.inf for n in found):
+        raise InvalidArgument(f"{option} {text}: give positive numbers such as {example}.")
+    return found
 
 
 def thread_counts(text: str) -> list[int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Annotated
 
@@ -13,12 +14,14 @@ from halocline.cli.bench.common import (
     LinkReals,
     Local,
     LockTimeout,
+    Markdown,
     Seconds,
     Threads,
     chosen,
     counts,
     later,
     measure,
+    real_numbers,
     report,
     thread_counts,
     volumes,
@@ -46,6 +49,7 @@ def dslash(
     seconds: Seconds = 0.5,
     lock_timeout: LockTimeout = 600.0,
     json: Json = None,
+    markdown: Markdown = False,
 ) -> None:
     """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces."""
     from halocline import bench
@@ -62,7 +66,7 @@ def dslash(
                             name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {t} threads"
                             cases.append((name, later(bench.dslash, n, t, p, f, reals, c, seconds=seconds)))
     console = Console()
-    report(console, measure(console, cases, lock_timeout), json)
+    report(console, measure(console, cases, lock_timeout), json, markdown)
 
 
 def solver(
@@ -74,21 +78,30 @@ def solver(
     ] = (8, 8, 8, 8),
     kappa: Annotated[float, typer.Option(help="Hopping parameter.")] = 0.1335,
     csw: Annotated[float, typer.Option(help="Clover coefficient.")] = 1.769,
-    kind: Annotated[str, typer.Option(help="bicgstab, cg, gcr, fgmres, some by commas, or all.")] = "bicgstab,cg",
+    kind: Annotated[
+        str, typer.Option(help="auto, schwarz, bicgstab, cg, gcr, fgmres, some by commas, or all.")
+    ] = "schwarz,bicgstab,cg",
     precision: Annotated[str, typer.Option(help="mixed, double or both by a comma.")] = "mixed,double",
-    tolerance: Annotated[float, typer.Option(help="On |b - D x| / |b|.")] = 1e-10,
+    storage: Annotated[str, typer.Option(help="float, half or both by a comma: of the Schwarz preconditioner.")] = (
+        "float"
+    ),
+    tolerance: Annotated[str, typer.Option(metavar="X[,X...]", help="On |b - D x| / |b|, a case each.")] = "1e-10",
+    columns: ColumnCounts = "1",
     threads: Threads = "1",
     runs: Annotated[int, typer.Option(help="Solves of each case.")] = 3,
     seconds: Seconds = 0.3,
     lock_timeout: LockTimeout = 600.0,
     json: Json = None,
+    markdown: Markdown = False,
 ) -> None:
-    """Time to a tolerance: one column of a quark propagator, antiperiodic in time, for each method and precision."""
+    """Time to a tolerance: columns of a quark propagator, antiperiodic in time, for each method and precision."""
     from halocline import _halocline, bench
     from halocline.qcd import gauge as fields
 
     kinds = chosen("--kind", kind, bench.SOLVERS)
     precisions = chosen("--precision", precision, ("mixed", "double"))
+    storages = chosen("--storage", storage, bench.STORAGES)
+    tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
     mass = _halocline.qcd.mass_from_kappa(kappa)
     console = Console()
     if gauge is None:
@@ -99,19 +112,26 @@ def solver(
             console.warning(f"{gauge}: {sentence}")
     name = "generated" if gauge is None else os.path.basename(gauge)
     cases = []
-    for k in kinds:
-        for p in precisions:
-            for t in thread_counts(threads):
-                case = later(
-                    bench.solver, u, name, mass=mass, csw=csw, kind=k, precision=p, tolerance=tolerance, threads=t,
-                    runs=runs, seconds=seconds,
-                )  # fmt: skip
-                cases.append((f"{k} {p} {t} threads", case))
+    for k, p, stored, limit, n, t in itertools.product(
+        kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)
+    ):
+        # Schwarz is single precision inside double, and the others have no preconditioner to store.
+        if (k == "schwarz" and p == "double") or (k not in ("schwarz", "auto") and stored != storages[0]):
+            continue
+        case = later(
+            bench.solver, u, name, mass=mass, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit, threads=t,
+            columns=n, runs=runs, seconds=seconds,
+        )  # fmt: skip
+        cases.append((f"{k} {p} {stored} {limit:g} {n} columns {t} threads", case))
     results = measure(console, cases, lock_timeout)
-    report(console, results, json)
-    failed = [f"{r['case']['solver']} {r['case']['precision']}" for r in results if not r["result"]["converged"]]
+    report(console, results, json, markdown)
+    failed = [
+        f"{r['case']['solver']} {r['case']['precision']} ({r['case']['tolerance']:g})"
+        for r in results
+        if not r["result"]["converged"]
+    ]
     if failed:
-        raise Error(f"these did not reach {tolerance:g}: {', '.join(failed)}.")
+        raise Error(f"these did not reach their tolerance: {', '.join(failed)}.")
 
 
 def heatbath(
@@ -122,6 +142,7 @@ def heatbath(
     seconds: Seconds = 0.5,
     lock_timeout: LockTimeout = 600.0,
     json: Json = None,
+    markdown: Markdown = False,
 ) -> None:
     """Sweeps of the quenched heatbath."""
     from halocline import bench
@@ -132,7 +153,7 @@ def heatbath(
             name = f"heatbath {'x'.join(map(str, n))} {t} threads"
             cases.append((name, later(bench.heatbath, n, t, beta, overrelaxation, seconds=seconds)))
     console = Console()
-    report(console, measure(console, cases, lock_timeout), json)
+    report(console, measure(console, cases, lock_timeout), json, markdown)
 
 
 def add_to(app: typer.Typer) -> None:
