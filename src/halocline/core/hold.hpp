@@ -37,4 +37,12 @@ __attribute__((always_inline)) inline void hold(Pack<T, N>& p) {
   }
 }
 
+/// A load that is held.
+template <class P>
+__attribute__((always_inline)) inline P load_held(const typename Lanes<P>::Scalar* from) {
+  P p = Lanes<P>::load(from);
+  hold(p);
+  return p;
+}
+
 }  // namespace halocline::core

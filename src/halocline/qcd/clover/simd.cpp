@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/core/pack.hpp"
+#include "halocline/core/hold.hpp"
 #include "halocline/lattice/dispatch.hpp"
 #include "halocline/qcd/clover/clover.hpp"
 #include "halocline/qcd/clover/detail/kernels.hpp"
@@ -22,7 +22,7 @@ void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int colu
           wilson::Spinor<Real> psi;
           for (int colour = 0; colour < 3; ++colour)
             for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] = Accessor::load(in + spinor, colour, spin);
-          psi = multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
+          psi = multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
           for (int colour = 0; colour < 3; ++colour)
             for (int spin = 0; spin < 4; ++spin) {
               T* at = out + spinor + 2 * (4 * colour + spin) * V;

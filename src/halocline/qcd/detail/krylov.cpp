@@ -2,6 +2,7 @@
 #include "halocline/qcd/detail/krylov.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/cg_normal.hpp"
@@ -35,16 +36,19 @@ solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& spa
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }
-  // The last correction need not gain more than what is still missing; `reached` follows the outer residual.
-  double reached = 1.0;
-  const double wanted =
-      options.column_tolerance.empty() ? options.tolerance : *std::ranges::min_element(options.column_tolerance);
+  // The last correction of a column need not gain more than what it still misses; `reached` follows its residual.
+  std::vector<double> reached(static_cast<std::size_t>(inner_space.columns()), 1.0);
   const auto correct = [&](SpinorField<float>& e, const SpinorField<float>& r) {
     solve::SolveOptions inner_options = options;
-    inner_options.column_tolerance.clear();
-    inner_options.tolerance = std::clamp(0.8 * wanted / reached, options.inner_tolerance, 0.1);
+    inner_options.column_tolerance.resize(reached.size());
+    for (std::size_t c = 0; c < reached.size(); ++c) {
+      const double wanted = options.column_tolerance.empty() ? options.tolerance : options.column_tolerance[c];
+      inner_options.column_tolerance[c] = std::clamp(0.8 * wanted / reached[c], options.inner_tolerance, 0.1);
+    }
     solve::SolveResult result = solve_by(kind, inner_space, inner, e, r, inner_options);
-    reached *= result.worst_residual();
+    // A column that is done has nothing to correct, and the residual 0.
+    for (std::size_t c = 0; c < reached.size(); ++c)
+      if (result.residual[c] > 0) reached[c] *= result.residual[c];
     return result;
   };
   return solve::defect_correction(space, a, x, b, inner_space, correct, to_inner, to_outer, options);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Krylov methods instantiated once for spinor fields, behind an operator that hides which one it is.
+/// The Krylov methods instantiated once for spinor fields, behind an operator that hides which one it is. Fields of
+/// several columns are that many solves that share the applications of the operator: each column has its own tolerance,
+/// iterations and reason, and the bits that it has alone.
 
 #include <string>
 

@@ -24,7 +24,7 @@ HALOCLINE_INLINE auto load_spinor(const T* at) {
 
 template <class T, int V, class Real>
 __attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const T* block) {
-  psi = clover::multiply_block<Real>([&](int i) { return core::Lanes<Real>::load(block + i * V); }, psi);
+  psi = clover::multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
 }
 
 /// By value: what has its address taken is kept in memory as well as in registers, and the sums of a hop are too many

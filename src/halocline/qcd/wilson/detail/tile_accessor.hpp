@@ -113,10 +113,7 @@ struct TileAccessor {
   template <int d>
   HALOCLINE_INLINE Complex<Real> stored(int row, int link_column) const {
     const T* at = links + (d * reals + 2 * (rows * link_column + row)) * V;
-    Complex<Real> u{core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
-    core::hold(u.re);
-    core::hold(u.im);
-    return u;
+    return {core::load_held<Real>(at), core::load_held<Real>(at + V)};
   }
 
   template <int d>
