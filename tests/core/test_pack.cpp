@@ -44,6 +44,11 @@ void check_lanes() {
   }
   check_each(permute(pa, reversed), [&](int i) { return a[lanes - 1 - i]; });
   check_each(permute(pa, pb, from_both), [&](int i) { return i % 2 == 0 ? a[i] : b[i]; });
+  std::array<bool, lanes> third{};
+  for (int i = 0; i < lanes; i += 3) third[i] = true;
+  const LaneMask<T, lanes> mask(third);
+  check_each(permute_or_zero(pa, reversed, mask), [&](int i) { return third[i] ? a[lanes - 1 - i] : T(0); });
+  check_each(permute_or_keep(pa, pb, reversed, mask), [&](int i) { return third[i] ? a[i] : b[lanes - 1 - i]; });
   CHECK(horizontal_sum(pa) == T(lanes * (lanes + 1) / 2));
   stream(out.data(), pb);
   fence_streams();

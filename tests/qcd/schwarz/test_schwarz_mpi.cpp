@@ -4,6 +4,7 @@
 // depend on the grid. Each operation runs three times, so that both buffer pairs of the exchange are used again.
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
 #include <cmath>
 #include <limits>
@@ -134,7 +135,7 @@ TEST_CASE("schwarz: minimal residual, 12 reals a link and fewer lanes go over fa
   });
 }
 
-TEST_CASE("schwarz: sixteen bits, and operations in turns on one object") {
+TEST_CASE("schwarz: sixteen bits, operations in turns on one object, and threads") {
   const Coordinates<4> global{32, 4, 6, 4};
   const test::RoughLattice lattice(global, 9);
   for_each_cut(global, 1, [&](const auto& geometry, const Coordinates<4>& blocks) {
@@ -153,6 +154,12 @@ TEST_CASE("schwarz: sixteen bits, and operations in turns on one object") {
     CHECK(test::run(fast, Operation::apply, k) == dk);
     CHECK(test::run(fast, Operation::precondition, psi) == k);
     CHECK(test::run(fast, Operation::apply, psi) == d);
+    // Threads share interior and boundary; the first alone waits for messages.
+    const int usual = omp_get_max_threads();
+    omp_set_num_threads(3);
+    CHECK(test::run(fast, Operation::apply, psi) == d);
+    CHECK(test::run(fast, Operation::preconditioned, psi) == dk);
+    omp_set_num_threads(usual);
     CHECK(distance(*geometry, d, reference.apply(psi)) < single);
     CHECK(distance(*geometry, k, reference.precondition(psi)) < half_precision);
   });
