@@ -90,7 +90,8 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
     tolerance.push_back(c.active ? std::max(least_tolerance, parameters_->tolerance / c.residual) : 1.0);
     if (c.active) spent = std::max(spent, c.iterations);
   }
-  update(engine_->space(), solve::scale(r_, keep));
+  const bool some_done = std::ranges::any_of(columns_, [](const Column& c) { return !c.active && c.source_norm > 0; });
+  if (some_done) update(engine_->space(), solve::scale(r_, keep));
   solve::SolveOptions limits;
   limits.max_iterations = std::max(0, std::min(most_iterations, parameters_->max_iterations - spent));
   limits.restart_length = parameters_->restart_length;
@@ -218,7 +219,13 @@ std::vector<SolveReport> ColumnSolves::finish(std::span<const std::span<std::com
   for (std::size_t c = 0; c < given_; ++c) {
     to_canonical<double>(solutions[c], x_, static_cast<int>(c));
     const auto& column = columns_[c];
-    for (auto& z : solutions[c]) z = {std::ldexp(z.real(), column.exponent), std::ldexp(z.imag(), column.exponent)};
+    if (column.exponent != 0) {
+      // Exact, and in range: the norm of the source is, and its square was.
+      const double factor = std::ldexp(1.0, column.exponent);
+      const auto count = static_cast<std::int64_t>(solutions[c].size());
+#pragma omp parallel for schedule(static)
+      for (std::int64_t i = 0; i < count; ++i) solutions[c][static_cast<std::size_t>(i)] *= factor;
+    }
     SolveReport report;
     report.converged = column.reason == Reason::converged;
     report.reason = solve::name(column.reason);

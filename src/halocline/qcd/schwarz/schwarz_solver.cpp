@@ -78,11 +78,13 @@ struct SchwarzSolver::Implementation {
       schwarz.multiply_inverse_clover(out);
     };
     const auto to_outer = [&](SpinorField<double>& out, const Schwarz::Field& in) { change.to_tiles(out, in, ones); };
-    double reached = 1.0;
+    std::vector<double> reached = ones;
     int spent = 0;
     const auto inner = [&](Schwarz::Field& e, const Schwarz::Field& r) {
       auto result = correct(e, r, inner_options(options, reached, spent));
-      reached *= result.worst_residual();
+      // A column that is done has nothing to correct, and the residual 0.
+      for (std::size_t c = 0; c < reached.size(); ++c)
+        if (result.residual[c] > 0) reached[c] *= result.residual[c];
       spent += result.iterations;
       return result;
     };
@@ -106,7 +108,8 @@ struct SchwarzSolver::Implementation {
       auto r = space.create(), e = space.create();
       self->change.to_domains(r, in, down);
       self->schwarz.multiply_inverse_clover(r);
-      const auto result = self->correct(e, r, inner_options(*options, 1.0, *std::ranges::max_element(spent)));
+      const auto result = self->correct(
+          e, r, inner_options(*options, std::vector<double>(spent.size(), 1.0), *std::ranges::max_element(spent)));
       for (std::size_t c = 0; c < spent.size(); ++c) spent[c] += result.column_iterations[c];
       self->change.to_tiles(out, e, up);
     }
@@ -132,17 +135,20 @@ struct SchwarzSolver::Implementation {
     return result;
   }
 
-  /// What an inner solve is asked: not more than is still missing, nor than the iterations that are left.
-  static solve::SolveOptions inner_options(const solve::SolveOptions& options, double reached, int spent) {
+  /// What an inner solve is asked: of no column more than it still misses, nor than the iterations that are left.
+  static solve::SolveOptions inner_options(const solve::SolveOptions& options, const std::vector<double>& reached,
+                                           int spent) {
     solve::SolveOptions inner;
-    const double wanted =
-        options.column_tolerance.empty() ? options.tolerance : *std::ranges::min_element(options.column_tolerance);
-    inner.tolerance = std::clamp(0.5 * wanted / std::max(reached, 1e-300), options.inner_tolerance, 0.1);
+    for (std::size_t c = 0; c < reached.size(); ++c) {
+      const double wanted = options.column_tolerance.empty() ? options.tolerance : options.column_tolerance[c];
+      inner.column_tolerance.push_back(
+          std::clamp(0.5 * wanted / std::max(reached[c], 1e-300), options.inner_tolerance, 0.1));
+    }
     inner.max_iterations = std::max(1, options.max_iterations - spent);
     inner.stagnation_window = options.stagnation_window;
     if (options.progress)
-      inner.progress = [&options, reached, spent](int iteration, double residual) {
-        return options.progress(spent + iteration, reached * residual);
+      inner.progress = [&options, spent, from = *std::ranges::max_element(reached)](int iteration, double residual) {
+        return options.progress(spent + iteration, from * residual);
       };
     return inner;
   }
