@@ -14,9 +14,11 @@
 /// itself is real, and is summed so. Columns whose coefficients are all zero are passed over: a converged column costs
 /// no arithmetic and no memory.
 ///
-/// Flops a complex number: 8 a term (4 where the coefficient is absent: it is multiplied by one), 8 a dot product, 4 a
-/// norm; a dot product and a norm that share a vector, in either order but next to each other in the list, convert it
-/// to double once.
+/// Flops a complex number: 8 a term, 8 a dot product, 4 a norm. A dot product and a norm that share a vector, in either
+/// order but next to each other in the list, convert it to double once. Updates run at the bandwidth of the cache or
+/// memory that holds the vectors; walks with sums, as long as that is the second level, at a third to two thirds of it,
+/// as they convert. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites in single precision on one
+/// core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is fused.
 
 #include <array>
 #include <cstdint>

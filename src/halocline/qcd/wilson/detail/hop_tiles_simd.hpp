@@ -156,9 +156,11 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
         for (int column = 0; column < columns; ++column) {
           for (int real = stored * column / columns; real < stored * (column + 1) / columns; ++real)
             __builtin_prefetch(next_links + real * V + lane, 0, 2);
-          const bool last = column + 1 == columns;
-          const TileAccessor<T, V, 18, true> accessor{view, near,   last ? coming : near,  links + lane, tile,
-                                                      lane, column, last ? 0 : column + 1, far};
+          // Two columns ahead: one is a little late where spinors come from memory.
+          const bool over = column + 2 >= columns;
+          const int ahead = over ? std::min(column + 2 - columns, columns - 1) : column + 2;
+          const TileAccessor<T, V, 18, true> accessor{
+              view, near, over ? coming : near, links + lane, tile, lane, column, ahead, far};
           Spinor<typename View::Real> sum;
           hop<dagger>(sum, accessor);
           finish<T, V>(out, sum, terms, (tile * columns + column) * (24 * V) + lane,

@@ -14,10 +14,14 @@
 /// third of the bytes less.
 ///
 /// The kernel reads links in the order of its arithmetic and spinors from eight places, which no hardware prefetcher
-/// follows: where the fields outgrow the cache, it prefetches one tile ahead into the second level. Of the neighbours
-/// those along z and t are worth it; along x and y they were read a moment ago. At 24^4 this is 4.7 -> 8.9 Gflop/s in
-/// double and 19 -> 24 in float on one core; at 8^4 it costs float 4 % and gains double 3 %. Two tiles ahead, or into
-/// the first level, is slower.
+/// follows: where the fields outgrow the cache, it prefetches one tile ahead (in a batch two columns) into the second
+/// level. Of the neighbours those along z and t are worth it; along x and y they were read a moment ago. At 24^4 this
+/// is 4.7 -> 8.9 Gflop/s in double and 19 -> 24 in float on one core; at 8^4 it costs float 4 % and gains double 3 %.
+/// Two tiles ahead, or into the first level, is slower; so is prefetching the neighbours along x and y as well.
+///
+/// Links are held in registers (core/hold.hpp): each number of a link has four uses, and the compiler would make each
+/// an operand in memory. A direction then takes 24 loads of spinors, 18 of links and 24 of sums, and 24 stores of sums
+/// (two cycles each of a 512-bit register on the machine of docs/benchmarks), beside 72 multiply-adds and 36 additions.
 
 #include <array>
 #include <cstdint>
@@ -89,12 +93,12 @@ struct TileAccessor {
 
   const View& view;
   const lattice::Neighbour* neighbours;
-  const lattice::Neighbour* coming;  ///< of the tile that comes next, or of this one where another column is next
+  const lattice::Neighbour* coming;  ///< of the tile to prefetch for: the next one, or this one for a later column
   const T* links;                    ///< of this tile, at this sub-pack
   std::int64_t tile;
   int first_lane;  ///< of this sub-pack
   int column;
-  int coming_column;  ///< that comes next
+  int coming_column;  ///< to prefetch for
   T* far;             ///< one spinor tile of this thread, zero in its lower two spins
 
   /// Where the column of a source tile begins.
