@@ -80,7 +80,7 @@ struct QuarkSolver::Implementation {
     std::string name = "bicgstab";
     if (parameters.precision != "double") try {
         with.prepare("schwarz");
-        name = solves.trial("schwarz", "bicgstab");
+        name = solves.trial("bicgstab", "schwarz");
       } catch (const core::InvalidArgument& refusal) {
         // The box is the same on every rank, and so is this.
         solves.note(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used", refusal.what()));

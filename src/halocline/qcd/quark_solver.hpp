@@ -9,10 +9,10 @@
 ///
 /// - "schwarz" starts once more from the true residual, and then goes on with even-odd BiCGStab in double, and in the
 ///   end with conjugate gradients on the normal equations, which cannot break down;
-/// - "auto" first tries Schwarz and even-odd BiCGStab in turn on the first right-hand sides that it meets, two digits
-/// or
-///   a few iterations of each. What gained more digits a second (the slowest process counts) is used from then on for
-///   that number of columns, and its correction is kept. Where the winner fails later, it goes on as above;
+/// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets: two
+///   digits or a few iterations of each, and of Schwarz no longer than the other took. What gained more digits a
+///   second (the slowest process counts) is used from then on for that number of columns, and its correction is
+///   kept. Where the winner fails later, it goes on as above;
 /// - any other name is what is run, and nothing else.
 ///
 /// The choice of "auto" depends on timing, so two runs may differ in the last bits, by less than the tolerance; with

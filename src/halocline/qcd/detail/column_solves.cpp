@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace halocline::qcd {
 namespace {
@@ -81,7 +82,7 @@ double ColumnSolves::worst() const noexcept {
 
 /// e = D^-1 r in the active columns, to what is missing, or to `least_tolerance` where that is more.
 solve::SolveResult ColumnSolves::correct(const std::string& method, double caution, double least_tolerance,
-                                         int most_iterations) {
+                                         int most_iterations, const Progress& listener) {
   Scalars keep;
   std::vector<double> tolerance;
   int spent = 0;
@@ -96,9 +97,10 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
   limits.max_iterations = std::max(0, std::min(most_iterations, parameters_->max_iterations - spent));
   limits.restart_length = parameters_->restart_length;
   const double from = worst();
-  if (*progress_)
-    limits.progress = [this, spent, from](int iteration, double residual) {
-      return (*progress_)(spent + iteration, residual * from);
+  if (*progress_ || listener)
+    limits.progress = [this, spent, from, &listener](int iteration, double residual) {
+      const bool wanted = !*progress_ || (*progress_)(spent + iteration, residual * from);
+      return (!listener || listener(iteration, residual)) && wanted;
     };
   return engine_->correct(method, e_, r_, tolerance, caution, limits);
 }
@@ -170,45 +172,58 @@ void ColumnSolves::run(std::span<const std::string> plan) {
   }
 }
 
-ColumnSolves::Attempt ColumnSolves::attempt(const std::string& method, int most_iterations) {
+ColumnSolves::Attempt ColumnSolves::attempt(const std::string& method, int most_iterations, double most_seconds) {
   const auto& space = engine_->space();
-  engine_->prepare(method);
-  correct(method, 1.0, trial_tolerance, 1);  // memory, threads and messages warm
-  Attempt made;
+  const auto& group = space.layout()->geometry().communicator();
   const auto start = std::chrono::steady_clock::now();
-  made.result = correct(method, 1.0, trial_tolerance, most_iterations);
-  std::array<double, 1> seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-  space.layout()->geometry().communicator().max(seconds);
-  made.seconds = seconds[0];
+  const auto slowest = [&](double since) {
+    std::array<double, 1> seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
+                                  since};
+    group.max(seconds);
+    return seconds[0];
+  };
+  double warm = 0, warm_residual = 1;
+  const Progress listener = [&](int iteration, double residual) {
+    const double seconds = slowest(0);
+    if (iteration == 1) {
+      warm = seconds;
+      warm_residual = residual;
+    }
+    return iteration < 2 || seconds - warm < most_seconds;
+  };
+  Attempt made;
+  made.result = correct(method, 1.0, trial_tolerance, most_iterations, listener);
+  made.seconds = slowest(0);
   auto left = space.create();
   engine_->d().apply(left, e_);
   const Scalars minus(columns_.size(), Scalar(-1.0));
   update(space, solve::scale_add(left, minus, {}, r_));
   const auto after = norms(space, left), before = norms(space, r_);
-  made.digits = 300;
+  double digits = std::numeric_limits<double>::max();
   for (std::size_t c = 0; c < columns_.size(); ++c)
-    if (before[c] > 0) {
-      const double gained = -std::log10(after[c] / before[c]);
-      made.digits = std::min(made.digits, std::isfinite(gained) ? gained : 0.0);
-    }
+    if (before[c] > 0) digits = std::min(digits, -std::log10(after[c] / before[c]));
+  const bool steady = made.result.iterations > 1 && warm_residual > 0;
+  const double rate = steady ? (digits + std::log10(warm_residual)) / (made.seconds - warm) : digits / made.seconds;
+  made.rate = std::isfinite(rate) ? std::max(0.0, rate) : 0.0;
   return made;
 }
 
 std::string ColumnSolves::trial(const std::string& first, const std::string& second) {
   if (!any_active()) return first;
-  auto one = attempt(first, trial_iterations_schwarz);
+  engine_->prepare(first);
+  engine_->prepare(second);
+  const auto one = attempt(first, trial_iterations_other, std::numeric_limits<double>::infinity());
   auto kept = engine_->space().create();
   std::swap(kept, e_);
-  const auto two = attempt(second, trial_iterations_other);
-  const bool first_wins = one.digits * two.seconds > two.digits * one.seconds;
-  if (first_wins) std::swap(kept, e_);
-  const auto& winner = first_wins ? first : second;
-  const auto rate = [](const Attempt& a) { return a.digits / std::max(a.seconds, 1e-9); };
-  note(fmt::format("auto: {} gains {:.3g} digits a second, {} {:.3g} ({} together); {} is used", first, rate(one),
-                   engine_->describe(second), rate(two),
+  const auto two = attempt(second, trial_iterations_schwarz, one.seconds);
+  const bool second_wins = two.rate > one.rate;
+  if (!second_wins) std::swap(kept, e_);
+  const auto& winner = second_wins ? second : first;
+  note(fmt::format("auto: {} gains {:.3g} digits a second, {} {:.3g} ({} together); {} is used", second, two.rate,
+                   engine_->describe(first), one.rate,
                    given_ == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", given_),
                    winner));
-  add_correction(first_wins ? one.result : two.result);
+  add_correction(second_wins ? two.result : one.result);
   method_ = winner;
   return winner;
 }
