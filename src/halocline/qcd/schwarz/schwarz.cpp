@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "halocline/core/cpu.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/dispatch.hpp"
@@ -23,21 +24,53 @@ namespace {
 using lattice::Coordinates;
 using lattice::DomainLayout;
 
-/// Two halves along x; where x has one site, along the next axis that can be halved.
-Coordinates<4> automatic_blocks(const lattice::Geometry4& geometry) {
-  for (int axis = 0; axis < 4; ++axis)
-    if (geometry.local()[axis] % 2 == 0) {
-      Coordinates<4> blocks{1, 1, 1, 1};
-      blocks[axis] = 2;
-      return blocks;
-    }
-  return {1, 1, 1, 1};
+/// Bytes of a site in the passes over a domain: links, blocks and four fields.
+std::int64_t site_bytes(const Parameters& parameters, int columns) {
+  return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
 }
 
-std::shared_ptr<const DomainLayout> layout_of(const GaugeField& gauge, const Parameters& parameters) {
+int wanted_lanes(const Parameters& parameters) {
+  return parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
+}
+
+/// Two halves along x, or along the first axis that can be halved. Where these outgrow the second-level cache by far
+/// they are halved further, the longest side first, down to 4 sites, as long as all lanes are filled.
+Coordinates<4> automatic_blocks(const GaugeField& gauge, const Parameters& parameters, int columns) {
+  const auto& local = gauge.geometry().local();
+  Coordinates<4> blocks{1, 1, 1, 1};
+  for (int axis = 0; axis < 4; ++axis)
+    if (local[axis] % 2 == 0) {
+      blocks[axis] = 2;
+      break;
+    }
+  const auto lanes_of = [&](const Coordinates<4>& cut) {
+    return DomainLayout::best(gauge.geometry_ptr(), cut, wanted_lanes(parameters))->lanes();
+  };
+  const int lanes = lanes_of(blocks);
+  for (;;) {
+    const std::int64_t sites = gauge.geometry().local_volume() / lattice::product<4>(blocks);
+    if (sites * site_bytes(parameters, columns) <= 3 * core::second_level_cache_bytes()) return blocks;
+    Coordinates<4> finer = blocks;
+    std::int64_t longest = 7;
+    for (int axis = 0; axis < 4; ++axis) {
+      const std::int64_t side = local[axis] / blocks[axis];
+      if (side <= longest || side % 2 != 0) continue;
+      Coordinates<4> halved = blocks;
+      halved[axis] *= 2;
+      if (lanes_of(halved) < lanes) continue;
+      longest = side;
+      finer = halved;
+    }
+    if (finer == blocks) return blocks;
+    blocks = finer;
+  }
+}
+
+std::shared_ptr<const DomainLayout> layout_of(const GaugeField& gauge, const Parameters& parameters, int columns) {
   const bool automatic = parameters.blocks == Coordinates<4>{0, 0, 0, 0};
-  return DomainLayout::best(gauge.geometry_ptr(), automatic ? automatic_blocks(gauge.geometry()) : parameters.blocks,
-                            parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>);
+  return DomainLayout::best(gauge.geometry_ptr(),
+                            automatic ? automatic_blocks(gauge, parameters, columns) : parameters.blocks,
+                            wanted_lanes(parameters));
 }
 
 /// A third row can be left out where it is what the other two say.
@@ -72,8 +105,7 @@ struct Schwarz::Implementation {
                  const std::string& transport)
       : parameters((given.validate(), action.validate(), given)),
         columns(columns_given),
-        layout(layout_of(gauge, parameters)) {
-    if (columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", columns));
+        layout((check_columns(columns), layout_of(gauge, parameters, columns))) {
     if (parameters.link_reals == 12) require_unitary(gauge);
     if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
     const auto* blocks = inverse.empty() ? nullptr : &inverse;
@@ -84,6 +116,10 @@ struct Schwarz::Implementation {
       half_out = half->create();
     }
     inverse = {};
+  }
+
+  static void check_columns(int columns) {
+    if (columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", columns));
   }
 
   /// A power of two for each column that brings its largest number to at most 16, from 8 up; 1 for a column of zeros.

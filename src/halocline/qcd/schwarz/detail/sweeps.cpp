@@ -86,6 +86,17 @@ Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const Gau
     }
   }
 
+  for (std::int32_t domain = 0; domain < domains; ++domain) {
+    bool coastal = false;
+    for (int d = 0; d < 8; ++d) {
+      const auto& link = layout_->link(domain, d);
+      coastal = coastal || link.domain < 0;
+      same_colour_neighbours_ =
+          same_colour_neighbours_ || (link.same_colour && link.domain >= 0 && link.domain != domain);
+    }
+    (coastal ? coastal_ : inland_)[static_cast<std::size_t>(layout_->colour(domain))].push_back(domain);
+  }
+
   std::array<std::size_t, 4> face_bytes{};
   for (int mu = 0; mu < 4; ++mu) {
     if (!geometry.is_split(mu)) continue;
@@ -274,58 +285,118 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
   }
 }
 
-/// update() and solve() of the domains of a colour in one wavefront: step k works on the slice of t that lies k behind
-/// that of the residual, whose upper neighbour the step before has just finished. What step k wrote is overwritten by
-/// step k + 2 at the earliest, after step k + 1 has been past; so two fields are enough for any number of steps.
+/// update() and solve() of one domain, slice by slice in t: step k works on the slice that lies k behind that of the
+/// residual, whose upper neighbour the step before has just finished. What step k wrote is overwritten by step k + 2 at
+/// the earliest, after step k + 1 has been past; so two fields are enough for any number of steps. A domain that fits
+/// the cache is one slice.
+template <class S>
+void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum) {
+  const auto slices = wavefront_ ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
+  const std::int32_t slice_tiles = layout_->tiles() / slices;
+  const Share mine = share(me.thread, me.threads, slice_tiles);
+  const int first = what.none ? 1 : 0, last = parameters_.steps;
+  for (std::int32_t w = first; w < slices + last; ++w)
+    for (int k = first; k <= last; ++k) {
+      const std::int32_t slice = w - k;
+      if (slice >= 0 && slice < slices) {
+        PassFields<S> fields;
+        if (k == 0) {
+          fields = with_faces(domain, what);
+        } else {
+          const bool to_z = (last - k) % 2 == 0;
+          fields = fields_of(domain);
+          fields.add = right.domain(domain);
+          fields.own = k == 1 ? right.domain(domain) : (to_z ? work_ : z_).domain(domain);
+          fields.out = (to_z ? z_ : work_).domain(domain);
+          if (k == last && sum != nullptr) fields.sum = sum->domain(domain);
+        }
+        // The first step to come by brings links and blocks into the second-level cache.
+        fields.prefetch = prefetch_ && k == first;
+        passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
+                     slice * slice_tiles + mine.end);
+      }
+      if (me.threads > 1) {
+#pragma omp barrier
+      }
+    }
+}
+
+/// All threads in one domain after another.
 template <class S>
 void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum) {
   if (me.thread == 0) {
     const core::Region region("wait");
-    guarded([&] { receive(); });
+    guarded([&] {
+      receive();
+      open_buffers(colour);
+    });
   }
 #pragma omp barrier
-  const core::Region region("wavefront");
-  const auto slices = static_cast<std::int32_t>(layout_->outer()[3]);
-  const std::int32_t slice_tiles = layout_->tiles() / slices;
-  const int first = what.none ? 1 : 0, last = parameters_.steps;
-  for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
-    for (std::int32_t w = first; w < slices + last; ++w)
-      for (int k = first; k <= last; ++k) {
-        const std::int32_t slice = w - k;
-        if (slice >= 0 && slice < slices) {
-          const Share mine = share(me.thread, me.threads, slice_tiles);
-          PassFields<S> fields;
-          if (k == 0) {
-            fields = with_faces(i, what);
-          } else {
-            const bool to_out = (last - k) % 2 == 0;
-            fields = fields_of(i);
-            fields.add = right.domain(i);
-            fields.own = k == 1 ? right.domain(i) : (to_out ? work_ : z_).domain(i);
-            fields.out = (to_out ? z_ : work_).domain(i);
-            if (k == last && sum != nullptr) fields.sum = sum->domain(i);
-          }
-          // The first step to come by brings links and blocks into the second-level cache.
-          fields.prefetch = prefetch_ && k == first;
-          passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
-                       slice * slice_tiles + mine.end);
-        }
-        if (me.threads > 1) {
+  {
+    const core::Region region("wavefront");
+    if (!failure_)
+      for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
+        walk(me, i, what, right, sum);
+  }
 #pragma omp barrier
-        }
-      }
+}
+
+/// Each thread in domains of its own, from the residual to the packed edges while they are in its cache: first those
+/// without a face to another process, then the others.
+template <class S>
+void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send) {
+  const auto all = [&](const std::vector<std::int32_t>& domains) {
+    const core::Region region("domains");
+    const Share mine = share(me.thread, me.threads, static_cast<std::int32_t>(domains.size()));
+    for (std::int32_t n = mine.begin; n < mine.end; ++n) {
+      const std::int32_t i = domains[static_cast<std::size_t>(n)];
+      walk({0, 1}, i, what, right, sum);
+      if (send) pack_domain({0, 1}, i, z_);
+    }
+  };
+  all(inland_[static_cast<std::size_t>(colour)]);
+  if (halo_) {
+    if (me.thread == 0) {
+      const core::Region region("wait");
+      guarded([&] {
+        receive();
+        open_buffers(colour);
+      });
+    }
 #pragma omp barrier
+    if (!failure_) all(coastal_[static_cast<std::size_t>(colour)]);
+  }
+#pragma omp barrier
+  if (send && me.thread == 0) guarded([&] { post(colour); });
+}
+
+/// Whether by_domain() is possible and keeps this many threads busy. It packs edges while other domains of the colour
+/// are still to be updated, so none of them may look at another. With one domain of each colour, tiles are
+/// shared out instead, which lets messages travel while those without a face to another process are computed.
+template <class S>
+bool Sweeps<S>::domains_to_threads(int threads) const {
+  if (parameters_.inner != "jacobi" || same_colour_neighbours_) return false;
+  for (int colour = 0; colour < 2; ++colour) {
+    const std::int32_t count = layout_->first_domain(colour + 1) - layout_->first_domain(colour);
+    const bool balanced = count % threads == 0 || count >= 4 * threads;
+    if (count < (halo_ ? 2 : 1) || !balanced) return false;
+  }
+  return true;
+}
+
+template <class S>
+void Sweeps<S>::pack_domain(Member me, std::int32_t domain, const Field& z) {
+  const PassFields<S> fields = fields_of(domain);
+  const FaceTargets<S>& targets = targets_[static_cast<std::size_t>(domain)];
+  const auto [first, last] = share(me.thread, me.threads, layout_->tiles());
+  for (std::int32_t tile = first; tile < last; ++tile) passes_->pack(targets, fields, z.domain(domain), tile);
 }
 
 template <class S>
 void Sweeps<S>::pack(Member me, int colour, const Field& z) {
   const core::Region region("pack and post");
-  for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) {
-    const PassFields<S> fields = fields_of(i);
-    const FaceTargets<S>& targets = targets_[static_cast<std::size_t>(i)];
-    const auto [first, last] = share(me.thread, me.threads, layout_->tiles());
-    for (std::int32_t tile = first; tile < last; ++tile) passes_->pack(targets, fields, z.domain(i), tile);
-  }
+  for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
+    pack_domain(me, i, z);
 #pragma omp barrier
   if (me.thread == 0) guarded([&] { post(colour); });
 }
@@ -351,16 +422,19 @@ void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
         what.add = s == (colour == 0 ? 1 : 0) ? &in : &r_;
         what.out = &r_;
         const Field& right = what.none ? in : r_;
+        const bool send = remainder != nullptr || s < parameters_.nsap || colour == 0;
+        if (domains_to_threads(me.threads)) {
+          by_domain(me, colour, what, right, x, send);
+          continue;
+        }
         if (wavefront_) {
           wavefront(me, colour, what, right, x);
-          if (me.thread == 0) guarded([&] { open_buffers(colour); });
-#pragma omp barrier
         } else {
           update(me, colour, what);
           if (me.thread == 0) guarded([&] { open_buffers(colour); });
           solve(me, colour, right, z_, x);
         }
-        if (remainder != nullptr || s < parameters_.nsap || colour == 0) pack(me, colour, z_);
+        if (send) pack(me, colour, z_);
       }
     if (remainder == nullptr) {
       if (me.thread == 0) guarded([&] { receive(); });

@@ -17,8 +17,10 @@
 /// A message that the same colour will read is copied into the inbox as soon as it is there, since its buffer is used
 /// again before that colour's turn.
 ///
-/// Where a domain outgrows the second-level cache, its three passes (residual and two Jacobi steps) go through it
-/// together, each a slice of t behind the one before, so that links and blocks come from memory once.
+/// Where a process has several domains of a colour, each thread goes through domains of its own, from the residual to
+/// the packed edges, so that a domain which fits the second-level cache comes from memory once for all its passes.
+/// Where a domain outgrows that cache, residual and Jacobi steps go through it together, each a slice of t behind the
+/// one before, to the same end. All ways give the same bits.
 
 #include <array>
 #include <complex>
@@ -93,7 +95,11 @@ private:
   void update(Member me, int colour, const Update& what);
   void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
   void minimise(Member me, int colour, const Field& right, Field& out, Field* sum);
+  void walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum);
   void wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum);
+  void by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send);
+  bool domains_to_threads(int threads) const;
+  void pack_domain(Member me, std::int32_t domain, const Field& z);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
 
@@ -118,6 +124,8 @@ private:
   std::vector<std::array<const S*, 8>> faces_;                  ///< what each domain reads
   std::vector<FaceTargets<S>> targets_;                         ///< where each domain's edges go
   std::vector<std::vector<std::int32_t>> interior_, boundary_;  ///< tiles by domain; with messages only
+  std::array<std::vector<std::int32_t>, 2> inland_, coastal_;   ///< domains by colour; the latter see other processes
+  bool same_colour_neighbours_ = false;                         ///< of two domains of this process
   std::vector<double> sums_;                                    ///< [domain][tile][column][3], of minimal residual
   std::unique_ptr<comm::HaloExchange> halo_;                    ///< none where no axis is split
   int in_flight_ = -1;                                          ///< colour whose messages are under way
