@@ -77,8 +77,8 @@ std::string QuarkEngine::describe(const std::string& method) const {
   const auto& parameters = operators_->parameters;
   if (method == "schwarz") {
     const auto& k = parameters.schwarz;
-    return fmt::format("schwarz (nsap = {}, {} x {}, {}) bicgstab, {} outside, mixed precision", k.nsap, k.steps,
-                       k.inner, k.storage, parameters.outer);
+    return fmt::format("schwarz (nsap = {}, {} x {}, {}), bicgstab in {}, mixed precision", k.nsap, k.steps, k.inner,
+                       k.storage, parameters.outer);
   }
   return fmt::format("{}{}, {} precision", parameters.even_odd ? "even-odd " : "", method,
                      operators_->coarse ? "mixed" : "double");

@@ -17,6 +17,10 @@
 /// - "gcr"                GCR in double, whose flexible preconditioner is a rough inner solve: the corrections are
 ///                        combined to the least residual, at the price of two fields a correction
 ///
+/// The first is the default because it needs the fewest iterations: to 1e-12 on a quenched 16^4 configuration (beta 6,
+/// csw 1.769) at kappa 0.1351 with nsap = 1, 179 against 205 of defect correction and 203 of GCR, whose inner solves
+/// gain two digits each.
+///
 /// What the float numbers see is scaled to a residual of norm 1, column by column, so neither a source of 1e-30 nor a
 /// correction of 1e-14 meets the ends of their range.
 
