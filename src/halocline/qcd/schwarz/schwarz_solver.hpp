@@ -9,10 +9,9 @@
 /// always takes b - D x in double with the plain operator, so the accuracy of x is bounded by nothing that happens
 /// inside, and the residual in the result is the true one. How the inner iteration hangs in the outer one:
 ///
-/// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual fell
-/// by
-///                        a factor of a hundred, x takes the correction and the residual is replaced by the one in
-///                        double; the search directions survive
+/// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual
+///                        fell by a factor of a hundred, x takes the correction and the residual is replaced by
+///                        the one in double; the search directions survive
 /// - "defect_correction"  a new BiCGStab for each correction (solve/defect_correction.hpp)
 /// - "gcr"                GCR in double, whose flexible preconditioner is a rough inner solve: the corrections are
 ///                        combined to the least residual, at the price of two fields a correction
