@@ -107,6 +107,8 @@ struct QuarkSolver::Implementation {
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters)
     : implementation_(std::make_unique<Implementation>(gauge, action, parameters)) {}
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action)
+    : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
 QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
 QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;

@@ -79,7 +79,9 @@ public:
   /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout and Schwarz do; on every rank
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
   /// double, half of that in float, and 1152 (double) for the clover term and its inverse.
-  QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters = {});
+  QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters);
+  /// With the default parameters.
+  QuarkSolver(const GaugeField& gauge, const ActionParameters& action);
   ~QuarkSolver();
   QuarkSolver(QuarkSolver&&) noexcept;
   QuarkSolver& operator=(QuarkSolver&&) noexcept;

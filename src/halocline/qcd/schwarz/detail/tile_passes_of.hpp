@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halocline/core/half.hpp"
+#include "halocline/core/hold.hpp"
 #include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/schwarz/detail/domain_hop.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
@@ -157,7 +158,9 @@ private:
 #pragma GCC unroll 6
         for (int column = 0; column < row; ++column) {
           const S* e = a + clover::below_diagonal(row, column) * V;
-          const C entry{Memory::load(e), Memory::load(e + V)};
+          C entry{Memory::load(e), Memory::load(e + V)};
+          core::hold(entry.re);
+          core::hold(entry.im);
           core::multiply_add(product[row], entry, v[column]);
           core::conj_multiply_add(product[column], entry, v[row]);
         }
