@@ -53,7 +53,7 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
     std::copy(right.domain(i) + begin, right.domain(i) + end, work_.domain(i) + begin);
     std::fill(out.domain(i) + begin, out.domain(i) + end, S{});
   });
-#pragma omp barrier
+  barrier_.wait(me.threads);
   for (int k = 0; k < parameters_.steps; ++k) {
     domains([&](std::int32_t i) {
       PassFields<S> fields = fields_of(i);
@@ -67,7 +67,7 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
           std::ranges::copy(sums, sums_.begin() + 3 * ((std::int64_t{i} * tiles + tile) * columns_ + c));
         }
     });
-#pragma omp barrier
+    barrier_.wait(me.threads);
     domains([&](std::int32_t i) {
       for (int c = 0; c < columns_; ++c) {
         std::array<double, 3> total{};
@@ -92,7 +92,7 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
         }
       }
     });
-#pragma omp barrier
+    barrier_.wait(me.threads);
   }
   if (sum == nullptr) return;
   domains([&](std::int32_t i) {

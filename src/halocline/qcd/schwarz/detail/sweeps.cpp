@@ -41,11 +41,6 @@ Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const Gau
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
   }
 
-  const std::int64_t site_numbers = 4 * coefficients_.link_reals + 72 + 4 * 24 * columns_;
-  wavefront_ = parameters_.inner == "jacobi" && layout_->tile()[3] == 1 &&
-               site_numbers * layout_->lanes() * layout_->tiles() * static_cast<std::int64_t>(sizeof(S)) >
-                   core::second_level_cache_bytes();
-
   // In 32x12x8x12, with 21 MB of coefficients, prefetching them gave the in-domain operator 38 to 55 instead of 25 to
   // 39 Gflop/s; in 32x6x8x12, with half as many, which the last cache still held, it cost 3 %, and in smaller ones 8 %.
   // What systems tell about that cache is of little use, since cores and virtual machines share it.
@@ -259,10 +254,10 @@ void Sweeps<S>::update(Member me, int colour, const Update& what) {
       const core::Region region("wait");
       guarded([&] { receive(); });
     }
-#pragma omp barrier
+    barrier_.wait(me.threads);
     if (!failure_) all(&boundary_);
   }
-#pragma omp barrier
+  barrier_.wait(me.threads);
 }
 
 template <class S>
@@ -281,8 +276,17 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
       if (sum != nullptr && k == parameters_.steps - 1) fields.sum = sum->domain(i);
       run(me, Pass::step, fields, nullptr);
     }
-#pragma omp barrier
+    barrier_.wait(me.threads);
   }
+}
+
+/// A thread's share of a domain does not fit the second-level cache, and a wavefront in t is possible.
+template <class S>
+bool Sweeps<S>::outgrows_cache(int threads) const {
+  const std::int64_t site_numbers = 4 * coefficients_.link_reals + 72 + 4 * 24 * columns_;
+  return parameters_.inner == "jacobi" && layout_->tile()[3] == 1 &&
+         site_numbers * layout_->lanes() * layout_->tiles() * static_cast<std::int64_t>(sizeof(S)) >
+             threads * cache_bytes_;
 }
 
 /// update() and solve() of one domain, slice by slice in t: step k works on the slice that lies k behind that of the
@@ -291,7 +295,7 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
 /// the cache is one slice.
 template <class S>
 void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum) {
-  const auto slices = wavefront_ ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
+  const auto slices = outgrows_cache(me.threads) ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
   const std::int32_t slice_tiles = layout_->tiles() / slices;
   const Share mine = share(me.thread, me.threads, slice_tiles);
   const int first = what.none ? 1 : 0, last = parameters_.steps;
@@ -315,9 +319,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
         passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
                      slice * slice_tiles + mine.end);
       }
-      if (me.threads > 1) {
-#pragma omp barrier
-      }
+      barrier_.wait(me.threads);
     }
 }
 
@@ -331,14 +333,14 @@ void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field
       open_buffers(colour);
     });
   }
-#pragma omp barrier
+  barrier_.wait(me.threads);
   {
     const core::Region region("wavefront");
     if (!failure_)
       for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
         walk(me, i, what, right, sum);
   }
-#pragma omp barrier
+  barrier_.wait(me.threads);
 }
 
 /// Each thread in domains of its own, from the residual to the packed edges while they are in its cache: first those
@@ -363,10 +365,10 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
         open_buffers(colour);
       });
     }
-#pragma omp barrier
+    barrier_.wait(me.threads);
     if (!failure_) all(coastal_[static_cast<std::size_t>(colour)]);
   }
-#pragma omp barrier
+  barrier_.wait(me.threads);
   if (send && me.thread == 0) guarded([&] { post(colour); });
 }
 
@@ -397,7 +399,7 @@ void Sweeps<S>::pack(Member me, int colour, const Field& z) {
   const core::Region region("pack and post");
   for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
     pack_domain(me, i, z);
-#pragma omp barrier
+  barrier_.wait(me.threads);
   if (me.thread == 0) guarded([&] { post(colour); });
 }
 
@@ -427,7 +429,7 @@ void Sweeps<S>::sweep(const Field& in, Field* x, Field* remainder) {
           by_domain(me, colour, what, right, x, send);
           continue;
         }
-        if (wavefront_) {
+        if (outgrows_cache(me.threads)) {
           wavefront(me, colour, what, right, x);
         } else {
           update(me, colour, what);
@@ -459,18 +461,18 @@ void Sweeps<S>::full(Field& out, const Field& in) {
     // Each colour's edges travel in a message of their own, so the first is awaited before the second is packed.
     for (int colour = 0; colour < 2; ++colour) {
       if (me.thread == 0) guarded([&] { open_buffers(colour); });
-#pragma omp barrier
+      barrier_.wait(me.threads);
       pack(me, colour, in);
       if (colour == 0) {
         if (me.thread == 0) guarded([&] { receive(true); });
-#pragma omp barrier
+        barrier_.wait(me.threads);
       }
     }
     for (int colour = 0; colour < 2; ++colour) {
       const core::Region inner("residual");
       if (colour == 0) {
         if (me.thread == 0) guarded([&] { receive(); });
-#pragma omp barrier
+        barrier_.wait(me.threads);
       }
       if (failure_) continue;
       for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) {

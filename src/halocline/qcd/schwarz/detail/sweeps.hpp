@@ -31,6 +31,8 @@
 
 #include "halocline/comm/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/core/cpu.hpp"
+#include "halocline/core/team_barrier.hpp"
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
@@ -99,6 +101,7 @@ private:
   void wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum);
   void by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send);
   bool domains_to_threads(int threads) const;
+  bool outgrows_cache(int threads) const;
   void pack_domain(Member me, std::int32_t domain, const Field& z);
   void pack(Member me, int colour, const Field& z);
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
@@ -117,7 +120,8 @@ private:
   int columns_;
   Coefficients<S> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
-  bool wavefront_ = false, prefetch_ = false;
+  bool prefetch_ = false;
+  std::int64_t cache_bytes_ = core::second_level_cache_bytes();
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
   std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]
@@ -130,6 +134,7 @@ private:
   std::unique_ptr<comm::HaloExchange> halo_;                    ///< none where no axis is split
   int in_flight_ = -1;                                          ///< colour whose messages are under way
   std::exception_ptr failure_;
+  core::TeamBarrier barrier_;
 };
 
 extern template class Sweeps<float>;

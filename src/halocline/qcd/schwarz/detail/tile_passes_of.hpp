@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <type_traits>
 #include <vector>
 
 #include "halocline/core/half.hpp"
@@ -222,13 +223,23 @@ private:
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) {
         S* at = to + (4 * colour + 2 * s) * count;
-        alignas(64) S moved[V];
-        Memory::store(moved, core::permute(h[colour].re, table));
-        std::copy_n(moved, count, at);
-        Memory::store(moved, core::permute(h[colour].im, table));
-        std::copy_n(moved, count, at + count);
+        store_first(at, core::permute(h[colour].re, table), count);
+        store_first(at + count, core::permute(h[colour].im, table), count);
       }
     }
+  }
+
+  /// Stores the first `count` lanes and nothing behind them, which may be another thread's.
+  static HALOCLINE_INLINE void store_first(S* to, const Real& lanes, int count) {
+#if defined(__AVX512F__)
+    if constexpr (std::is_same_v<S, float> && V == 16) {
+      _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(lanes.v));
+      return;
+    }
+#endif
+    alignas(64) S moved[V];
+    Memory::store(moved, lanes);
+    for (int i = 0; i < count; ++i) to[i] = moved[i];
   }
 
   const lattice::DomainLayout* layout_;
