@@ -68,9 +68,8 @@ def test_gaussian_source_and_sink_have_less_of_the_excited_states(run):
 
 
 def test_z2_noise_depends_on_its_seed_alone(run):
-    a, _ = run('[source]\nkind = "z2"\nseed = 5')
-    b, _ = run('[source]\nkind = "z2"\nseed = 5')
-    c, _ = run('[source]\nkind = "z2"\nseed = 6')
+    # The timed choice of "auto" may fall differently, and the last bits with it.
+    a, b, c = (run(f'kind = "bicgstab"\n[source]\nkind = "z2"\nseed = {seed}')[0] for seed in (5, 5, 6))
     assert np.array_equal(a.mesons["pion"], b.mesons["pion"])
     assert np.abs(a.mesons["pion"] - c.mesons["pion"]).max() > 0.0
 

@@ -353,7 +353,9 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
     for (std::int32_t n = mine.begin; n < mine.end; ++n) {
       const std::int32_t i = domains[static_cast<std::size_t>(n)];
       walk({0, 1}, i, what, right, sum);
-      if (send) pack_domain({0, 1}, i, z_);
+      if (!send) continue;
+      const core::Region packing("pack and post");
+      pack_domain({0, 1}, i, z_);
     }
   };
   all(inland_[static_cast<std::size_t>(colour)]);
@@ -369,7 +371,9 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
     if (!failure_) all(coastal_[static_cast<std::size_t>(colour)]);
   }
   barrier_.wait(me.threads);
-  if (send && me.thread == 0) guarded([&] { post(colour); });
+  if (!send) return;
+  const core::Region posting("pack and post");
+  if (me.thread == 0) guarded([&] { post(colour); });
 }
 
 /// Whether by_domain() is possible and keeps this many threads busy. It packs edges while other domains of the colour
