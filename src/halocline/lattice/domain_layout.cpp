@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/lattice/neighbours.hpp"
 
 namespace halocline::lattice {
 namespace {
@@ -42,9 +43,6 @@ std::optional<std::string> objection(const Geometry4& geometry, const Coordinate
                        geometry.local_volume());
   return std::nullopt;
 }
-
-constexpr int axis_of_direction(int d) { return d % 4; }
-constexpr int step_of_direction(int d) { return d < 4 ? 1 : -1; }
 
 }  // namespace
 
@@ -81,8 +79,8 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
   // Lanes and edges of a domain.
   table_.resize(static_cast<std::size_t>(8 * tiles_));
   for (int d = 0; d < 8; ++d) {
-    const int mu = axis_of_direction(d);
-    const int step = step_of_direction(d);
+    const int mu = axis_of(d);
+    const int step = step_of(d);
     const std::int64_t last_lane = step > 0 ? tile_[mu] - 1 : 0, first_lane = step > 0 ? 0 : tile_[mu] - 1;
     for (int lane = 0; lane < lanes_; ++lane) {
       auto from = coordinates_of<4>(lane, tile_);
@@ -110,13 +108,13 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
     const auto here = coordinates_of<4>(i, blocks_);
     const auto domain = domain_of_[static_cast<std::size_t>(i)];
     for (int d = 0; d < 8; ++d) {
-      const int mu = axis_of_direction(d);
+      const int mu = axis_of(d);
       const bool odd_ring = (blocks_[mu] * grid.dims()[mu]) % 2 != 0;
       auto there = here;
-      there[mu] += step_of_direction(d);
+      there[mu] += step_of(d);
       const bool leaves = there[mu] < 0 || there[mu] >= blocks_[mu];
       there[mu] = (there[mu] + blocks_[mu]) % blocks_[mu];
-      const auto first_or_last = step_of_direction(d) > 0 ? grid.dims()[mu] - 1 : 0;
+      const auto first_or_last = step_of(d) > 0 ? grid.dims()[mu] - 1 : 0;
       const bool around = leaves && grid.coords()[mu] == first_or_last;
       DomainLink& link = links_[static_cast<std::size_t>(8 * domain + d)];
       link.same_colour = around && odd_ring;

@@ -107,6 +107,7 @@ struct Schwarz::Implementation {
         columns(columns_given),
         layout((check_columns(columns), layout_of(gauge, parameters, columns))) {
     if (parameters.link_reals == 12) require_unitary(gauge);
+    std::vector<double> inverse;
     if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
     const auto* blocks = inverse.empty() ? nullptr : &inverse;
     single.emplace(layout, gauge, action, blocks, parameters, columns, transport);
@@ -115,7 +116,6 @@ struct Schwarz::Implementation {
       half_in = half->create();
       half_out = half->create();
     }
-    inverse = {};
   }
 
   static void check_columns(int columns) {
@@ -194,7 +194,6 @@ struct Schwarz::Implementation {
   Parameters parameters;
   int columns;
   std::shared_ptr<const DomainLayout> layout;
-  std::vector<double> inverse;
   std::optional<Sweeps<float>> single;
   std::optional<Sweeps<core::Half>> half;
   lattice::DomainField<core::Half> half_in, half_out;
@@ -213,12 +212,14 @@ Schwarz::Field Schwarz::create() const { return implementation_->single->create(
 bool Schwarz::linear() const noexcept { return !implementation_->half && parameters().inner == "jacobi"; }
 
 namespace {
-void require(const Schwarz& schwarz, const Schwarz::Field& out, const Schwarz::Field& in) {
-  if (out.layout_ptr() != schwarz.layout() || in.layout_ptr() != schwarz.layout() ||
-      out.columns() != schwarz.columns() || in.columns() != schwarz.columns() || out.components() != 24 ||
-      in.components() != 24)
+void require_field(const Schwarz& schwarz, const Schwarz::Field& field) {
+  if (field.layout_ptr() != schwarz.layout() || field.columns() != schwarz.columns() || field.components() != 24)
     throw core::InvalidArgument(
         "a Schwarz operator was given fields of another layout or number of columns; make them by its create()");
+}
+void require(const Schwarz& schwarz, const Schwarz::Field& out, const Schwarz::Field& in) {
+  require_field(schwarz, out);
+  require_field(schwarz, in);
   if (out.data() == in.data())
     throw core::InvalidArgument("a Schwarz operator needs two different fields, and was given one");
 }
@@ -248,7 +249,7 @@ void Schwarz::invert_inside(Field& out, const Field& in, int colour) {
   implementation_->single->invert(out, in, colour);
 }
 void Schwarz::multiply_inverse_clover(Field& v) {
-  require(*this, v, create());
+  require_field(*this, v);
   implementation_->single->multiply_inverse(v);
 }
 

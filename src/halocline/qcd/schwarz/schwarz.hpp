@@ -65,7 +65,7 @@ public:
   /// @param transport  how the faces travel, by name (comm/transport.hpp), or "auto"; empty for the default
   /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut so, on every rank
   /// @throws Error            where the clover term cannot be inverted
-  /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 4 fields of work.
+  /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 fields of work; 4 with minres.
   Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns = 1,
           const std::string& transport = "");
   ~Schwarz();

@@ -254,6 +254,7 @@ struct TileHop {
     put(0, upper);
     put(3, lower_xy);
     put(2, lower_zt);
+    // The second pass begins when the first has ended: their sums together would not fit the registers.
     asm volatile("" ::: "memory");
     clear(upper);
     get(2, lower_xy);

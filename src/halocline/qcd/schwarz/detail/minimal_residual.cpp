@@ -43,7 +43,8 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
   const core::Region region("minimal residual");
   const int lanes = layout_->lanes();
   const std::int32_t tiles = layout_->tiles();
-  const std::int32_t first = tiles * me.thread / me.threads, last = tiles * (me.thread + 1) / me.threads;
+  const auto [first_tile, last_tile] = share(me.thread, me.threads, tiles);
+  const std::int32_t first = first_tile, last = last_tile;  // for the lambdas
   const std::int64_t column = 24 * lanes;
   const auto domains = [&](auto body) {
     for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i) body(i);

@@ -6,22 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "halocline/core/cpu.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {
-namespace {
-
-struct Share {
-  std::int32_t begin, end;
-};
-/// The part of `count` that a thread gets.
-Share share(int thread, int threads, std::int32_t count) {
-  const auto at = [&](int i) { return static_cast<std::int32_t>(std::int64_t{count} * i / threads); };
-  return {at(thread), at(thread + 1)};
-}
-
-}  // namespace
 
 template <class S>
 Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const GaugeField& gauge,
@@ -230,6 +217,18 @@ PassFields<S> Sweeps<S>::with_faces(std::int32_t domain, const Update& what) con
   return fields;
 }
 
+/// Jacobi step k of 1 to `steps`. The last one ends in `out`, the one before in the other field, and so on in turn.
+template <class S>
+PassFields<S> Sweeps<S>::step_fields(std::int32_t domain, int k, const Field& right, Field& out, Field* sum) {
+  const bool to_out = (parameters_.steps - k) % 2 == 0;
+  PassFields<S> fields = fields_of(domain);
+  fields.add = right.domain(domain);
+  fields.own = k == 1 ? right.domain(domain) : (to_out ? work_ : out).domain(domain);
+  fields.out = (to_out ? out : work_).domain(domain);
+  if (k == parameters_.steps && sum != nullptr) fields.sum = sum->domain(domain);
+  return fields;
+}
+
 template <class S>
 void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const {
   const auto count = tiles != nullptr ? static_cast<std::int32_t>(tiles->size()) : layout_->tiles();
@@ -265,17 +264,8 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
   if (parameters_.inner == "minres") return minimise(me, colour, right, out, sum);
   const core::Region region("jacobi");
   const std::int32_t begin = layout_->first_domain(colour), end = layout_->first_domain(colour + 1);
-  for (int k = 0; k < parameters_.steps; ++k) {
-    // The last step ends in `out`; the field before it in the other one.
-    const bool to_out = (parameters_.steps - k) % 2 == 1;
-    for (std::int32_t i = begin; i < end; ++i) {
-      PassFields<S> fields = fields_of(i);
-      fields.add = right.domain(i);
-      fields.own = k == 0 ? right.domain(i) : (to_out ? work_ : out).domain(i);
-      fields.out = (to_out ? out : work_).domain(i);
-      if (sum != nullptr && k == parameters_.steps - 1) fields.sum = sum->domain(i);
-      run(me, Pass::step, fields, nullptr);
-    }
+  for (int k = 1; k <= parameters_.steps; ++k) {
+    for (std::int32_t i = begin; i < end; ++i) run(me, Pass::step, step_fields(i, k, right, out, sum), nullptr);
     barrier_.wait(me.threads);
   }
 }
@@ -307,12 +297,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
         if (k == 0) {
           fields = with_faces(domain, what);
         } else {
-          const bool to_z = (last - k) % 2 == 0;
-          fields = fields_of(domain);
-          fields.add = right.domain(domain);
-          fields.own = k == 1 ? right.domain(domain) : (to_z ? work_ : z_).domain(domain);
-          fields.out = (to_z ? z_ : work_).domain(domain);
-          if (k == last && sum != nullptr) fields.sum = sum->domain(domain);
+          fields = step_fields(domain, k, right, z_, sum);
         }
         // The first step to come by brings links and blocks into the second-level cache.
         fields.prefetch = prefetch_ && k == first;
@@ -323,9 +308,9 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
     }
 }
 
-/// All threads in one domain after another.
+/// What has arrived is there for all threads, and the edges of this colour may be packed.
 template <class S>
-void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum) {
+void Sweeps<S>::collect(Member me, int colour) {
   if (me.thread == 0) {
     const core::Region region("wait");
     guarded([&] {
@@ -334,6 +319,12 @@ void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field
     });
   }
   barrier_.wait(me.threads);
+}
+
+/// All threads in one domain after another.
+template <class S>
+void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum) {
+  collect(me, colour);
   {
     const core::Region region("wavefront");
     if (!failure_)
@@ -360,14 +351,7 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
   };
   all(inland_[static_cast<std::size_t>(colour)]);
   if (halo_) {
-    if (me.thread == 0) {
-      const core::Region region("wait");
-      guarded([&] {
-        receive();
-        open_buffers(colour);
-      });
-    }
-    barrier_.wait(me.threads);
+    collect(me, colour);
     if (!failure_) all(coastal_[static_cast<std::size_t>(colour)]);
   }
   barrier_.wait(me.threads);

@@ -39,6 +39,15 @@
 
 namespace halocline::qcd::schwarz {
 
+/// The part of `count` that a thread gets.
+struct Share {
+  std::int32_t begin, end;
+};
+inline Share share(int thread, int threads, std::int32_t count) {
+  const auto at = [&](int i) { return static_cast<std::int32_t>(std::int64_t{count} * i / threads); };
+  return {at(thread), at(thread + 1)};
+}
+
 /// Links and blocks in the order of the passes.
 template <class S>
 struct Coefficients {
@@ -93,6 +102,7 @@ private:
   template <class Body>
   void team(Body body);
   PassFields<S> fields_of(std::int32_t domain) const;
+  PassFields<S> step_fields(std::int32_t domain, int k, const Field& right, Field& out, Field* sum);
   void run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const;
   void update(Member me, int colour, const Update& what);
   void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
@@ -107,6 +117,7 @@ private:
   PassFields<S> with_faces(std::int32_t domain, const Update& what) const;
 
   // Messages; the first thread alone.
+  void collect(Member me, int colour);
   void open_buffers(int colour);
   void post(int colour);
   void receive(bool keep = false);
