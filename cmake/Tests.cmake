@@ -26,7 +26,7 @@ function(halocline_test_program name room main)
                                         halocline_dep_json)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
   if(room STREQUAL "solve")
-    # Every solver for several spaces, on vectors of a few numbers: compiled in half the time, and no slower for it.
+    # Every solver for several spaces, on vectors of a few numbers: their compilation is what takes time.
     target_compile_options(${name} PRIVATE -O1)
   endif()
   if(CMAKE_CROSSCOMPILING)
