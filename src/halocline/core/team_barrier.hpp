@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "halocline/core/pause.hpp"
+
 namespace halocline::core {
 
 class TeamBarrier {
@@ -29,7 +31,7 @@ public:
     }
     for (int looks = 0; generation_.load(std::memory_order_acquire) == generation; ++looks) {
       if (looks < spins)
-        relax();
+        pause();
       else
         std::this_thread::yield();
     }
@@ -37,14 +39,6 @@ public:
 
 private:
   static constexpr int spins = 2000;
-
-  static void relax() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
 
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> generation_{0};

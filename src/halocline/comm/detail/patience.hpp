@@ -8,17 +8,11 @@
 /// neighbour that cannot run. The clock is read from then on only.
 
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/core/pause.hpp"
 
 namespace halocline::comm::detail {
 
-/// Tells the core that this is a spin loop.
-inline void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
+using core::pause;
 
 enum class Waited { ready, too_long, hopeless };
 

@@ -21,14 +21,6 @@ constexpr double trial_tolerance = 1e-2;
 /// Iterations of a trial, at most: an iteration of Schwarz does the work of about ten others.
 constexpr int trial_iterations_schwarz = 10, trial_iterations_other = 60;
 
-std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<double>& v) {
-  const std::array<solve::Dot<SpinorField<double>>, 1> dots{{{&v, &v}}};
-  const auto pending = space.update_and_reduce({}, dots);
-  std::vector<double> out;
-  for (const Scalar& sum : pending.wait()) out.push_back(std::sqrt(sum.real()));
-  return out;
-}
-
 void update(const SpinorSpace<double>& space, const solve::Update<SpinorField<double>>& one) {
   const std::array<solve::Update<SpinorField<double>>, 1> list{one};
   space.update_and_reduce(list, {});

@@ -10,7 +10,6 @@
 #include "halocline/qcd/detail/krylov.hpp"
 
 namespace halocline::qcd {
-namespace {
 
 std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<double>& v) {
   const std::array<solve::Dot<SpinorField<double>>, 1> dots{{{&v, &v}}};
@@ -19,8 +18,6 @@ std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<do
   for (const solve::Scalar& sum : pending.wait()) out.push_back(std::sqrt(sum.real()));
   return out;
 }
-
-}  // namespace
 
 QuarkOperators::QuarkOperators(const GaugeField& links, const ActionParameters& action_given,
                                const SolverParameters& parameters_given)

@@ -21,6 +21,9 @@
 
 namespace halocline::qcd {
 
+/// |v| of each column. Collective: yes.
+std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<double>& v);
+
 /// What engines of all numbers of columns share: the operator for one column in double and, where a method with its
 /// iteration in float on the even-odd tiles may be asked for, in float; and the links for the Schwarz preconditioner.
 struct QuarkOperators {
