@@ -12,13 +12,14 @@ void bind_lattice(nb::module_& m) {
       .def(
           "__init__",
           [](Geometry4* self, const Extents& extents, const comm::Communicator& group,
-             std::optional<std::vector<int>> grid) {
+             std::optional<std::vector<int>> grid, const std::vector<int>& ranks) {
             const auto dims = grid ? *grid : comm::least_surface_grid(extents, group.size());
             comm::check_grid(extents, dims, group.size());
-            new (self) Geometry4(extents, comm::ProcessGrid(group, dims));
+            new (self) Geometry4(extents, comm::ProcessGrid(group, dims, {}, ranks));
           },
-          "extents"_a, "communicator"_a, "grid"_a = nb::none(),
-          "grid: processes along x, y, z, t; least surface when None. Raises InvalidArgument, naming the possible "
+          "extents"_a, "communicator"_a, "grid"_a = nb::none(), "ranks"_a = std::vector<int>(),
+          "grid: processes along x, y, z, t; least surface when None. ranks: the rank at each place of the grid, x "
+          "fastest, as halocline.mapping finds them; in order when empty. Raises InvalidArgument, naming the possible "
           "grids, where it does not fit. Collective.")
       .def_prop_ro("extents", &Geometry4::global, "Extents x, y, z, t of the whole lattice.")
       .def_prop_ro("local", &Geometry4::local, "Extents of this process's box.")

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -105,6 +107,23 @@ TEST_CASE("c: a grid tells its shape, its places and its neighbours") {
   CHECK(rank == (ring.rank + 1) % ring.size);
   CHECK(halocline_grid_neighbour(ring.grid, halocline_face(1, -1), &rank) == HALOCLINE_OK);
   CHECK(rank == -1);
+}
+
+TEST_CASE("c: an order of ranks puts them at the places asked for") {
+  Ring ring;
+  std::vector<int> backwards(static_cast<std::size_t>(ring.size));
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  Grid grid;
+  REQUIRE(halocline_grid_create_ordered(ring.group, 1, &ring.size, nullptr, backwards.data(), &grid) == HALOCLINE_OK);
+  int place = -1, beside = -1;
+  CHECK(halocline_grid_coords(grid, &place) == HALOCLINE_OK);
+  CHECK(place == ring.size - 1 - ring.rank);
+  CHECK(halocline_grid_neighbour(grid, halocline_face(0, +1), &beside) == HALOCLINE_OK);
+  CHECK(beside == (ring.rank + ring.size - 1) % ring.size);
+  backwards[0] = ring.size;
+  Grid none;
+  CHECK(halocline_grid_create_ordered(ring.group, 1, &ring.size, nullptr, backwards.data(), &none) ==
+        HALOCLINE_INVALID_ARGUMENT);
 }
 
 TEST_CASE("c: the grid of least surface is that of C++, and a request that cannot be met is a sentence") {

@@ -93,6 +93,15 @@ TEST_CASE("process grid: sizes that do not fit are refused with both numbers") {
   CHECK_THROWS_AS(static_cast<void>(comm::ProcessGrid(self, {1}).rank_of(outside)), core::InvalidArgument);
 }
 
+TEST_CASE("process grid: an order of ranks that is no permutation is refused with the place at fault") {
+  const auto self = comm::Communicator::self();
+  const std::vector<int> two{0, 1}, outside{1}, negative{-1}, good{0};
+  CHECK(contains(refusal([&] { comm::ProcessGrid(self, {1}, {}, two); }), "an order of 2 ranks"));
+  CHECK(contains(refusal([&] { comm::ProcessGrid(self, {1}, {}, outside); }), "rank 1 at place 0"));
+  CHECK(contains(refusal([&] { comm::ProcessGrid(self, {1}, {}, negative); }), "rank -1 at place 0"));
+  CHECK(comm::ProcessGrid(self, {1}, {}, good).rank_of(good) == 0);
+}
+
 TEST_CASE("least surface: no grid moves less halo, by brute force") {
   const Extents even{2, 2, 2, 2};
   const std::vector<Extents> lattices{{4, 4, 4, 4},  {8, 8, 8, 16},   {4, 6, 8, 12},

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 using namespace halocline;
@@ -45,6 +47,40 @@ TEST_CASE("process grid: ranks run lexicographically with x fastest, and neighbo
       CHECK(all.size() == static_cast<std::size_t>(n));
     }
   }
+}
+
+TEST_CASE("process grid: a permutation of the ranks moves processes, and places stay neighbours") {
+  const comm::Communicator world = comm::world();
+  const int n = world.size();
+  const std::vector<int> dims = n % 2 == 0 ? std::vector<int>{2, n / 2} : std::vector<int>{n, 1};
+  const ProcessGrid plain(world, dims);
+  std::vector<int> ranks;  // 5 and 7 share no factor with 1, 2, 3 or 8
+  for (int place = 0; place < n; ++place) ranks.push_back((5 * place + 7) % n);
+  const ProcessGrid grid(world, dims, {}, ranks);
+  for (int place = 0; place < n; ++place) {
+    const std::vector<int> coords = plain.coords_of(place);
+    const int rank = ranks[static_cast<std::size_t>(place)];
+    CHECK(grid.rank_of(coords) == rank);
+    CHECK(grid.coords_of(rank) == coords);
+    if (rank == world.rank()) CHECK(std::vector<int>(grid.coords().begin(), grid.coords().end()) == coords);
+    for (int f = 0; f < 2 * grid.ndim(); ++f) {
+      const int beside = plain.neighbour_of(place, Face::from_index(f));
+      CHECK(grid.neighbour_of(rank, Face::from_index(f)) == ranks[static_cast<std::size_t>(beside)]);
+    }
+  }
+}
+
+TEST_CASE("process grid: ranks with different or broken permutations all get the error") {
+  const comm::Communicator world = comm::world();
+  const int n = world.size();
+  if (n == 1) return;
+  std::vector<int> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (world.rank() == n - 1) std::swap(ranks[0], ranks[1]);
+  CHECK_THROWS_AS(ProcessGrid(world, {n}, {}, ranks), core::InvalidArgument);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (world.rank() == 0) ranks[0] = ranks[1];
+  CHECK_THROWS_AS(ProcessGrid(world, {n}, {}, ranks), core::InvalidArgument);
 }
 
 TEST_CASE("process grid: ranks that were given different grids all get the error") {

@@ -211,16 +211,31 @@ int halocline_communicator_destroy(halocline_communicator* group) {
 
 // Process grid --------------------------------------------------------------------------------------------------------
 
-int halocline_grid_create(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
-                          halocline_grid** grid) {
-  const char* call = __func__;
+namespace {
+
+int create_grid(const char* call, const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
+                const int* order, halocline_grid** grid) {
   return created(grid, call, "grid", [&] {
     const comm::Communicator& ranks = given(group, call, "group").group;
     const std::span<const int> shape = same_everywhere(ranks, dims, ndim, call, "dims");
     std::vector<bool> wraps;
     if (periodic != nullptr) std::transform(periodic, periodic + ndim, std::back_inserter(wraps), std::identity{});
-    return halocline_grid{comm::ProcessGrid(ranks, {shape.begin(), shape.end()}, std::move(wraps))};
+    std::span<const int> places;
+    if (order != nullptr) places = {order, static_cast<std::size_t>(ranks.size())};
+    return halocline_grid{comm::ProcessGrid(ranks, {shape.begin(), shape.end()}, std::move(wraps), places)};
   });
+}
+
+}  // namespace
+
+int halocline_grid_create(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
+                          halocline_grid** grid) {
+  return create_grid(__func__, group, ndim, dims, periodic, nullptr, grid);
+}
+
+int halocline_grid_create_ordered(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
+                                  const int* ranks, halocline_grid** grid) {
+  return create_grid(__func__, group, ndim, dims, periodic, ranks, grid);
 }
 
 int halocline_grid_ndim(const halocline_grid* grid, int* ndim) {

@@ -94,6 +94,13 @@ static inline halocline_face_mask halocline_mask(int face) { return (halocline_f
 int halocline_grid_create(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
                           halocline_grid** grid);
 
+/// The same with another rank at each place of the grid, such as a map search found.
+/// @param ranks  shape (product of dims,): the rank at each place, places counted with axis 0 fastest; each rank once.
+///               NULL for the plain order
+/// Collective: yes, with the same values on every rank.
+int halocline_grid_create_ordered(const halocline_communicator* group, int ndim, const int* dims, const int* periodic,
+                                  const int* ranks, halocline_grid** grid);
+
 int halocline_grid_ndim(const halocline_grid* grid, int* ndim);
 int halocline_grid_rank(const halocline_grid* grid, int* rank);
 int halocline_grid_size(const halocline_grid* grid, int* size);

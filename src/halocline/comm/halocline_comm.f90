@@ -140,16 +140,24 @@ contains
 
   ! Process grid -------------------------------------------------------------------------------------------------------
 
-  subroutine grid_init(self, group, dims, periodic, ierr, errmsg)
+  subroutine grid_init(self, group, dims, periodic, ierr, errmsg, ranks)
     class(halocline_grid), intent(inout) :: self
     type(halocline_communicator), intent(in) :: group
     integer, intent(in) :: dims(:)
     logical, intent(in), optional :: periodic(size(dims))  !< absent: periodic all over
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
+    integer, intent(in), optional :: ranks(product(dims))  !< the rank, from 0, at each place; absent: in order
     integer(c_int) :: wraps(size(dims))
+    integer(c_int), allocatable, target :: order(:)
+    type(c_ptr) :: places
     wraps = 1
     if (present(periodic)) wraps = merge(1, 0, periodic)
-    call finish(c_grid_create(handle_of(group), size(dims), dims, wraps, self%handle), ierr, errmsg)
+    places = c_null_ptr
+    if (present(ranks)) then
+      order = ranks
+      places = c_loc(order)
+    end if
+    call finish(c_grid_create(handle_of(group), size(dims), dims, wraps, places, self%handle), ierr, errmsg)
   end subroutine
 
   integer function grid_ndim(self) result(ndim)

@@ -55,8 +55,9 @@ module halocline_comm_c
       import; type(c_ptr), value :: group
     end function
 
-    integer(c_int) function c_grid_create(group, ndim, dims, periodic, grid) bind(c, name='halocline_grid_create')
-      import; type(c_ptr), value :: group; integer(c_int), value :: ndim
+    integer(c_int) function c_grid_create(group, ndim, dims, periodic, ranks, grid) &
+        bind(c, name='halocline_grid_create_ordered')
+      import; type(c_ptr), value :: group, ranks; integer(c_int), value :: ndim
       integer(c_int), intent(in) :: dims(*), periodic(*)
       type(c_ptr), intent(out) :: grid
     end function

@@ -3,12 +3,15 @@
 /// @file
 /// The processes as points of an N-dimensional grid, and the choice of its shape.
 ///
-/// Ranks run lexicographically with axis 0 (x) fastest: rank = c0 + d0 (c1 + d1 (c2 + ...)). Each axis is periodic or
-/// ends. Along a periodic axis of one process, a process is its own neighbour on both faces.
+/// Places of the grid are numbered lexicographically with axis 0 (x) fastest: place = c0 + d0 (c1 + d1 (c2 + ...)). The
+/// rank at a place has the same number, unless the caller gives a permutation of the ranks: that is how a job whose
+/// processes were started in an order of the machine's own still puts neighbours of the grid on near nodes.
+/// Each axis is periodic or ends. Along a periodic axis of one process, a process is its own neighbour on both faces.
 
 #include "halocline/comm/communicator.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,15 +29,25 @@ struct Face {
   friend constexpr bool operator==(const Face&, const Face&) = default;
 };
 
-/// Processes on a grid. A value; copies share the communicator.
+namespace detail {
+/// Ranks by place, and places by rank.
+struct Permutation {
+  std::vector<int> rank_at, place_of;
+};
+}  // namespace detail
+
+/// Processes on a grid. A value; copies share the communicator and the permutation.
 class ProcessGrid {
 public:
   /// @param group     its ranks fill the grid exactly
   /// @param dims      processes along each axis; at least one axis
   /// @param periodic  shape (ndim,); empty: every axis is periodic
-  /// @throws InvalidArgument  on every rank: sizes that do not fit together, or ranks that were given different grids
+  /// @param ranks     shape (size,): the rank at each place, each rank once; empty: the rank of the place's number
+  /// @throws InvalidArgument  on every rank: sizes that do not fit together, no permutation of the ranks, or ranks that
+  ///                          were given different grids or permutations
   /// Collective: yes.
-  ProcessGrid(Communicator group, std::vector<int> dims, std::vector<bool> periodic = {});
+  ProcessGrid(Communicator group, std::vector<int> dims, std::vector<bool> periodic = {},
+              std::span<const int> ranks = {});
 
   int ndim() const noexcept { return static_cast<int>(dims_.size()); }
   std::span<const int> dims() const noexcept { return dims_; }
@@ -59,6 +72,7 @@ private:
   std::vector<int> dims_;
   std::vector<bool> periodic_;
   std::vector<int> coords_;
+  std::shared_ptr<const detail::Permutation> order_;  ///< null: ranks run in order
 };
 
 /// The grid of `ranks` processes that moves the least halo: among all factorisations into one number per axis whose

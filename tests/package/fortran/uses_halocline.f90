@@ -21,6 +21,7 @@ program uses_halocline
   real(real64), target :: values(2)
   character(len=200) :: sentence
   character(len=8) :: argument
+  type(halocline_grid) :: turned
   integer :: ierr, face, step, from, rank, count, i
   logical :: ready
 
@@ -32,6 +33,9 @@ program uses_halocline
   call check(all(grid%dims() == [count, 1]) .and. all(grid%coords() == [rank, 0]), 'place in the grid')
   call check(halocline_face(2, -1) == 2 .and. halocline_opposite(2) == 3 .and. halocline_mask(3) == 8, 'faces')
   call check(grid%neighbour(halocline_face(2, +1)) == -1, 'open end')
+  call turned%init(world, [count, 1], ranks=[(count - i, i=1, count)])
+  call check(all(turned%coords() == [count - 1 - rank, 0]), 'place in an order of ranks')
+  call turned%destroy()
   from = grid%neighbour(halocline_face(1, -1))
   call exchange%init(grid, [48_int64, 0_int64], transport='', buffering=2, checksum=.true., threads=.false., &
                      time_limit=60.0_real64)
