@@ -181,6 +181,21 @@ __attribute__((always_inline)) inline typename Pack<T, N>::Mask load_table(const
   return table;
 }
 
+/// What moves the lanes of a number: places of lanes as they stand in memory, a table of them in registers, and a
+/// choice of lanes. A scalar has none to move.
+template <class Real>
+struct LaneMoves {
+  using Index = std::int32_t;
+  using Chosen = LaneMask<Real, 1>;
+};
+template <class T, int N>
+struct LaneMoves<Pack<T, N>> {
+  using Index = typename Pack<T, N>::MaskLane;
+  using Table = typename Pack<T, N>::Mask;
+  using Chosen = LaneMask<T, N>;
+  static __attribute__((always_inline)) Table table(const Index* from) { return load_table<T, N>(from); }
+};
+
 /// result[i] = chosen[i] ? a[table[i]] : 0
 template <class T, int N>
 __attribute__((always_inline)) inline Pack<T, N> permute_or_zero(const Pack<T, N>& a, typename Pack<T, N>::Mask table,
