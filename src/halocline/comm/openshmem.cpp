@@ -62,7 +62,7 @@ private:
 void before_mpi_ends([[maybe_unused]] void (*action)()) {
 #if HALOCLINE_HAVE_MPI
   int key = MPI_KEYVAL_INVALID;
-  const auto run = [](MPI_Comm, int, void* value, void*) {
+  const auto run = [](MPI_Comm, int, void* value, void*) -> int {
     reinterpret_cast<void (*)()>(value)();
     return MPI_SUCCESS;
   };
