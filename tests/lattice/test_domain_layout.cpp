@@ -25,7 +25,7 @@ const std::vector<Case> cases{
     {{2, 2, 2, 2}, {2, 2, 2, 2}},  {{12, 6, 2, 1}, {2, 3, 1, 1}},
 };
 
-/// Calls action(layout) for every case with at most 1, 2, ... 16 lanes.
+/// Calls action(layout) for every case with at most 1, 2, ... 16 lanes, and with 32 where they can be doubled.
 template <class Action>
 void for_each_layout(Action&& action) {
   for (const Case& c : cases)
@@ -35,6 +35,8 @@ void for_each_layout(Action&& action) {
       CAPTURE(c.extents[3]);
       CAPTURE(lanes);
       action(*layout, lanes);
+      if (lanes != 16) continue;
+      if (const auto twice = layout->doubled()) action(*twice, 32);
     }
 }
 
@@ -176,6 +178,34 @@ TEST_CASE("domain layout: as many lanes as the domain allows, along the axes whe
   CHECK(lanes({2, 3, 5, 7}, {2, 1, 1, 1}) == 1);
   // A long x carries them all: three axes then have no lanes to move.
   CHECK(DomainLayout::best(test::one_process({128, 4, 4, 4}), {2, 1, 1, 1})->tile() == Coordinates<4>{16, 1, 1, 1});
+}
+
+TEST_CASE("domain layout: a tile of twice the lanes holds two whole tiles, where any axis can be divided again") {
+  int doubled = 0;
+  for (const Case& c : cases)
+    for (int lanes : {1, 2, 4, 8, 16}) {
+      const auto layout = DomainLayout::best(test::one_process(c.extents), c.blocks, lanes);
+      const auto twice = layout->doubled();
+      const auto& outer = layout->outer();
+      CHECK((twice != nullptr) == std::ranges::any_of(outer, [](std::int64_t n) { return n % 2 == 0; }));
+      if (!twice) continue;
+      ++doubled;
+      CHECK(twice->lanes() == 2 * layout->lanes());
+      CHECK(twice->blocks() == layout->blocks());
+      for (std::int32_t tile = 0; tile < twice->tiles(); ++tile) {
+        std::set<std::int32_t> found;
+        for (int lane = 0; lane < twice->lanes(); ++lane) {
+          const DomainSite there = layout->locate(twice->coordinates({0, tile, lane}));
+          CHECK(there.domain == 0);
+          found.insert(there.tile);
+        }
+        CHECK(found.size() == 2);
+      }
+    }
+  CHECK(doubled > 10);
+  // Twice is as often as it goes: 32 lanes are the most that any number has.
+  const auto most = DomainLayout::best(test::one_process({8, 8, 8, 8}), {1, 1, 1, 1});
+  CHECK(most->doubled()->doubled() == nullptr);
 }
 
 TEST_CASE("domain layout: what does not fit is refused with what would do") {

@@ -20,7 +20,7 @@ bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 /// What is wrong with these domains or this tile on this box, as a sentence; nothing where it fits.
 std::optional<std::string> objection(const Geometry4& geometry, const Coordinates<4>& blocks,
-                                     const Coordinates<4>& tile) {
+                                     const Coordinates<4>& tile, int most_lanes = DomainLayout::max_lanes) {
   const auto& local = geometry.local();
   for (int axis = 0; axis < 4; ++axis) {
     if (blocks[axis] < 1 || local[axis] % blocks[axis] != 0)
@@ -35,21 +35,36 @@ std::optional<std::string> objection(const Geometry4& geometry, const Coordinate
                          "give fewer lanes",
                          tile[axis], axis_name[axis], block);
   }
-  if (product<4>(tile) > DomainLayout::max_lanes)
+  if (product<4>(tile) > most_lanes)
     return fmt::format("a tile of {}x{}x{}x{} has {} lanes; give a product of at most {}", tile[0], tile[1], tile[2],
-                       tile[3], product<4>(tile), DomainLayout::max_lanes);
+                       tile[3], product<4>(tile), most_lanes);
   if (geometry.local_volume() / product<4>(tile) > std::numeric_limits<std::int32_t>::max() / 8)
     return fmt::format("a process would hold {} sites, more tiles than 32-bit indices count; use more processes",
                        geometry.local_volume());
   return std::nullopt;
 }
 
+/// The cost of axes with several lanes, for a site: the steps over its edge, which one lane leaves out, are computed
+/// for all lanes, and their lanes must be moved; a direction costs about as much as seven moves.
+double lane_cost(const Geometry4& geometry, const Coordinates<4>& blocks, const Coordinates<4>& tile) {
+  double cost = 0;
+  for (int axis = 0; axis < 4; ++axis)
+    if (tile[axis] > 1)
+      cost += static_cast<double>(7 + tile[axis]) * static_cast<double>(blocks[axis]) /
+              static_cast<double>(geometry.local()[axis]);
+  return cost;
+}
+
 }  // namespace
 
 DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& blocks,
                            const Coordinates<4>& tile)
+    : DomainLayout(std::move(geometry), blocks, tile, max_lanes) {}
+
+DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& blocks,
+                           const Coordinates<4>& tile, int most_lanes)
     : geometry_(std::move(geometry)), blocks_(blocks), tile_(tile) {
-  if (auto sentence = objection(*geometry_, blocks_, tile_)) throw core::InvalidArgument(*sentence);
+  if (auto sentence = objection(*geometry_, blocks_, tile_, most_lanes)) throw core::InvalidArgument(*sentence);
   for (int axis = 0; axis < 4; ++axis) {
     block_[axis] = geometry_->local()[axis] / blocks_[axis];
     outer_[axis] = block_[axis] / tile_[axis];
@@ -134,8 +149,7 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
   if (!is_power_of_two(lanes) || lanes > max_lanes)
     throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
   if (auto sentence = objection(*geometry, blocks, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
-  // Most lanes first. Then the cost of an axis with several lanes: the steps over its edge, which one lane leaves out,
-  // are computed for all lanes, and their lanes must be moved; a direction costs about as much as seven moves.
+  // Most lanes first, then the least cost.
   std::optional<Coordinates<4>> chosen;
   double chosen_cost = 0;
   for (std::int64_t tx = lanes; tx >= 1; tx /= 2)
@@ -144,11 +158,7 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
         for (std::int64_t tt = lanes / (tx * ty * tz); tt >= 1; tt /= 2) {
           const Coordinates<4> tile{tx, ty, tz, tt};
           if (objection(*geometry, blocks, tile)) continue;
-          double cost = 0;
-          for (int axis = 0; axis < 4; ++axis)
-            if (tile[axis] > 1)
-              cost += static_cast<double>(7 + tile[axis]) * static_cast<double>(blocks[axis]) /
-                      static_cast<double>(geometry->local()[axis]);
+          const double cost = lane_cost(*geometry, blocks, tile);
           const auto more = chosen ? product<4>(tile) - product<4>(*chosen) : 1;
           if (more > 0 || (more == 0 && cost < chosen_cost)) {
             chosen = tile;
@@ -156,6 +166,18 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
           }
         }
   return std::make_shared<const DomainLayout>(std::move(geometry), blocks, *chosen);
+}
+
+std::shared_ptr<const DomainLayout> DomainLayout::doubled() const {
+  std::optional<Coordinates<4>> chosen;
+  for (int axis = 0; axis < 4; ++axis) {
+    if (outer_[axis] % 2 != 0) continue;
+    Coordinates<4> tile = tile_;
+    tile[axis] *= 2;
+    if (!chosen || lane_cost(*geometry_, blocks_, tile) < lane_cost(*geometry_, blocks_, *chosen)) chosen = tile;
+  }
+  if (!chosen || lanes_ > max_lanes) return nullptr;
+  return std::shared_ptr<const DomainLayout>(new DomainLayout(geometry_, blocks_, *chosen, 2 * max_lanes));
 }
 
 DomainSite DomainLayout::locate(const Coordinates<4>& local) const noexcept {

@@ -53,7 +53,7 @@ struct DomainLink {
 
 class DomainLayout {
 public:
-  static constexpr int max_lanes = 16;
+  static constexpr int max_lanes = 16;  ///< but doubled() makes twice as many of them
 
   /// @param geometry  the local box
   /// @param blocks    domains along x, y, z, t of one process
@@ -66,6 +66,11 @@ public:
   /// @throws InvalidArgument  as above; on every rank alike
   static std::shared_ptr<const DomainLayout> best(std::shared_ptr<const Geometry4> geometry,
                                                   const Coordinates<4>& blocks, int lanes = max_lanes);
+
+  /// The same domains with twice the lanes, for numbers of half the size: a tile holds two tiles of this layout, half
+  /// the outer extent apart along one axis, the one where the fewest steps look through faces or move lanes.
+  /// @returns  nothing where no axis has an even number of tiles, or the lanes would be more than twice max_lanes
+  std::shared_ptr<const DomainLayout> doubled() const;
 
   const Geometry4& geometry() const noexcept { return *geometry_; }
   const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }
@@ -112,6 +117,9 @@ public:
   std::span<const std::int32_t> leaving(int d, int source_colour) const noexcept { return leaving_[d][source_colour]; }
 
 private:
+  DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& blocks, const Coordinates<4>& tile,
+               int most_lanes);
+
   std::shared_ptr<const Geometry4> geometry_;
   Coordinates<4> blocks_, block_{}, tile_, outer_{};
   int lanes_ = 1;
