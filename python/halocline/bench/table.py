@@ -150,10 +150,10 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 def markdown(results: Sequence[Result]) -> str:
     """The same table for a page of the documentation."""
     header, cells = rows(results)
-    return _text(header, cells, True) if header else ""
+    return text_table(header, cells, True) if header else ""
 
 
-def _text(header: list[str], cells: list[list[str]], as_markdown: bool, names: int = 0) -> str:
+def text_table(header: list[str], cells: list[list[str]], as_markdown: bool, names: int = 0) -> str:
     """A table; its first columns are names, which begin alike, the others numbers, which end alike."""
     if not as_markdown:
         return _aligned(header, cells, names)
@@ -191,7 +191,9 @@ def regions(result: Result, as_markdown: bool = False) -> str:
     processes = result["case"]["processes"]
     case = f"{case_text(result['case']['local'])}, {processes} process{'es' if processes > 1 else ''}"
     theirs = [case, "", "", "min", "mean", "max", "share", "Fugaku", "share"]
-    return "\n".join(_text(title, some, as_markdown, names=1) for title, some in ((header, lines), (theirs, papers)))
+    return "\n".join(
+        text_table(title, some, as_markdown, names=1) for title, some in ((header, lines), (theirs, papers))
+    )
 
 
 def ceiling_text(result: Result) -> str:
