@@ -67,6 +67,8 @@ NB_MODULE(_halocline, m) {
   bind_comm(comm);
   auto lattice = submodule("lattice");
   bind_lattice(lattice);
+  auto mapping = submodule("mapping");
+  bind_mapping(mapping);
   auto qcd = submodule("qcd");
   bind_qcd_gauge(qcd);
   bind_qcd_io(qcd);
