@@ -3,9 +3,9 @@
 /// @file
 /// What was printed about the domain solver of lattice QCD on Fugaku, as inputs of the model (model.hpp).
 ///
-/// "Proceedings" is arXiv 2109.10687's companion on the benchmark of the whole machine (tables 4, 6, 7), "report" is
-/// IPSJ 2020-HPC-177 on its communication (tables 4 and 5, both at 500 iterations, 10,000 exchanges). Nothing here is
-/// fitted: every number is read off, or a quotient of two that are.
+/// "Proceedings" is the paper on the benchmark of the whole machine (arXiv 2109.10687; tables 4 and 7 here, table 6 in
+/// network.cpp), "report" is IPSJ 2020-HPC-177 on its communication (table 4, of 500 iterations and 10,000 exchanges on
+/// 432 nodes). Nothing here is fitted: every number is read off, or a quotient of two that are.
 
 #include "halocline/mapping/model.hpp"
 
@@ -23,11 +23,9 @@ inline constexpr double posting = (0.0182 + 0.0331) / (table_iterations * exchan
 inline constexpr double waiting = (0.0339 - 0.0167) / (table_iterations * 4);
 inline constexpr std::int64_t waiting_processes = 1728;
 
-/// [s] sums of one to three numbers over 27648 nodes, with the hardware barrier and without; means of the averages of
-/// the proceedings' table 6.
-inline constexpr std::int64_t reduction_nodes = 27648;
-inline constexpr double hardware_reduction = (9.46e-6 + 9.50e-6 + 9.57e-6) / 3;
-inline constexpr double software_reduction = (62.83e-6 + 62.91e-6 + 62.94e-6) / 3;
+/// Operations of an iteration on one process of 32x6x4x3 sites: proceedings, table 4. The report's 39406 a site and
+/// operator, twice an iteration, would be 31 % more before the vector updates, which the tables contain.
+inline constexpr double process_flops = 69254421000.0 / table_iterations;
 
 /// Sites of a process and seconds of an iteration on two processes of one node: proceedings, table 4. Its exchanges are
 /// in it, but nothing travels further than the node's own memory.
