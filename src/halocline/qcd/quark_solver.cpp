@@ -12,6 +12,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/column_solves.hpp"
 #include "halocline/qcd/detail/rhs_batch.hpp"
+#include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd {
 namespace {
@@ -59,11 +60,8 @@ void SolverParameters::validate() const {
 
 struct QuarkSolver::Implementation {
   Implementation(const GaugeField& gauge, const ActionParameters& a, const SolverParameters& p)
-      : operators((p.validate(), gauge), a, p),
-        batch(p.rhs_batch > 0 ? p.rhs_batch : automatic_batch(gauge.geometry())) {
-    // What Schwarz refuses is refused here and not with the first solve.
-    if (p.kind == "schwarz") engine(p.rhs_batch == 0 ? 1 : batch).prepare("schwarz");
-  }
+      : batch((p.validate(), p.rhs_batch) > 0 ? p.rhs_batch : automatic_batch(gauge.geometry())),
+        operators(gauge, a, p, batch) {}
 
   QuarkEngine& engine(int columns) {
     auto& found = engines[columns];
@@ -78,13 +76,11 @@ struct QuarkSolver::Implementation {
     const auto known = chosen.find(with.columns());
     if (known != chosen.end()) return known->second;
     std::string name = "bicgstab";
-    if (parameters.precision != "double") try {
-        with.prepare("schwarz");
-        name = solves.trial("bicgstab", "schwarz");
-      } catch (const core::InvalidArgument& refusal) {
-        // The box is the same on every rank, and so is this.
-        solves.note(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used", refusal.what()));
-      }
+    if (operators.schwarz)
+      name = solves.trial("bicgstab", "schwarz");
+    else if (!operators.refusal.empty())
+      solves.note(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used", operators.refusal));
+    if (name != "schwarz") with.forget_schwarz();
     chosen[with.columns()] = name;
     return name;
   }
@@ -99,8 +95,8 @@ struct QuarkSolver::Implementation {
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
-  QuarkOperators operators;
   int batch;
+  QuarkOperators operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
   std::map<int, std::string> chosen;                    ///< by "auto", by number of columns
 };

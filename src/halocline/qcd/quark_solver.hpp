@@ -75,10 +75,11 @@ public:
   /// the solve as "cancelled". All processes must answer alike.
   using Progress = std::function<bool(int iterations, double residual)>;
 
-  /// @param gauge  links with ghosts filled; read here, and copied where the kind is "schwarz" or "auto"
+  /// @param gauge  links with ghosts filled; read here and not kept
   /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout and Schwarz do; on every rank
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
-  /// double, half of that in float, and 1152 (double) for the clover term and its inverse.
+  /// double, half of that in float, and 1152 (double) for the clover term and its inverse; 576 more for Schwarz, which
+  /// all numbers of columns share where their domains are the same.
   QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters);
   /// With the default parameters.
   QuarkSolver(const GaugeField& gauge, const ActionParameters& action);

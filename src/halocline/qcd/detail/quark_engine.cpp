@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 
+#include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/krylov.hpp"
+#include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd {
 
@@ -20,13 +22,19 @@ std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<do
 }
 
 QuarkOperators::QuarkOperators(const GaugeField& links, const ActionParameters& action_given,
-                               const SolverParameters& parameters_given)
+                               const SolverParameters& parameters_given, int columns)
     : action(action_given), parameters(parameters_given) {
   const DiracSetup setup(links, action, parameters.lanes, parameters.transport);
   precise = std::make_unique<WilsonClover<double>>(setup);
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = std::make_unique<WilsonClover<float>>(setup);
-  if (parameters.kind == "schwarz" || (mixed && parameters.kind == "auto")) gauge.emplace(links);
+  if (parameters.kind == "schwarz") schwarz.emplace(links, action, parameters.schwarz, columns);
+  if (mixed && parameters.kind == "auto") try {
+      schwarz.emplace(links, action, parameters.schwarz, columns);
+    } catch (const core::InvalidArgument& error) {
+      // The box is the same on every rank, and so is this.
+      refusal = error.what();
+    }
 }
 
 /// The operator in one precision, as the Krylov methods see it: D on full fields, or its Schur complement.
@@ -60,9 +68,8 @@ void QuarkEngine::prepare(const std::string& method) {
   const auto& parameters = operators_->parameters;
   if (method == "schwarz") {
     if (!schwarz_)
-      schwarz_ =
-          std::make_unique<schwarz::SchwarzSolver>(d_, *operators_->gauge, operators_->action, parameters.schwarz,
-                                                   parameters.outer, columns(), parameters.transport);
+      schwarz_ = std::make_unique<schwarz::SchwarzSolver>(d_, *operators_->schwarz, parameters.outer, columns(),
+                                                          parameters.transport);
     return;
   }
   if (!precise_) precise_ = std::make_unique<Level<double>>(*operators_->precise, parameters, columns());

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "halocline/qcd/gauge_field.hpp"
 #include "halocline/qcd/quark_solver.hpp"
 #include "halocline/qcd/schur/schur.hpp"
+#include "halocline/qcd/schwarz/matrix.hpp"
 #include "halocline/qcd/schwarz/schwarz_solver.hpp"
 #include "halocline/qcd/spinor_space.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
@@ -25,16 +25,20 @@ namespace halocline::qcd {
 std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<double>& v);
 
 /// What engines of all numbers of columns share: the operator for one column in double and, where a method with its
-/// iteration in float on the even-odd tiles may be asked for, in float; and the links for the Schwarz preconditioner.
+/// iteration in float on the even-odd tiles may be asked for, in float; and the matrix of the Schwarz preconditioner.
+/// The links that they are made from are not kept.
 struct QuarkOperators {
-  /// Collective: yes.
-  QuarkOperators(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters);
+  /// @param columns  number that the automatic domains of Schwarz are chosen for; others may have others
+  /// @throws InvalidArgument  as WilsonClover and, where it must be used, Schwarz do. Collective: yes.
+  QuarkOperators(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters,
+                 int columns);
 
   ActionParameters action;
   SolverParameters parameters;
   std::unique_ptr<WilsonClover<double>> precise;
   std::unique_ptr<WilsonClover<float>> coarse;
-  std::optional<GaugeField> gauge;
+  std::optional<schwarz::Matrix> schwarz;
+  std::string refusal;  ///< why Schwarz does not fit, where it is only one of the candidates
 };
 
 class QuarkEngine {
@@ -61,8 +65,10 @@ public:
   /// The words of a report: "even-odd bicgstab, mixed precision".
   std::string describe(const std::string& method) const;
 
-  /// Makes what a method needs. @throws InvalidArgument  where Schwarz does not fit the box. Collective: yes.
+  /// Makes what a method needs. Collective: yes.
   void prepare(const std::string& method);
+  /// Gives the memory back that Schwarz alone needs, until it is prepared again. Collective: yes.
+  void forget_schwarz() { schwarz_.reset(); }
 
 private:
   template <class T>

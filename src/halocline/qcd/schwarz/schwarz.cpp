@@ -10,78 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "halocline/core/cpu.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/dispatch.hpp"
-#include "halocline/qcd/clover/clover.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/schwarz/detail/matrix.hpp"
 #include "halocline/qcd/schwarz/detail/sweeps.hpp"
 
 namespace halocline::qcd::schwarz {
-namespace {
 
-using lattice::Coordinates;
 using lattice::DomainLayout;
-
-/// Bytes of a site in the passes over a domain: links, blocks and four fields.
-std::int64_t site_bytes(const Parameters& parameters, int columns) {
-  return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
-}
-
-int wanted_lanes(const Parameters& parameters) {
-  return parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
-}
-
-/// Two halves along x, or along the first axis that can be halved. Where these outgrow the second-level cache by far
-/// they are halved further, the longest side first, down to 4 sites, as long as all lanes are filled.
-Coordinates<4> automatic_blocks(const GaugeField& gauge, const Parameters& parameters, int columns) {
-  const auto& local = gauge.geometry().local();
-  Coordinates<4> blocks{1, 1, 1, 1};
-  for (int axis = 0; axis < 4; ++axis)
-    if (local[axis] % 2 == 0) {
-      blocks[axis] = 2;
-      break;
-    }
-  const auto lanes_of = [&](const Coordinates<4>& cut) {
-    return DomainLayout::best(gauge.geometry_ptr(), cut, wanted_lanes(parameters))->lanes();
-  };
-  const int lanes = lanes_of(blocks);
-  for (;;) {
-    const std::int64_t sites = gauge.geometry().local_volume() / lattice::product<4>(blocks);
-    if (sites * site_bytes(parameters, columns) <= 3 * core::second_level_cache_bytes()) return blocks;
-    Coordinates<4> finer = blocks;
-    std::int64_t longest = 7;
-    for (int axis = 0; axis < 4; ++axis) {
-      const std::int64_t side = local[axis] / blocks[axis];
-      if (side <= longest || side % 2 != 0) continue;
-      Coordinates<4> halved = blocks;
-      halved[axis] *= 2;
-      if (lanes_of(halved) < lanes) continue;
-      longest = side;
-      finer = halved;
-    }
-    if (finer == blocks) return blocks;
-    blocks = finer;
-  }
-}
-
-std::shared_ptr<const DomainLayout> layout_of(const GaugeField& gauge, const Parameters& parameters, int columns) {
-  const bool automatic = parameters.blocks == Coordinates<4>{0, 0, 0, 0};
-  return DomainLayout::best(gauge.geometry_ptr(),
-                            automatic ? automatic_blocks(gauge, parameters, columns) : parameters.blocks,
-                            wanted_lanes(parameters));
-}
-
-/// A third row can be left out where it is what the other two say.
-void require_unitary(const GaugeField& gauge) {
-  const double violation = gauge.unitarity_violation();
-  if (!(violation < 1e-5))
-    throw core::InvalidArgument(fmt::format(
-        "links of 12 reals need SU(3) matrices, and these miss unitarity by {:.1e}; take 18 reals a link", violation));
-}
-
-}  // namespace
 
 void Parameters::validate() const {
   if (nsap < 0 || nsap > 100) throw core::InvalidArgument(fmt::format("nsap is {}; give 0 to 100", nsap));
@@ -93,6 +30,12 @@ void Parameters::validate() const {
   if (storage != "float" && storage != "half")
     throw core::InvalidArgument(
         fmt::format("the preconditioner's storage is \"{}\"; give one of float, half", storage));
+  if (arithmetic != "auto" && arithmetic != "float" && arithmetic != "half")
+    throw core::InvalidArgument(
+        fmt::format("the preconditioner's arithmetic is \"{}\"; give one of auto, float, half", arithmetic));
+  if (arithmetic == "half" && storage != "half")
+    throw core::InvalidArgument(
+        "arithmetic in half was asked for fields that are stored in float; store them in half, or compute in float");
   if (link_reals != 18 && link_reals != 12)
     throw core::InvalidArgument(fmt::format("links of {} reals were asked for; give 18 or 12", link_reals));
   if (lanes < 0 || lanes > DomainLayout::max_lanes || (lanes & (lanes - 1)) != 0)
@@ -101,25 +44,17 @@ void Parameters::validate() const {
 }
 
 struct Schwarz::Implementation {
-  Implementation(const GaugeField& gauge, const ActionParameters& action, const Parameters& given, int columns_given,
-                 const std::string& transport)
-      : parameters((given.validate(), action.validate(), given)),
-        columns(columns_given),
-        layout((check_columns(columns), layout_of(gauge, parameters, columns))) {
-    if (parameters.link_reals == 12) require_unitary(gauge);
-    std::vector<double> inverse;
-    if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
-    const auto* blocks = inverse.empty() ? nullptr : &inverse;
-    single.emplace(layout, gauge, action, blocks, parameters, columns, transport);
-    if (parameters.storage == "half") {
-      half.emplace(layout, gauge, action, blocks, parameters, columns, transport);
+  Implementation(const Matrix& matrix, int columns_given, const std::string& transport)
+      : parameters(matrix.parameters()), columns(columns_given) {
+    const Matrix mine = matrix.for_columns(columns);
+    const auto& numbers = *mine.implementation_;
+    layout = numbers.layout;
+    single.emplace(layout, numbers.single, numbers.action, parameters, columns, transport);
+    if (numbers.half) {
+      half.emplace(layout, numbers.half, numbers.action, parameters, columns, transport);
       half_in = half->create();
       half_out = half->create();
     }
-  }
-
-  static void check_columns(int columns) {
-    if (columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", columns));
   }
 
   /// A power of two for each column that brings its largest number to at most 16, from 8 up; 1 for a column of zeros.
@@ -201,7 +136,9 @@ struct Schwarz::Implementation {
 
 Schwarz::Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns,
                  const std::string& transport)
-    : implementation_(std::make_unique<Implementation>(gauge, action, parameters, columns, transport)) {}
+    : Schwarz(Matrix(gauge, action, parameters, columns), columns, transport) {}
+Schwarz::Schwarz(const Matrix& matrix, int columns, const std::string& transport)
+    : implementation_(std::make_unique<Implementation>(matrix, columns, transport)) {}
 Schwarz::~Schwarz() = default;
 Schwarz::Schwarz(Schwarz&&) noexcept = default;
 

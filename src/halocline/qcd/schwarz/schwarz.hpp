@@ -47,6 +47,7 @@ struct Parameters {
   int steps = 2;                               ///< nm: applications of D_in in one approximate inverse
   lattice::Coordinates<4> blocks{2, 1, 1, 1};  ///< domains along each axis of a process; all 0 chooses
   std::string storage = "float";               ///< of K: "float", or "half" (fp16 in memory)
+  std::string arithmetic = "auto";             ///< of K in half: "float", "half" (fp16), or "auto"
   int link_reals = 18;                         ///< 18, or 12: the third row is computed
   int lanes = 0;                               ///< most lanes of the layout; 0 for those of a register
 
@@ -55,6 +56,8 @@ struct Parameters {
   /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
   void validate() const;
 };
+
+class Matrix;
 
 class Schwarz {
 public:
@@ -68,6 +71,9 @@ public:
   /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 fields of work; 4 with minres.
   Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns = 1,
           const std::string& transport = "");
+  /// On links and blocks that other preconditioners use as well (matrix.hpp): memory of its own are the fields of work.
+  /// @throws InvalidArgument  for less than one column, or an unknown transport. Collective: yes.
+  Schwarz(const Matrix& matrix, int columns, const std::string& transport = "");
   ~Schwarz();
   Schwarz(Schwarz&&) noexcept;
 

@@ -32,12 +32,11 @@ void require_known(const std::string& outer) {
 std::span<const char* const> outer_solvers() noexcept { return outer_names; }
 
 struct SchwarzSolver::Implementation {
-  Implementation(const WilsonClover<double>& d_given, const GaugeField& gauge, const ActionParameters& action,
-                 const Parameters& parameters, const std::string& outer_given, int columns,
+  Implementation(const WilsonClover<double>& d_given, const Matrix& matrix, const std::string& outer_given, int columns,
                  const std::string& transport)
       : outer((require_known(outer_given), outer_given)),
         d(&d_given),
-        schwarz(gauge, action, parameters, columns, transport),
+        schwarz(matrix, columns, transport),
         space(schwarz.layout(), columns),
         outer_space(d->layout(), lattice::Subset::full, columns),
         change(d->layout(), schwarz.layout()) {}
@@ -164,7 +163,10 @@ struct SchwarzSolver::Implementation {
 SchwarzSolver::SchwarzSolver(const WilsonClover<double>& d, const GaugeField& gauge, const ActionParameters& action,
                              const Parameters& parameters, const std::string& outer, int columns,
                              const std::string& transport)
-    : implementation_(std::make_unique<Implementation>(d, gauge, action, parameters, outer, columns, transport)) {}
+    : SchwarzSolver(d, Matrix(gauge, action, parameters, columns), outer, columns, transport) {}
+SchwarzSolver::SchwarzSolver(const WilsonClover<double>& d, const Matrix& matrix, const std::string& outer, int columns,
+                             const std::string& transport)
+    : implementation_(std::make_unique<Implementation>(d, matrix, outer, columns, transport)) {}
 SchwarzSolver::~SchwarzSolver() = default;
 SchwarzSolver::SchwarzSolver(SchwarzSolver&&) noexcept = default;
 

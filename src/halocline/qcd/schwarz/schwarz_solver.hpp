@@ -26,6 +26,7 @@
 #include <memory>
 #include <string>
 
+#include "halocline/qcd/schwarz/matrix.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "halocline/solve/result.hpp"
@@ -42,6 +43,10 @@ public:
   SchwarzSolver(const WilsonClover<double>& d, const GaugeField& gauge, const ActionParameters& action,
                 const Parameters& parameters, const std::string& outer = "bicgstab", int columns = 1,
                 const std::string& transport = "");
+  /// On links and blocks that other solvers use as well, which are those of d.
+  /// @throws InvalidArgument  as above. Collective: yes.
+  SchwarzSolver(const WilsonClover<double>& d, const Matrix& matrix, const std::string& outer = "bicgstab",
+                int columns = 1, const std::string& transport = "");
   ~SchwarzSolver();
   SchwarzSolver(SchwarzSolver&&) noexcept;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/schwarz/detail/coefficients.hpp"
+
 #include <type_traits>
 
 #include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/schwarz/detail/sweeps.hpp"
+#include "halocline/qcd/schwarz/detail/tile_passes.hpp"
 
 namespace halocline::qcd::schwarz {
 namespace {
@@ -47,6 +49,30 @@ Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const GaugeFi
           canonical_inverse->data() + lattice::linear_index<4>(x, layout.geometry().local()) * clover::block_reals;
       S* to = blocks.data() + i * clover::block_reals * lanes + lane;
       for (int n = 0; n < clover::block_reals; ++n) to[n * lanes] = stored<S>(0.5 * from[n]);
+    }
+}
+
+template <class S>
+Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const Coefficients& other,
+                              const lattice::DomainLayout& other_layout)
+    : link_reals(other.link_reals), number(other.number), row_factor(other.row_factor) {
+  const int lanes = layout.lanes();
+  links = core::AlignedArray<S>(other.links.size());
+  blocks = core::AlignedArray<S>(other.blocks.size());
+  const std::int64_t all_tiles = std::int64_t{layout.domains()} * layout.tiles();
+  const int link_numbers = 4 * link_reals, block_numbers = blocks.size() > 0 ? clover::block_reals : 0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < all_tiles; ++i)
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto from = other_layout.locate(layout.coordinates(
+          {static_cast<std::int32_t>(i / layout.tiles()), static_cast<std::int32_t>(i % layout.tiles()), lane}));
+      const std::int64_t j = std::int64_t{from.domain} * other_layout.tiles() + from.tile;
+      const auto move = [&](core::AlignedArray<S>& to, const core::AlignedArray<S>& source, int numbers) {
+        for (int n = 0; n < numbers; ++n)
+          to.data()[(i * numbers + n) * lanes + lane] = source.data()[(j * numbers + n) * lanes + from.lane];
+      };
+      move(links, other.links, link_numbers);
+      move(blocks, other.blocks, block_numbers);
     }
 }
 

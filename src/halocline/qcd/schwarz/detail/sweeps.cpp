@@ -11,13 +11,13 @@
 namespace halocline::qcd::schwarz {
 
 template <class S>
-Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const GaugeField& gauge,
-                  const ActionParameters& action, const std::vector<double>* canonical_inverse,
+Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout,
+                  std::shared_ptr<const Coefficients<S>> coefficients, const ActionParameters& action,
                   const Parameters& parameters, int columns, const std::string& transport)
     : layout_(std::move(layout)),
       parameters_(parameters),
       columns_(columns),
-      coefficients_(*layout_, gauge, action, canonical_inverse, parameters.link_reals),
+      coefficients_(std::move(coefficients)),
       passes_(TilePasses<S>::make(*layout_, parameters.link_reals)),
       r_(create()),
       z_(create()),
@@ -33,7 +33,7 @@ Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const Gau
   // What systems tell about that cache is of little use, since cores and virtual machines share it.
   constexpr std::int64_t far_bytes = std::int64_t{12} << 20;
   prefetch_ =
-      (coefficients_.links.size() + coefficients_.blocks.size()) * static_cast<std::int64_t>(sizeof(S)) > far_bytes;
+      (coefficients_->links.size() + coefficients_->blocks.size()) * static_cast<std::int64_t>(sizeof(S)) > far_bytes;
 
   // Inboxes, one behind another. A pack may be read at the last number, so there is room behind them.
   std::int64_t numbers = 0;
@@ -195,10 +195,10 @@ template <class S>
 PassFields<S> Sweeps<S>::fields_of(std::int32_t domain) const {
   PassFields<S> fields;
   const std::int64_t first = std::int64_t{domain} * layout_->tiles() * layout_->lanes();
-  fields.links = coefficients_.links.data() + first * 4 * coefficients_.link_reals;
-  if (coefficients_.blocks.size() > 0) fields.blocks = coefficients_.blocks.data() + first * 72;
-  fields.number = coefficients_.number;
-  fields.row_factor = coefficients_.row_factor;
+  fields.links = coefficients_->links.data() + first * 4 * coefficients_->link_reals;
+  if (coefficients_->blocks.size() > 0) fields.blocks = coefficients_->blocks.data() + first * 72;
+  fields.number = coefficients_->number;
+  fields.row_factor = coefficients_->row_factor;
   fields.columns = columns_;
   fields.prefetch = prefetch_;
   return fields;
@@ -273,7 +273,7 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
 /// A thread's share of a domain does not fit the second-level cache, and a wavefront in t is possible.
 template <class S>
 bool Sweeps<S>::outgrows_cache(int threads) const {
-  const std::int64_t site_numbers = 4 * coefficients_.link_reals + 72 + 4 * 24 * columns_;
+  const std::int64_t site_numbers = 4 * coefficients_->link_reals + 72 + 4 * 24 * columns_;
   return parameters_.inner == "jacobi" && layout_->tile()[3] == 1 &&
          site_numbers * layout_->lanes() * layout_->tiles() * static_cast<std::int64_t>(sizeof(S)) >
              threads * cache_bytes_;

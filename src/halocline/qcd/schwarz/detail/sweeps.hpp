@@ -34,6 +34,7 @@
 #include "halocline/core/cpu.hpp"
 #include "halocline/core/team_barrier.hpp"
 #include "halocline/lattice/domain_field.hpp"
+#include "halocline/qcd/schwarz/detail/coefficients.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
@@ -48,28 +49,14 @@ inline Share share(int thread, int threads, std::int32_t count) {
   return {at(thread), at(thread + 1)};
 }
 
-/// Links and blocks in the order of the passes.
-template <class S>
-struct Coefficients {
-  int link_reals = 18;
-  core::AlignedArray<S> links;   ///< `[domain][tile][mu][row][column][re, im][lane]`, with c_mu, without phases
-  core::AlignedArray<S> blocks;  ///< `[domain][tile][72][lane]`, A^-1 / 2; empty without a clover term
-  float number = 0;              ///< 1 / (2 A) then
-  std::array<float, 4> row_factor{1, 1, 1, 1};
-
-  Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge, const ActionParameters& action,
-               const std::vector<double>* canonical_inverse, int link_reals);
-};
-
 template <class S>
 class Sweeps {
 public:
   using Field = lattice::DomainField<S>;
 
   /// Collective: yes.
-  Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, const GaugeField& gauge, const ActionParameters& action,
-         const std::vector<double>* canonical_inverse, const Parameters& parameters, int columns,
-         const std::string& transport);
+  Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, std::shared_ptr<const Coefficients<S>> coefficients,
+         const ActionParameters& action, const Parameters& parameters, int columns, const std::string& transport);
 
   Field create() const { return Field(layout_, 24, columns_); }
 
@@ -129,7 +116,7 @@ private:
   std::shared_ptr<const lattice::DomainLayout> layout_;
   Parameters parameters_;
   int columns_;
-  Coefficients<S> coefficients_;
+  std::shared_ptr<const Coefficients<S>> coefficients_;
   std::unique_ptr<TilePasses<S>> passes_;
   bool prefetch_ = false;
   std::int64_t cache_bytes_ = core::second_level_cache_bytes();
@@ -150,7 +137,5 @@ private:
 
 extern template class Sweeps<float>;
 extern template class Sweeps<core::Half>;
-extern template struct Coefficients<float>;
-extern template struct Coefficients<core::Half>;
 
 }  // namespace halocline::qcd::schwarz

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What a Matrix holds.
+
+#include "halocline/qcd/schwarz/detail/coefficients.hpp"
+#include "halocline/qcd/schwarz/matrix.hpp"
+
+namespace halocline::qcd::schwarz {
+
+struct Matrix::Implementation {
+  Implementation(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns);
+  /// The same numbers in the order of another layout with as many lanes.
+  Implementation(const Implementation& other, std::shared_ptr<const lattice::DomainLayout> layout);
+
+  ActionParameters action;
+  Parameters parameters;
+  std::shared_ptr<const lattice::DomainLayout> layout;
+  std::shared_ptr<const Coefficients<float>> single;
+  std::shared_ptr<const Coefficients<core::Half>> half;  ///< null where K is stored in float
+};
+
+}  // namespace halocline::qcd::schwarz

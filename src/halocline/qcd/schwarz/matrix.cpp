@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/schwarz/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "halocline/core/cpu.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/core/pack.hpp"
+#include "halocline/qcd/clover/clover.hpp"
+#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/schwarz/detail/matrix.hpp"
+
+namespace halocline::qcd::schwarz {
+namespace {
+
+using lattice::Coordinates;
+using lattice::DomainLayout;
+using lattice::Geometry4;
+
+/// Bytes of a site in the passes over a domain: links, blocks and four fields.
+std::int64_t site_bytes(const Parameters& parameters, int columns) {
+  return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
+}
+
+int wanted_lanes(const Parameters& parameters) {
+  return parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
+}
+
+/// Two halves along x, or along the first axis that can be halved. Where these outgrow the second-level cache by far
+/// they are halved further, the longest side first, down to 4 sites, as long as all lanes are filled.
+Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry, const Parameters& parameters,
+                                int columns) {
+  const auto& local = geometry->local();
+  Coordinates<4> blocks{1, 1, 1, 1};
+  for (int axis = 0; axis < 4; ++axis)
+    if (local[axis] % 2 == 0) {
+      blocks[axis] = 2;
+      break;
+    }
+  const auto lanes_of = [&](const Coordinates<4>& cut) {
+    return DomainLayout::best(geometry, cut, wanted_lanes(parameters))->lanes();
+  };
+  const int lanes = lanes_of(blocks);
+  for (;;) {
+    const std::int64_t sites = geometry->local_volume() / lattice::product<4>(blocks);
+    if (sites * site_bytes(parameters, columns) <= 3 * core::second_level_cache_bytes()) return blocks;
+    Coordinates<4> finer = blocks;
+    std::int64_t longest = 7;
+    for (int axis = 0; axis < 4; ++axis) {
+      const std::int64_t side = local[axis] / blocks[axis];
+      if (side <= longest || side % 2 != 0) continue;
+      Coordinates<4> halved = blocks;
+      halved[axis] *= 2;
+      if (lanes_of(halved) < lanes) continue;
+      longest = side;
+      finer = halved;
+    }
+    if (finer == blocks) return blocks;
+    blocks = finer;
+  }
+}
+
+Coordinates<4> blocks_of(const std::shared_ptr<const Geometry4>& geometry, const Parameters& parameters, int columns) {
+  if (columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", columns));
+  const bool automatic = parameters.blocks == Coordinates<4>{0, 0, 0, 0};
+  return automatic ? automatic_blocks(geometry, parameters, columns) : parameters.blocks;
+}
+
+/// A third row can be left out where it is what the other two say.
+void require_unitary(const GaugeField& gauge) {
+  const double violation = gauge.unitarity_violation();
+  if (!(violation < 1e-5))
+    throw core::InvalidArgument(fmt::format(
+        "links of 12 reals need SU(3) matrices, and these miss unitarity by {:.1e}; take 18 reals a link", violation));
+}
+
+}  // namespace
+
+Matrix::Implementation::Implementation(const GaugeField& gauge, const ActionParameters& action_given,
+                                       const Parameters& given, int columns)
+    : action((action_given.validate(), action_given)),
+      parameters((given.validate(), given)),
+      layout(DomainLayout::best(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns),
+                                wanted_lanes(parameters))) {
+  if (parameters.link_reals == 12) require_unitary(gauge);
+  std::vector<double> inverse;
+  if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
+  const auto* blocks = inverse.empty() ? nullptr : &inverse;
+  single = std::make_shared<const Coefficients<float>>(*layout, gauge, action, blocks, parameters.link_reals);
+  if (parameters.storage == "half")
+    half = std::make_shared<const Coefficients<core::Half>>(*layout, gauge, action, blocks, parameters.link_reals);
+}
+
+Matrix::Implementation::Implementation(const Implementation& other, std::shared_ptr<const DomainLayout> layout_given)
+    : action(other.action), parameters(other.parameters), layout(std::move(layout_given)) {
+  single = std::make_shared<const Coefficients<float>>(*layout, *other.single, *other.layout);
+  if (other.half) half = std::make_shared<const Coefficients<core::Half>>(*layout, *other.half, *other.layout);
+}
+
+Matrix::Matrix(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns)
+    : implementation_(std::make_shared<const Implementation>(gauge, action, parameters, columns)) {}
+Matrix::Matrix(std::shared_ptr<const Implementation> implementation) : implementation_(std::move(implementation)) {}
+Matrix::~Matrix() = default;
+Matrix::Matrix(Matrix&&) noexcept = default;
+
+Matrix Matrix::for_columns(int columns) const {
+  const auto& mine = *implementation_;
+  const auto& geometry = mine.layout->geometry_ptr();
+  const auto blocks = blocks_of(geometry, mine.parameters, columns);
+  if (blocks == mine.layout->blocks()) return Matrix(implementation_);
+  // Automatic domains all fill the lanes that the first choice fills, so a link is stored alike.
+  return Matrix(std::make_shared<const Implementation>(
+      mine, DomainLayout::best(geometry, blocks, wanted_lanes(mine.parameters))));
+}
+
+const ActionParameters& Matrix::action() const noexcept { return implementation_->action; }
+const Parameters& Matrix::parameters() const noexcept { return implementation_->parameters; }
+const std::shared_ptr<const DomainLayout>& Matrix::layout() const noexcept { return implementation_->layout; }
+bool Matrix::shares_with(const Matrix& other) const noexcept { return implementation_ == other.implementation_; }
+
+}  // namespace halocline::qcd::schwarz
