@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The benchmarks as a library (bench/**/*.cpp), called from the Python extension and from nowhere else.
+#
+# bench/simulated is not in it: its program runs on SimGrid's simulated MPI, which has headers of its own.
+# `halocline bench weak --simulate` compiles it, with the sources of core and comm, when it is first asked for; for that
+# they go into the package.
 file(GLOB_RECURSE halocline_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+list(FILTER halocline_bench_sources EXCLUDE REGEX "/bench/simulated/")
 if(halocline_bench_sources)
   add_library(halocline_bench STATIC ${halocline_bench_sources})
   target_include_directories(halocline_bench PUBLIC ${PROJECT_SOURCE_DIR})
@@ -9,3 +14,7 @@ if(halocline_bench_sources)
   target_link_libraries(halocline_bench PUBLIC ${halocline_room_targets}
                         PRIVATE halocline_warnings halocline_dep_fmt halocline_dep_eigen halocline_dep_json)
 endif()
+
+install(DIRECTORY ${halocline_source_root}/halocline/core ${halocline_source_root}/halocline/comm
+        DESTINATION halocline/sources/src/halocline COMPONENT python FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.in")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/simulated DESTINATION halocline/sources/bench COMPONENT python)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The communication code of `comm` on machines that exist in SimGrid's simulator only, beside the network model.
+
+`weak` runs iterations of a solver (bench/simulated/weak.cpp) on a simulated network, with the processes where a rank
+map puts them. docs/benchmarks/mapping.md says what the simulator knows of a network and what it does not.
+"""
+
+from __future__ import annotations
+
+from halocline.bench.simulate.program import build, hindrance
+from halocline.bench.simulate.weak import TRANSPORTS, weak
+
+__all__ = ["TRANSPORTS", "build", "hindrance", "weak"]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated program: compiled from the sources of core and comm when it is first asked for, and run by smpirun.
+
+The library's sources are compiled as they are, by the usual compiler against SimGrid's MPI header; only the program
+around them goes through `smpicxx`, which makes its `main` a function that the simulator starts once a rank. The result
+lies in the user's cache, under a name made from the sources, the compiler and SimGrid's version.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from halocline.errors import Error, InvalidArgument
+
+FLAGS = ("-std=c++20", "-O1", "-fPIC", "-DFMT_HEADER_ONLY=1")
+NOT_SIMULATED = ("utofu.cpp", "c.cpp")  # another network's library; a border that nobody crosses here
+CONFIGURATION = {
+    "HALOCLINE_HAVE_MPI": "1", "HALOCLINE_HAVE_UTOFU": "0", "PROJECT_VERSION": "simulated", "HALOCLINE_ISA_NAME": "any",
+    "HALOCLINE_SVE_BITS": "0", "CMAKE_CXX_COMPILER_ID": "any", "CMAKE_CXX_COMPILER_VERSION": "",
+    "CMAKE_BUILD_TYPE": "simulated", "HALOCLINE_CPU_FEATURES": "",
+}  # fmt: skip
+"""What core/config.hpp.in asks for: no instruction sets, so that the program runs wherever it was compiled."""
+
+
+def hindrance() -> str:
+    """Why nothing can be simulated here, with what to do; empty when it can."""
+    for tool in ("smpicxx", "smpirun"):
+        if shutil.which(tool) is None:
+            return f"the simulation needs SimGrid's {tool}: install it by apt-get install libsimgrid-dev"
+    if shutil.which(_compiler()) is None:
+        return f"the simulation needs the C++ compiler {_compiler()}: install it by apt-get install g++"
+    return ""
+
+
+def _compiler() -> str:
+    return os.environ.get("CXX", "g++")
+
+
+def sources() -> Path:
+    """The folder that holds src/halocline and bench/simulated: of the installed package, or of its checkout."""
+    from halocline import _halocline
+
+    here = Path(__file__).resolve()
+    for folder in (*here.parents, Path(_halocline.__file__).resolve().parent / "sources"):
+        if (folder / "bench/simulated/weak.cpp").is_file() and (folder / "src/halocline/comm").is_dir():
+            return folder
+    raise Error("the sources of core and comm are not beside this package; install Halocline again, by ./quickstart.")
+
+
+def _version(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split("\n")[0]
+
+
+def _include_folders() -> list[str]:
+    """Where mpi.h of SimGrid is."""
+    said = subprocess.run(["smpicxx", "-show", "-c", "x.cpp"], capture_output=True, text=True, check=False).stdout
+    return [word for word in said.split() if word.startswith("-I") and word.endswith("smpi")] or ["-I/usr/include/smpi"]
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halocline"
+
+
+def build(progress: Callable[[int, int], None] | None = None) -> Path:
+    """The compiled program; the first time it takes a minute or two on two cores.
+
+    progress: called with the files compiled so far and how many there are
+    Raises InvalidArgument where SimGrid is not installed, Error with the compiler's words where it refuses.
+    """
+    if why := hindrance():
+        raise InvalidArgument(why + ".")
+    top = sources()
+    files = [f for room in ("core", "comm") for f in sorted((top / "src/halocline" / room).rglob("*.?pp"))]
+    program = top / "bench/simulated/weak.cpp"
+    template = top / "src/halocline/core/config.hpp.in"
+    digest = hashlib.sha256(
+        repr((FLAGS, _version(_compiler(), "--version"), _version("smpicxx", "--version"))).encode()
+    )
+    for file in (*files, program, template):
+        digest.update(file.read_bytes())
+    folder = _cache() / f"simulated-{sysconfig.get_platform()}-{digest.hexdigest()[:16]}"
+    if (folder / "weak").is_file():
+        return folder / "weak"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="simulated-") as made:
+        work = Path(made)
+        _compile(top, [f for f in files if f.suffix == ".cpp"], program, template, work, progress)
+        folder.mkdir(exist_ok=True)
+        (work / "weak").replace(folder / "weak")  # whole or not at all, whoever else builds it
+    return folder / "weak"
+
+
+def _compile(
+    top: Path, files: list[Path], program: Path, template: Path, work: Path,
+    progress: Callable[[int, int], None] | None,
+) -> None:  # fmt: skip
+    config = work / "halocline/core/config.hpp"
+    config.parent.mkdir(parents=True)
+    config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION[name[1]], template.read_text()))
+    includes = [f"-I{work}", f"-I{top / 'src'}"]
+    compiled = [f for f in files if f.name not in NOT_SIMULATED]
+    objects = [work / f"{number}.o" for number in range(len(compiled))]
+    commands = [
+        [_compiler(), *FLAGS, *includes, *_include_folders(), "-c", str(file), "-o", str(made)]
+        for file, made in zip(compiled, objects, strict=True)
+    ]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, _ in enumerate(pool.map(_run, commands)):
+            if progress is not None:
+                progress(done + 1, len(commands) + 1)
+    link = ["-lrt", "-ldl"]
+    _run(["smpicxx", *FLAGS, *includes, str(program), *map(str, objects), "-o", str(work / "weak"), *link])
+    if progress is not None:
+        progress(len(commands) + 1, len(commands) + 1)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Error(f"the simulated program did not compile: {command[-3:]}\n{done.stderr[-2000:]}")
+
+
+def run(
+    program: Path, platform: str, hosts: list[str], settings: dict[str, str], arguments: dict[str, str]
+) -> dict[str, Any]:
+    """Runs the program on a platform and returns the numbers that it prints.
+
+    platform: SimGrid's XML; hosts: the host of every rank; settings: of SimGrid; arguments: of the program
+    Raises Error with the end of what the simulator says when it fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="halocline-simulated-") as made:
+        work = Path(made)
+        (work / "platform.xml").write_text(platform)
+        (work / "hosts").write_text("".join(f"{host}\n" for host in hosts))
+        command = [
+            "smpirun", "-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts",
+            *(f"--cfg={name}:{value}" for name, value in settings.items()), "--log=root.thresh:error",
+            str(program), *(f"{name}={value}" for name, value in arguments.items()),
+        ]  # fmt: skip
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        raise Error(f"the simulation ended with status {done.returncode}: {(done.stderr or done.stdout)[-1000:]}")
+    return json.loads(lines[-1])
