@@ -111,7 +111,7 @@ void bind_map(nb::module_& m) {
       .def_ro("per_node", &RankMap::per_node, "Processes of one node along each axis.")
       .def_prop_ro(
           "node", [](const RankMap& map) { return to_numpy(std::vector<std::int64_t>(map.node), {map.node.size()}); },
-          "Shape (ranks,): the node of every rank, as the network numbers them; a copy.")
+          nb::rv_policy::move, "Shape (ranks,): the node of every rank, as the network numbers them; a copy.")
       .def_prop_ro("ranks", &RankMap::ranks, "How many.")
       .def_prop_ro("ranks_per_node", &RankMap::ranks_per_node);
   m.def("natural_order", &natural_order, "network"_a, "grid"_a, "per_node"_a);
@@ -142,7 +142,7 @@ void bind_loads(nb::module_& m) {
       .def_prop_ro(
           "node_type",
           [](const Loads& l) { return to_numpy(std::vector<std::int32_t>(l.node_type), {l.node_type.size()}); },
-          "Shape (nodes,): index into node_types, -1 for an unused node.")
+          nb::rv_policy::move, "Shape (nodes,): index into node_types, -1 for an unused node.")
       .def_ro("unused_nodes", &Loads::unused_nodes);
   m.def(
       "evaluate",

@@ -69,6 +69,7 @@ NB_MODULE(_halocline, m) {
   bind_lattice(lattice);
   auto mapping = submodule("mapping");
   bind_mapping(mapping);
+  bind_mapping_model(mapping);
   auto qcd = submodule("qcd");
   bind_qcd_gauge(qcd);
   bind_qcd_io(qcd);
