@@ -131,6 +131,10 @@ REFUSED = {
     "three domains": (GOOD + "[solver]\nschwarz = { domains = [2, 1, 1] }", 'four integers x, y, z, t, or "auto"'),
     "links of ten reals": (GOOD + "[solver]\nschwarz = { link_reals = 10 }", "link_reals = 10: expected 18 or 12"),
     "quarter precision": (GOOD + '[solver]\nschwarz = { storage = "quarter" }', 'expected "float" or "half"'),
+    "eighth precision": (
+        GOOD + '[solver]\nschwarz = { arithmetic = "quarter" }',
+        'expected "auto", "float" or "half"',
+    ),
     "batch of none": (GOOD + "[solver]\nrhs_batch = 0", "rhs_batch = 0: expected an integer of at least 1"),
     "batch of thirteen": (GOOD + "[solver]\nrhs_batch = 13", "at most 12"),
     "unknown precision": (GOOD + '[solver]\nprecision = "half"', 'expected "mixed" or "double"'),

@@ -228,6 +228,11 @@ class Schwarz(Section):
     inner: str = key("jacobi", choice("jacobi", "minres"), "that inverse: Jacobi, or minimal residual")
     domains: Any = key("auto", domains, 'domains along x, y, z, t of each process, or "auto"')
     storage: str = key("float", choice("float", "half"), 'precision of the preconditioner: "float" or "half"')
+    arithmetic: str = key(
+        "auto",
+        choice("auto", "float", "half"),
+        'what storage "half" is computed in: "float", "half", or "auto", half where the CPU has it',
+    )
     link_reals: int = key(18, one_of(18, 12), "kept of a link: 18, or 12 with the third row computed")
     outer: str = key("bicgstab", choice(*OUTER_SOLVERS), "the solver in double: " + ", ".join(OUTER_SOLVERS))
 
@@ -297,6 +302,7 @@ class Solver(Section):
             "inner": k.inner,
             "domains": [0, 0, 0, 0] if k.domains == "auto" else list(k.domains),
             "storage": k.storage,
+            "arithmetic": k.arithmetic,
             "link_reals": k.link_reals,
         }
 

@@ -113,7 +113,8 @@ class Job:
         if solver.kind in ("auto", "schwarz"):
             k = solver.schwarz or Schwarz()
             say(
-                f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}, "
+                f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}"
+                f"{f' (arithmetic {k.arithmetic})' if k.storage == 'half' else ''}, "
                 f"{k.link_reals} reals a link, {k.outer} outside"
             )
         source = self.run.source
