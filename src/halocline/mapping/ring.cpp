@@ -165,7 +165,10 @@ std::vector<std::int64_t> strides_of(const Network& network) {
 
 std::string names_of(const Network& network, std::span<const Piece> pieces) {
   std::string text;
-  for (const Piece& piece : pieces) text += (text.empty() ? "" : ",") + piece.name(network);
+  for (const Piece& piece : pieces) {
+    if (!text.empty()) text += ',';
+    text += piece.name(network);
+  }
   return text;
 }
 
