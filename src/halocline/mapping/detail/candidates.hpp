@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// All rings that one process axis can run along, with what each puts on links and interfaces.
+///
+/// A map of rings is a product: a node is one vertex of every ring. So what a ring does at its vertices, taken apart
+/// from the others, gives the loads of every map that it is part of (detail/objective.hpp):
+///
+/// - its *kinds* of vertices: by which exits (axis and direction) its two neighbours are reached, and the bytes that
+/// count
+///   at the interface. A network axis can be shared by a fast and a slow piece of two rings, whose bytes then leave
+///   by the same exits;
+/// - its *lines*: along each of its pieces, at fixed other coordinates, which points belong to the ring and what each
+/// sends
+///   up and down. The same lines in many places are kept once.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "halocline/mapping/loads.hpp"
+#include "halocline/mapping/ring.hpp"
+
+namespace halocline::mapping::detail {
+
+/// What one process axis sends off a node, and inside it.
+struct Flow {
+  int nodes = 1;             ///< of its ring: grid / per_node
+  int directions = 2;        ///< 1: + and - take turns
+  Bytes off_node = 0;        ///< to the next node, one direction
+  Bytes loopback = 0;        ///< inside a node, one direction
+  std::int64_t senders = 0;  ///< messages off a node, one direction
+};
+
+std::vector<Flow> flows_of(const std::vector<int>& grid, const std::vector<int>& per_node, const Messages& messages);
+
+/// Bytes that leave by one exit, 2 axis + (0 up, 1 down).
+struct Leaving {
+  int exit = 0;
+  Bytes bytes = 0;
+  auto operator<=>(const Leaving&) const = default;
+};
+using Kind = std::vector<Leaving>;
+
+/// A point of a line: bytes [direction of the process axis, + and -][up, down].
+struct Point {
+  bool used = false;
+  std::array<std::array<Bytes, 2>, 2> bytes{};
+  bool operator==(const Point&) const = default;
+  bool operator<(const Point& other) const { return std::pair(used, bytes) < std::pair(other.used, other.bytes); }
+};
+using Line = std::vector<Point>;
+
+struct Candidate {
+  int id = 0;        ///< among the candidates of all process axes
+  int axis = 0;      ///< the process axis
+  int sequence = 0;  ///< place among the candidates of the axis when their nodes are compared in the order of the ring
+  std::vector<Piece> pieces;
+  std::vector<Kind> kinds;                 ///< different ones
+  std::vector<std::vector<Line>> lines;    ///< shape (pieces,): different ones
+  std::vector<std::array<Bytes, 2>> lone;  ///< shape (pieces,): busiest link up and down, nobody else on the axis
+  std::int64_t hops = 0;                   ///< of one message of every vertex to the next
+  std::vector<std::int64_t> offsets;       ///< shape (nodes,): node minus that of the first
+};
+
+/// @param others  nodes that the other rings need together: what leaves them less room is not listed
+std::vector<Candidate> candidates_of(const Network& network, const Flow& flow, Count count, std::int64_t others);
+
+/// Whether two rings may use these pieces of one axis.
+inline bool can_share(const Piece& a, const Piece& b) {
+  const Piece& fast = a.stride < b.stride ? a : b;
+  const Piece& slow = a.stride < b.stride ? b : a;
+  return fast.stride == 1 && slow.stride == fast.length;
+}
+
+/// Whether a ring of so many nodes may run through these pieces and use all of them, by parity and number.
+bool ring_possible(std::span<const Piece> pieces, int nodes);
+
+/// Visits every choice of at most one piece an axis.
+/// @param visit  called with the pieces (std::vector<Piece>&) and how many nodes each axis has left for other rings,
+///               multiplied (std::int64_t)
+template <typename Visit>
+void every_choice(const Network& network, std::int64_t least_left, Visit&& visit) {
+  std::vector<std::vector<Piece>> by_axis(network.axes.size());
+  std::int64_t nodes = 1;
+  for (const Piece& piece : pieces_of(network)) by_axis[static_cast<std::size_t>(piece.axis)].push_back(piece);
+  for (const Axis& axis : network.axes) nodes *= axis.length;
+  std::vector<Piece> chosen;
+  const auto choose = [&](auto&& self, std::size_t axis, std::int64_t left) -> void {
+    if (left < least_left) return;
+    if (axis == by_axis.size()) {
+      visit(chosen, left);
+      return;
+    }
+    self(self, axis + 1, left);
+    for (const Piece& piece : by_axis[axis]) {
+      chosen.push_back(piece);
+      self(self, axis + 1, left / piece.length);
+      chosen.pop_back();
+    }
+  };
+  choose(choose, 0, nodes);
+}
+
+}  // namespace halocline::mapping::detail
