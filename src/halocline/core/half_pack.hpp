@@ -185,53 +185,60 @@ __attribute__((always_inline)) inline void hold([[maybe_unused]] HalfPack<N>& p)
 inline constexpr bool native_half = false;
 
 template <int N>
-struct HalfPack {
+struct alignas(N * sizeof(Half)) HalfPack {
   using Scalar = Half;
   static constexpr int lanes = N;
-  static constexpr int width = std::min(N, native_lanes<float>);
-  using Part = Number<float, width>;
 
-  std::array<Part, N / width> part;  ///< numbers that halves can hold
+  std::array<Half, N> lane;
 
   HalfPack() = default;
-  explicit HalfPack(float number) { part.fill(Part(widen(narrow(number)))); }
+  explicit HalfPack(float number) { lane.fill(narrow(number)); }
 
   static HalfPack load(const Half* from) {
     HalfPack p;
-    for (int i = 0; i < N / width; ++i) p.part[i] = Stored<Half, Part>::load(from + i * width);
+    std::memcpy(static_cast<void*>(&p), from, sizeof(p));
     return p;
   }
-  void store(Half* to) const {
-    for (int i = 0; i < N / width; ++i) Stored<Half, Part>::store(to + i * width, part[i]);
-  }
+  void store(Half* to) const { std::memcpy(static_cast<void*>(to), this, sizeof(*this)); }
 
-  HalfPack& operator+=(const HalfPack& b) { return *this = *this + b; }
-  HalfPack& operator-=(const HalfPack& b) { return *this = *this - b; }
+  __attribute__((noinline)) HalfPack& operator+=(const HalfPack& b) {
+    rounded(*this, *this, b, [](const Part& x, const Part& y) { return x + y; });
+    return *this;
+  }
+  __attribute__((noinline)) HalfPack& operator-=(const HalfPack& b) {
+    rounded(*this, *this, b, [](const Part& x, const Part& y) { return x - y; });
+    return *this;
+  }
   __attribute__((noinline)) friend HalfPack operator+(const HalfPack& a, const HalfPack& b) {
-    return rounded(a, b, [](const Part& x, const Part& y) { return x + y; });
+    HalfPack sum;
+    rounded(sum, a, b, [](const Part& x, const Part& y) { return x + y; });
+    return sum;
   }
   __attribute__((noinline)) friend HalfPack operator-(const HalfPack& a, const HalfPack& b) {
-    return rounded(a, b, [](const Part& x, const Part& y) { return x - y; });
+    HalfPack difference;
+    rounded(difference, a, b, [](const Part& x, const Part& y) { return x - y; });
+    return difference;
   }
   __attribute__((noinline)) friend HalfPack operator*(const HalfPack& a, const HalfPack& b) {
-    return rounded(a, b, [](const Part& x, const Part& y) { return x * y; });
+    HalfPack product;
+    rounded(product, a, b, [](const Part& x, const Part& y) { return x * y; });
+    return product;
   }
   __attribute__((noinline)) friend HalfPack operator-(const HalfPack& a) {
-    HalfPack p;
-    for (int i = 0; i < N / width; ++i) p.part[i] = -a.part[i];
-    return p;
+    HalfPack minus;
+    for (int i = 0; i < N; ++i) minus.lane[i].bits = static_cast<std::uint16_t>(a.lane[i].bits ^ 0x8000u);
+    return minus;
   }
 
 private:
+  static constexpr int width = std::min(N, native_lanes<float>);
+  using Part = Number<float, width>;
+
   template <class Operation>
-  static HalfPack rounded(const HalfPack& a, const HalfPack& b, Operation operation) {
-    HalfPack p;
-    for (int i = 0; i < N / width; ++i) {
-      alignas(64) Half halves[width];
-      Stored<Half, Part>::store(halves, operation(a.part[i], b.part[i]));
-      p.part[i] = Stored<Half, Part>::load(halves);
-    }
-    return p;
+  static void rounded(HalfPack& to, const HalfPack& a, const HalfPack& b, Operation operation) {
+    using Memory = Stored<Half, Part>;
+    for (int i = 0; i < N; i += width)
+      Memory::store(&to.lane[i], operation(Memory::load(&a.lane[i]), Memory::load(&b.lane[i])));
   }
 };
 
@@ -251,21 +258,18 @@ struct LaneMoves<HalfPack<N>> {
 };
 
 template <int N>
-__attribute__((noinline)) HalfPack<N> permute(const HalfPack<N>& a, const std::int16_t* table) {
-  alignas(64) Half from[N], to[N];
-  a.store(from);
-  permute_halves<N>(to, from, table);
-  return HalfPack<N>::load(to);
+HalfPack<N> permute(const HalfPack<N>& a, const std::int16_t* table) {
+  HalfPack<N> moved;
+  permute_halves<N>(moved.lane.data(), a.lane.data(), table);
+  return moved;
 }
 template <int N>
 __attribute__((noinline)) HalfPack<N> permute_or_keep(const HalfPack<N>& a, const HalfPack<N>& b,
                                                       const std::int16_t* table, const HalfLaneMask<N>& kept) {
-  alignas(64) Half own[N], other[N];
-  a.store(own);
-  b.store(other);
+  HalfPack<N> merged = a;
   for (int i = 0; i < N; ++i)
-    if (!kept.raw[i]) own[i] = other[table[i]];
-  return HalfPack<N>::load(own);
+    if (!kept.raw[i]) merged.lane[i] = b.lane[table[i]];
+  return merged;
 }
 template <int N>
 HalfPack<N> permute_or_zero(const HalfPack<N>& a, const std::int16_t* table, const HalfLaneMask<N>& chosen) {

@@ -171,7 +171,7 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
 std::shared_ptr<const DomainLayout> DomainLayout::doubled() const {
   std::optional<Coordinates<4>> chosen;
   for (int axis = 0; axis < 4; ++axis) {
-    if (outer_[axis] % 2 != 0) continue;
+    if (outer_[axis] % 2 != 0 || (axis == 3 && chosen)) continue;
     Coordinates<4> tile = tile_;
     tile[axis] *= 2;
     if (!chosen || lane_cost(*geometry_, blocks_, tile) < lane_cost(*geometry_, blocks_, *chosen)) chosen = tile;

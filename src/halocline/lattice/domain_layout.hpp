@@ -68,7 +68,8 @@ public:
                                                   const Coordinates<4>& blocks, int lanes = max_lanes);
 
   /// The same domains with twice the lanes, for numbers of half the size: a tile holds two tiles of this layout, half
-  /// the outer extent apart along one axis, the one where the fewest steps look through faces or move lanes.
+  /// the outer extent apart along one axis, the one where the fewest steps look through faces or move lanes. Along t
+  /// only where no other axis can be divided: what goes through a domain slice by slice in t needs single lanes there.
   /// @returns  nothing where no axis has an even number of tiles, or the lanes would be more than twice max_lanes
   std::shared_ptr<const DomainLayout> doubled() const;
 

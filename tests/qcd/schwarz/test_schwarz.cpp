@@ -169,6 +169,7 @@ TEST_CASE("schwarz: numbers of 16 bits give the formula to 16 bits") {
     for (int link_reals : {18, 12}) {
       auto parameters = schwarz_parameters({2, 1, 1, 1}, 4, 2, inner);
       parameters.storage = "half";
+      parameters.arithmetic = "float";
       parameters.link_reals = link_reals;
       const Reference reference(gauge, every_term(), parameters);
       Schwarz fast(gauge, every_term(), parameters);

@@ -28,6 +28,8 @@ using test::Vector;
 constexpr Coordinates<4> extents{24, 4, 6, 4};
 constexpr double single = 4 * std::numeric_limits<float>::epsilon();  // as in test_schwarz.cpp
 constexpr double half_precision = 2.5 / 2048;
+/// Computed in half, with nsap = 1: that of test_half_arithmetic.cpp with corrections that are at most twice K b.
+constexpr double in_half_precision = 10.0 / 2048;
 
 /// Few ranks, and few grids of them.
 bool few() { return comm::world().size() <= 3; }
@@ -146,11 +148,18 @@ TEST_CASE("schwarz: sixteen bits, operations in turns on one object, and threads
   for_each_cut(global, 1, few() ? 1 : 4, [&](const auto& geometry, const Coordinates<4>& blocks) {
     auto parameters = test::schwarz_parameters(blocks, 1);
     parameters.storage = "half";
-    const int lanes = lattice::DomainLayout::best(geometry, blocks, core::native_lanes<float>)->lanes();
-    if (lanes != core::native_lanes<float>) return;
+    const auto layout = lattice::DomainLayout::best(geometry, blocks, core::native_lanes<float>);
+    if (layout->lanes() != core::native_lanes<float>) return;
     const GaugeField gauge = lattice.gauge(geometry);
     const auto psi = test::local_part(*geometry, lattice.psi, 12);
     const Reference reference(gauge, test::every_term(), parameters);
+    if (layout->doubled()) {
+      parameters.arithmetic = "half";
+      Schwarz computing(gauge, test::every_term(), parameters);
+      CHECK(distance(*geometry, run_thrice(computing, Operation::precondition, {psi})[0], reference.precondition(psi)) <
+            in_half_precision);
+    }
+    parameters.arithmetic = "float";
     Schwarz fast(gauge, test::every_term(), parameters);
     // Each leaves both exchanges, float's and half's, in a state that the next must find right.
     const Vector d = test::run(fast, Operation::apply, psi);

@@ -41,7 +41,7 @@ Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry
       break;
     }
   const auto lanes_of = [&](const Coordinates<4>& cut) {
-    return DomainLayout::best(geometry, cut, wanted_lanes(parameters))->lanes();
+    return preconditioner_lanes(parameters, *DomainLayout::best(geometry, cut, wanted_lanes(parameters)));
   };
   const int lanes = lanes_of(blocks);
   for (;;) {
@@ -84,20 +84,26 @@ Matrix::Implementation::Implementation(const GaugeField& gauge, const ActionPara
     : action((action_given.validate(), action_given)),
       parameters((given.validate(), given)),
       layout(DomainLayout::best(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns),
-                                wanted_lanes(parameters))) {
+                                wanted_lanes(parameters))),
+      inner(choose_arithmetic(parameters, layout)) {
   if (parameters.link_reals == 12) require_unitary(gauge);
   std::vector<double> inverse;
   if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
   const auto* blocks = inverse.empty() ? nullptr : &inverse;
   single = std::make_shared<const Coefficients<float>>(*layout, gauge, action, blocks, parameters.link_reals);
   if (parameters.storage == "half")
-    half = std::make_shared<const Coefficients<core::Half>>(*layout, gauge, action, blocks, parameters.link_reals);
+    half = std::make_shared<const Coefficients<core::Half>>(*inner.layout, gauge, action, blocks, parameters.link_reals,
+                                                            inner.arithmetic);
 }
 
 Matrix::Implementation::Implementation(const Implementation& other, std::shared_ptr<const DomainLayout> layout_given)
-    : action(other.action), parameters(other.parameters), layout(std::move(layout_given)) {
+    : action(other.action),
+      parameters(other.parameters),
+      layout(std::move(layout_given)),
+      inner(choose_arithmetic(parameters, layout)) {
   single = std::make_shared<const Coefficients<float>>(*layout, *other.single, *other.layout);
-  if (other.half) half = std::make_shared<const Coefficients<core::Half>>(*layout, *other.half, *other.layout);
+  if (other.half)
+    half = std::make_shared<const Coefficients<core::Half>>(*inner.layout, *other.half, *other.inner.layout);
 }
 
 Matrix::Matrix(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns)
@@ -118,6 +124,9 @@ Matrix Matrix::for_columns(int columns) const {
 
 const ActionParameters& Matrix::action() const noexcept { return implementation_->action; }
 const Parameters& Matrix::parameters() const noexcept { return implementation_->parameters; }
+std::string_view Matrix::arithmetic() const noexcept {
+  return implementation_->inner.arithmetic == Arithmetic::half ? "half" : "float";
+}
 const std::shared_ptr<const DomainLayout>& Matrix::layout() const noexcept { return implementation_->layout; }
 bool Matrix::shares_with(const Matrix& other) const noexcept { return implementation_ == other.implementation_; }
 

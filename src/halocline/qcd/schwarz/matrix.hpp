@@ -8,6 +8,7 @@
 /// asks for other domains, their numbers are brought into that order without a change of value.
 
 #include <memory>
+#include <string_view>
 
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
@@ -31,6 +32,8 @@ public:
 
   const ActionParameters& action() const noexcept;
   const Parameters& parameters() const noexcept;
+  /// What K computes in, "float" or "half": the choice, where the parameters leave it open.
+  std::string_view arithmetic() const noexcept;
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept;
   /// The memory is that of the other, too.
   bool shares_with(const Matrix& other) const noexcept;

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/half.hpp"
-#include "halocline/lattice/dispatch.hpp"
+#include "halocline/qcd/schwarz/detail/half_border.hpp"
 #include "halocline/qcd/schwarz/detail/matrix.hpp"
 #include "halocline/qcd/schwarz/detail/sweeps.hpp"
 
@@ -49,81 +46,23 @@ struct Schwarz::Implementation {
     const Matrix mine = matrix.for_columns(columns);
     const auto& numbers = *mine.implementation_;
     layout = numbers.layout;
-    single.emplace(layout, numbers.single, numbers.action, parameters, columns, transport);
+    single.emplace(ArithmeticChoice{Arithmetic::single, layout}, numbers.single, numbers.action, parameters, columns,
+                   transport);
+    arithmetic = mine.arithmetic();
     if (numbers.half) {
-      half.emplace(layout, numbers.half, numbers.action, parameters, columns, transport);
+      half.emplace(numbers.inner, numbers.half, numbers.action, parameters, columns, transport);
+      border.emplace(layout, numbers.inner);
       half_in = half->create();
       half_out = half->create();
     }
   }
 
-  /// A power of two for each column that brings its largest number to at most 16, from 8 up; 1 for a column of zeros.
-  std::vector<float> scales(const Field& in) const {
-    std::vector<double> largest(static_cast<std::size_t>(columns), 0.0);
-    const std::int64_t stride = in.column_stride();
-    const std::int64_t tiles = in.size() / in.tile_stride();
-#pragma omp parallel
-    {
-      std::vector<float> mine(static_cast<std::size_t>(columns), 0.0f);
-#pragma omp for schedule(static)
-      for (std::int64_t tile = 0; tile < tiles; ++tile)
-        for (int c = 0; c < columns; ++c) {
-          const float* numbers = in.data() + (tile * columns + c) * stride;
-          float most = mine[static_cast<std::size_t>(c)];
-          for (std::int64_t n = 0; n < stride; ++n) most = std::max(most, std::abs(numbers[n]));
-          mine[static_cast<std::size_t>(c)] = most;
-        }
-#pragma omp critical
-      for (int c = 0; c < columns; ++c)
-        largest[static_cast<std::size_t>(c)] =
-            std::max(largest[static_cast<std::size_t>(c)], double{mine[static_cast<std::size_t>(c)]});
-    }
-    layout->geometry().communicator().max(largest);
-    std::vector<float> out;
-    for (const double value : largest) {
-      int exponent = 0;
-      const bool usable = value > 0 && std::isfinite(value);
-      if (usable) std::frexp(value, &exponent);
-      out.push_back(usable ? std::ldexp(1.0f, 4 - exponent) : 1.0f);
-    }
-    return out;
-  }
-
-  void demote(lattice::DomainField<core::Half>& to, const Field& from, const std::vector<float>& scale) const {
-    const std::int64_t stride = from.column_stride();
-    const std::int64_t rows = from.size() / stride;
-#pragma omp parallel for schedule(static)
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const float factor = scale[static_cast<std::size_t>(row % columns)];
-      convert(to.data() + row * stride, from.data() + row * stride, stride, factor);
-    }
-  }
-  void promote(Field& to, const lattice::DomainField<core::Half>& from, const std::vector<float>& scale) const {
-    const std::int64_t stride = to.column_stride();
-    const std::int64_t rows = to.size() / stride;
-#pragma omp parallel for schedule(static)
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const float factor = 1.0f / scale[static_cast<std::size_t>(row % columns)];
-      convert(to.data() + row * stride, from.data() + row * stride, stride, factor);
-    }
-  }
-
-  template <class To, class From>
-  static void convert(To* to, const From* from, std::int64_t count, float factor) {
-    // A column of a tile is a whole number of registers: half fields fill theirs (tile_passes_half.cpp).
-    constexpr int width = core::native_lanes<float>;
-    using Real = core::Number<float, width>;
-    const Real by(factor);
-    for (std::int64_t n = 0; n < count; n += width)
-      core::Stored<To, Real>::store(to + n, by * core::Stored<From, Real>::load(from + n));
-  }
-
   void precondition(Field& out, const Field& in) {
     if (!half) return single->sweep(in, &out, nullptr);
-    const auto scale = scales(in);
-    demote(half_in, in, scale);
+    const auto scale = border->scales(in);
+    border->demote(half_in, in, scale);
     half->sweep(half_in, &half_out, nullptr);
-    promote(out, half_out, scale);
+    border->promote(out, half_out, scale);
   }
 
   Parameters parameters;
@@ -131,6 +70,8 @@ struct Schwarz::Implementation {
   std::shared_ptr<const DomainLayout> layout;
   std::optional<Sweeps<float>> single;
   std::optional<Sweeps<core::Half>> half;
+  std::optional<HalfBorder> border;
+  std::string_view arithmetic;
   lattice::DomainField<core::Half> half_in, half_out;
 };
 
@@ -144,6 +85,7 @@ Schwarz::Schwarz(Schwarz&&) noexcept = default;
 
 const Parameters& Schwarz::parameters() const noexcept { return implementation_->parameters; }
 const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { return implementation_->layout; }
+std::string_view Schwarz::arithmetic() const noexcept { return implementation_->arithmetic; }
 int Schwarz::columns() const noexcept { return implementation_->columns; }
 Schwarz::Field Schwarz::create() const { return implementation_->single->create(); }
 bool Schwarz::linear() const noexcept { return !implementation_->half && parameters().inner == "jacobi"; }

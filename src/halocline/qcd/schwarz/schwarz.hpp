@@ -31,6 +31,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "halocline/lattice/domain_field.hpp"
 #include "halocline/qcd/action.hpp"
@@ -79,6 +80,8 @@ public:
 
   const Parameters& parameters() const noexcept;
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept;
+  /// What K computes in, "float" or "half": the choice, where the parameters leave it open.
+  std::string_view arithmetic() const noexcept;
   int columns() const noexcept;
   /// A zero spinor field, [colour][spin][re, im] like SpinorField.
   Field create() const;

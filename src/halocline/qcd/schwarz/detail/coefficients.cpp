@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/schwarz/detail/coefficients.hpp"
 
+#include <cmath>
 #include <type_traits>
 
 #include "halocline/qcd/clover/detail/kernels.hpp"
@@ -23,14 +24,17 @@ S stored(double number) {
 template <class S>
 Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge,
                               const ActionParameters& action, const std::vector<double>* canonical_inverse,
-                              int asked_link_reals)
-    : link_reals(stored_link_reals(layout, asked_link_reals)) {
+                              int asked_link_reals, Arithmetic arithmetic)
+    : link_reals(stored_link_reals(layout, asked_link_reals, arithmetic)) {
+  int exponent = 0;
+  if (arithmetic == Arithmetic::half) std::frexp(0.5 / action.diagonal(), &exponent);
+  const double link_factor = std::ldexp(1.0, exponent), block_factor = std::ldexp(1.0, -exponent);
   const int lanes = layout.lanes();
   const std::int64_t all_tiles = std::int64_t{layout.domains()} * layout.tiles();
   links = core::AlignedArray<S>(all_tiles * 4 * link_reals * lanes);
   if (canonical_inverse != nullptr) blocks = core::AlignedArray<S>(all_tiles * clover::block_reals * lanes);
-  number = static_cast<float>(0.5 / action.diagonal());
-  for (int mu = 0; mu < 4; ++mu) row_factor[mu] = static_cast<float>(1 / action.hopping(mu));
+  number = static_cast<float>(block_factor * 0.5 / action.diagonal());
+  for (int mu = 0; mu < 4; ++mu) row_factor[mu] = static_cast<float>(block_factor / action.hopping(mu));
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < all_tiles; ++i)
     for (int lane = 0; lane < lanes; ++lane) {
@@ -41,14 +45,14 @@ Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const GaugeFi
         S* to = links.data() + (i * 4 + mu) * link_reals * lanes + lane;
         for (int n = 0; n < link_reals; ++n) {
           const auto& e = u.e[n / 6][n / 2 % 3];
-          to[n * lanes] = stored<S>(action.hopping(mu) * (n % 2 == 0 ? e.re : e.im));
+          to[n * lanes] = stored<S>(link_factor * action.hopping(mu) * (n % 2 == 0 ? e.re : e.im));
         }
       }
       if (canonical_inverse == nullptr) continue;
       const double* from =
           canonical_inverse->data() + lattice::linear_index<4>(x, layout.geometry().local()) * clover::block_reals;
       S* to = blocks.data() + i * clover::block_reals * lanes + lane;
-      for (int n = 0; n < clover::block_reals; ++n) to[n * lanes] = stored<S>(0.5 * from[n]);
+      for (int n = 0; n < clover::block_reals; ++n) to[n * lanes] = stored<S>(block_factor * 0.5 * from[n]);
     }
 }
 

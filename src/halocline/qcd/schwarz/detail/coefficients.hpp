@@ -2,6 +2,10 @@
 #pragma once
 /// @file
 /// Links and inverse clover blocks in the order of the passes, for one way of storing them.
+///
+/// For computations in half both are normalised: links are divided by the power of two that brings 1 / (2 A), without
+/// clover coefficients, between 1/2 and 1, and blocks are multiplied by it. Only their products matter. So no sum over
+/// the eight directions is much larger than the field, and a large mass does not make the blocks vanish.
 
 #include <array>
 #include <vector>
@@ -10,6 +14,7 @@
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/domain_layout.hpp"
 #include "halocline/qcd/action.hpp"
+#include "halocline/qcd/schwarz/detail/arithmetic.hpp"
 
 namespace halocline::qcd {
 class GaugeField;
@@ -27,7 +32,8 @@ struct Coefficients {
 
   /// @param canonical_inverse  clover::canonical_inverse, or null without a clover term
   Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge, const ActionParameters& action,
-               const std::vector<double>* canonical_inverse, int link_reals);
+               const std::vector<double>* canonical_inverse, int link_reals,
+               Arithmetic arithmetic = Arithmetic::single);
   /// The numbers of another layout of the same box, with as many lanes.
   Coefficients(const lattice::DomainLayout& layout, const Coefficients& other,
                const lattice::DomainLayout& other_layout);

@@ -33,24 +33,28 @@ inline constexpr int spinor_numbers = 24;
 inline constexpr int half_numbers = 12;
 inline constexpr int block_numbers = 72;
 
-/// How the lanes of a layout move, in the form that the instruction set wants. Entry d is direction d.
-template <int V>
+/// How the lanes of a layout move, in the form that the instruction set wants for these numbers. Entry d is direction
+/// d.
+template <class Real>
 struct LaneTables {
-  alignas(64) std::int32_t moved[8][V];            ///< lane that comes in, by lane
-  alignas(64) std::int32_t slot_lane[8][V];        ///< place in the slot, of lanes that look through the face
-  std::array<core::LaneMask<float, V>, 8> inside;  ///< lanes that stay inside
-  std::array<int, 4> face_lanes;                   ///< V / T_mu
+  static constexpr int V = core::Lanes<Real>::count;
+  using Index = typename core::LaneMoves<Real>::Index;
+  using Chosen = typename core::LaneMoves<Real>::Chosen;
+  alignas(64) Index moved[8][V];      ///< lane that comes in, by lane
+  alignas(64) Index slot_lane[8][V];  ///< place in the slot, of lanes that look through the face
+  std::array<Chosen, 8> inside;       ///< lanes that stay inside
+  std::array<int, 4> face_lanes;      ///< V / T_mu
 
   explicit LaneTables(const lattice::DomainLayout& layout) {
     for (int d = 0; d < 8; ++d) {
       std::array<bool, V> in{};
       for (int lane = 0; lane < V; ++lane) {
-        moved[d][lane] = layout.moved(d)[lane];
+        moved[d][lane] = static_cast<Index>(layout.moved(d)[lane]);
         slot_lane[d][lane] = 0;
         in[lane] = layout.stays_inside(d)[lane] != 0;
       }
-      inside[d] = core::LaneMask<float, V>(in);
-      int place = 0;
+      inside[d] = Chosen(in);
+      Index place = 0;
       for (const int lane : layout.looking_lanes(d)) slot_lane[d][lane] = place++;
     }
     for (int mu = 0; mu < 4; ++mu) face_lanes[mu] = layout.face_lanes(mu);
@@ -70,15 +74,18 @@ struct DomainView {
   std::array<float, 4> row_factor{1, 1, 1, 1};  ///< what conj(row0 x row1) is multiplied by, with two rows
 };
 
-template <class S, int V, int rows>
+/// @tparam S     number in memory
+/// @tparam Real  pack that is computed with, a tile wide: of floats, or of halves where S is half
+template <class S, class Real, int rows>
 struct TileHop {
-  using Real = core::Number<float, V>;
+  static constexpr int V = core::Lanes<Real>::count;
   using C = Complex<Real>;
   using Memory = core::Stored<S, Real>;
+  using Sum = typename core::Lanes<Real>::Scalar;
   static constexpr int link_numbers = 6 * rows;
 
   const DomainView<S>& view;
-  const LaneTables<V>& lanes;
+  const LaneTables<Real>& lanes;
   const lattice::DomainNeighbour* neighbours;  ///< of this tile
   std::int64_t tile;
 
@@ -103,7 +110,7 @@ struct TileHop {
   template <int d>
   HALOCLINE_INLINE void move(C (&h)[3]) const {
     if constexpr (V > 1) {
-      const auto table = core::load_table<float, V>(lanes.moved[d]);
+      const auto table = core::LaneMoves<Real>::table(lanes.moved[d]);
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) {
         h[colour].re = core::permute_or_zero(h[colour].re, table, lanes.inside[d]);
@@ -121,7 +128,7 @@ struct TileHop {
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) h[colour] = load(slot + 4 * colour * V);
     } else if constexpr (V > 1) {
-      const auto table = core::load_table<float, V>(lanes.slot_lane[d]);
+      const auto table = core::LaneMoves<Real>::table(lanes.slot_lane[d]);
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) {
         const S* at = slot + 4 * colour * count;
@@ -232,7 +239,7 @@ struct TileHop {
 
   /// The sums, [colour][spin][re, im][lane].
   template <bool own, bool through_faces>
-  HALOCLINE_INLINE void run(float* sum) const {
+  HALOCLINE_INLINE void run(Sum* sum) const {
     using L = core::Lanes<Real>;
     const auto put = [&](int spin, const C(&v)[3]) {
 #pragma GCC unroll 3

@@ -18,6 +18,7 @@ struct Matrix::Implementation {
   std::shared_ptr<const lattice::DomainLayout> layout;
   std::shared_ptr<const Coefficients<float>> single;
   std::shared_ptr<const Coefficients<core::Half>> half;  ///< null where K is stored in float
+  ArithmeticChoice inner;                                ///< of K, and the layout of `half`
 };
 
 }  // namespace halocline::qcd::schwarz

@@ -11,14 +11,14 @@
 namespace halocline::qcd::schwarz {
 
 template <class S>
-Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout,
-                  std::shared_ptr<const Coefficients<S>> coefficients, const ActionParameters& action,
-                  const Parameters& parameters, int columns, const std::string& transport)
-    : layout_(std::move(layout)),
+Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>> coefficients,
+                  const ActionParameters& action, const Parameters& parameters, int columns,
+                  const std::string& transport)
+    : layout_(std::move(layout.layout)),
       parameters_(parameters),
       columns_(columns),
       coefficients_(std::move(coefficients)),
-      passes_(TilePasses<S>::make(*layout_, parameters.link_reals)),
+      passes_(TilePasses<S>::make(*layout_, parameters.link_reals, layout.arithmetic)),
       r_(create()),
       z_(create()),
       work_(create()) {
@@ -41,7 +41,7 @@ Sweeps<S>::Sweeps(std::shared_ptr<const lattice::DomainLayout> layout,
     inbox_place_.push_back(numbers);
     numbers += (face_numbers(i % 4) + 31) / 32 * 32;
   }
-  inbox_ = core::AlignedArray<S>(numbers + lattice::DomainLayout::max_lanes);
+  inbox_ = core::AlignedArray<S>(numbers + layout_->lanes());
   faces_.resize(static_cast<std::size_t>(domains));
   targets_.resize(static_cast<std::size_t>(domains));
   const auto& geometry = layout_->geometry();

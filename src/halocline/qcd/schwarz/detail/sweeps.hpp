@@ -54,9 +54,10 @@ class Sweeps {
 public:
   using Field = lattice::DomainField<S>;
 
+  /// @param layout  of fields, and of the coefficients
   /// Collective: yes.
-  Sweeps(std::shared_ptr<const lattice::DomainLayout> layout, std::shared_ptr<const Coefficients<S>> coefficients,
-         const ActionParameters& action, const Parameters& parameters, int columns, const std::string& transport);
+  Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>> coefficients, const ActionParameters& action,
+         const Parameters& parameters, int columns, const std::string& transport);
 
   Field create() const { return Field(layout_, 24, columns_); }
 

@@ -26,6 +26,7 @@
 
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/domain_layout.hpp"
+#include "halocline/qcd/schwarz/detail/arithmetic.hpp"
 
 namespace halocline::qcd::schwarz {
 
@@ -57,7 +58,7 @@ struct FaceTargets {
   std::array<std::complex<float>, 8> phase{1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f};
 };
 
-/// The passes for one layout, storage S and links of 6 x rows reals.
+/// The passes for one layout, storage S, arithmetic and links of 6 x rows reals.
 template <class S>
 class TilePasses {
 public:
@@ -69,17 +70,23 @@ public:
   virtual void pack(const FaceTargets<S>& targets, const PassFields<S>& fields, const S* spinor,
                     std::int32_t tile) const = 0;
 
-  /// @param link_reals  18 or 12; with fewer lanes than a register has, 18
-  static std::unique_ptr<TilePasses> make(const lattice::DomainLayout& layout, int link_reals);
+  /// @param link_reals  18 or 12; in float, with fewer lanes than a register has, 18
+  static std::unique_ptr<TilePasses> make(const lattice::DomainLayout& layout, int link_reals,
+                                          Arithmetic arithmetic = Arithmetic::single);
 };
 
 /// Reals a link takes for a layout when this number is asked for.
-int stored_link_reals(const lattice::DomainLayout& layout, int asked);
+int stored_link_reals(const lattice::DomainLayout& layout, int asked, Arithmetic arithmetic = Arithmetic::single);
+
+/// The passes computed in half.
+/// @throws InvalidArgument  where the lanes do not fill a register of halves
+std::unique_ptr<TilePasses<core::Half>> passes_in_half(const lattice::DomainLayout& layout, int link_reals);
 
 template <>
-std::unique_ptr<TilePasses<float>> TilePasses<float>::make(const lattice::DomainLayout& layout, int link_reals);
+std::unique_ptr<TilePasses<float>> TilePasses<float>::make(const lattice::DomainLayout& layout, int link_reals,
+                                                           Arithmetic arithmetic);
 template <>
 std::unique_ptr<TilePasses<core::Half>> TilePasses<core::Half>::make(const lattice::DomainLayout& layout,
-                                                                     int link_reals);
+                                                                     int link_reals, Arithmetic arithmetic);
 
 }  // namespace halocline::qcd::schwarz

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The passes of tile_passes.hpp for one number of lanes, compiled apart for each way of storing.
+/// The passes of tile_passes.hpp for one kind of pack, compiled apart for each way of storing and computing.
 
 #include <algorithm>
 #include <complex>
@@ -16,13 +16,15 @@
 
 namespace halocline::qcd::schwarz {
 
-template <class S, int V, int rows>
+template <class S, class Real, int rows>
 class TilePassesOf final : public TilePasses<S> {
-  using Hop = TileHop<S, V, rows>;
-  using Real = typename Hop::Real;
+  static constexpr int V = core::Lanes<Real>::count;
+  using Hop = TileHop<S, Real, rows>;
   using C = Complex<Real>;
   using Memory = core::Stored<S, Real>;
   using L = core::Lanes<Real>;
+  using Sum = typename L::Scalar;
+  using Index = typename core::LaneMoves<Real>::Index;
 
 public:
   explicit TilePassesOf(const lattice::DomainLayout& layout) : layout_(&layout), lanes_(layout) {
@@ -32,7 +34,7 @@ public:
       for (const auto tile : layout.seen_tiles(d)) seen_slot_[static_cast<std::size_t>(8 * tile + d)] = slot++;
       int place = 0;
       for (int lane = 0; lane < V; ++lane) compress_[d][lane] = 0;
-      for (const auto lane : layout.seen_lanes(d)) compress_[d][place++] = lane;
+      for (const auto lane : layout.seen_lanes(d)) compress_[d][place++] = static_cast<Index>(lane);
     }
   }
 
@@ -78,7 +80,7 @@ private:
     view.row_factor = fields.row_factor;
     for (int d = 0; d < 8; ++d)
       view.face_slot[d] = std::int64_t{fields.columns} * half_numbers * lanes_.face_lanes[d % 4];
-    alignas(64) float sum[spinor_numbers * V];
+    alignas(64) Sum sum[spinor_numbers * V];
     for (std::int32_t i = begin; i < end; ++i) {
       const std::int64_t tile = tiles != nullptr ? tiles[i] : i;
       const S* block = fields.blocks != nullptr ? fields.blocks + tile * (block_numbers * V) : nullptr;
@@ -110,7 +112,7 @@ private:
   }
 
   template <bool own, bool through_faces>
-  static __attribute__((noinline)) void hop(float* sum, const DomainView<S>& view, const LaneTables<V>& lanes,
+  static __attribute__((noinline)) void hop(Sum* sum, const DomainView<S>& view, const LaneTables<Real>& lanes,
                                             std::int64_t tile) {
     const Hop one{view, lanes, view.table + 8 * tile, tile};
     one.template run<own, through_faces>(sum);
@@ -118,7 +120,7 @@ private:
 
   /// The vectors of a pass, at `at` of each, with B times the sums of the hop.
   template <Pass pass>
-  static __attribute__((noinline)) void join(const float* sum, const S* block, const PassFields<S>& fields,
+  static __attribute__((noinline)) void join(const Sum* sum, const S* block, const PassFields<S>& fields,
                                              std::int64_t at) {
     const auto from = [&](const S* field) { return field != nullptr ? field + at : nullptr; };
     const S* add = from(fields.add);
@@ -219,7 +221,7 @@ private:
       }
     } else if constexpr (V > 1) {
       // The lanes that travel come first; what is stored behind them is overwritten by the next number or is padding.
-      const auto table = core::load_table<float, V>(compress_[d]);
+      const auto table = core::LaneMoves<Real>::table(compress_[d]);
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) {
         S* at = to + (4 * colour + 2 * s) * count;
@@ -243,9 +245,9 @@ private:
   }
 
   const lattice::DomainLayout* layout_;
-  LaneTables<V> lanes_;
+  LaneTables<Real> lanes_;
   std::vector<std::int32_t> seen_slot_;  ///< [tile][direction]: slot in the faces of those who see the tile, or -1
-  alignas(64) std::int32_t compress_[8][V];
+  alignas(64) Index compress_[8][V];
 };
 
 }  // namespace halocline::qcd::schwarz
