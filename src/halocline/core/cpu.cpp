@@ -34,6 +34,7 @@ bool has(std::string_view feature) noexcept {
   if (feature == "avx512vl") return __builtin_cpu_supports("avx512vl");
   if (feature == "avx512vnni") return __builtin_cpu_supports("avx512vnni");
   if (feature == "avx512bf16") return __builtin_cpu_supports("avx512bf16");
+  if (feature == "avx512fp16") return __builtin_cpu_supports("avx512fp16");
   return false;
 }
 }  // namespace
