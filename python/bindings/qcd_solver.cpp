@@ -63,6 +63,24 @@ nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const s
   return out;
 }
 
+/// The trial of "auto" on these right-hand sides; None where there is none.
+nb::object choose(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
+  std::vector<std::span<const complex>> values;
+  for (const auto& source : sources) values.push_back(canonical_values(source, *q.geometry, {4, 3}, "the source"));
+  std::optional<qcd::Trial> trial;
+  {
+    nb::gil_scoped_release unlocked;
+    trial = q.solver.choose(values, without_lock(progress));
+  }
+  if (!trial) return nb::none();
+  nb::dict d;
+  d["chosen"] = trial->chosen;
+  d["columns"] = trial->columns;
+  d["schwarz_seconds"] = trial->schwarz_seconds;
+  d["bicgstab_seconds"] = trial->bicgstab_seconds;
+  return d;
+}
+
 qcd::SolverParameters parameters_from(const nb::dict& d) {
   qcd::SolverParameters p;
   p.kind = nb::cast<std::string>(d["kind"]);
@@ -71,12 +89,14 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.precision = nb::cast<std::string>(d["precision"]);
   p.even_odd = nb::cast<bool>(d["even_odd"]);
   p.rhs_batch = nb::cast<int>(d["rhs_batch"]);
+  p.choice = nb::cast<std::string>(d["choice"]);
   p.outer = nb::cast<std::string>(d["outer"]);
   p.schwarz.nsap = nb::cast<int>(d["nsap"]);
   p.schwarz.inner = nb::cast<std::string>(d["inner"]);
   p.schwarz.steps = nb::cast<int>(d["steps"]);
   p.schwarz.blocks = nb::cast<std::array<std::int64_t, 4>>(d["domains"]);
   p.schwarz.storage = nb::cast<std::string>(d["storage"]);
+  p.schwarz.arithmetic = nb::cast<std::string>(d["arithmetic"]);
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
   return p;
 }
@@ -150,6 +170,7 @@ void bind_qcd_solver(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), to_dict(report));
           },
           "source"_a, "progress"_a.none())
+      .def("choose", &choose, "sources"_a, "progress"_a.none())
       .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none());
 }
 

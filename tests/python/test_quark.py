@@ -73,10 +73,14 @@ def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     D.solve(spinor)
     (note,) = D.report["notes"]
-    assert note.startswith("auto: schwarz gains") and "even-odd bicgstab" in note
+    assert note.startswith("auto: schwarz would take") and "even-odd bicgstab" in note
     chosen = D.report["method"]
     D.solve(spinor)
     assert D.report["notes"] == [] and D.report["method"] == chosen
+    trial = D.choose([spinor])
+    assert trial["chosen"] in chosen and trial["columns"] == 1
+    assert trial["bicgstab_seconds"] > 0 and f"{trial['bicgstab_seconds']:.3g} s (one right-hand side" in note
+    assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.runfile.Solver(kind="cg")).choose([spinor]) is None
 
 
 @pytest.mark.parametrize("kind", ["auto", "schwarz", "bicgstab", "cg", "gcr"])

@@ -3,10 +3,12 @@
 
 import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -97,7 +99,7 @@ def test_correlators_do_not_depend_on_the_solver(data, cases, tmp_path, monkeypa
         _, (found[name],) = hc.qcd.spectrum(parse_run_file(text, "run.toml"), reporter=hears)
         assert found[name].residuals.max() < 1e-12
         assert not hears.warnings
-        assert any(line.startswith("auto: schwarz gains") for line in hears.lines) == (name == "auto")
+        assert any(line.startswith("auto: schwarz would take") for line in hears.lines) == (name == "auto")
         last, together = hears.words[-1][1], {"plain": "column 12:", "fugaku": "columns 9 to 12:"}
         assert last.startswith("12 of 12 columns")
         assert any(words.startswith(together.get(name, "columns 1 to 12:")) for _, words in hears.words)
@@ -134,25 +136,87 @@ class Stops(Reporter):
         return any(line.startswith("[2/") for line in self.lines)
 
 
+class StopsOnceChosen(Reporter):
+    """Asks to stop as soon as there is a result file: the solver is chosen, and no column is solved."""
+
+    def stop_requested(self):
+        return Path("out.h5").exists()
+
+
+THREE = (
+    "[gauge]\ngenerate = { size = [4, 4, 4, 4], beta = 6.0, sweeps = 4, separation = 2, configurations = 3 }\n"
+    '[action]\nmass = 0.1\ncsw = 1.0\n[output]\nfile = "OUT"\n[solver]\nkind = "KIND"\n'
+)
+
+
+def three(output: str, kind: str = "auto"):
+    return parse_run_file(THREE.replace("OUT", output).replace("KIND", kind), output)
+
+
+def assert_same_bits(ours, theirs):
+    assert [m.name for m in ours] == [m.name for m in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        assert np.array_equal(mine.mesons["pion"], other.mesons["pion"])
+        assert np.array_equal(mine.nucleon, other.nucleon)
+        assert np.array_equal(mine.iterations, other.iterations)
+
+
+def cut_after(whole: str, parts: str, configurations: int) -> None:
+    """The file that a run leaves which was stopped after so many configurations."""
+    shutil.copy(whole, parts)
+    with h5py.File(parts, "a") as file:
+        for index in range(configurations, 3):
+            del file[f"configurations/{index:04d}"]
+
+
 def test_a_stopped_run_goes_on_with_the_same_result(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (
-        "[gauge]\ngenerate = { size = [4, 4, 4, 4], beta = 6.0, sweeps = 4, separation = 2, configurations = 3 }\n"
-        '[action]\nmass = 0.1\ncsw = 1.0\n[output]\nfile = "OUT"\n'
-        # The timed choice of "auto" may fall differently, and the last bits with it.
-        '[solver]\nkind = "bicgstab"\n'
-    )
-    whole = parse_run_file(text.replace("OUT", "whole.h5"), "a")
-    parts = parse_run_file(text.replace("OUT", "parts.h5"), "b")
-    _, expected = hc.qcd.spectrum(whole)
+    _, expected = hc.qcd.spectrum(three("whole.h5", "bicgstab"))
+    parts = three("parts.h5", "bicgstab")
     with pytest.raises(hc.Interrupted, match="the same command goes on"):
         hc.qcd.spectrum(parts, reporter=Stops())
     assert len(results.read_spectrum("parts.h5")[1]) == 1
     _, measured = hc.qcd.spectrum(parts)
-    assert [m.name for m in measured] == [m.name for m in expected]
-    for ours, theirs in zip(measured, expected, strict=True):
-        assert np.array_equal(ours.mesons["pion"], theirs.mesons["pion"])
-        assert np.array_equal(ours.nucleon, theirs.nucleon)
+    assert_same_bits(measured, expected)
+    assert results.choice_of(results.read_spectrum("parts.h5")[0]) is None
+
+
+def test_auto_chooses_once_and_a_stopped_run_goes_on_with_the_same_bits(tmp_path, monkeypatch):
+    """Whatever the trial finds: the record is that of the run which is resumed, and no other trial is made."""
+    monkeypatch.chdir(tmp_path)
+    hears = Hears()
+    root, expected = hc.qcd.spectrum(three("whole.h5"), reporter=hears)
+    assert sum(line.startswith("auto: schwarz would take") for line in hears.lines) == 1
+    choice = results.choice_of(results.read_spectrum("whole.h5")[0])
+    assert choice == results.choice_of(root) == results.as_json(root, expected)["solver_choice"]
+    assert choice["columns"] == 12 and choice["ranks"] == 1
+    faster = "schwarz" if choice["schwarz_seconds"] < choice["bicgstab_seconds"] else "bicgstab"
+    assert choice["chosen"] == faster
+    assert all(choice["chosen"] in m.attributes["method"] for m in expected)
+    # Stopped before the first configuration was finished, or later.
+    for configurations in range(3):
+        cut_after("whole.h5", f"{configurations}.h5", configurations)
+        hears = Hears()
+        _, measured = hc.qcd.spectrum(three(f"{configurations}.h5"), reporter=hears)
+        said = [line for line in hears.lines if line.startswith("auto: ")]
+        assert said == [f"auto: {faster}, as chosen when this run began"]
+        assert_same_bits(measured, expected)
+    _, by_name = hc.qcd.spectrum(three("named.h5", faster))
+    assert_same_bits(by_name, expected)
+
+
+@pytest.mark.parametrize("chosen", ["schwarz", "bicgstab"])
+def test_a_recorded_choice_is_taken(tmp_path, monkeypatch, chosen):
+    monkeypatch.chdir(tmp_path)
+    run = three("out.h5")
+    with pytest.raises(hc.Interrupted):
+        hc.qcd.spectrum(run, reporter=StopsOnceChosen())
+    file = results.SpectrumFile("out.h5", run, {})
+    assert file.choice is not None and not file.measured
+    file.keep_choice(file.choice | {"chosen": chosen})
+    _, measured = hc.qcd.spectrum(run)
+    _, by_name = hc.qcd.spectrum(three("named.h5", chosen))
+    assert_same_bits(measured, by_name)
 
 
 def test_results_of_other_physics_are_not_mixed(lime, tmp_path, monkeypatch):
@@ -243,6 +307,10 @@ def test_solve_writes_propagators_that_solve_the_equation(halocline, lime, tmp_p
     assert max(numbers["residuals"]) < 1e-12 and len(numbers["iterations"]) == 12
 
 
+def finished_configurations(path) -> int:
+    return len(results.read_spectrum(path)[1]) if path.exists() else 0
+
+
 def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path):
     (tmp_path / "run.toml").write_text(
         "[gauge]\ngenerate = { size = [6, 6, 6, 8], beta = 6.0, sweeps = 3, separation = 2, configurations = 200 }\n"
@@ -251,7 +319,8 @@ def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path):
     command = [sys.executable, "-m", "halocline.cli.main", "qcd", "spectrum", "run.toml"]
     run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 200
-    while not (tmp_path / "out.h5").exists() and time.monotonic() < deadline:
+    # The file is there as soon as the solver is chosen.
+    while not finished_configurations(tmp_path / "out.h5") and time.monotonic() < deadline:
         time.sleep(0.1)
     run.send_signal(signal.SIGINT)
     _, said = run.communicate(timeout=200)

@@ -60,14 +60,18 @@ class WilsonClover:
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
         )
         self._u = u
+        self._choice = ""
         self._solver: Solver | None = None
         self._prepare(solver or Solver())
 
     @classmethod
-    def from_sections(cls, u: GaugeField, action: Action, solver: Solver) -> WilsonClover:
-        """From the [action] and [solver] of a run file."""
+    def from_sections(cls, u: GaugeField, action: Action, solver: Solver, choice: str = "") -> WilsonClover:
+        """From the [action] and [solver] of a run file.
+
+        choice: what kind = "auto" takes without a trial, "schwarz" or "bicgstab"; empty for a trial
+        """
         self = cls.__new__(cls)
-        self.action, self._u, self._solver = action, u, None
+        self.action, self._u, self._solver, self._choice = action, u, None, choice
         self._prepare(solver)
         return self
 
@@ -78,7 +82,8 @@ class WilsonClover:
         a, s = self.action, solver
         boundary = [complex(b) for b in a.boundary]
         self._quark = _halocline.qcd.Quark(
-            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t, s.as_binding_values()
+            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
+            s.as_binding_values() | {"choice": self._choice if s.kind == "auto" else ""},
         )  # fmt: skip
         self._solver = solver
 
@@ -132,8 +137,8 @@ class WilsonClover:
         """The x with D x = source.
 
         With kind = "auto" the first solve on a gauge field begins with a short trial of two methods, whose timing
-        decides; the last bits may therefore differ from run to run, by less than the tolerance. Any other kind is
-        reproducible.
+        decides; the last bits may therefore differ from run to run, by less than the tolerance. What was chosen gives
+        the bits that it gives by name. Any other kind is reproducible.
 
         progress: called with iterations and residual; returning False stops, which raises Interrupted
         changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
@@ -152,6 +157,19 @@ class WilsonClover:
         if unknown:
             raise InvalidArgument(f"solve: no option {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
         self._prepare(Solver(**(known | changes)))
+
+    def choose(self, sources: Sequence[Spinor], progress: Progress | None = None) -> dict[str, Any] | None:
+        """The trial of kind = "auto" on right-hand sides, as many of them as are solved together; once for each number.
+
+        progress: called with iterations and residual; returning False ends the trial, which then is none
+        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many together), and `schwarz_seconds` and
+        `bicgstab_seconds`, foretold for their whole solve (None: never); None where there is nothing to choose.
+        """
+        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        trial = self._quark.choose(sources, progress)
+        if trial is None:
+            return None
+        return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
 
     def solve_columns(
         self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
@@ -236,6 +254,7 @@ def propagator(
     kind: str = "point",
     progress: Callable[[int, dict[str, Any]], None] | None = None,
     inner: Callable[[int, int, int, float], bool] | None = None,
+    chosen: Callable[[dict[str, Any]], None] | None = None,
     **source_keys: Any,
 ) -> Propagator:
     """Twelve solutions from one source, `D.rhs_batch` columns at a time.
@@ -244,6 +263,7 @@ def propagator(
     progress: called for each finished column with its number (1 to 12) and the solver's report
     inner: called during a solve with the first column and the number of those that are solved together, iterations and
     worst residual; returning False stops, which raises Interrupted
+    chosen: called before the first solve with what `D.choose` found, where there was something to choose
     Returns a Propagator with attributes `reports` (twelve) beside its arrays.
     Raises InvalidArgument, and Error when a column does not converge.
     """
@@ -254,6 +274,10 @@ def propagator(
     sources = source_columns(D._u, how, source, boundary)
     batches = -(-len(sources) // D.rhs_batch)
     together = -(-len(sources) // batches)
+    if chosen is not None:
+        trial = D.choose(sources, None if inner is None else functools.partial(inner, 0, together))
+        if trial is not None:
+            chosen(trial)
     for first in range(0, len(sources), together):
         some = sources[first : first + together]
         heard = None if inner is None else functools.partial(inner, first, len(some))

@@ -2,7 +2,8 @@
 """The HDF5 file that a spectrum run leaves, and the resumption of a run from it.
 
     /                      attributes: format, version, revision, parameters (JSON, every default included),
-                           physics_hash, run_file (its text), lattice, kappa, m0, csw, boundary, basis, momenta
+                           physics_hash, run_file (its text), lattice, kappa, m0, csw, boundary, basis, momenta,
+                           solver_choice (JSON: what kind = "auto" found, where it was asked)
     /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...
         positions          (sources, 4) integer, x y z t
         residuals          (sources, 12) |b - D x| / |b| of each column, and iterations beside it
@@ -11,7 +12,8 @@
 
 A configuration is added by writing the whole file anew beside the old one and renaming it, so a run that is killed, or
 a disk that is full, never costs what was there. A later run with the same physics skips what is finished; one with
-other physics is refused with the first difference.
+other physics is refused with the first difference. What kind = "auto" chose is put on disk before the first solve, and
+is kept: a run that goes on takes it, and so gives the bits that it would have given without the stop.
 """
 
 from __future__ import annotations
@@ -75,13 +77,15 @@ class SpectrumFile:
         self.run = run
         self.attributes = dict(attributes)
         self.measured: list[Measured] = []
+        self.choice: dict[str, Any] | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(f"{self.path.parent}: cannot be made a folder: {error.strerror}.") from None
         if self.path.exists():
             self._check_same_physics()
-            self.measured = read_spectrum(self.path)[1]
+            root, self.measured = read_spectrum(self.path)
+            self.choice = choice_of(root)
         elif not os.access(self.path.parent, os.W_OK):
             raise FileError(f"{self.path}: cannot be written: no permission in its folder.")
 
@@ -105,6 +109,18 @@ class SpectrumFile:
     def add(self, measured: Measured) -> None:
         """Adds a configuration and puts the file on disk, whole. Raises FileError; the old file then stands."""
         self.measured.append(measured)
+        try:
+            self._replace()
+        except FileError:
+            self.measured.pop()
+            raise
+
+    def keep_choice(self, choice: dict[str, Any]) -> None:
+        """Puts what "auto" chose on disk. Raises FileError; the old file then stands."""
+        self.choice = choice
+        self._replace()
+
+    def _replace(self) -> None:
         beside = self.path.with_name(self.path.name + ".partial")
         try:
             self._write(beside)
@@ -112,7 +128,6 @@ class SpectrumFile:
                 os.fsync(written.fileno())
             os.replace(beside, self.path)
         except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
-            self.measured.pop()
             with contextlib.suppress(OSError):
                 beside.unlink()
             reason = error.strerror if isinstance(error, OSError) and error.strerror else _short(error)
@@ -127,6 +142,9 @@ class SpectrumFile:
             file.attrs["momenta"] = np.array(self.run.measure.momenta, dtype=np.int64)
             for name, value in self.attributes.items():
                 file.attrs[name] = value
+            if self.choice is not None:
+                file.attrs["solver_choice"] = json.dumps(self.choice)
+            file.create_group("configurations")
             for index, measured in enumerate(self.measured):
                 group = file.create_group(f"configurations/{index:04d}")
                 group.attrs["name"] = measured.name
@@ -148,6 +166,11 @@ def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:
             raise FileError(f"{path}: not a result file of `halocline qcd spectrum`.")
         groups = [file["configurations"][k] for k in sorted(file["configurations"])]
         return dict(file.attrs), [_read_measured(group) for group in groups]
+
+
+def choice_of(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What "auto" chose, from the root attributes of a result file; None where it was not asked."""
+    return json.loads(attributes["solver_choice"]) if "solver_choice" in attributes else None
 
 
 def _read_measured(group: h5py.Group) -> Measured:
@@ -208,7 +231,9 @@ def as_json(attributes: Mapping[str, Any], measured: list[Measured]) -> dict[str
         entry["momenta"] = [{"momentum": momenta[p].tolist(), "mesons": at[p]} for p in others]
         entry |= {name: plain_value(value) for name, value in m.attributes.items()}
         configurations.append(entry)
-    root = {name: plain_value(value) for name, value in attributes.items() if name not in ("parameters", "run_file")}
+    texts = ("parameters", "run_file", "solver_choice")
+    root = {name: plain_value(value) for name, value in attributes.items() if name not in texts}
+    root["solver_choice"] = choice_of(attributes)
     return root | {"parameters": json.loads(attributes["parameters"]), "configurations": configurations}
 
 

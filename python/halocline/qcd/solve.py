@@ -8,7 +8,6 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.qcd import gauge
-from halocline.qcd.quark import WilsonClover
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import Job
 from halocline.reporter import Reporter
@@ -19,7 +18,7 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
 
     output: SciDAC file for the propagators, numbered when there are several; None keeps none
     Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
-    history, columns solved together, notes.
+    history, columns solved together, notes; solver_choice, what kind = "auto" found for all of them, or None.
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
@@ -28,7 +27,7 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
     configurations, count = [], 0
     for name, identity, links in job.configurations():
         u = job.prepared(links)
-        D = WilsonClover.from_sections(u, run.action, run.solver)
+        D = job.operator(u)
         sources = []
         for position in run.source.positions:
             s = job.propagator(D, position)
@@ -57,7 +56,12 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
             )
         configurations.append({"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources})
     parameters = run.as_toml_values()
-    return {"parameters": parameters, "process_grid": list(job.geometry.grid), "configurations": configurations}
+    return {
+        "parameters": parameters,
+        "process_grid": list(job.geometry.grid),
+        "solver_choice": job.choice,
+        "configurations": configurations,
+    }
 
 
 def numbered(path: str, index: int) -> str:

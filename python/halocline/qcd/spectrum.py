@@ -54,6 +54,8 @@ class Job:
         self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
         self.attributes = self._attributes()
         self.measured: list[Measured] = []
+        self.choice: dict[str, Any] | None = None
+        self.file: SpectrumFile | None = None
 
     # ---- before the work
 
@@ -123,14 +125,16 @@ class Job:
     # ---- the work
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
-        holder: dict[str, SpectrumFile] = {}
 
-        def begin() -> list[Measured]:
-            holder["file"] = SpectrumFile(self.run.output.file, self.run, self.attributes)
-            return holder["file"].measured
+        def begin() -> tuple[list[Measured], dict[str, Any] | None]:
+            self.file = SpectrumFile(self.run.output.file, self.run, self.attributes)
+            return self.file.measured, self.file.choice
 
-        self.measured = list(on_root(self.group, begin))
+        measured, self.choice = on_root(self.group, begin)
+        self.measured = list(measured)
         self.log_parameters()
+        if self.choice is not None:
+            self.reporter.line(f"auto: {self.choice['chosen']}, as chosen when this run began")
         total = len(self.run.gauge.files) if self.run.gauge.files else self.run.gauge.generate.configurations
         done: list[Measured] = []
         for name, identity, u in self.configurations():
@@ -145,9 +149,11 @@ class Job:
                 done.append(finished)
                 continue
             measured = self._measure(name, identity, u, f"[{len(done) + 1}/{total}]")
-            on_root(self.group, lambda m=measured: holder["file"].add(m))
+            on_root(self.group, lambda m=measured: self.file.add(m))
             done.append(measured)
         root = self.attributes | {"momenta": np.array(self.run.measure.momenta, dtype=np.int64)}
+        if self.choice is not None:
+            root["solver_choice"] = json.dumps(self.choice)
         root["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
         return root, done
 
@@ -196,7 +202,7 @@ class Job:
         plaquette = gauge.plaquette(u)
         self.reporter.line(f"{count} {name}: plaquette {plaquette:.12f}, checksum {identity}")
         u = self.prepared(u)
-        D = WilsonClover.from_sections(u, self.run.action, self.run.solver)
+        D = self.operator(u)
         results = [self._one_source(D, position) for position in self.run.source.positions]
         reports = [r for _, _, reports in results for r in reports]
         residuals = np.array([r["residual"] for r in reports]).reshape(-1, 12)
@@ -245,6 +251,17 @@ class Job:
             self.reporter.line(f"smeared links: plaquette {gauge.plaquette(u):.12f}")
         return u
 
+    def operator(self, u: Any) -> WilsonClover:
+        """D on prepared links. "auto" chooses once in a run, so that all configurations are solved alike."""
+        choice = self.choice["chosen"] if self.choice is not None else ""
+        return WilsonClover.from_sections(u, self.run.action, self.run.solver, choice)
+
+    def _keep_choice(self, trial: dict[str, Any]) -> None:
+        if self.choice is not None:
+            return
+        self.choice = trial | {"ranks": self.group.size, "threads": _halocline.core.threads()}
+        on_root(self.group, lambda: self.file.keep_choice(self.choice) if self.file is not None else None)
+
     def propagator(self, D: WilsonClover, position: Any) -> Any:
         """Twelve columns from one source, with progress; stops where asked."""
         source = self.run.source
@@ -269,7 +286,7 @@ class Job:
                 return not self.group.any(self.reporter.stop_requested())
 
             try:
-                s = quark.propagator(D, position, source.kind, column, iteration, **keys)
+                s = quark.propagator(D, position, source.kind, column, iteration, self._keep_choice, **keys)
             except Interrupted:
                 raise self._stopped() from None
         for note in dict.fromkeys(note for report in s.reports for note in report["notes"]):

@@ -8,10 +8,13 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/column_solves.hpp"
 #include "halocline/qcd/detail/rhs_batch.hpp"
+#include "halocline/qcd/detail/trial.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd {
@@ -19,6 +22,7 @@ namespace {
 
 constexpr std::array kinds{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"};
 constexpr std::array precisions{"mixed", "double"};
+constexpr std::array choices{"schwarz", "bicgstab"};
 constexpr std::array schur_forms{"symmetric", "asymmetric"};
 
 template <class Names>
@@ -40,6 +44,7 @@ void SolverParameters::validate() const {
   require_one_of("the solver", kind, kinds);
   require_one_of("the solver's precision", precision, precisions);
   require_one_of("the Schur complement's form", schur, schur_forms);
+  if (!choice.empty()) require_one_of("the choice of auto", choice, choices);
   require_one_of("the outer solver around Schwarz", outer, schwarz::outer_solvers());
   if (!(tolerance > 0) || !(tolerance < 1))
     throw core::InvalidArgument(
@@ -63,26 +68,53 @@ struct QuarkSolver::Implementation {
       : batch((p.validate(), p.rhs_batch) > 0 ? p.rhs_batch : automatic_batch(gauge.geometry())),
         operators(gauge, a, p, batch) {}
 
+  /// Of so many right-hand sides, those that are solved together.
+  std::size_t together(std::size_t sources) const {
+    const auto most = static_cast<std::size_t>(batch);
+    const std::size_t batches = (sources + most - 1) / most;
+    return (sources + batches - 1) / batches;
+  }
+
   QuarkEngine& engine(int columns) {
     auto& found = engines[columns];
     if (!found) found = std::make_unique<QuarkEngine>(operators, columns);
     return *found;
   }
 
-  /// The method that the solve begins with; for "auto" after a trial, once for each number of columns.
-  std::string method(QuarkEngine& with, ColumnSolves& solves) {
+  /// There are two methods to choose from.
+  bool may_choose() const noexcept {
+    const auto& parameters = operators.parameters;
+    return parameters.kind == "auto" && parameters.choice.empty() && operators.schwarz.has_value();
+  }
+
+  /// The trial for as many columns as the engine has, once. Nothing where there is none.
+  std::optional<Trial> choose(QuarkEngine& with, const ColumnSolves& solves, const Progress& progress) {
+    const int columns = with.columns();
+    if (const auto known = trials.find(columns); known != trials.end()) return known->second;
+    if (!may_choose() || !solves.any_active()) return std::nullopt;
+    const auto trial = try_methods(with, solves.residual(), columns, operators.parameters.tolerance, progress);
+    if (!trial) return std::nullopt;
+    if (trial->chosen != "schwarz") with.forget_schwarz();
+    news.push_back(
+        fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together); {} is used", trial->schwarz_seconds,
+                    with.describe("bicgstab"), trial->bicgstab_seconds,
+                    columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns),
+                    trial->chosen));
+    return trials[columns] = *trial;
+  }
+
+  /// The method that the solve begins with.
+  std::string method(QuarkEngine& with, ColumnSolves& solves, const Progress& progress) {
     const auto& parameters = operators.parameters;
     if (parameters.kind != "auto") return parameters.kind;
-    const auto known = chosen.find(with.columns());
-    if (known != chosen.end()) return known->second;
-    std::string name = "bicgstab";
-    if (operators.schwarz)
-      name = solves.trial("bicgstab", "schwarz");
-    else if (!operators.refusal.empty())
-      solves.note(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used", operators.refusal));
-    if (name != "schwarz") with.forget_schwarz();
-    chosen[with.columns()] = name;
-    return name;
+    const auto trial = choose(with, solves, progress);
+    if (!operators.refusal.empty())
+      news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
+                                 std::exchange(operators.refusal, {})));
+    for (const std::string& sentence : news) solves.note(sentence);
+    news.clear();
+    if (trial) return trial->chosen;
+    return parameters.choice == "schwarz" && operators.schwarz ? "schwarz" : "bicgstab";
   }
 
   std::vector<SolveReport> solve(QuarkEngine& with, std::span<const std::span<std::complex<double>>> solutions,
@@ -90,7 +122,7 @@ struct QuarkSolver::Implementation {
                                  const Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     ColumnSolves solves(with, operators.parameters, sources, progress);
-    const auto plan = plan_of(operators.parameters.kind, method(with, solves));
+    const auto plan = plan_of(operators.parameters.kind, method(with, solves, progress));
     solves.run(plan);
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
@@ -98,7 +130,8 @@ struct QuarkSolver::Implementation {
   int batch;
   QuarkOperators operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
-  std::map<int, std::string> chosen;                    ///< by "auto", by number of columns
+  std::map<int, Trial> trials;                          ///< of "auto", by number of columns
+  std::vector<std::string> news;                        ///< for the notes of the next solve
 };
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters)
@@ -131,9 +164,7 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
                                             sources.size(), solutions.size()));
   std::vector<SolveReport> reports;
   if (sources.empty()) return reports;
-  const std::size_t most = static_cast<std::size_t>(rhs_batch());
-  const std::size_t batches = (sources.size() + most - 1) / most;
-  const std::size_t columns = (sources.size() + batches - 1) / batches;
+  const std::size_t columns = implementation_->together(sources.size());
   auto& engine = implementation_->engine(static_cast<int>(columns));
   for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
     const std::size_t count = std::min(columns, sources.size() - begin);
@@ -154,6 +185,17 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
     }
   }
   return reports;
+}
+
+std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::complex<double>>> sources,
+                                         const Progress& progress) {
+  if (sources.empty() || !implementation_->may_choose()) return std::nullopt;
+  const std::size_t columns = implementation_->together(sources.size());
+  const auto known = implementation_->trials.find(static_cast<int>(columns));
+  if (known != implementation_->trials.end()) return known->second;
+  auto& engine = implementation_->engine(static_cast<int>(columns));
+  const ColumnSolves first(engine, implementation_->operators.parameters, sources.first(columns), progress);
+  return implementation_->choose(engine, first, progress);
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {

@@ -9,14 +9,16 @@
 ///
 /// - "schwarz" starts once more from the true residual, and then goes on with even-odd BiCGStab in double, and in the
 ///   end with conjugate gradients on the normal equations, which cannot break down;
-/// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets: two
-///   digits or a few iterations of each, and of Schwarz no longer than the other took. What gained more digits a
-///   second (the slowest process counts) is used from then on for that number of columns, and its correction is
-///   kept. Where the winner fails later, it goes on as above;
+/// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets, three digits
+///   of each, and foretells the time of a whole solve (detail/trial.hpp). What would take less, on the slowest process,
+///   is used from then on for that number of columns. Where the winner fails later, it goes on as above, or with
+///   conjugate gradients;
 /// - any other name is what is run, and nothing else.
 ///
-/// The choice of "auto" depends on timing, so two runs may differ in the last bits, by less than the tolerance; with
-/// any other kind the same processes and threads give the same bits.
+/// The choice of "auto" depends on timing, and nothing else does: what it chose gives the bits that it gives when it is
+/// asked for by name, as the solutions of the trial are thrown away. A choice that is kept (Trial) and given again
+/// (SolverParameters::choice) is taken without a trial, so a run that is resumed with it gives the same bits. The same
+/// processes and threads give the same bits every time.
 ///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
 /// once for all. Each has its own tolerance, iterations and report.
@@ -24,6 +26,7 @@
 #include <complex>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +37,14 @@
 namespace halocline::qcd {
 
 class GaugeField;
+
+/// What a trial of "auto" found.
+struct Trial {
+  std::string chosen;           ///< "schwarz" or "bicgstab"
+  int columns = 1;              ///< right-hand sides that were solved together
+  double schwarz_seconds = 0;   ///< foretold for the whole solve of all of them; infinite where nothing was gained
+  double bicgstab_seconds = 0;  ///< by even-odd BiCGStab
+};
 
 struct SolverParameters {
   std::string kind = "auto";        ///< "auto", "schwarz", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
@@ -48,6 +59,7 @@ struct SolverParameters {
   schwarz::Parameters schwarz{};    ///< of the Schwarz preconditioner
   std::string outer = "bicgstab";   ///< around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
   int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 where memory allows, or fewer
+  std::string choice{};             ///< what "auto" takes without a trial: "schwarz" or "bicgstab"; empty for a trial
 
   /// @throws InvalidArgument  for an unknown name (the known ones are listed), an impossible number, or "schwarz" in
   ///                          double precision
@@ -104,6 +116,14 @@ public:
                                  const Progress& progress = {});
   /// Most right-hand sides solved together.
   int rhs_batch() const noexcept;
+
+  /// The trial of "auto" alone, on the first of these right-hand sides, as many as `solve` would take together; the one
+  /// that was made earlier where there was one for as many. Solves of as many then begin with what it chose.
+  /// @returns  nothing where there is no trial: another kind, a choice that was given, double precision, sources that
+  ///           are zero, a box that Schwarz does not fit, or a trial that the progress ended
+  /// Collective: yes.  Cost: about a third of a solve by each method.
+  std::optional<Trial> choose(std::span<const std::span<const std::complex<double>>> sources,
+                              const Progress& progress = {});
 
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);

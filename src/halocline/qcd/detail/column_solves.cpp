@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <limits>
 
 namespace halocline::qcd {
 namespace {
@@ -15,11 +13,6 @@ namespace {
 using solve::Reason;
 using solve::Scalar;
 using solve::Scalars;
-
-/// What a trial asks for: two digits.
-constexpr double trial_tolerance = 1e-2;
-/// Iterations of a trial, at most: an iteration of Schwarz does the work of about ten others.
-constexpr int trial_iterations_schwarz = 10, trial_iterations_other = 60;
 
 void update(const SpinorSpace<double>& space, const solve::Update<SpinorField<double>>& one) {
   const std::array<solve::Update<SpinorField<double>>, 1> list{one};
@@ -72,27 +65,25 @@ double ColumnSolves::worst() const noexcept {
   return most;
 }
 
-/// e = D^-1 r in the active columns, to what is missing, or to `least_tolerance` where that is more.
-solve::SolveResult ColumnSolves::correct(const std::string& method, double caution, double least_tolerance,
-                                         int most_iterations, const Progress& listener) {
+/// e = D^-1 r in the active columns, to what is missing.
+solve::SolveResult ColumnSolves::correct(const std::string& method, double caution) {
   Scalars keep;
   std::vector<double> tolerance;
   int spent = 0;
   for (const Column& c : columns_) {
     keep.emplace_back(c.active ? 1.0 : 0.0);
-    tolerance.push_back(c.active ? std::max(least_tolerance, parameters_->tolerance / c.residual) : 1.0);
+    tolerance.push_back(c.active ? parameters_->tolerance / c.residual : 1.0);
     if (c.active) spent = std::max(spent, c.iterations);
   }
   const bool some_done = std::ranges::any_of(columns_, [](const Column& c) { return !c.active && c.source_norm > 0; });
   if (some_done) update(engine_->space(), solve::scale(r_, keep));
   solve::SolveOptions limits;
-  limits.max_iterations = std::max(0, std::min(most_iterations, parameters_->max_iterations - spent));
+  limits.max_iterations = std::max(0, parameters_->max_iterations - spent);
   limits.restart_length = parameters_->restart_length;
   const double from = worst();
-  if (*progress_ || listener)
-    limits.progress = [this, spent, from, &listener](int iteration, double residual) {
-      const bool wanted = !*progress_ || (*progress_)(spent + iteration, residual * from);
-      return (!listener || listener(iteration, residual)) && wanted;
+  if (*progress_)
+    limits.progress = [this, spent, from](int iteration, double residual) {
+      return (*progress_)(spent + iteration, residual * from);
     };
   return engine_->correct(method, e_, r_, tolerance, caution, limits);
 }
@@ -134,7 +125,7 @@ void ColumnSolves::run(std::span<const std::string> plan) {
   while (any_active()) {
     method_ = plan[stage];
     const auto before = columns_;
-    const auto result = correct(method_, caution, 0.0, parameters_->max_iterations);
+    const auto result = correct(method_, caution);
     add_correction(result);
     caution *= 0.5;
     const Column* failed = nullptr;
@@ -162,62 +153,6 @@ void ColumnSolves::run(std::span<const std::string> plan) {
                            : fmt::format("going on with {}", engine_->describe(plan[stage]))));
     caution = 1.0;
   }
-}
-
-ColumnSolves::Attempt ColumnSolves::attempt(const std::string& method, int most_iterations, double most_seconds) {
-  const auto& space = engine_->space();
-  const auto& group = space.layout()->geometry().communicator();
-  const auto start = std::chrono::steady_clock::now();
-  const auto slowest = [&](double since) {
-    std::array<double, 1> seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
-                                  since};
-    group.max(seconds);
-    return seconds[0];
-  };
-  double warm = 0, warm_residual = 1;
-  const Progress listener = [&](int iteration, double residual) {
-    const double seconds = slowest(0);
-    if (iteration == 1) {
-      warm = seconds;
-      warm_residual = residual;
-    }
-    return iteration < 2 || seconds - warm < most_seconds;
-  };
-  Attempt made;
-  made.result = correct(method, 1.0, trial_tolerance, most_iterations, listener);
-  made.seconds = slowest(0);
-  auto left = space.create();
-  engine_->d().apply(left, e_);
-  const Scalars minus(columns_.size(), Scalar(-1.0));
-  update(space, solve::scale_add(left, minus, {}, r_));
-  const auto after = norms(space, left), before = norms(space, r_);
-  double digits = std::numeric_limits<double>::max();
-  for (std::size_t c = 0; c < columns_.size(); ++c)
-    if (before[c] > 0) digits = std::min(digits, -std::log10(after[c] / before[c]));
-  const bool steady = made.result.iterations > 1 && warm_residual > 0;
-  const double rate = steady ? (digits + std::log10(warm_residual)) / (made.seconds - warm) : digits / made.seconds;
-  made.rate = std::isfinite(rate) ? std::max(0.0, rate) : 0.0;
-  return made;
-}
-
-std::string ColumnSolves::trial(const std::string& first, const std::string& second) {
-  if (!any_active()) return first;
-  engine_->prepare(first);
-  engine_->prepare(second);
-  const auto one = attempt(first, trial_iterations_other, std::numeric_limits<double>::infinity());
-  auto kept = engine_->space().create();
-  std::swap(kept, e_);
-  const auto two = attempt(second, trial_iterations_schwarz, one.seconds);
-  const bool second_wins = two.rate > one.rate;
-  if (!second_wins) std::swap(kept, e_);
-  const auto& winner = second_wins ? second : first;
-  note(fmt::format("auto: {} gains {:.3g} digits a second, {} {:.3g} ({} together); {} is used", second, two.rate,
-                   engine_->describe(first), one.rate,
-                   given_ == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", given_),
-                   winner));
-  add_correction(second_wins ? two.result : one.result);
-  method_ = winner;
-  return winner;
 }
 
 std::vector<SolveReport> ColumnSolves::finish(std::span<const std::span<std::complex<double>>> solutions,

@@ -29,11 +29,9 @@ public:
   /// Runs the methods in turn. @param plan  names of QuarkEngine::correct; the same twice in a row starts again
   void run(std::span<const std::string> plan);
 
-  /// Measures both candidates on the residual as it is, keeps the better correction and returns the better name. What
-  /// is compared is digits a second after the first iteration, which warms up memory, threads and messages. The second
-  /// candidate gets no more time than the first took, so that a trial costs little when it loses.
-  /// Collective: yes; the same answer on every rank.
-  std::string trial(const std::string& first, const std::string& second);
+  /// b - D x of each column, scaled; zero in columns that nothing was given for.
+  const SpinorField<double>& residual() const noexcept { return r_; }
+  bool any_active() const noexcept;
 
   void note(const std::string& sentence) { notes_.push_back(sentence); }
   /// @param seconds  of all columns together
@@ -49,19 +47,11 @@ private:
     int iterations = 0;
     std::vector<double> history;
   };
-  struct Attempt {
-    double seconds = 0;  ///< in all, on the slowest process
-    double rate = 0;     ///< digits a second
-    solve::SolveResult result;
-  };
 
-  bool any_active() const noexcept;
   double worst() const noexcept;
-  solve::SolveResult correct(const std::string& method, double caution, double least_tolerance, int most_iterations,
-                             const Progress& listener = {});
+  solve::SolveResult correct(const std::string& method, double caution);
   void add_correction(const solve::SolveResult& result);
   void take_residual();
-  Attempt attempt(const std::string& method, int most_iterations, double most_seconds);
 
   QuarkEngine* engine_;
   const SolverParameters* parameters_;

@@ -29,7 +29,7 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const ActionParameters& 
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = std::make_unique<WilsonClover<float>>(setup);
   if (parameters.kind == "schwarz") schwarz.emplace(links, action, parameters.schwarz, columns);
-  if (mixed && parameters.kind == "auto") try {
+  if (mixed && parameters.kind == "auto" && parameters.choice != "bicgstab") try {
       schwarz.emplace(links, action, parameters.schwarz, columns);
     } catch (const core::InvalidArgument& error) {
       // The box is the same on every rank, and so is this.

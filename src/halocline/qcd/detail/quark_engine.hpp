@@ -52,6 +52,7 @@ public:
   int columns() const noexcept { return space_.columns(); }
   const SpinorSpace<double>& space() const noexcept { return space_; }
   const WilsonClover<double>& d() const noexcept { return d_; }
+  int restart_length() const noexcept { return operators_->parameters.restart_length; }
 
   /// e = D^-1 r, from e = 0.
   /// @param tolerance  of each column, on |r - D e| / |r|; above 0

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The trial of "auto": what it foretells, and that it leaves nothing behind but its choice.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/detail/trial.hpp"
+#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/quark_solver.hpp"
+#include "qcd/random_fields.hpp"
+
+using namespace halocline;
+using namespace halocline::qcd;
+using Numbers = std::vector<std::complex<double>>;
+
+namespace {
+
+constexpr lattice::Coordinates<4> extents{8, 4, 4, 4};
+constexpr std::int64_t volume = 8 * 4 * 4 * 4;
+const ActionParameters action{.mass = 0.1, .csw = 1.2};
+
+/// Residuals that fall by 10^-fast an iteration down to 10^-early, and by 10^-slow from there on.
+std::vector<double> falling(int iterations, double fast, double early, double slow) {
+  std::vector<double> history;
+  for (int i = 0; i <= iterations; ++i) {
+    const double digits = i * fast <= early ? i * fast : early + (i - early / fast) * slow;
+    history.push_back(std::pow(10.0, -digits));
+  }
+  return history;
+}
+
+std::vector<double> every(double seconds, int count) {
+  std::vector<double> ends;
+  for (int i = 1; i <= count; ++i) ends.push_back(i * seconds);
+  return ends;
+}
+
+struct Columns {
+  explicit Columns(int count) : x(static_cast<std::size_t>(count), Numbers(12 * volume)) {
+    for (int c = 0; c < count; ++c) b.push_back(test::random_numbers(12 * volume, static_cast<unsigned>(40 + c)));
+    for (std::size_t c = 0; c < x.size(); ++c) {
+      sources.emplace_back(b[c]);
+      solutions.emplace_back(x[c]);
+    }
+  }
+  std::vector<Numbers> b, x;
+  std::vector<std::span<const std::complex<double>>> sources;
+  std::vector<std::span<std::complex<double>>> solutions;
+};
+
+}  // namespace
+
+TEST_CASE("trial: a steady pace foretells the whole solve, of the slowest column") {
+  const std::vector<std::vector<double>> histories{falling(30, 0.1, 9, 0.1), falling(30, 0.2, 9, 0.2)};
+  const auto whole = forecast(histories, every(0.25, 30), 10.0);
+  CHECK(whole.iterations == doctest::Approx(100).epsilon(1e-12));
+  CHECK(whole.seconds == doctest::Approx(25).epsilon(1e-12));
+}
+
+TEST_CASE("trial: first digits that come easily promise nothing") {
+  // One and a half digits in 3 iterations, all the others at 12 iterations each.
+  const std::vector<std::vector<double>> histories{falling(21, 0.5, 1.5, 1.0 / 12)};
+  CHECK(forecast(histories, every(1, 21), 10.0).iterations == doctest::Approx(3 + 8.5 * 12).epsilon(1e-9));
+  // What was reached within the trial is what is asked for.
+  CHECK(forecast(histories, every(1, 21), 2.0).iterations == doctest::Approx(3 + 0.5 * 12).epsilon(1e-9));
+}
+
+TEST_CASE("trial: neither the first iteration nor a disturbance changes the seconds") {
+  const std::vector<std::vector<double>> histories{falling(8, 0.5, 9, 0.5)};
+  auto ends = every(0.5, 8);
+  for (auto& end : ends) end += 100;
+  for (std::size_t i = 5; i < ends.size(); ++i) ends[i] += 30;
+  CHECK(forecast(histories, ends, 5.0).seconds == doctest::Approx(5).epsilon(1e-9));
+}
+
+TEST_CASE("trial: a method that gains nothing takes for ever, and a column of zeros nothing") {
+  const std::vector<std::vector<double>> stuck{{1.0, 1.2, 1.0, 0.99}}, with_zeros{{0.0}, falling(4, 1, 9, 1)};
+  CHECK(std::isinf(forecast(stuck, every(1, 3), 10.0).seconds));
+  CHECK(forecast(with_zeros, every(1, 4), 4.0).iterations == doctest::Approx(4));
+}
+
+TEST_CASE("trial: what auto chose gives the bits of the same method by name, and so does the choice given again") {
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 7));
+  Columns trying(3), named(3), again(3);
+  SolverParameters parameters;
+  QuarkSolver solver(gauge, action, parameters);
+  const auto trial = solver.choose(trying.sources);
+  REQUIRE(trial);
+  CHECK((trial->chosen == "schwarz" || trial->chosen == "bicgstab"));
+  CHECK((trial->chosen == "schwarz") == (trial->schwarz_seconds < trial->bicgstab_seconds));
+  CHECK(trial->columns == 3);
+  const auto reports = solver.solve(trying.solutions, trying.sources);
+  for (const auto& report : reports) {
+    CHECK(report.converged);
+    REQUIRE(report.notes.size() == 1);
+    CHECK(report.notes[0].find("auto: schwarz would take") == 0);
+    CHECK(report.notes[0].find(trial->chosen + " is used") != std::string::npos);
+  }
+  parameters.kind = trial->chosen;
+  QuarkSolver(gauge, action, parameters).solve(named.solutions, named.sources);
+  CHECK(trying.x == named.x);
+
+  for (const char* choice : {"schwarz", "bicgstab"}) {
+    parameters.kind = "auto";
+    parameters.choice = choice;
+    QuarkSolver given(gauge, action, parameters);
+    CHECK_FALSE(given.choose(again.sources));
+    const auto report = given.solve(again.solutions, again.sources).front();
+    CHECK(report.notes.empty());
+    parameters.kind = choice;
+    parameters.choice = "";
+    QuarkSolver(gauge, action, parameters).solve(named.solutions, named.sources);
+    CHECK(again.x == named.x);
+  }
+}
+
+TEST_CASE("trial: there is none where nothing is to be chosen, and one that was stopped is forgotten") {
+  const GaugeField gauge(test::one_process(extents));
+  Columns columns(1);
+  SolverParameters parameters;
+  parameters.kind = "schwarz";
+  CHECK_FALSE(QuarkSolver(gauge, action, parameters).choose(columns.sources));
+  parameters.kind = "auto";
+  parameters.precision = "double";
+  CHECK_FALSE(QuarkSolver(gauge, action, parameters).choose(columns.sources));
+  parameters.precision = "mixed";
+  QuarkSolver solver(gauge, action, parameters);
+  CHECK_FALSE(solver.choose(columns.sources, [](int, double) { return false; }));
+  const Numbers zero(12 * volume);
+  const std::array<std::span<const std::complex<double>>, 1> nothing{zero};
+  CHECK_FALSE(solver.choose(nothing));
+  CHECK(solver.choose(columns.sources).has_value());
+  parameters.choice = "cg";
+  CHECK_THROWS_AS(QuarkSolver(gauge, action, parameters), core::InvalidArgument);
+}
