@@ -44,6 +44,7 @@ void bind_comm(nb::module_& m);
 void bind_lattice(nb::module_& m);
 void bind_mapping(nb::module_& m);
 void bind_mapping_model(nb::module_& m);
+void bind_mapping_search(nb::module_& m);
 void bind_qcd_gauge(nb::module_& m);
 void bind_qcd_io(nb::module_& m);
 void bind_qcd_measure(nb::module_& m);

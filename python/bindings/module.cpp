@@ -70,6 +70,7 @@ NB_MODULE(_halocline, m) {
   auto mapping = submodule("mapping");
   bind_mapping(mapping);
   bind_mapping_model(mapping);
+  bind_mapping_search(mapping);
   auto qcd = submodule("qcd");
   bind_qcd_gauge(qcd);
   bind_qcd_io(qcd);
