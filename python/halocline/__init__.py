@@ -5,8 +5,9 @@
     u = hc.qcd.read_gauge("cfg.lime")
     print(hc.qcd.plaquette(u))
 
-`hc.qcd` is lattice QCD, `hc.comm` the processes it runs on. Arrays are NumPy arrays in canonical order,
-`[t][z][y][x]...`, the part that this process holds. The rooms are loaded when first named.
+`hc.qcd` is lattice QCD, `hc.comm` the processes it runs on, `hc.mapping` where to put them on a torus network. Fields
+are NumPy arrays in canonical order, `[t][z][y][x]...`, the part that this process holds. The rooms are loaded when
+first named.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 
 if TYPE_CHECKING:
-    from halocline import comm, qcd
+    from halocline import comm, mapping, qcd
 
 
 def _prepare_threads() -> None:
@@ -40,11 +41,11 @@ def _prepare_threads() -> None:
 _local_ranks = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 _prepare_threads()
 
-__all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "comm", "qcd"]
+__all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "comm", "mapping", "qcd"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("comm", "qcd"):
+    if name in ("comm", "mapping", "qcd"):
         return importlib.import_module(f"halocline.{name}")
     if name == "__version__":
         return importlib.import_module("halocline._halocline").core.version

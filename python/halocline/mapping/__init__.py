@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where each process of a grid sits on a torus network, which interface sends what, and what that costs.
+
+    import halocline as hc
+    network = hc.mapping.network_named("tofu-d", (4, 6, 18))
+    messages = hc.mapping.qcd_domain_solver((32, 6, 4, 3))
+    found = hc.mapping.search(network, (6, 12, 6, 4), (1, 2, 2, 1), messages)
+    print(found.loads.interface_bytes, found.gap)
+
+A map is a NumPy array of node numbers, one a rank; ranks run over the process grid with axis 0 fastest, nodes over the
+network with its first axis fastest. Bytes and seconds throughout. Everything here is a plain function of its
+arguments: no MPI, no files but rank-order files. `formats` writes what launchers read, `predict` computes scaling
+curves. docs/mapping.md explains the search.
+"""
+
+from __future__ import annotations
+
+from halocline import _halocline
+from halocline.mapping import formats, predict
+from halocline.mapping.networks import node_coordinates, permutation, with_interfaces
+from halocline.mapping.problem import (
+    electron_halo,
+    evaluate,
+    link_loads,
+    map_of_rings,
+    natural_order,
+    network_named,
+    qcd_domain_solver,
+    rank_map,
+    rings_of,
+    search,
+    wilson_operator,
+)
+from halocline.mapping.rank_order import RankOrder, read_rank_order, write_rank_order
+from halocline.mapping.tables import read_messages, read_network
+
+Axis = _halocline.mapping.Axis
+Loads = _halocline.mapping.Loads
+Messages = _halocline.mapping.Messages
+Network = _halocline.mapping.Network
+NodeType = _halocline.mapping.NodeType
+Piece = _halocline.mapping.Piece
+RankMap = _halocline.mapping.RankMap
+Ring = _halocline.mapping.Ring
+SearchResult = _halocline.mapping.SearchResult
+SendItem = _halocline.mapping.SendItem
+network_names = _halocline.mapping.network_names
+
+__all__ = [
+    "Axis",
+    "Loads",
+    "Messages",
+    "Network",
+    "NodeType",
+    "Piece",
+    "RankMap",
+    "RankOrder",
+    "Ring",
+    "SearchResult",
+    "SendItem",
+    "electron_halo",
+    "evaluate",
+    "formats",
+    "link_loads",
+    "map_of_rings",
+    "natural_order",
+    "network_named",
+    "network_names",
+    "node_coordinates",
+    "permutation",
+    "predict",
+    "qcd_domain_solver",
+    "rank_map",
+    "read_messages",
+    "read_network",
+    "read_rank_order",
+    "rings_of",
+    "search",
+    "wilson_operator",
+    "with_interfaces",
+    "write_rank_order",
+]

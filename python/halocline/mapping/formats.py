@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files by which launchers place ranks: Open MPI, Slurm, Fujitsu MPI, SimGrid.
+
+A format writes the name of a node for every rank, in its own syntax, and reads it back:
+
+- `openmpi`: `rank N=HOST slot=CPUS`, for `mpirun --rankfile` [mpirun(1), Rankfiles]. HOST is `+nK` by default, the
+  K-th host of the allocation; CPUS are logical cores, of the node's first rank, second rank and so on.
+- `slurm`: a host a task, in the order of the tasks, for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`.
+- `fujitsu`: `(x,y,z)` a rank, the coordinates within the job, for `mpiexec --vcoordfile`. One to three of them.
+- `simgrid`: `HOST` or `HOST:RANKS` for ranks that follow each other, for `smpirun -hostfile`.
+
+Only the rank-order file (rank_order.py) says what the network is. These files hold names, so that reading one takes
+the names of all nodes, in the order of their numbers: a list of hosts, or the default names of `names_of`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from halocline.errors import FileError, InvalidArgument
+from halocline.mapping.networks import node_coordinates
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """One way to write a map."""
+
+    file: str
+    """What a file is called by default."""
+    use: str
+    """The command that takes it."""
+    write: Callable[[list[str], int], str]
+    """From the name of the node of every rank, and cores a rank, to text."""
+    parse: Callable[[str, str], list[str]]
+    """From text, and what to call it in errors, to the name of the node of every rank. Raises FileError."""
+
+
+def _local_numbers(names: Sequence[str]) -> list[int]:
+    """How many ranks before it each rank has on its node."""
+    seen: dict[str, int] = {}
+    numbers = []
+    for name in names:
+        numbers.append(seen.get(name, 0))
+        seen[name] = numbers[-1] + 1
+    return numbers
+
+
+def _write_openmpi(names: list[str], cores: int) -> str:
+    lines = []
+    for rank, (name, local) in enumerate(zip(names, _local_numbers(names), strict=True)):
+        first = local * cores
+        slots = f"{first}" if cores == 1 else f"{first}-{first + cores - 1}"
+        lines.append(f"rank {rank}={name} slot={slots}\n")
+    return "".join(lines)
+
+
+_OPENMPI_LINE = re.compile(r"\s*rank\s+(\d+)\s*=\s*(\S+)\s+slots?\s*=\s*(\S+)\s*$")
+
+
+def _parse_openmpi(text: str, where: str) -> list[str]:
+    found: dict[int, str] = {}
+    for number, line in _lines(text):
+        match = _OPENMPI_LINE.match(line)
+        if match is None:
+            raise FileError(f"{where}: line {number}, '{line[:60]}': expected 'rank N=HOST slot=CPUS'.")
+        rank = int(match[1])
+        if rank in found:
+            raise FileError(f"{where}: line {number} places rank {rank} a second time; give each rank once.")
+        found[rank] = match[2]
+    missing = next((rank for rank in range(len(found)) if rank not in found), None)
+    if missing is not None:
+        raise FileError(f"{where}: has no line for rank {missing}; give every rank from 0 on.")
+    return [found[rank] for rank in range(len(found))]
+
+
+def _write_slurm(names: list[str], cores: int) -> str:
+    return "".join(f"{name}\n" for name in names)
+
+
+def _parse_slurm(text: str, where: str) -> list[str]:
+    names = []
+    for number, line in _lines(text):
+        words = line.split()
+        if len(words) != 1 or "," in line:
+            raise FileError(f"{where}: line {number}, '{line[:60]}': expected one host.")
+        names.append(words[0])
+    return names
+
+
+_COORDINATES = re.compile(r"\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?(?:,\s*(\d+)\s*)?\)$")
+
+
+def _write_fujitsu(names: list[str], cores: int) -> str:
+    for name in dict.fromkeys(names):
+        if _COORDINATES.match(name) is None:
+            raise InvalidArgument(f"'{name}' names no node for a vcoordfile; give (x), (x,y) or (x,y,z) for each.")
+    return "".join(f"{name}\n" for name in names)
+
+
+def _parse_fujitsu(text: str, where: str) -> list[str]:
+    names = []
+    for number, line in _lines(text):
+        match = _COORDINATES.match(line.strip())
+        if match is None:
+            raise FileError(f"{where}: line {number}, '{line[:60]}': expected (x), (x,y) or (x,y,z).")
+        names.append("(" + ",".join(str(int(n)) for n in match.groups() if n is not None) + ")")
+    return names
+
+
+def _write_simgrid(names: list[str], cores: int) -> str:
+    lines = []
+    for name, group in itertools.groupby(names):
+        ranks = len(list(group))
+        lines.append(f"{name}\n" if ranks == 1 else f"{name}:{ranks}\n")
+    return "".join(lines)
+
+
+def _parse_simgrid(text: str, where: str) -> list[str]:
+    names: list[str] = []
+    for number, line in _lines(text):
+        name, _, ranks = line.strip().partition(":")
+        if not name or " " in name or (ranks and not ranks.isdigit()):
+            raise FileError(f"{where}: line {number}, '{line[:60]}': expected HOST or HOST:RANKS.")
+        names += [name] * (int(ranks) if ranks else 1)
+    return names
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Numbered lines without the empty ones and those of comments."""
+    return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+
+
+FORMATS = {
+    "openmpi": Format("openmpi.rankfile", "mpirun --rankfile FILE", _write_openmpi, _parse_openmpi),
+    "slurm": Format("slurm.hostfile", "SLURM_HOSTFILE=FILE srun --distribution=arbitrary", _write_slurm, _parse_slurm),
+    "fujitsu": Format("fujitsu.vcoordfile", "mpiexec --vcoordfile FILE", _write_fujitsu, _parse_fujitsu),
+    "simgrid": Format("simgrid.hostfile", "smpirun -hostfile FILE", _write_simgrid, _parse_simgrid),
+}
+"""The formats by the names that `--format` takes."""
+
+
+def names_of(network: Any, format: str) -> list[str]:
+    """Default names of all nodes for a format, in the order of their numbers.
+
+    openmpi: `+n0`, `+n1`, ..., the hosts of the allocation in order; slurm: `n0`, `n1`, ...; simgrid: `n0.0`, ...
+    fujitsu: for Tofu-D (A + 2 X, B + 3 Y, C + 2 Z); for a network of up to three axes its coordinates; else the number
+    """
+    numbers = range(network.nodes)
+    if format == "fujitsu":
+        coordinates = node_coordinates(network)
+        if [axis.name for axis in network.axes] == ["X", "Y", "Z", "A", "B", "C"]:
+            inner = np.array([axis.length for axis in network.axes[3:]])
+            coordinates = coordinates[:, 3:] + inner * coordinates[:, :3]
+        elif network.axes[3:]:
+            coordinates = np.arange(network.nodes)[:, None]
+        return ["(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()]
+    prefix = {"openmpi": "+n", "slurm": "n", "simgrid": "n0."}[format]
+    return [f"{prefix}{k}" for k in numbers]
+
+
+def hosts_of(text: str, network: Any, where: str) -> list[str]:
+    """Names of all nodes from a list of hosts, one a line in the order of the nodes' numbers.
+
+    Raises FileError: another number of lines than nodes, or a name that stands twice.
+    """
+    names = [line.split()[0] for _, line in _lines(text)]
+    if len(names) != network.nodes:
+        raise FileError(
+            f"{where}: names {len(names)} hosts for the {network.nodes} nodes of the network; give one a node."
+        )
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileError(f"{where}: names '{twice}' twice; give each node a host of its own.")
+    return names
+
+
+def format_named(name: str) -> Format:
+    """Raises InvalidArgument for an unknown one."""
+    if name not in FORMATS:
+        raise InvalidArgument(f"--format {name}: give one of {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def write_map(map: Any, network: Any, format: str, names: Sequence[str] | None = None, cores: int = 1) -> str:
+    """The map in another format, as text. names: of all nodes; cores: of a rank, for formats that bind."""
+    chosen = format_named(format)
+    known = names_of(network, format) if names is None else names
+    return chosen.write([known[node] for node in map.node.tolist()], cores)
+
+
+def read_map(text: str, network: Any, format: str, where: str, names: Sequence[str] | None = None) -> np.ndarray:
+    """The node of every rank from a file of another format. Raises FileError for a name that no node has."""
+    known = names_of(network, format) if names is None else names
+    numbers = {name: k for k, name in enumerate(known)}
+    found = format_named(format).parse(text, where)
+    unknown = next((name for name in found if name not in numbers), None)
+    if unknown is not None:
+        raise FileError(f"{where}: no node is called '{unknown}'; the first is '{known[0]}', give others by --hosts.")
+    return np.array([numbers[name] for name in found], dtype=np.int64)
+
+
+def format_of(text: str) -> str | None:
+    """The format that a text looks like: its first line decides; None where it cannot."""
+    line = next((line for _, line in _lines(text)), "")
+    if _OPENMPI_LINE.match(line):
+        return "openmpi"
+    if _COORDINATES.match(line.strip()):
+        return "fujitsu"
+    return None

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The per-node interface table: which interface of every node sends what.
+
+    #halocline interfaces 1
+    #X Y Z A B C +X -X +Z -Z +B ... loop+x loop-x ...
+    0 0 0 0 0 0 0 0 1 1 2 ... - -
+
+A line a node in use: its coordinates, then for each item the number of the interface that owns it, `-` where the node
+sends no such item. An item is all that leaves by one direction of one network axis (`+X`), or all that loops back to
+the node itself for one direction of one process axis (`loop+x`). Behind a fat tree `+x` is what leaves for one
+direction of process axis x.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halocline.errors import FileError
+from halocline.mapping.rank_order import coordinates_text
+
+FIRST_LINE = "#halocline interfaces 1"
+
+
+def item_name(item: Any, network: Any, process_axes: list[str]) -> str:
+    """The name of an item: "+X" for a link, "loop-x" for what stays in the node."""
+    sign = "+" if item.direction > 0 else "-"
+    if item.loopback:
+        return f"loop{sign}{process_axes[item.axis]}"
+    return f"{sign}{process_axes[item.axis] if network.full_bisection else network.axes[item.axis].name}"
+
+
+def columns(loads: Any, network: Any, process_axes: list[str]) -> list[str]:
+    """Every item that some node sends, links first, in the order of the axes, + before -."""
+    items = {
+        (item.loopback, item.axis, -item.direction): item_name(item, network, process_axes)
+        for kind in loads.node_types
+        for item in kind.items
+    }
+    return [items[place] for place in sorted(items)]
+
+
+def interface_table_text(loads: Any, network: Any, process_axes: list[str]) -> str:
+    """The table as text. Cost: a line a node."""
+    names = columns(loads, network, process_axes)
+    tails = []
+    for kind in loads.node_types:
+        owner = {item_name(item, network, process_axes): o for item, o in zip(kind.items, kind.owner, strict=True)}
+        tails.append(" ".join(str(owner.get(name, "-")) for name in names))
+    where = coordinates_text(network)
+    lines = [f"{where[node]} {tails[kind]}" for node, kind in enumerate(loads.node_type.tolist()) if kind >= 0]
+    head = " ".join([*(axis.name for axis in network.axes), *names])
+    return "\n".join([FIRST_LINE, f"#{head}", *lines]) + "\n"
+
+
+def parse_interface_table(text: str, axes: int, where: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Names of the items, coordinates of the nodes, shape (nodes, axes), and owners, (nodes, items), -1 for none.
+
+    axes: of the network. Raises FileError naming the line at fault.
+    """
+    lines = text.splitlines()
+    if len(lines) < 2 or lines[0].rstrip() != FIRST_LINE or not lines[1].startswith("#"):
+        raise FileError(f"{where}: its first line is not '{FIRST_LINE}', so it is no table of interfaces.")
+    names = lines[1][1:].split()
+    rows = []
+    for number, line in enumerate(lines[2:], 3):
+        words = line.split()
+        if len(words) != len(names) or not all(w.isdigit() or (w == "-" and n >= axes) for n, w in enumerate(words)):
+            raise FileError(f"{where}: line {number}, '{line[:60]}': expected {axes} coordinates and an owner an item.")
+        rows.append([-1 if word == "-" else int(word) for word in words])
+    values = np.array(rows, dtype=np.int64).reshape(len(rows), len(names))
+    return names[axes:], values[:, :axes], values[:, axes:]
