@@ -49,13 +49,14 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import bench, doctor, gauge, report, spectrum
+    from halocline.cli import bench, doctor, gauge, map, report, spectrum
 
     qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")
     app.add_typer(bench.app, name="bench")
+    app.add_typer(map.app, name="map")
     report.add_to(app)
     doctor.add_to(app)
 
