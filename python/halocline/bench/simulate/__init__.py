@@ -7,7 +7,11 @@ map puts them. docs/benchmarks/mapping.md says what the simulator knows of a net
 
 from __future__ import annotations
 
+from halocline import _halocline
 from halocline.bench.simulate.program import build, hindrance
 from halocline.bench.simulate.weak import TRANSPORTS, weak
 
-__all__ = ["TRANSPORTS", "build", "hindrance", "weak"]
+Iteration = _halocline.mapping.Iteration
+"""What a process does in an iteration; `halocline.mapping` predicts with the same."""
+
+__all__ = ["TRANSPORTS", "Iteration", "build", "hindrance", "weak"]

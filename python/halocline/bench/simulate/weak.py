@@ -29,7 +29,7 @@ def weak(
     """Runs iterations on a simulated machine, one process a rank of the map.
 
     network, map, messages: as halocline.mapping has them
-    iteration: a halocline.mapping.Iteration: what is computed, posted, exchanged and summed
+    iteration: an Iteration: what is computed, posted, exchanged and summed
     transport: one of TRANSPORTS; iterations: how many, timed together
     progress: called while the program is compiled, with files done and their number
     Returns the object of a benchmark: `seconds` of an iteration, and in `result` seconds of its parts (`exchange` of

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`halocline bench weak --simulate`: iterations of a solver at sizes that this machine does not have."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halocline.cli.bench.common import chosen, counts
+from halocline.cli.common import Json
+from halocline.cli.console import Console, write_json
+from halocline.cli.map import common as maps
+from halocline.errors import FileError, InvalidArgument
+
+PER_NODE = "1x2x2x1"
+"""Of the domain solver on tofu-d in IPSJ 2020-HPC-177, section 3.3."""
+
+
+def weak(
+    simulate: Annotated[bool, typer.Option("--simulate", help="On a machine that exists in SimGrid only.")] = False,
+    file: Annotated[
+        Path | None, typer.Option("--map", metavar="FILE", help="Rank-order file: network, messages and map at once.")
+    ] = None,
+    network: maps.NetworkName = "tofu-d",
+    shape: maps.Shape = None,
+    wrap: maps.Wrap = [],  # noqa: B006 - typer copies it
+    grid: maps.ProcessGrid = None,
+    per_node: maps.PerNode = None,
+    rings: Annotated[
+        str | None, typer.Option(metavar="PIECES;PIECES;...", help="The map by its rings, as in `map evaluate`.")
+    ] = None,
+    natural: Annotated[bool, typer.Option("--natural", help="Ranks in order instead of a map.")] = False,
+    messages: maps.MessagesName = "qcd",
+    local: maps.LocalSites = "32x6x4x3",
+    orbitals: maps.Orbitals = 1,
+    transport: Annotated[str, typer.Option("--transport", help="mpi_persistent, mpi_rma, or both by a comma.")] = (
+        "mpi_persistent"
+    ),
+    iterations: Annotated[int, typer.Option(help="Iterations to simulate.")] = 1,
+    exchanges: Annotated[int | None, typer.Option(help="Exchanges an iteration; 20 as the domain solver has.")] = None,
+    sums: Annotated[
+        str | None, typer.Option(metavar="N[,N...]|none", help="Doubles of each sum of an iteration; 1,2,3,3.")
+    ] = None,
+    computation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SECONDS|FILE.json", help="Of an iteration: 0.0004 as on Fugaku, or what bench qcdjdd measured."
+        ),
+    ] = None,
+    posting: Annotated[float | None, typer.Option(help="Seconds to post and complete an exchange; Fugaku's.")] = None,
+    json: Json = None,
+) -> None:
+    """Iterations of a solver on a simulated network, the exchanges and sums by the library's own code."""
+    from halocline.bench import simulate as simulator
+
+    if not simulate:
+        raise InvalidArgument(
+            "bench weak was asked for without --simulate: give it, or run mpirun -n N halocline bench qcdjdd on "
+            "processes that you have."
+        )
+    if why := simulator.hindrance():
+        raise InvalidArgument(why + ".")
+    transports = chosen("--transport", transport, simulator.TRANSPORTS)
+    machine, sent, placed = _problem(
+        file, network, shape, wrap, grid, per_node, rings, natural, messages, local, orbitals
+    )
+    iteration = _iteration(exchanges, sums, computation, posting, local)
+    console = Console()
+    with console.stage("compiling for SimGrid") as advance:
+        simulator.build(lambda done, files: advance(done, f"{done} of {files} files"))
+    results = []
+    for name in transports:
+        ranks = len(placed.node)
+        with console.stage(f"simulating {ranks} processes, {name}") as advance:
+            results.append(simulator.weak(machine, placed, sent, iteration, transport=name, iterations=iterations))
+            advance(1, "done")
+    for line in lines(results):
+        console.line(line)
+    if results[0]["result"]["absent_wraps"]:
+        console.warning(
+            "SimGrid closes every axis to a ring, and this map sends over rings that the network does not have: the "
+            "model has longer routes, and the two are not comparable."
+        )
+    write_json(json, results)
+
+
+def _problem(
+    file: Path | None, network: str, shape: str | None, wrap: list[str], grid: str | None, per_node: str | None,
+    rings: str | None, natural: bool, messages: str, local: str | None, orbitals: int,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Network, messages and map. Raises InvalidArgument, FileError."""
+    from halocline import mapping
+
+    if file is not None:
+        given = [("--shape", shape), ("--grid", grid), ("--rings", rings), ("--natural", natural or None)]
+        for option, value in given:
+            if value is not None:
+                raise InvalidArgument(f"--map and {option} were both given; the file says all of it.")
+        order = mapping.read_rank_order(file)
+        return order.network, order.messages, order.map
+    if rings is not None and natural:
+        raise InvalidArgument("--rings and --natural were both given; give one of them.")
+    machine = maps.network_of(network, shape, wrap)
+    sent = maps.messages_of(messages, local, orbitals=orbitals)
+    if grid is None and rings is None and not natural:
+        grid, rings = _printed(machine)
+        per_node = per_node or PER_NODE
+    dims, inner = maps.grids_of(grid, per_node)
+    if natural:
+        return machine, sent, mapping.natural_order(machine, dims, inner)
+    if rings is not None:
+        found = mapping.rings_of(rings, machine, dims, inner)
+        return machine, sent, mapping.map_of_rings(machine, dims, inner, found)
+    return machine, sent, mapping.search(machine, dims, inner, sent).map
+
+
+def _printed(machine: Any) -> tuple[str, str]:
+    """The process grid that fills a tofu-d, and its rings as the report places them: x through A and Z mod 3, y through
+    C and Z div 3, z through B, t through X and Y, two by two processes of y and z a node."""
+    length = {axis.name: axis.length for axis in machine.axes}
+    z = length.get("Z", 0)
+    if machine.name != "tofu-d" or z % 3 or length["X"] < 2 or length["Y"] < 2:
+        raise InvalidArgument(
+            f"--grid is missing: it is known only for a tofu-d of at least 2 x 2 in X and Y and a Z that 3 divides; "
+            f"give the processes along each axis of {machine.name}, such as 6x12x6x4."
+        )
+    grid = f"{3 * length['A']}x{2 * length['C'] * z // 3}x{2 * length['B']}x{length['X'] * length['Y']}"
+    return grid, "A,Z;C;B;X,Y" if z == 3 else "A,Z%3;C,Z/3;B;X,Y"
+
+
+def _iteration(
+    exchanges: int | None, sums: str | None, computation: str | None, posting: float | None, local: str | None
+) -> Any:
+    """The domain solver on Fugaku, with what the options change. Raises InvalidArgument, FileError."""
+    from halocline import _halocline
+
+    known = _halocline.mapping.published_iteration()
+    return _halocline.mapping.Iteration(
+        known.computation if computation is None else _computation(computation, local),
+        exchanges=known.exchanges if exchanges is None else exchanges,
+        posting=known.posting if posting is None else posting,
+        sums=known.sums if sums is None else [] if sums == "none" else counts("--sums", sums, "1,2,3,3"),
+    )
+
+
+def _computation(text: str, local: str | None) -> float:
+    """Seconds, or the median of the case with these sites in what `bench qcdjdd --json` wrote."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = _measured(Path(text), maps.lengths("--local", local or "32x6x4x3", "32x6x4x3"))
+    if not 0 <= seconds < 1e6:
+        raise InvalidArgument(f"--computation {text}: give seconds of an iteration, such as 0.0004.")
+    return seconds
+
+
+def _measured(path: Path, local: list[int]) -> float:
+    try:
+        found = json_text.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise FileError(f"{path}: not a time in seconds, and no JSON file that can be read: {error}.") from None
+    for result in found if isinstance(found, list) else [found]:
+        case = result.get("case", {}) if isinstance(result, dict) else {}
+        if result.get("bench") == "qcdjdd" and case.get("measured") == "iteration" and case.get("local") == local:
+            return float(result["seconds"]["median"])
+    raise FileError(
+        f"{path}: has no iteration of {'x'.join(map(str, local))} sites; measure it by halocline bench qcdjdd --local "
+        f"{'x'.join(map(str, local))} --json {path}."
+    )
+
+
+def lines(results: list[dict[str, Any]]) -> list[str]:
+    """Simulated times beside the model's, a block a case."""
+    from halocline.bench.table import time_text
+
+    found = []
+    for r in results:
+        case, times = r["case"], r["result"]
+        found.append(
+            f"{case['network']} {'x'.join(map(str, case['shape']))}: {case['nodes']} nodes, {case['processes']} "
+            f"processes {'x'.join(map(str, case['grid']))}, {case['transport']}"
+        )
+        found.append(f"  {'':12s} {'simulated':>12s} {'model':>12s} {'ratio':>8s}")
+        names = {"iteration": "an iteration", "exchange": "an exchange", "sums": "its sums"}
+        for key, name in names.items():
+            model = times["model"][key]
+            ratio = f"{times[key] / model:8.3f}" if model > 0 else f"{'-':>8s}"
+            found.append(f"  {name:12s} {time_text(times[key]):>12s} {time_text(model):>12s} {ratio}")
+    return found
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(weak)
