@@ -83,7 +83,8 @@ def draw(path: Path, title: str, drawn: Sequence[tuple[str, Sequence[Any]]], str
         else:
             left.set_ylim(bottom=0)
         left.set_ylabel("time of an iteration [ms]")
-        right.set_ylabel(f"sites a second and node [% of {best.nodes} nodes, {drawn[0][0]}]", fontsize=8)
+        right.set_ylabel("sites a second and node [%]")
+        right.set_title(f"100 %: {best.nodes} nodes, {drawn[0][0]}", fontsize=8, loc="left", color="0.35")
         right.set_ylim(0, max(105.0, 1.05 * top))
         left.legend(fontsize=7)
         figure.suptitle(title, fontsize=9, color="0.35")

@@ -147,7 +147,10 @@ def _bars(axes: Any, labels: list[str], series: list[tuple[str, str, list[float]
     axes.set_xticks(place, labels)
     axes.tick_params(axis="x", length=0)
     axes.grid(axis="y", color="0.92")
-    axes.margins(y=0.12)
+    spare = max(0.0, 0.5 * (4 - len(labels)))  # few bars stay narrow
+    axes.set_xlim(-0.6 - spare, len(labels) - 0.4 + spare)
+    highest = max(max(values) for _, _, values in series) / 1e3
+    axes.set_ylim(0, 1.15 * highest if highest > 0 else 1.0)
 
 
 def _paint_loads(plt: Any, order: RankOrder, rings: Any, loads: Any, natural: Any, natural_loads: Any) -> Any:
@@ -167,11 +170,11 @@ def _paint_loads(plt: Any, order: RankOrder, rings: Any, loads: Any, natural: An
     counted = "bytes times hops" if order.count == "hops" else "bytes once"
     panels[0][1].set_title(f"interfaces of the busiest kind of node, {counted}", fontsize=9, loc="left")
     panels[0][1].set_xlabel("interface, largest load first")
-    panels[0][1].legend(fontsize=8)
+    panels[0][0].legend(fontsize=8, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.2)
 
     maps = [("natural order", natural), ("this map", order.map)] if both else [("this map", order.map)]
     hops = [walks.mean_hops(network, map) for _, map in maps]
-    largest = max(1.0, max(h.max() for h in hops))
+    largest = max(2.0, max(h.max() for h in hops))
     for axes, (title, _), values in zip(panels[1], maps, hops, strict=False):
         _heat(axes, values, largest, names, [axis.name for axis in network.axes])
         axes.set_title(f"mean hops of a message, {title}", fontsize=9, loc="left")

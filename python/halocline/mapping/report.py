@@ -18,7 +18,9 @@ def extents(numbers: Sequence[int]) -> str:
 
 
 def ring_text(ring: Any, network: Any) -> str:
-    """Pieces of a ring: "A Z%3"; "in the node" for none."""
+    """Pieces of a ring: "A Z%3"; "in the node" for none, and "any" behind a fat tree, where all nodes are alike."""
+    if network.full_bisection:
+        return "any"
     return " ".join(piece.name(network) for piece in ring.pieces) or "in the node"
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which axes of the network the neighbours along a process axis are apart, for any map: what reports and pictures show.
 
-Distances are along each axis of the network by the shorter way, as messages travel.
+Distances are along each axis of the network by the shorter way, as messages travel; in a fat tree every node is one hop
+from every other.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ def process_axes(map: Any) -> list[str]:
 
 def distances(network: Any, coordinates: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Hops along each axis between pairs of nodes, shape (..., network axes)."""
+    if network.full_bisection:
+        apart = np.zeros(np.broadcast_shapes(coordinates.shape, others.shape), dtype=np.int64)
+        apart[..., 0] = (coordinates != others).any(axis=-1)
+        return apart
     lengths = np.array([axis.length for axis in network.axes])
     wraps = np.array([axis.wraps for axis in network.axes])
     apart = np.abs(coordinates - others)
