@@ -60,6 +60,7 @@ def test_every_solver_solves(u, spinor, kind, precision):
         {"nsap": 1, "steps": 3, "domains": [1, 2, 1, 2]},
         {"inner": "minres", "outer": "gcr"},
         {"storage": "half", "link_reals": 12, "outer": "defect_correction"},
+        {"storage": "half", "arithmetic": "half"},
     ],
 )
 def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
@@ -67,6 +68,8 @@ def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
     x = D.solve(spinor, kind="schwarz", schwarz=schwarz, tolerance=1e-13)
     assert np.linalg.norm(spinor - D(x)) < 1.05e-13 * np.linalg.norm(spinor)
     assert "schwarz" in D.report["method"] and D.report["notes"] == []
+    if "arithmetic" in schwarz:
+        assert "half computed in half" in D.report["method"]
 
 
 def test_auto_says_what_it_chose_and_chooses_once(u, spinor):

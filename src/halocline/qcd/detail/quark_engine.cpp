@@ -81,8 +81,10 @@ std::string QuarkEngine::describe(const std::string& method) const {
   const auto& parameters = operators_->parameters;
   if (method == "schwarz") {
     const auto& k = parameters.schwarz;
+    const bool half = k.storage == "half" && operators_->schwarz;
+    const auto storage = half ? fmt::format("half computed in {}", operators_->schwarz->arithmetic()) : k.storage;
     return fmt::format("schwarz (nsap = {}, {} x {}, {}), bicgstab in {}, mixed precision", k.nsap, k.steps, k.inner,
-                       k.storage, parameters.outer);
+                       storage, parameters.outer);
   }
   return fmt::format("{}{}, {} precision", parameters.even_odd ? "even-odd " : "", method,
                      operators_->coarse ? "mixed" : "double");
