@@ -60,6 +60,14 @@ def launch(*words: object, ranks: int = 0, cwd: Path | None = None) -> subproces
 
 
 @pytest.fixture(scope="session")
+def finished_configurations():
+    """finished_configurations(path): how many of them a result file holds; 0 where there is no file yet."""
+    from halocline.qcd.results import read_spectrum
+
+    return lambda path: len(read_spectrum(path)[1]) if path.exists() else 0
+
+
+@pytest.fixture(scope="session")
 def parallel_environment() -> dict[str, str]:
     """The environment of an MPI run of a test; skips where there is no mpirun."""
     if shutil.which("mpirun") is None:

@@ -307,11 +307,7 @@ def test_solve_writes_propagators_that_solve_the_equation(halocline, lime, tmp_p
     assert max(numbers["residuals"]) < 1e-12 and len(numbers["iterations"]) == 12
 
 
-def finished_configurations(path) -> int:
-    return len(results.read_spectrum(path)[1]) if path.exists() else 0
-
-
-def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path):
+def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path, finished_configurations):
     (tmp_path / "run.toml").write_text(
         "[gauge]\ngenerate = { size = [6, 6, 6, 8], beta = 6.0, sweeps = 3, separation = 2, configurations = 200 }\n"
         '[action]\nmass = 0.2\ncsw = 1.0\n[output]\nfile = "out.h5"\nplots = false\n'
