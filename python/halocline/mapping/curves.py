@@ -86,7 +86,7 @@ def draw(path: Path, title: str, drawn: Sequence[tuple[str, Sequence[Any]]], str
         right.set_ylabel("sites a second and node [%]")
         right.set_title(f"100 %: {best.nodes} nodes, {drawn[0][0]}", fontsize=8, loc="left", color="0.35")
         right.set_ylim(0, max(105.0, 1.05 * top))
-        left.legend(fontsize=7)
+        right.legend(*left.get_legend_handles_labels(), fontsize=7)
         figure.suptitle(title, fontsize=9, color="0.35")
         try:
             save(figure, path)
