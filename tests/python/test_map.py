@@ -135,7 +135,7 @@ def test_launchers_files_have_the_syntax_of_their_manuals():
     assert formats.write_map(map, network, "openmpi").startswith("rank 0=+n0 slot=0\nrank 1=+n2 slot=0\n")
     assert formats.write_map(map, network, "slurm", hosts) == "a\nc\nc\nb\na\nb\n"
     assert formats.write_map(map, network, "fujitsu") == "(0)\n(2)\n(2)\n(1)\n(0)\n(1)\n"
-    assert formats.write_map(map, network, "simgrid") == "n0.0\nn0.2:2\nn0.1\nn0.0\nn0.1\n"
+    assert formats.write_map(map, network, "simgrid") == "n0\nn2:2\nn1\nn0\nn1\n"
     with pytest.raises(hc.InvalidArgument, match="'a' names no node for a vcoordfile"):
         formats.write_map(map, network, "fujitsu", hosts)
 
@@ -156,7 +156,7 @@ def test_default_names_are_as_many_as_nodes(network):
         ("openmpi", "rank 1=+n0 slot=0\n", "no line for rank 0"),
         ("slurm", "n0,n1\n", "expected one host"),
         ("fujitsu", "(1,2,3,4)\n", r"expected \(x\)"),
-        ("simgrid", "n0.0:x\n", "expected HOST or HOST:RANKS"),
+        ("simgrid", "n0:x\n", "expected HOST or HOST:RANKS"),
         ("slurm", "elsewhere\n", "no node is called 'elsewhere'"),
     ],
 )

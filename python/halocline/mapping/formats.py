@@ -148,7 +148,8 @@ FORMATS = {
 def names_of(network: Any, format: str) -> list[str]:
     """Default names of all nodes for a format, in the order of their numbers.
 
-    openmpi: `+n0`, `+n1`, ..., the hosts of the allocation in order; slurm: `n0`, `n1`, ...; simgrid: `n0.0`, ...
+    openmpi: `+n0`, `+n1`, ..., the hosts of the allocation in order; slurm and simgrid: `n0`, `n1`, ..., the latter as
+    `halocline bench weak --simulate` names them
     fujitsu: for Tofu-D (A + 2 X, B + 3 Y, C + 2 Z); for a network of up to three axes its coordinates; else the number
     """
     numbers = range(network.nodes)
@@ -160,7 +161,7 @@ def names_of(network: Any, format: str) -> list[str]:
         elif network.axes[3:]:
             coordinates = np.arange(network.nodes)[:, None]
         return ["(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()]
-    prefix = {"openmpi": "+n", "slurm": "n", "simgrid": "n0."}[format]
+    prefix = {"openmpi": "+n", "slurm": "n", "simgrid": "n"}[format]
     return [f"{prefix}{k}" for k in numbers]
 
 
