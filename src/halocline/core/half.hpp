@@ -17,6 +17,9 @@
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+#include <arm_sve.h>
+#endif
 
 namespace halocline::core {
 
@@ -88,6 +91,12 @@ struct Stored<Half, Pack<float, N>> {
       return P(reinterpret_cast<typename P::Vector>(_mm256_cvtph_ps(raw)));
     }
 #endif
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+    if constexpr (N * 32 == __ARM_FEATURE_SVE_BITS) {
+      const svuint32_t raw = svld1uh_u32(svptrue_b32(), &from->bits);
+      return P(typename P::Vector(svcvt_f32_f16_x(svptrue_b32(), svreinterpret_f16_u32(raw))));
+    }
+#endif
     P p;
     for (int i = 0; i < N; ++i) p.set(i, widen(from[i]));
     return p;
@@ -105,6 +114,13 @@ struct Stored<Half, Pack<float, N>> {
     if constexpr (N == 8) {
       const __m128i raw = _mm256_cvtps_ph(reinterpret_cast<__m256>(p.v), _MM_FROUND_TO_NEAREST_INT);
       std::memcpy(static_cast<void*>(to), &raw, sizeof(raw));
+      return;
+    }
+#endif
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+    if constexpr (N * 32 == __ARM_FEATURE_SVE_BITS) {
+      const svfloat16_t raw = svcvt_f16_f32_x(svptrue_b32(), svfloat32_t(p.v));
+      svst1h_u32(svptrue_b32(), &to->bits, svreinterpret_u32_f16(raw));
       return;
     }
 #endif
