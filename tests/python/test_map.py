@@ -57,6 +57,14 @@ def test_a_search_with_a_limit_still_has_a_map_and_an_honest_gap(network, messag
     assert stopped.gap == stopped.loads.busiest_interface / stopped.lower_bound - 1
 
 
+def test_an_error_of_the_callback_ends_the_search(network, messages):
+    def broken(steps, best):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        hc.mapping.search(network, GRID, SPLIT, messages, progress=broken)
+
+
 def test_ranks_are_a_permutation_that_puts_neighbours_where_the_map_has_them(network, found):
     launched = np.repeat(np.arange(432), 4)
     ranks = hc.mapping.permutation(found.map, launched)
