@@ -5,25 +5,17 @@
 
 #include "halocline/comm/mpi.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/pause.hpp"
 
 namespace halocline::bench {
-namespace {
-
-/// Between looks: a spin without it takes the flag, and its neighbours with it, from the sender at every turn, which at
-/// 16 KiB doubles the time.
-void pause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
-
-}  // namespace
 
 void BarePair::wait() noexcept {
   const std::uint64_t* from = flag(in_[slot(arrived_)]);
   // On a machine with fewer free cores than processes the other one may need this core.
   for (int spins = 0; __atomic_load_n(from, __ATOMIC_ACQUIRE) != arrived_ + 1; ++spins) {
-    pause();
+    // A spin without it takes the flag, and its neighbours with it, from the sender at every turn, which at 16 KiB
+    // doubles the time.
+    core::pause();
     if (spins > 20000) sched_yield();
   }
   ++arrived_;

@@ -1,53 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/spinor_space.hpp"
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
 #include "halocline/core/error.hpp"
 
 namespace halocline::qcd {
 
-using solve::Dot;
-using solve::Scalar;
-using solve::Update;
-
 template <class T>
 SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns)
-    : layout_(std::move(layout)),
-      subset_(subset),
-      algebra_({layout_->tiles() * (subset == lattice::Subset::full ? 2 : 1), columns, spinor_reals, layout_->lanes()},
-               layout_->geometry().communicator()) {}
-
-template <class T>
-void SpinorSpace<T>::copy(Vector& out, const Vector& in) const {
-  const std::array<Update<Vector>, 1> update{solve::assign(out, {}, in)};
-  update_and_reduce(update, {});
-}
-
-template <class T>
-void SpinorSpace<T>::set_zero(Vector& v) const {
-  std::ranges::fill(v.span(), T(0));
-}
-
-template <class T>
-void SpinorSpace<T>::axpy(std::span<const Scalar> a, const Vector& x, Vector& y) const {
-  const std::array<Update<Vector>, 1> update{solve::add(y, a, x)};
-  update_and_reduce(update, {});
-}
-
-template <class T>
-void SpinorSpace<T>::scale(std::span<const Scalar> a, Vector& y) const {
-  const std::array<Update<Vector>, 1> update{solve::scale(y, a)};
-  update_and_reduce(update, {});
-}
-
-template <class T>
-void SpinorSpace<T>::dot(std::span<Scalar> out, const Vector& x, const Vector& y) const {
-  const std::array<Dot<Vector>, 1> dots{Dot<Vector>{&x, &y}};
-  const auto sums = update_and_reduce({}, dots);
-  std::ranges::copy(sums.wait(), out.begin());
-}
+    : detail::TiledSpace<T, SpinorField<T>>(
+          {layout->tiles() * (subset == lattice::Subset::full ? 2 : 1), columns, spinor_reals, layout->lanes()},
+          layout->geometry().communicator()),
+      layout_(std::move(layout)),
+      subset_(subset) {}
 
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in) {

@@ -8,17 +8,14 @@
 /// as they name it, and a sum has the same bits for any number of threads, and for a column alone or in a batch.
 
 #include <memory>
-#include <span>
-#include <utility>
 
-#include "halocline/qcd/detail/linear_algebra.hpp"
+#include "halocline/qcd/detail/tiled_space.hpp"
 #include "halocline/qcd/spinor_field.hpp"
-#include "halocline/solve/vector_space.hpp"
 
 namespace halocline::qcd {
 
 template <class T>
-class SpinorSpace {
+class SpinorSpace : public detail::TiledSpace<T, SpinorField<T>> {
 public:
   using Vector = SpinorField<T>;
 
@@ -28,28 +25,13 @@ public:
   SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
 
   /// All zero.
-  Vector create() const { return spinor_field<T>(layout_, subset_, columns()); }
-  int columns() const noexcept { return algebra_.columns(); }
+  Vector create() const { return spinor_field<T>(layout_, subset_, this->columns()); }
   lattice::Subset subset() const noexcept { return subset_; }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
-
-  void copy(Vector& out, const Vector& in) const;
-  void set_zero(Vector& v) const;
-  void axpy(std::span<const solve::Scalar> a, const Vector& x, Vector& y) const;
-  void scale(std::span<const solve::Scalar> a, Vector& y) const;
-  /// <x, y> over all processes, one value a column. Collective.
-  void dot(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const;
-
-  /// The updates in order, then the dots; see solve/vector_space.hpp. Collective where there are dots.
-  solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
-                                        std::span<const solve::Dot<Vector>> dots) const {
-    return algebra_.update_and_reduce(updates, dots);
-  }
 
 private:
   std::shared_ptr<const lattice::TileLayout> layout_;
   lattice::Subset subset_;
-  detail::LinearAlgebra<T> algebra_;
 };
 
 /// Rounds or widens; the two fields have the same layout, subset and columns, so this streams.

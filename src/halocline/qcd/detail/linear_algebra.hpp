@@ -18,7 +18,9 @@
 /// order but next to each other in the list, convert it to double once. Updates run at the bandwidth of the cache or
 /// memory that holds the vectors; walks with sums, as long as that is the second level, at a third to two thirds of it,
 /// as they convert. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites in single precision on one
-/// core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is fused.
+/// core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is fused. A call is one parallel
+/// region: an iteration of the Schwarz solver with a linear K enters seven, one in each D' K and five here, which its
+/// four groups of sums keep apart and the search direction, which needs the last of them before D' K can begin.
 
 #include <array>
 #include <cstdint>
