@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
+import inspect
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -12,17 +15,16 @@ from typing import Annotated, Any
 
 import typer
 
+from halocline.cli.common import Json
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
+
+Case = tuple[str, Callable[[], Any]]
+"""What is said while it is measured, and what measures it."""
 
 Threads = Annotated[
     str, typer.Option("--threads", metavar="N[,N...]", help="OpenMP threads of each process, a case each.")
 ]
-Seconds = Annotated[float, typer.Option(help="Seconds to measure each case and each ceiling.")]
-LockTimeout = Annotated[
-    float, typer.Option(help="Seconds to wait for another benchmark on this machine before giving up.")
-]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
 LinkReals = Annotated[
     str, typer.Option("--link-reals", metavar="N[,N]", help="18, 12 or both: reals stored of a link.")
 ]
@@ -97,46 +99,91 @@ def alone(timeout: float) -> Iterator[None]:
         group.barrier()
 
 
-def measure(console: Console, cases: list[tuple[str, Callable[[], Any]]], timeout: float) -> list[Any]:
-    """Runs the cases one after another, saying which; a case gives one result or several."""
-    results: list[Any] = []
-    with alone(timeout), console.stage("benchmark", len(cases)) as advance:
-        for i, (name, case) in enumerate(cases):
-            advance(i, name)
-            found = case()
-            results += found if isinstance(found, list) else [found]
-        advance(len(cases), f"{len(cases)} cases")
-    return results
+@dataclasses.dataclass
+class Bench:
+    """What all benchmarks are told alike, and what they do with their cases."""
+
+    seconds: Annotated[float, typer.Option(help="Seconds to measure each case and each ceiling.")] = 0.5
+    lock_timeout: Annotated[
+        float, typer.Option(help="Seconds to wait for another benchmark on this machine before giving up.")
+    ] = 600.0
+    json: Json = None
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the times; .png, .svg or .pdf.")] = None
+    console: Console = dataclasses.field(default_factory=Console)
+
+    def run(self, cases: list[Case]) -> list[Any]:
+        """Measures the cases, and reports them."""
+        results = self.measure(cases)
+        self.report(results)
+        return results
+
+    def measure(self, cases: list[Case]) -> list[Any]:
+        """Runs the cases one after another, saying which; a case gives one result or several."""
+        results: list[Any] = []
+        with alone(self.lock_timeout), self.console.stage("benchmark", len(cases)) as advance:
+            for i, (name, case) in enumerate(cases):
+                advance(i, name)
+                found = case()
+                results += found if isinstance(found, list) else [found]
+            advance(len(cases), f"{len(cases)} cases")
+        return results
+
+    def report(self, results: list[Any]) -> None:
+        """The results as a table for each kind, what was skipped, the machine, and the files that were asked for."""
+        from halocline.bench import table
+
+        console = self.console
+        write_json(self.json, results)
+        for kind in dict.fromkeys(table.kind(r) for r in table.measured(results)):
+            some = [r for r in results if table.kind(r) == kind]
+            for line in (table.markdown(some) if self.markdown else table.render(some)).splitlines():
+                console.line(line)
+        for sentence in table.skipped(results):
+            console.line(sentence)
+        shown = table.measured(results)
+        if shown:
+            said = table.ceiling_text(shown[-1])
+            if said:
+                console.line(said)
+            load, cores = shown[-1].get("load_average") or 0.0, os.cpu_count() or 1
+            if load > cores:
+                console.warning(
+                    f"the load is {load:.1f} on {cores} cores: other programs share them, and wall times say little; "
+                    "compare the fractions, or the CPU time on one thread."
+                )
+        if self.plot is not None and speaks():
+            from halocline.bench import plots
+
+            plots.draw(self.plot, results)
 
 
-def report(
-    console: Console, results: list[Any], json: Path | None, markdown: bool = False, plot: Path | None = None
-) -> None:
-    """The results as a table for each kind, what was skipped, the machine, and the files that were asked for."""
-    from halocline.bench import table
+def command(app: typer.Typer, function: Callable[..., None], seconds: float, plot: bool = False) -> None:
+    """Adds a benchmark to the command line: its own options, then those of `Bench`, which it gets as `bench`.
 
-    write_json(json, results)
-    for kind in dict.fromkeys(table.kind(r) for r in table.measured(results)):
-        some = [r for r in results if table.kind(r) == kind]
-        for line in (table.markdown(some) if markdown else table.render(some)).splitlines():
-            console.line(line)
-    for sentence in table.skipped(results):
-        console.line(sentence)
-    shown = table.measured(results)
-    if shown:
-        said = table.ceiling_text(shown[-1])
-        if said:
-            console.line(said)
-        load, cores = shown[-1].get("load_average") or 0.0, os.cpu_count() or 1
-        if load > cores:
-            console.warning(
-                f"the load is {load:.1f} on {cores} cores: other programs share them, and wall times say little; "
-                "compare the fractions, or the CPU time on one thread."
-            )
-    if plot is not None and speaks():
-        from halocline.bench import plots
+    seconds: the default of that option; plot: whether it has something to draw
+    """
+    own = inspect.signature(function, eval_str=True).parameters
+    shared = [
+        inspect.Parameter(
+            f.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=seconds if f.name == "seconds" else f.default,
+            annotation=hint,
+        )
+        for f in dataclasses.fields(Bench)
+        if f.name != "console" and (plot or f.name != "plot")
+        for hint in [inspect.signature(Bench, eval_str=True).parameters[f.name].annotation]
+    ]
 
-        plots.draw(plot, results)
+    @functools.wraps(function)
+    def with_shared(**options: Any) -> None:
+        function(bench=Bench(**{p.name: options.pop(p.name) for p in shared}), **options)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own.values() if p.name != "bench"] + shared
+    with_shared.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_shared.__annotations__ = {p.name: p.annotation for p in parameters}
+    app.command()(with_shared)
 
 
 def later(function: Callable[..., Any], *arguments: Any, **options: Any) -> Callable[[], Any]:

@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from halocline.cli.bench.common import (
-    LockTimeout,
-    Markdown,
-    Seconds,
+    Bench,
     Threads,
     alone,
     chosen,
+    command,
     counts,
     later,
-    measure,
-    report,
     split,
     thread_counts,
     volumes,
 )
-from halocline.cli.common import Json
-from halocline.cli.console import Console
 from halocline.errors import InvalidArgument
 
 Transports = Annotated[
@@ -34,7 +28,6 @@ Transports = Annotated[
     ),
 ]
 Buffers = Annotated[str, typer.Option(metavar="N[,N]", help="1, 2 or both by a comma.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the times; .png, .svg or .pdf.")]
 
 POWERS = ",".join(str(2**n) for n in range(14))
 SIZES = ",".join(str(2**n) for n in range(6, 17))
@@ -42,9 +35,9 @@ SIZES = ",".join(str(2**n) for n in range(6, 17))
 
 def carriers(transports: list[str], buffers: str) -> list[tuple[str, int]]:
     """Those asked for, in the order in which Halocline lists them; a name with a colon is taken as it is."""
-    from halocline import bench
+    from halocline import bench as library
 
-    every = bench.carriers()
+    every = library.carriers()
     known = tuple(dict.fromkeys(name for name, _ in every))
     depths = counts("--buffers", buffers, "1,2")
     asked = split(transports)
@@ -55,6 +48,7 @@ def carriers(transports: list[str], buffers: str) -> list[tuple[str, int]]:
 
 
 def jacobi2d(
+    bench: Bench,
     local: Annotated[str, typer.Option("--local", metavar="XxY", help="Sites of each process.")] = "60x60",
     grid: Annotated[
         tuple[int, int] | None, typer.Option("--grid", metavar="X Y", help="Processes; least surface when absent.")
@@ -68,28 +62,23 @@ def jacobi2d(
     mass_squared: Annotated[float, typer.Option(help="m^2 of the operator.")] = 1.0,
     transport: Transports = ["all"],  # noqa: B006 - typer copies it
     buffers: Buffers = "1,2",
-    seconds: Seconds = 1.0,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
-    plot: Plot = None,
 ) -> None:
     """A sweep of a 2-d Jacobi solver with longer and longer messages, the same kernel over every transport."""
-    from halocline import bench
+    from halocline import bench as library
 
     (sites,) = volumes([local], 2, "60x60")
     ways = carriers(transport, buffers)
     cases = []
     for s in counts("--inflation", inflation, "1,16,256"):
         case = later(
-            bench.jacobi2d, sites, grid or (), s, not untouched, mass_squared, ways, seconds=seconds
+            library.jacobi2d, sites, grid or (), s, not untouched, mass_squared, ways, seconds=bench.seconds
         )  # fmt: skip
         cases.append((f"inflation {s}", case))
-    console = Console()
-    report(console, measure(console, cases, lock_timeout), json, markdown, plot)
+    bench.run(cases)
 
 
 def halo(
+    bench: Bench,
     bytes: Annotated[str, typer.Option("--bytes", metavar="N[,N...]", help="Lengths of the message.")] = SIZES,
     traffic: Annotated[
         str | None, typer.Option(help="ping-pong, both-ways or all; all where there are two processes.")
@@ -117,94 +106,83 @@ def halo(
     time_limit: Annotated[float, typer.Option(help="--stress: seconds that a rank waits for a face.")] = 60.0,
     transport: Transports = ["all"],  # noqa: B006 - typer copies it
     buffers: Buffers = "1,2",
-    seconds: Seconds = 1.0,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
-    plot: Plot = None,
 ) -> None:
     """The halo exchange by itself: one face beside the floor, an operator's exchanges, or a stress run."""
-    from halocline import bench
+    from halocline import bench as library
     from halocline.comm import world
 
     if operator and stress is not None:
         raise InvalidArgument("--operator and --stress were both given; give one of them.")
-    console = Console()
     ways = carriers(transport, buffers)
     if stress is not None:
         options = {
             "exchanges": stress, "seed": seed, "longest": longest, "ranks": ranks, "damage": damage,
             "time_limit": time_limit,
         }  # fmt: skip
-        results = _stress(console, ways, options, lock_timeout)
+        results = _stress(bench, ways, options)
         if split(transport) != ["all"]:
             for result in results:
                 if "skipped" in result:
                     raise InvalidArgument(f"transport {result['case']['transport']}: {result['skipped']}.")
-        report(console, results, json, markdown, plot)
+        bench.report(results)
         return
     cases = []
     if operator:
-        faces = ["all"] if face == "all" else chosen("--face", "all" if face == "each" else face, bench.FACES)
+        faces = ["all"] if face == "all" else chosen("--face", "all" if face == "each" else face, library.FACES)
         for sites in volumes(local):
             for f in faces:
                 for t in thread_counts(threads):
                     for p in chosen("--posting", posting, ("first", "all")) if t > 1 else ["first"]:
                         name = f"{'x'.join(map(str, sites))} face {f} {t} threads, {p} posting"
-                        case = later(bench.halo_operator, sites, f, t, p == "all", ways, seconds=seconds)
+                        case = later(library.halo_operator, sites, f, t, p == "all", ways, seconds=bench.seconds)
                         cases.append((name, case))
     else:
         alone_here = world().size == 1
-        kinds = ("both-ways",) if alone_here else bench.TRAFFICS
-        for kind in kinds if traffic is None else chosen("--traffic", traffic, bench.TRAFFICS):
+        kinds = ("both-ways",) if alone_here else library.TRAFFICS
+        for kind in kinds if traffic is None else chosen("--traffic", traffic, library.TRAFFICS):
             for n in counts("--bytes", bytes, "64,4096"):
-                cases.append((f"{kind} {n} bytes", later(bench.halo_face, n, kind, ways, seconds=seconds)))
-    report(console, measure(console, cases, lock_timeout), json, markdown, plot)
+                cases.append((f"{kind} {n} bytes", later(library.halo_face, n, kind, ways, seconds=bench.seconds)))
+    bench.run(cases)
 
 
-def _stress(console: Console, ways: list[tuple[str, int]], options: dict[str, Any], timeout: float) -> list[Any]:
-    from halocline import bench
+def _stress(bench: Bench, ways: list[tuple[str, int]], options: dict[str, Any]) -> list[Any]:
+    from halocline import bench as library
 
     results = []
-    with alone(timeout):
+    with alone(bench.lock_timeout):
         for transport, buffers in ways:
             name = f"{transport}, {buffers} buffer{'s' if buffers > 1 else ''}"
-            with console.stage(name, options["exchanges"]) as advance:
-                results.append(bench.halo_stress(transport, buffers, **options, progress=advance))
+            with bench.console.stage(name, options["exchanges"]) as advance:
+                results.append(library.halo_stress(transport, buffers, **options, progress=advance))
                 found = results[-1].get("result")
                 advance(options["exchanges"], f"{found['messages']} messages verified" if found else "skipped")
     return results
 
 
 def allreduce(
+    bench: Bench,
     elements: Annotated[str, typer.Option(metavar="N[,N...]", help="Doubles in a sum, 1 to 32.")] = "1,2,3,4,8,16,32",
     method: Annotated[
         str, typer.Option(help="shared_memory, messages (the fast path off), mpi, some by commas, or all.")
     ] = "all",
-    seconds: Seconds = 1.0,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
-    plot: Plot = None,
 ) -> None:
     """Sums of a few doubles over all processes, beside MPI_Allreduce."""
-    from halocline import bench
+    from halocline import bench as library
 
-    methods = chosen("--method", method, bench.REDUCTIONS)
+    methods = chosen("--method", method, library.REDUCTIONS)
 
     def case(n: int, m: str) -> dict[str, Any]:
         try:
-            return bench.allreduce(n, m, seconds=seconds)
+            return library.allreduce(n, m, seconds=bench.seconds)
         except InvalidArgument as refused:  # on every rank
             if method != "all" or m != "mpi":
                 raise
             return {"bench": "allreduce", "case": {"elements": n, "method": m}, "skipped": str(refused)}
 
     cases = [(f"{n} doubles, {m}", later(case, n, m)) for n in counts("--elements", elements, "1,3") for m in methods]
-    console = Console()
-    report(console, measure(console, cases, lock_timeout), json, markdown, plot)
+    bench.run(cases)
 
 
 def add_to(app: typer.Typer) -> None:
-    for command in (jacobi2d, halo, allreduce):
-        app.command()(command)
+    for function in (jacobi2d, halo, allreduce):
+        command(app, function, seconds=1.0, plot=True)

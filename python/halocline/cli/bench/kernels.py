@@ -10,28 +10,24 @@ from typing import Annotated
 import typer
 
 from halocline.cli.bench.common import (
+    Bench,
     ColumnCounts,
     LinkReals,
     Local,
-    LockTimeout,
-    Markdown,
-    Seconds,
     Threads,
     chosen,
+    command,
     counts,
     later,
-    measure,
     real_numbers,
-    report,
     thread_counts,
     volumes,
 )
-from halocline.cli.common import Json
-from halocline.cli.console import Console
 from halocline.errors import Error
 
 
 def dslash(
+    bench: Bench,
     local: Local = ["8x8x8x8", "16x16x16x16", "24x24x24x24"],  # noqa: B006 - typer copies it
     threads: Threads = "1",
     precision: Annotated[list[str], typer.Option(help="float or double; several by commas or repetition.")] = [  # noqa: B006
@@ -46,30 +42,26 @@ def dslash(
     ] = ["hopping"],  # noqa: B006
     link_reals: LinkReals = "18",
     columns: ColumnCounts = "1",
-    seconds: Seconds = 0.5,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
 ) -> None:
     """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces."""
-    from halocline import bench
+    from halocline import bench as library
 
     cases = []
     for n in volumes(local):
-        for f in chosen("--form", form, bench.FORMS):
-            for p in chosen("--precision", precision, bench.PRECISIONS):
+        for f in chosen("--form", form, library.FORMS):
+            for p in chosen("--precision", precision, library.PRECISIONS):
                 if f == "inside" and p == "double":  # it exists in single precision
                     continue
                 for reals in counts("--link-reals", link_reals, "18,12"):
                     for c in counts("--columns", columns, "1,12"):
                         for t in thread_counts(threads):
                             name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {t} threads"
-                            cases.append((name, later(bench.dslash, n, t, p, f, reals, c, seconds=seconds)))
-    console = Console()
-    report(console, measure(console, cases, lock_timeout), json, markdown)
+                            cases.append((name, later(library.dslash, n, t, p, f, reals, c, seconds=bench.seconds)))
+    bench.run(cases)
 
 
 def solver(
+    bench: Bench,
     gauge: Annotated[
         str | None, typer.Option(metavar="FILE", help="Gauge file; weak random links when absent.")
     ] = None,
@@ -89,27 +81,23 @@ def solver(
     columns: ColumnCounts = "1",
     threads: Threads = "1",
     runs: Annotated[int, typer.Option(help="Solves of each case.")] = 3,
-    seconds: Seconds = 0.3,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
 ) -> None:
     """Time to a tolerance: columns of a quark propagator, antiperiodic in time, for each method and precision."""
-    from halocline import _halocline, bench
+    from halocline import _halocline
+    from halocline import bench as library
     from halocline.qcd import gauge as fields
 
-    kinds = chosen("--kind", kind, bench.SOLVERS)
+    kinds = chosen("--kind", kind, library.SOLVERS)
     precisions = chosen("--precision", precision, ("mixed", "double"))
-    storages = chosen("--storage", storage, bench.STORAGES)
+    storages = chosen("--storage", storage, library.STORAGES)
     tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
     mass = _halocline.qcd.mass_from_kappa(kappa)
-    console = Console()
     if gauge is None:
         u = fields.weak_links(size, 0.3, seed=1)
     else:
         u = fields.read_gauge(gauge, warn=False)
         for sentence in u.info["warnings"]:
-            console.warning(f"{gauge}: {sentence}")
+            bench.console.warning(f"{gauge}: {sentence}")
     name = "generated" if gauge is None else os.path.basename(gauge)
     cases = []
     for k, p, stored, limit, n, t in itertools.product(
@@ -119,12 +107,11 @@ def solver(
         if (k == "schwarz" and p == "double") or (k not in ("schwarz", "auto") and stored != storages[0]):
             continue
         case = later(
-            bench.solver, u, name, mass=mass, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit, threads=t,
-            columns=n, runs=runs, seconds=seconds,
+            library.solver, u, name, mass=mass, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit,
+            threads=t, columns=n, runs=runs, seconds=bench.seconds,
         )  # fmt: skip
         cases.append((f"{k} {p} {stored} {limit:g} {n} columns {t} threads", case))
-    results = measure(console, cases, lock_timeout)
-    report(console, results, json, markdown)
+    results = bench.run(cases)
     failed = [
         f"{r['case']['solver']} {r['case']['precision']} ({r['case']['tolerance']:g})"
         for r in results
@@ -135,27 +122,24 @@ def solver(
 
 
 def heatbath(
+    bench: Bench,
     local: Local = ["16x16x16x16"],  # noqa: B006 - typer copies it
     threads: Threads = "1",
     beta: Annotated[float, typer.Option(help="Inverse coupling.")] = 6.0,
     overrelaxation: Annotated[int, typer.Option(help="Over-relaxation sweeps after each heatbath sweep.")] = 0,
-    seconds: Seconds = 0.5,
-    lock_timeout: LockTimeout = 600.0,
-    json: Json = None,
-    markdown: Markdown = False,
 ) -> None:
     """Sweeps of the quenched heatbath."""
-    from halocline import bench
+    from halocline import bench as library
 
     cases = []
     for n in volumes(local):
         for t in thread_counts(threads):
             name = f"heatbath {'x'.join(map(str, n))} {t} threads"
-            cases.append((name, later(bench.heatbath, n, t, beta, overrelaxation, seconds=seconds)))
-    console = Console()
-    report(console, measure(console, cases, lock_timeout), json, markdown)
+            cases.append((name, later(library.heatbath, n, t, beta, overrelaxation, seconds=bench.seconds)))
+    bench.run(cases)
 
 
 def add_to(app: typer.Typer) -> None:
-    for command in (dslash, solver, heatbath):
-        app.command()(command)
+    command(app, dslash, seconds=0.5)
+    command(app, solver, seconds=0.3)
+    command(app, heatbath, seconds=0.5)
