@@ -30,25 +30,65 @@ struct RowHash {
 };
 
 /// Packings of lists of bytes, largest first: nodes with equal lists share one.
+///
+/// Maps of rings have a few hundred lists, each packed in no time. Any map may have as many lists as nodes, some of
+/// them hard; what matters of those is the largest load of the machine. So every list gets some steps; of those that
+/// they do not settle, only the ones that may be above all others are gone on with, the greatest first, and only until
+/// they are not.
 class Packings {
 public:
   explicit Packings(int interfaces) : interfaces_(interfaces) {}
 
-  void give_owners(NodeType& type) {
+  void pack(const std::vector<NodeType>& types) {
+    Bytes largest = 0;
+    std::vector<std::pair<Bytes, const Row*>> open;
+    for (const NodeType& type : types) {
+      const auto [entry, fresh] = known_.try_emplace(bytes_of(type));
+      if (!fresh) continue;
+      entry->second = detail::pack(entry->first, interfaces_, 0, quick);
+      if (entry->second.settled) {
+        largest = std::max(largest, entry->second.largest);
+      } else {
+        open.emplace_back(entry->second.largest, &entry->first);
+      }
+    }
+    std::sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : *a.second > *b.second;
+    });
+    for (const auto& [load, row] : open) {
+      if (load <= largest) break;
+      detail::Packing& packing = known_.at(*row);
+      packing = detail::pack(*row, interfaces_, largest);
+      largest = std::max(largest, packing.largest);
+    }
+    for (auto& [row, packing] : known_) packing = heaviest_first(std::move(packing));
+  }
+
+  void give_owners(NodeType& type) const {
+    const detail::Packing& packing = known_.at(bytes_of(type));
+    const std::vector<std::size_t> order = largest_first(type);
+    type.owner.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) type.owner[order[i]] = packing.owner[i];
+    type.interface = packing.load;
+  }
+
+private:
+  static constexpr std::int64_t quick = 20'000;
+
+  static std::vector<std::size_t> largest_first(const NodeType& type) {
     std::vector<std::size_t> order(type.items.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return type.items[a].bytes > type.items[b].bytes; });
-    Row bytes;
-    for (const std::size_t i : order) bytes.push_back(type.items[i].bytes);
-    const auto [entry, fresh] = known_.try_emplace(bytes);
-    if (fresh) entry->second = heaviest_first(detail::pack(bytes, interfaces_));
-    type.owner.resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) type.owner[order[i]] = entry->second.owner[i];
-    type.interface = entry->second.load;
+    return order;
   }
 
-private:
+  static Row bytes_of(const NodeType& type) {
+    Row bytes;
+    for (const std::size_t i : largest_first(type)) bytes.push_back(type.items[i].bytes);
+    return bytes;
+  }
+
   /// The same division, interfaces renumbered from the largest load down.
   static detail::Packing heaviest_first(detail::Packing packing) {
     std::vector<std::size_t> order(packing.load.size());
@@ -117,6 +157,7 @@ void find_node_types(const Network& network, const RankMap& map, const detail::T
   }
 
   Packings packings(network.interfaces);
+  packings.pack(types);
   for (NodeType& type : types) packings.give_owners(type);
   std::vector<std::size_t> order(types.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

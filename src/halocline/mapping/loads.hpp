@@ -60,8 +60,10 @@ struct Loads {
 };
 
 /// @throws InvalidArgument  for a map that check() refuses, or messages of another number of axes
-/// Cost: all hops of all messages, and one exact packing for each different list of items: about a second for good maps
-/// of the 158,976 nodes of Fugaku, several for bad ones.
+/// The largest interface load of all is exact; where a machine has many different nodes with many different items, as
+/// random placements have, the owners of lighter nodes are those of the best division found in some thousand steps.
+/// Cost: all hops of all messages, and a packing for each different list of items: about a second for good maps of the
+/// 158,976 nodes of Fugaku, several for bad ones.
 Loads evaluate(const Network& network, const RankMap& map, const Messages& messages, Count count = Count::hops);
 
 /// Bytes on every link in one exchange, for pictures; zeros for a fat tree.

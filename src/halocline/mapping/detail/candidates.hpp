@@ -15,7 +15,11 @@
 ///   up and down. The same lines in many places are kept once.
 
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "halocline/mapping/loads.hpp"

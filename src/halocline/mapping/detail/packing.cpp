@@ -15,27 +15,30 @@ namespace {
 
 class Divider {
 public:
-  Divider(std::span<const Bytes> items, int interfaces)
+  Divider(std::span<const Bytes> items, int interfaces, Bytes enough, std::int64_t steps)
       : items_(items),
         load_(static_cast<std::size_t>(interfaces), 0),
         owner_(items.size(), 0),
-        rest_(items.size() + 1) {
+        rest_(items.size() + 1),
+        steps_(steps) {
     for (std::size_t i = items.size(); i-- > 0;) rest_[i] = rest_[i + 1] + items[i];
-    bound_ = packing_bound(items, interfaces);
+    bound_ = std::max(enough, packing_bound(items, interfaces));
     best_.largest = rest_[0] + 1;
   }
 
   Packing run() {
     place(0);
+    best_.settled = steps_ > 0 || best_.largest <= bound_;
     return best_;
   }
 
 private:
   void place(std::size_t item) {
     if (item == items_.size()) {
-      best_ = {owner_, load_, *std::max_element(load_.begin(), load_.end())};
+      best_ = {owner_, load_, *std::max_element(load_.begin(), load_.end()), true};
       return;
     }
+    if (--steps_ < 0 && !best_.owner.empty()) return;
     if (room() < rest_[item]) return;
     std::vector<int> order(load_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -50,7 +53,7 @@ private:
       owner_[item] = owner;
       place(item + 1);
       at(owner) -= items_[item];
-      if (best_.largest == bound_) return;
+      if (best_.largest <= bound_ || steps_ < 0) return;
     }
   }
 
@@ -65,6 +68,7 @@ private:
   bool met_before(std::size_t item, const std::vector<int>& order) {
     std::vector<Bytes> state{static_cast<Bytes>(item)};
     for (const int owner : order) state.push_back(at(owner));
+    if (met_.size() >= most_states) return met_.contains(state);
     return !met_.insert(std::move(state)).second;
   }
 
@@ -78,11 +82,14 @@ private:
     }
   };
 
+  static constexpr std::size_t most_states = 100'000;  // remembered: ten megabytes
+
   std::span<const Bytes> items_;
   std::vector<Bytes> load_;
   std::vector<int> owner_;
   std::vector<Bytes> rest_;  // of this item and those after it
-  Bytes bound_ = 0;
+  std::int64_t steps_;       // left
+  Bytes bound_ = 0;          // good enough
   Packing best_;
   std::unordered_set<std::vector<Bytes>, Hash> met_;
 };
@@ -93,19 +100,22 @@ Bytes packing_bound(std::span<const Bytes> items, int interfaces) {
   if (items.empty()) return 0;
   const auto owners = static_cast<std::size_t>(interfaces);
   const Bytes total = std::accumulate(items.begin(), items.end(), Bytes{0});
-  Bytes bound = std::max(items[0], (total + interfaces - 1) / interfaces);
+  Bytes measure = 0;
+  for (const Bytes item : items) measure = std::gcd(measure, item);
+  Bytes bound = items[0];
+  if (measure > 0) bound = std::max(bound, (total / measure + interfaces - 1) / interfaces * measure);
   if (items.size() > owners) bound = std::max(bound, items[owners - 1] + items[owners]);
   return bound;
 }
 
-Packing pack(std::span<const Bytes> items, int interfaces) {
+Packing pack(std::span<const Bytes> items, int interfaces, Bytes enough, std::int64_t steps) {
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return items[a] > items[b]; });
   std::vector<Bytes> sorted;
   for (const std::size_t i : order) sorted.push_back(items[i]);
 
-  Packing found = Divider(sorted, interfaces).run();
+  Packing found = Divider(sorted, interfaces, enough, steps).run();
   std::vector<int> owner(items.size());
   for (std::size_t i = 0; i < order.size(); ++i) owner[order[i]] = found.owner[i];
   found.owner = std::move(owner);
