@@ -102,10 +102,16 @@ DAMAGE = {
     "an unknown key": (lambda t: t.replace("#count =", "#cuont ="), "did you mean 'count'"),
     "a rank twice": (lambda t: t.replace("\n5 ", "\n4 "), "places rank 4 2 times"),
     "a rank too many": (lambda t: t + "1728 0 0 0 0 0 0\n", "the grid has ranks 0 to 1727"),
-    "a rank missing": (lambda t: t[: t.rindex("\n1727 ") + 1], "places rank 1727 0 times"),
+    "a rank missing": (lambda t: t[: t.rindex("\n1727 ") + 1], "has 1727 lines for the 1728 ranks"),
     "a node off the network": (lambda t: t.replace("\n5 ", "\n5 7 7 7 7 7 7\n#"), "no such node"),
     "a word": (lambda t: t.replace("\n5 ", "\n5 x "), "expected a rank and 6 coordinates"),
     "a huge number": (lambda t: t.replace("\n5 ", "\n99999999999999999999 "), "expected a rank and 6 coordinates"),
+    "a huge grid": (
+        lambda t: t.replace("#grid = [6,", "#grid = [2000000000,"),
+        "1728 lines for the 576",
+    ),
+    "a grid beyond numbers": (lambda t: t.replace("#grid = [6,", f"#grid = [{10**20},"), "at most 2147483647"),
+    "a huge network": (lambda t: t.replace('"Z", length = 9', '"Z", length = 2000000000'), "nodes"),
     "other axes": (lambda t: t.replace("#rank X Y", "#rank Y X"), "names the axes"),
     "too many on a node": (lambda t: t.replace("\n5 ", "\n5 0 0 0 0 0 0\n#5 "), "node"),
     "a split that does not divide": (

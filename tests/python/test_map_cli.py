@@ -191,7 +191,7 @@ def test_predict_takes_computation_from_tables(run, tmp_path):
         (["search", *WORKED, "--network", "absent.toml"], "absent.toml: cannot be read"),
         (["search", *WORKED, "--count", "heaps"], "give hops or injected"),
         (["search", *WORKED, "--wrap", "Q"], "'Q'"),
-        (["search", *WORKED, "--interfaces", "99"], "give 1 to 64"),
+        (["search", *WORKED, "--interfaces", "99"], "less than or equal to 64"),
         (["search", *WORKED, "--format", "lsf", "--output", "out"], "give one of openmpi, slurm, fujitsu, simgrid"),
         (["search", *WORKED, "--format", "slurm"], "--output"),
         (["search", *WORKED, "--hosts", "absent", "--output", "out"], "absent: cannot be read"),

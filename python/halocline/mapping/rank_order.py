@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import os
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,9 +31,10 @@ from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
 from halocline.mapping.networks import node_coordinates
 from halocline.mapping.tables import (
+    LARGEST,
     MessagesTable,
-    NetworkTable,
     messages_toml,
+    network_of,
     network_toml,
     section_of,
     tables_of,
@@ -41,6 +43,7 @@ from halocline.mapping.tables import (
 from halocline.schema import REQUIRED, Section, array, choice, integer, key
 
 FIRST_LINE = "#halocline rank order 1"
+LENGTHS = array(integer(at_least=1, at_most=LARGEST), "a list of lengths", at_least=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +51,8 @@ class MapTable(Section):
     """The part of the head that is neither network nor messages."""
 
     title: ClassVar[str] = "[map]"
-    grid: tuple = key(
-        REQUIRED, array(integer(at_least=1), "a list of lengths", at_least=1), "processes along each axis"
-    )
-    per_node: tuple = key(REQUIRED, array(integer(at_least=1), "a list of lengths", at_least=1), "of one node")
+    grid: tuple = key(REQUIRED, LENGTHS, "processes along each axis")
+    per_node: tuple = key(REQUIRED, LENGTHS, "of one node")
     count: str = key("hops", choice("hops", "injected"), "how interfaces count")
 
 
@@ -133,13 +134,13 @@ def parse_rank_order(text: str, where: str) -> RankOrder:
     if end is None:
         raise FileError(f"{where}: has no line '#rank ...' that ends the head; write the file anew.")
     head = tables_of("\n".join(line[1:] for line in lines[1:end] if line.startswith("#")), where)
-    network = section_of(head, "network", NetworkTable, where).network()
+    network = network_of(head, where)
     messages = section_of(head, "messages", MessagesTable, where).messages()
     table = section_of(head, "map", MapTable, where)
     names = [axis.name for axis in network.axes]
     if lines[end].split()[1:] != names:
         raise FileError(f"{where}: line {end + 1} names the axes '{lines[end][6:]}', the head '{' '.join(names)}'.")
-    node = _nodes(lines, end + 1, network, int(np.prod(table.grid, dtype=np.int64)), where)
+    node = _nodes(lines, end + 1, network, math.prod(table.grid), where)
     made = _halocline.mapping.RankMap(list(table.grid), list(table.per_node), node)
     try:
         _halocline.mapping.check(made, network)
@@ -165,6 +166,8 @@ def _nodes(lines: list[str], first: int, network: Any, ranks: int, where: str) -
     if wrong.size:
         number, line = body[int(wrong[0])]
         raise FileError(f"{where}: line {number}, '{line}': the grid has ranks 0 to {ranks - 1}.")
+    if rank.size != ranks:
+        raise FileError(f"{where}: has {rank.size} lines for the {ranks} ranks of the grid; give a line a rank.")
     times = np.bincount(rank, minlength=ranks)
     if (times != 1).any():
         first_wrong = int(np.nonzero(times != 1)[0][0])

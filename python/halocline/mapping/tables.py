@@ -48,6 +48,8 @@ from halocline.schema import (
     text,
 )
 
+LARGEST = 2**31 - 1
+
 
 @dataclasses.dataclass(frozen=True)
 class AxisTable(Section):
@@ -55,7 +57,7 @@ class AxisTable(Section):
 
     title: ClassVar[str] = "[network] axes:"
     name: str = key(REQUIRED, text, "one word")
-    length: int = key(REQUIRED, integer(at_least=1), "nodes along it")
+    length: int = key(REQUIRED, integer(at_least=1, at_most=LARGEST), "nodes along it")
     bandwidth: float = key(REQUIRED, number(above=0.0), "of a link in one direction [bytes/s]")
     wraps: bool = key(False, boolean, "the last node has a link to the first")
     hop_latency: float = key(0.0, number(at_least=0.0), "what a hop adds to a message [s]")
@@ -74,7 +76,9 @@ class NetworkTable(Section):
     latency: float = key(0.0, number(at_least=0.0), "of a small message to a neighbour, without the hop [s]")
     reduction_latency: float = key(0.0, number(at_least=0.0), "of a step of a software reduction [s]")
     barrier_latency: float = key(0.0, number(at_least=0.0), "of a step of a hardware reduction [s]; 0: has none")
-    barrier_elements: int = key(0, integer(at_least=0), "numbers that a hardware reduction sums at once")
+    barrier_elements: int = key(
+        0, integer(at_least=0, at_most=LARGEST), "numbers that a hardware reduction sums at once"
+    )
     full_bisection: bool = key(False, boolean, "a fat tree: links never limit")
 
     def check_together(self) -> None:
@@ -120,13 +124,13 @@ def tables_of(document: str, where: str) -> dict[str, Any]:
         raise FileError(f"{where}: no TOML: {error}.") from None
 
 
-def _section(path: str | Path, name: str, cls: type[Section]) -> Any:
+def _document(path: str | Path) -> dict[str, Any]:
     try:
         document = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no text"
         raise FileError(f"{path}: cannot be read: {reason}.") from None
-    return section_of(tables_of(document, str(path)), name, cls, str(path))
+    return tables_of(document, str(path))
 
 
 def section_of(tables: Mapping[str, Any], name: str, cls: type[Section], where: str) -> Any:
@@ -139,14 +143,23 @@ def section_of(tables: Mapping[str, Any], name: str, cls: type[Section], where: 
         raise FileError(f"{where}: {error}") from None
 
 
+def network_of(tables: Mapping[str, Any], where: str) -> Any:
+    """The network of the table [network] of a document. Raises FileError, which names the file."""
+    table = section_of(tables, "network", NetworkTable, where)
+    try:
+        return table.network()
+    except InvalidArgument as error:
+        raise FileError(f"{where}: {error}") from None
+
+
 def read_network(path: str | Path) -> Any:
     """The network of the table [network] of a TOML file. Raises FileError."""
-    return _section(path, "network", NetworkTable).network()
+    return network_of(_document(path), str(path))
 
 
 def read_messages(path: str | Path) -> Any:
     """The messages of the table [messages] of a TOML file. Raises FileError."""
-    return _section(path, "messages", MessagesTable).messages()
+    return section_of(_document(path), "messages", MessagesTable, str(path)).messages()
 
 
 def toml_value(value: Any) -> str:

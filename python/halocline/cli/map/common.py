@@ -33,13 +33,14 @@ MessagesName = Annotated[
 ]
 LocalSites = Annotated[str | None, typer.Option("--local", metavar="NxNx...", help="Sites of a process on each axis.")]
 RealBytes = Annotated[
-    int, typer.Option("--bytes-per-real", help="Of a real number in messages; 0 for 4, and 8 with tddft.")
+    int,
+    typer.Option("--bytes-per-real", min=0, max=64, help="Of a real number in messages; 0: 4, with tddft 8."),
 ]
-Orbitals = Annotated[int, typer.Option(help="tddft: orbitals that travel in one exchange.")]
+Orbitals = Annotated[int, typer.Option(min=1, max=10**6, help="tddft: orbitals that travel in one exchange.")]
 CountName = Annotated[
     str | None, typer.Option("--count", metavar="hops|injected", help="At interfaces: bytes times hops, or bytes once.")
 ]
-Interfaces = Annotated[int, typer.Option(help="Network interfaces of a node; the network's own when 0.")]
+Interfaces = Annotated[int, typer.Option(min=0, max=64, help="Network interfaces of a node; the network's own when 0.")]
 Hosts = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Names of all nodes for --format, one a line in their order.")
 ]
@@ -70,8 +71,6 @@ def network_of(name: str, shape: str | None, wrap: Sequence[str] = (), interface
         raise InvalidArgument(f"--shape is missing: give the nodes along each axis of {name}, such as 4x6x18.")
     else:
         network = mapping.network_named(name, lengths("--shape", shape), closed)
-    if interfaces < 0:
-        raise InvalidArgument(f"--interfaces {interfaces}: give a number of at least 1.")
     return mapping.with_interfaces(network, interfaces) if interfaces else network
 
 

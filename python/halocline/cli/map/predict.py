@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halocline.cli.bench.common import split
+from halocline.cli.bench.common import counts, split
 from halocline.cli.common import Json
 from halocline.cli.console import Console, speaks
 from halocline.cli.map import common
@@ -44,7 +44,7 @@ def predict(
             metavar="SECONDS|FILE", help="Of an iteration; or a table: TOML, or --json of `halocline bench qcdjdd`."
         ),
     ] = None,
-    exchanges: Annotated[int | None, typer.Option(help="Halo exchanges an iteration.")] = None,
+    exchanges: Annotated[int | None, typer.Option(min=0, max=10**6, help="Halo exchanges an iteration.")] = None,
     sums: Annotated[str | None, typer.Option(metavar="N[,N...]", help="Numbers in each sum of an iteration.")] = None,
     posting: Annotated[float | None, typer.Option(help="Seconds to post and complete an exchange.")] = None,
     overlapped: Annotated[float, typer.Option(help="Seconds of computation beside each exchange.")] = 0.0,
@@ -127,14 +127,22 @@ def _solver(
     known: Any, exchanges: int | None, sums: str | None, posting: float | None, overlapped: float
 ) -> dict[str, Any]:
     """What an iteration does beside computing; from the papers where the options say nothing."""
-    from halocline.cli.bench.common import counts
-
     return {
         "exchanges": exchanges if exchanges is not None else known.exchanges if known else 1,
-        "sums": counts("--sums", sums, "1,2,3,3") if sums is not None else list(known.sums) if known else [],
+        "sums": _sums(sums, known),
         "posting": posting if posting is not None else known.posting if known else 0.0,
         "overlapped": overlapped,
     }
+
+
+def _sums(text: str | None, known: Any) -> list[int]:
+    """Numbers in each sum of an iteration."""
+    if text is None:
+        return list(known.sums) if known is not None else []
+    sums = counts("--sums", text, "1,2,3,3")
+    if max(sums) > 10**6:
+        raise InvalidArgument(f"--sums {text}: give numbers of at most a million.")
+    return sums
 
 
 def _ways(network: Any, solver: dict[str, Any], software: bool) -> list[bool]:

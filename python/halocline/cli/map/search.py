@@ -32,7 +32,9 @@ def search(
     orbitals: common.Orbitals = 1,
     count: common.CountName = None,
     interfaces: common.Interfaces = 0,
-    seconds: Annotated[float, typer.Option(help="Stop after so long with the best map so far; 0: prove it.")] = 0.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, help="Stop after so long with the best so far; 0: prove it.")
+    ] = 0.0,
     output: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write rank order, interfaces, report and pictures here.")
     ] = None,
@@ -43,7 +45,7 @@ def search(
         ),
     ] = [],  # noqa: B006 - typer reads the default
     hosts: common.Hosts = None,
-    cores_per_rank: Annotated[int, typer.Option(help="openmpi: cores that a process is bound to.")] = 1,
+    cores_per_rank: Annotated[int, typer.Option(min=1, max=4096, help="openmpi: cores that bind a process.")] = 1,
     plots: Annotated[bool, typer.Option(help="Draw the pictures of --output.")] = True,
     json: Json = None,
 ) -> None:
@@ -64,8 +66,6 @@ def search(
         formats.format_named(name)
     if wanted and output is None:
         raise InvalidArgument(f"--format {','.join(wanted)}: give the folder to write to by --output.")
-    if seconds < 0 or cores_per_rank < 1:
-        raise InvalidArgument("--seconds must not be negative and --cores-per-rank be at least 1.")
     names = common.host_names(hosts, machine)
     _make_folder(output)
 
