@@ -295,3 +295,25 @@ def test_lines_of_the_picture_are_the_rings_of_the_search(network, found):
         assert set(np.nonzero((line != line[0]).any(axis=0))[0].tolist()) == moved
         steps = [walks.distances(network, a, b).sum() for a, b in itertools.pairwise(line)]
         assert set(steps) <= {piece.stride for piece in ring.pieces}
+
+
+def test_a_lattice_on_ranks_in_another_order_has_the_same_links(tmp_path, python):
+    (tmp_path / "ordered.py").write_text(
+        "import halocline as hc\n"
+        "from halocline import _halocline\n"
+        "from halocline.qcd import gauge\n"
+        "plain = gauge.random_links([4, 4, 4, 8], seed=5, grid=[1, 1, 2, 2])\n"
+        "where = gauge.geometry([4, 4, 4, 8], grid=[1, 1, 2, 2], ranks=[2, 0, 3, 1])\n"
+        "u = _halocline.qcd.random_links(where, 5)\n"
+        "assert abs(gauge.plaquette(u) - gauge.plaquette(plain)) < 1e-13\n"
+        "places = [[0, 0, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1]]\n"
+        "assert where.coordinates == places[where.communicator.rank]\n"
+        "try:\n"
+        "    gauge.geometry([4, 4, 4, 8], grid=[1, 1, 2, 2], ranks=[0, 0, 1, 2])\n"
+        "except hc.InvalidArgument as error:\n"
+        "    assert 'each rank of the grid once' in str(error), error\n"
+        "    print('refused')\n"
+    )
+    done = python("ordered.py", ranks=4)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["refused"] * 4

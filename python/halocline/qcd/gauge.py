@@ -32,13 +32,17 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-def geometry(extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None) -> Geometry:
+def geometry(
+    extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None, ranks: Sequence[int] = ()
+) -> Geometry:
     """A lattice cut into equal boxes, one a process.
 
     extents: x, y, z, t [sites]; comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
+    ranks: the rank at each place of the grid, x fastest, as halocline.mapping.permutation gives it; in order when empty
     Raises InvalidArgument, on every process, naming the possible grids, where it does not divide. Collective.
     """
-    return Geometry(list(extents), communicator(comm), None if grid is None else list(grid))
+    order = [int(rank) for rank in ranks]
+    return Geometry(list(extents), communicator(comm), None if grid is None else list(grid), order)
 
 
 def inspect_gauge(path: str | Path) -> dict[str, Any]:
