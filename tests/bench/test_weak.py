@@ -92,8 +92,13 @@ def test_what_cannot_be_simulated_is_refused():
 def test_the_command_says_what_is_missing(bench_command):
     for words, says in [
         ((), "--simulate"),
-        (("--simulate", "--network", "fat-tree", "--shape", "8"), "SimGrid" if simulate.hindrance() else "--grid"),
+        (("--simulate", "--network", "fat-tree", "--shape", "8"), "--grid"),
+        (("--simulate", "--shape", "4x6x18", "--iterations", "0"), "at least 1"),
+        (("--simulate", "--shape", "4x6x18", "--computation", "soon"), "soon"),
+        (("--simulate", "--map", "nowhere.txt", "--natural"), "--natural"),
     ]:
+        if simulate.hindrance() and words:
+            says = "libsimgrid-dev"
         done = bench_command("weak", *words, ranks=0)
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1
 

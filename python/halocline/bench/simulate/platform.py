@@ -77,8 +77,8 @@ def settings(network: Any) -> dict[str, str]:
 def uses_absent_wraps(network: Any, map: Any) -> bool:
     """Whether SimGrid would send a message of the exchange over a link that the network does not have.
 
-    It goes the shorter way round every axis, so that is where neighbours of the grid are further apart than half of an
-    open axis. Sums go between many pairs of nodes, and are not looked at.
+    It goes the shorter way round every axis, so that is where neighbours of the grid are half of an open axis apart or
+    more. Sums go between many pairs of nodes, and are not looked at.
     """
     from halocline.mapping import node_coordinates
 
@@ -89,6 +89,6 @@ def uses_absent_wraps(network: Any, map: Any) -> bool:
         there = np.roll(grid, -1, axis=len(map.grid) - 1 - axis)
         apart = np.abs(node_coordinates(network, there.ravel()) - node_coordinates(network, grid.ravel())).max(axis=0)
         for a, length in zip(network.axes, apart, strict=True):
-            if not a.wraps and a.length > 2 and 2 * int(length) > a.length:
+            if not a.wraps and a.length > 2 and 2 * int(length) >= a.length:
                 return True
     return False

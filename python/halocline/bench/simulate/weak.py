@@ -38,13 +38,8 @@ def weak(
     Raises InvalidArgument where SimGrid is missing or the case cannot be simulated; Error when the simulation fails.
     Cost: 1728 processes take about 10 s to start and a second an exchange, and a gigabyte of memory.
     """
-    if transport not in TRANSPORTS:
-        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
-    if iterations < 1:
-        raise InvalidArgument(f"{iterations} iterations given; give at least 1.")
+    check(iteration, transport, iterations)
     exchanges = iteration.exchanges
-    if exchanges < 1:
-        raise InvalidArgument("an iteration without exchanges given; give at least one.")
     built = program.build(progress)
     arguments = {
         "grid": _joined(map.grid),
@@ -87,6 +82,16 @@ def weak(
             "absent_wraps": platform.uses_absent_wraps(network, map),
         },
     }
+
+
+def check(iteration: Any, transport: str, iterations: int) -> None:
+    """Raises InvalidArgument for what cannot be simulated anywhere."""
+    if transport not in TRANSPORTS:
+        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
+    if iterations < 1:
+        raise InvalidArgument(f"{iterations} iterations given; give at least 1.")
+    if iteration.exchanges < 1:
+        raise InvalidArgument("an iteration without exchanges given; give at least one.")
 
 
 def links_alone(network: Any, map: Any, messages: Any, iteration: Any) -> dict[str, float]:

@@ -68,6 +68,8 @@ def weak(
         file, network, shape, wrap, grid, per_node, rings, natural, messages, local, orbitals
     )
     iteration = _iteration(exchanges, sums, computation, posting, local)
+    for name in transports:
+        simulator.check(iteration, name, iterations)
     console = Console()
     with console.stage("compiling for SimGrid") as advance:
         simulator.build(lambda done, files: advance(done, f"{done} of {files} files"))
