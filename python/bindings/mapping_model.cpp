@@ -3,6 +3,7 @@
 /// mapping: the network model, times of exchanges, sums and iterations, and curves of them.
 #include "halocline/mapping/model.hpp"
 
+#include "halocline/mapping/collectives.hpp"
 #include "halocline/mapping/published.hpp"
 #include "mapping.hpp"
 
@@ -77,6 +78,13 @@ void bind_mapping_model(nb::module_& m) {
   m.def(
       "scaling", [](const std::vector<ScalingCase>& cases, bool hardware) { return scaling(cases, hardware); },
       "cases"_a, "hardware"_a);
+
+  m.def("bisection_bandwidth", &bisection_bandwidth, "network"_a,
+        "Bytes a second that fit each way through the narrowest middle of the machine; infinite for a fat tree.");
+  m.def("all_to_all_seconds", &all_to_all_seconds, "network"_a, "bytes"_a,
+        "Least seconds in which every node can have sent so many bytes in equal shares to all nodes.");
+  m.def("all_reduce_seconds", &all_reduce_seconds, "network"_a, "nodes"_a, "bytes"_a,
+        "Least seconds in which so many nodes, each with so many bytes, can have their sums on all.");
 }
 
 }  // namespace halocline::bindings

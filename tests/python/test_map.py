@@ -224,6 +224,15 @@ def test_links_carry_what_loads_say(network, messages, found):
     assert links.max(axis=(0, 2)).tolist() == found.loads.axis_bytes
 
 
+def test_a_fat_tree_has_no_narrow_middle_and_a_torus_has():
+    tree, torus = (hc.mapping.network_named(n, s) for n, s in (("fat-tree", (512,)), ("torus-3d", (8, 8, 8))))
+    assert hc.mapping.bisection_bandwidth(tree) == np.inf
+    assert hc.mapping.bisection_bandwidth(torus) == pytest.approx(2 * 64 * torus.axes[0].bandwidth)
+    long = hc.mapping.network_named("torus-3d", (128, 2, 2))
+    assert hc.mapping.all_to_all_seconds(long, 1e6) > hc.mapping.all_to_all_seconds(torus, 1e6)
+    assert hc.mapping.all_reduce_seconds(torus, 512, 1e6) > hc.mapping.all_reduce_seconds(torus, 2, 1e6)
+
+
 def test_networks_and_messages_survive_their_tables(tmp_path, network, messages):
     for machine in (network, hc.mapping.network_named("fat-tree", (64,)), hc.mapping.with_interfaces(network, 3)):
         (tmp_path / "n.toml").write_text(tables.network_toml(machine))

@@ -45,6 +45,9 @@ Ring = _halocline.mapping.Ring
 SearchResult = _halocline.mapping.SearchResult
 SendItem = _halocline.mapping.SendItem
 network_names = _halocline.mapping.network_names
+all_reduce_seconds = _halocline.mapping.all_reduce_seconds
+all_to_all_seconds = _halocline.mapping.all_to_all_seconds
+bisection_bandwidth = _halocline.mapping.bisection_bandwidth
 
 __all__ = [
     "Axis",
@@ -58,6 +61,9 @@ __all__ = [
     "Ring",
     "SearchResult",
     "SendItem",
+    "all_reduce_seconds",
+    "all_to_all_seconds",
+    "bisection_bandwidth",
     "electron_halo",
     "evaluate",
     "formats",
