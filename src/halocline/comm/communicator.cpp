@@ -9,6 +9,7 @@
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -49,7 +50,15 @@ PendingSum::~PendingSum() = default;
 
 void PendingSum::wait() {
   if (gather_ == nullptr) return;
-  gather_->wait();
+  try {
+    gather_->wait();
+  } catch (...) {
+    // Whoever is late may still write into this memory: it is given away.
+    gather_->abandon();
+    gather_.reset();
+    static_cast<void>(new std::array{std::move(mine_), std::move(all_)});
+    throw;
+  }
   add_in_rank_order(all_, values_);
   gather_.reset();
 }

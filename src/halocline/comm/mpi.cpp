@@ -3,28 +3,38 @@
 /// Groups on MPI communicators. Every return code is looked at; the duplicated communicators return errors.
 ///
 /// MPI counts are int, our lengths are not: what may be long goes in parts of 1 GiB.
+///
+/// With a time limit (time_limit.hpp) a collective is begun in its non-blocking form and polled. One that is given up
+/// stays with MPI, which may read and write its memory at any later time: it works on memory of its own, which then is
+/// given away for good.
 
 #include "halocline/comm/mpi.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <limits>
+#include <string>
 
 #if HALOCLINE_HAVE_MPI
 
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/detail/patience.hpp"
 #include "halocline/comm/detail/processes.hpp"
 #include "halocline/comm/detail/shared_segment.hpp"
+#include "halocline/comm/detail/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <fmt/format.h>
 #include <memory>
 #include <sched.h>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace halocline::comm {
@@ -63,36 +73,36 @@ Ending& ending() noexcept {
 
 bool given_up() noexcept { return ending().given_up; }
 
+class MpiBackend;
+
 /// Non-blocking MPI calls. Abandoned, the requests stay MPI's, which knows of them without the handles.
 class MpiPending final : public detail::Pending {
 public:
-  MpiPending(std::array<MPI_Request, 2> requests, const char* call, int rank)
-      : requests_(requests), call_(call), rank_(rank) {}
+  /// @param group  whose limit holds for the waiting
+  MpiPending(std::array<MPI_Request, 2> requests, const char* call, std::shared_ptr<MpiBackend> group)
+      : requests_(requests), call_(call), group_(std::move(group)) {}
   ~MpiPending() override {
     if (!given_up() && mpi_is_running()) MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE);
   }
-  void wait() override { check_mpi(MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE), call_, rank_); }
-  bool test() override {
-    int done = 0;
-    check_mpi(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), call_, rank_);
-    return done != 0;
-  }
+  void wait() override;
+  bool test() override;
   void abandon() noexcept override { requests_.fill(MPI_REQUEST_NULL); }
 
 private:
   std::array<MPI_Request, 2> requests_;
   const char* call_;
-  int rank_;
+  std::shared_ptr<MpiBackend> group_;
 };
 
 constexpr int spins_with_a_core = 4000;   // some 100 us
 constexpr int spins_sharing_a_core = 30;  // about 1 us: whoever is waited for may be waiting for this core
 
-class MpiBackend final : public detail::Backend {
+class MpiBackend final : public detail::Backend, public std::enable_shared_from_this<MpiBackend> {
 public:
   /// Takes over `owned`.
   /// @param spins  as for Backend::spins; 0 finds out, collectively
-  MpiBackend(MPI_Comm owned, int spins) : comm_(owned), spins_(spins) {
+  /// @param limit  see time_limit.hpp [s]
+  MpiBackend(MPI_Comm owned, int spins, double limit) : comm_(owned), spins_(spins), limit_(limit) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -107,17 +117,33 @@ public:
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
 
-  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
+  double time_limit() const noexcept { return limit_; }
+  void set_time_limit(double seconds) noexcept { limit_ = seconds; }
+  bool limited() const noexcept { return std::isfinite(limit_); }
+
+  void barrier() override {
+    if (!limited()) return check(MPI_Barrier(comm_), "MPI_Barrier");
+    within_limit("barrier", -1, {}, {}, [&](const void*, void*, MPI_Request* r) { return MPI_Ibarrier(comm_, r); });
+  }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
     in_parts(bytes, [&](std::span<std::byte> part) {
-      check(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, comm_), "MPI_Bcast");
+      const int count = static_cast<int>(part.size());
+      if (!limited()) return check(MPI_Bcast(part.data(), count, MPI_BYTE, root, comm_), "MPI_Bcast");
+      within_limit("broadcast", -1, part, part, [&](const void*, void* to, MPI_Request* r) {
+        return MPI_Ibcast(to, count, MPI_BYTE, root, comm_, r);
+      });
     });
   }
 
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     const Unit unit(mine.size(), rank_);
-    check(MPI_Allgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_), "MPI_Allgather");
+    if (!limited())
+      return check(MPI_Allgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_),
+                   "MPI_Allgather");
+    within_limit("all-gather", -1, mine, all, [&](const void* from, void* to, MPI_Request* r) {
+      return MPI_Iallgather(from, unit.count, unit.type, to, unit.count, unit.type, comm_, r);
+    });
   }
 
   std::unique_ptr<detail::Pending> begin_all_gather(std::span<const std::byte> mine,
@@ -126,7 +152,7 @@ public:
     std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     check(MPI_Iallgather(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_, &requests[0]),
           "MPI_Iallgather");
-    return std::make_unique<MpiPending>(requests, "MPI_Iallgather", rank_);
+    return std::make_unique<MpiPending>(requests, "MPI_Iallgather", shared_from_this());
   }
 
   std::unique_ptr<detail::Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
@@ -135,38 +161,42 @@ public:
     std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     check(MPI_Irecv(theirs.data(), in.count, in.type, partner, tag, comm_, &requests[0]), "MPI_Irecv");
     check(MPI_Isend(mine.data(), out.count, out.type, partner, tag, comm_, &requests[1]), "MPI_Isend");
-    return std::make_unique<MpiPending>(requests, "a swap by MPI_Isend and MPI_Irecv", rank_);
+    return std::make_unique<MpiPending>(requests, "a swap by MPI_Isend and MPI_Irecv", shared_from_this());
   }
 
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
     const Unit unit(mine.size() / static_cast<std::size_t>(size_), rank_);
-    check(MPI_Alltoall(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_), "MPI_Alltoall");
-  }
-
-  void sum(std::span<std::uint64_t> values) override {
-    in_parts(values, [&](std::span<std::uint64_t> part) {
-      check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_UINT64_T, MPI_SUM, comm_),
-            "MPI_Allreduce");
+    if (!limited())
+      return check(MPI_Alltoall(mine.data(), unit.count, unit.type, all.data(), unit.count, unit.type, comm_),
+                   "MPI_Alltoall");
+    within_limit("all-to-all", -1, mine, all, [&](const void* from, void* to, MPI_Request* r) {
+      return MPI_Ialltoall(from, unit.count, unit.type, to, unit.count, unit.type, comm_, r);
     });
   }
 
-  void bit_xor(std::span<std::uint32_t> values) override {
-    in_parts(values, [&](std::span<std::uint32_t> part) {
-      check(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_UINT32_T, MPI_BXOR, comm_),
-            "MPI_Allreduce");
-    });
-  }
+  void sum(std::span<std::uint64_t> values) override { all_reduce(values, MPI_UINT64_T, MPI_SUM); }
+  void bit_xor(std::span<std::uint32_t> values) override { all_reduce(values, MPI_UINT32_T, MPI_BXOR); }
 
   void send(std::span<const std::byte> bytes, int to, int tag) override {
     in_parts(bytes, [&](std::span<const std::byte> part) {
-      check(MPI_Send(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, tag, comm_), "MPI_Send");
+      const int count = static_cast<int>(part.size());
+      if (!limited()) return check(MPI_Send(part.data(), count, MPI_BYTE, to, tag, comm_), "MPI_Send");
+      within_limit("send", to, part, {}, [&](const void* from, void*, MPI_Request* r) {
+        return MPI_Isend(from, count, MPI_BYTE, to, tag, comm_, r);
+      });
     });
   }
 
   void receive(std::span<std::byte> bytes, int from, int tag) override {
     in_parts(bytes, [&](std::span<std::byte> part) {
+      const int count = static_cast<int>(part.size());
       MPI_Status status;
-      check(MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, tag, comm_, &status), "MPI_Recv");
+      if (!limited())
+        check(MPI_Recv(part.data(), count, MPI_BYTE, from, tag, comm_, &status), "MPI_Recv");
+      else
+        status = within_limit("receive", from, {}, part, [&](const void*, void* to, MPI_Request* r) {
+          return MPI_Irecv(to, count, MPI_BYTE, from, tag, comm_, r);
+        });
       int received = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &received), "MPI_Get_count");
       if (static_cast<std::size_t>(received) != part.size()) {
@@ -178,15 +208,17 @@ public:
   }
 
   std::shared_ptr<detail::Backend> split(int colour, int key) override {
+    if (limited()) barrier();
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, colour, key, &part), "MPI_Comm_split");
-    return std::make_shared<MpiBackend>(part, spins_);
+    return std::make_shared<MpiBackend>(part, spins_, limit_);
   }
 
   std::shared_ptr<detail::Backend> split_by_node() override {
+    if (limited()) barrier();
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
-    auto node = std::make_shared<MpiBackend>(part, spins_);
+    auto node = std::make_shared<MpiBackend>(part, spins_, limit_);
     meet(part);
     node->meet(part);
     return node;
@@ -212,7 +244,85 @@ public:
   }
   void give_up() noexcept override { ending().given_up = true; }
 
+  /// Waits until `ready()`, within the limit.
+  /// @param what  the operation, for the sentence
+  /// @param peer  the rank that is waited for, or -1 for all
+  /// @throws core::Error  beyond the limit, or when who is waited for has ended; the group is of no use then
+  template <class Ready>
+  void wait_within_limit(const char* what, int peer, Ready&& ready) {
+    std::vector<int> ended;
+    const auto hopeless = [&] {
+      for (int r = 0; r < size_; ++r)
+        if ((peer < 0 || r == peer) && !alive(r)) ended.push_back(r);
+      return !ended.empty();
+    };
+    const auto waited = detail::wait_until(*this, limit_, ready, hopeless, false);
+    if (waited == detail::Waited::ready) return;
+    failed_ = what;
+    give_up();
+    std::string why;
+    if (waited == detail::Waited::hopeless)
+      why = fmt::format("{} {} has ended", ended.size() > 1 ? "ranks" : "rank",
+                        detail::joined(std::span<const int>(ended), ", "));
+    else if (peer >= 0)
+      why = fmt::format("rank {} has not taken part within {:g} s; it is stalled or does something else", peer, limit_);
+    else
+      why = fmt::format("not all of the {} ranks have come within {:g} s; one is stalled or does something else", size_,
+                        limit_);
+    throw core::Error(fmt::format("rank {}: {}: {}", rank_, what, why), rank_);
+  }
+
 private:
+  /// What a call under way reads and writes. Given away where it is never known to be done.
+  struct Staged {
+    Staged(std::span<const std::byte> from, std::span<std::byte> to) : in(from.begin(), from.end()), out(to.size()) {
+      if (from.data() == to.data()) std::copy(from.begin(), from.end(), out.begin());
+    }
+    std::vector<std::byte> in, out;
+  };
+
+  /// Begins a non-blocking call on copies, and waits for it within the limit.
+  /// @param to     filled in the end; where it is `from`, it is both input and output
+  /// @param begin  int(const void* from, void* to, MPI_Request*)
+  template <class Begin>
+  MPI_Status within_limit(const char* what, int peer, std::span<const std::byte> from, std::span<std::byte> to,
+                          Begin&& begin) {
+    if (failed_ != nullptr)
+      throw core::Error(fmt::format("rank {}: {}: this group failed in an earlier {} and cannot be used further; end "
+                                    "the run",
+                                    rank_, what, failed_),
+                        rank_);
+    auto staged = std::make_unique<Staged>(from, to);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+    check(begin(staged->in.data(), staged->out.data(), &request), what);
+    try {
+      wait_within_limit(what, peer, [&] {
+        int done = 0;
+        check(MPI_Test(&request, &done, &status), what);
+        return done != 0;
+      });
+    } catch (...) {
+      static_cast<void>(staged.release());
+      throw;
+    }
+    std::copy(staged->out.begin(), staged->out.end(), to.begin());
+    return status;
+  }
+
+  template <class T>
+  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
+    in_parts(values, [&](std::span<T> part) {
+      const int count = static_cast<int>(part.size());
+      if (!limited())
+        return check(MPI_Allreduce(MPI_IN_PLACE, part.data(), count, type, operation, comm_), "MPI_Allreduce");
+      const auto bytes = std::as_writable_bytes(part);
+      within_limit("all-reduce", -1, bytes, bytes, [&](const void*, void* to, MPI_Request* r) {
+        return MPI_Iallreduce(MPI_IN_PLACE, to, count, type, operation, comm_, r);
+      });
+    });
+  }
+
   /// Finds the processes of this node that are in this group, and how many CPUs they have.
   /// @param node  the ranks of this group that are on this node, or MPI_COMM_NULL to find them
   /// Collective: yes.
@@ -272,10 +382,24 @@ private:
 
   MPI_Comm comm_;
   int spins_;
+  double limit_;
+  const char* failed_ = nullptr;  // the operation that was given up
   int rank_ = -1;
   int size_ = 0;
   std::vector<std::int64_t> processes_;  // shape (size,), see number_of; empty before meet()
 };
+
+bool MpiPending::test() {
+  int done = 0;
+  check_mpi(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), call_, group_->rank());
+  return done != 0;
+}
+
+void MpiPending::wait() {
+  if (!group_->limited())
+    return check_mpi(MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE), call_, group_->rank());
+  group_->wait_within_limit(call_, -1, [this] { return test(); });
+}
 
 /// How long a process that has given somebody up looks whether all come to the end after all.
 constexpr double patience_at_the_end = 2.0;  // [s]
@@ -334,7 +458,7 @@ void start_mpi() {
 std::shared_ptr<MpiBackend> duplicate(MPI_Comm mpi) {
   MPI_Comm copy = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(mpi, &copy), "MPI_Comm_dup", -1);
-  return std::make_shared<MpiBackend>(copy, 0);
+  return std::make_shared<MpiBackend>(copy, 0, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
@@ -371,6 +495,24 @@ std::string mpi_thread_hindrance() {
              : "stands on an MPI that was started for one thread; start it with MPI_THREAD_SERIALIZED or more";
 }
 
+void set_time_limit(const Communicator& group, double seconds) {
+  std::array least{seconds}, most{seconds};
+  group.min(least);
+  group.max(most);
+  if (!(least[0] > 0))
+    throw core::InvalidArgument(
+        fmt::format("a time limit of {:g} s was given for a group; give a positive number of seconds", least[0]));
+  if (std::isfinite(least[0]) != std::isfinite(most[0]))
+    throw core::InvalidArgument(
+        "a time limit was given for a group on some of its ranks and none on others; give all one, or none");
+  if (auto* backend = dynamic_cast<MpiBackend*>(&group.backend())) backend->set_time_limit(seconds);
+}
+
+double time_limit(const Communicator& group) noexcept {
+  const auto* backend = dynamic_cast<const MpiBackend*>(&group.backend());
+  return backend == nullptr ? std::numeric_limits<double>::infinity() : backend->time_limit();
+}
+
 Communicator world() {
   // MPI is one per process, and so is the group of all processes: the second call must not be a collective again.
   static const std::shared_ptr<detail::Backend> all = []() -> std::shared_ptr<detail::Backend> {
@@ -400,6 +542,16 @@ void abort_all(int status) {
 namespace halocline::comm {
 
 Communicator world() { return Communicator::self(); }
+
+void set_time_limit(const Communicator& group, double seconds) {
+  std::array least{seconds};
+  group.min(least);
+  if (!(least[0] > 0))
+    throw core::InvalidArgument("a time limit of " + std::to_string(seconds) +
+                                " s was given for a group; give a positive number of seconds");
+}
+
+double time_limit(const Communicator&) noexcept { return std::numeric_limits<double>::infinity(); }
 
 Communicator from_fortran_handle(int) {
   throw core::InvalidArgument(
