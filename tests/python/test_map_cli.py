@@ -153,6 +153,19 @@ def test_predict_gives_the_weak_and_the_strong_curve(run, tmp_path):
     assert (tmp_path / "w.png").read_bytes()[:4] == b"\x89PNG" and "<svg" in (tmp_path / "t.svg").read_text()
 
 
+def test_predict_has_the_printed_times_of_fugaku(run):
+    """IPSJ 2020-HPC-177, table 5, with and without the barrier, and 0.80 ms on the whole machine: within 15 %."""
+    status, said, found = run("predict", "--json", "p.json")
+    assert status == 0, said
+    printed = {432: (0.821, 1.111), 1152: (0.837, 1.175), 9216: (0.857, 1.298), 27648: (0.874, 1.448)}
+    for curve, column in zip(found["curves"], (0, 1), strict=True):
+        seconds = {point["nodes"]: point["seconds"]["total"] for point in curve["points"]}
+        for nodes, times in printed.items():
+            assert 1e3 * seconds[nodes] == pytest.approx(times[column], rel=0.15)
+    assert 1e3 * found["curves"][0]["points"][-1]["seconds"]["total"] == pytest.approx(0.80, rel=0.15)
+    assert found["curves"][0]["points"][-1]["nodes"] == 147456
+
+
 def test_predict_fits_the_jitter_to_a_measured_time(run):
     small = ["--shape", "4x6x18", "--grid", "6x12x6x4", "--per-node", "1x2x2x1"]
     status, said, found = run("predict", *small, "--measured", "1.111e-3", "--json", "p.json")

@@ -38,6 +38,10 @@ PER_NODE = (1, 2, 2, 1)
 """Of the solver's four processes a node."""
 
 
+SOFTWARE_SECONDS = 1.111e-3
+"""Of an iteration on the first of them without the hardware barrier [IPSJ 2020-HPC-177, table 5]."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Machine:
     """One machine of a curve, and where its processes sit."""
@@ -122,6 +126,23 @@ def fugaku_computation() -> Callable[[float], float]:
     """
     table, known = _mapping.published_computation(), _mapping.published_iteration().computation
     return lambda sites: known * table.at(sites) / table.at(2304.0)
+
+
+def fugaku_jitter(hardware: bool) -> float:
+    """The jitter of the domain solver on Fugaku [s], as docs/benchmarks/mapping.md has it.
+
+    With the barrier: from the printed sums [IPSJ 2020-HPC-177, table 4]. Without: fitted to 1.111 ms, the printed
+    iteration on 432 nodes [table 5], which costs one search.
+    """
+    known = _mapping.published_iteration()
+    if hardware:
+        return known.jitter
+    shape, grid = FUGAKU[0]
+    local = (32, 6, 4, 3)
+    network = problem.network_named("tofu-d", shape)
+    (machine,) = machines([network], [grid], PER_NODE, [local], problem.qcd_domain_solver)
+    spent = {"exchanges": known.exchanges, "sums": known.sums, "posting": known.posting}
+    return fitted_jitter(machine, fugaku_computation(), False, SOFTWARE_SECONDS, **spent)
 
 
 def points(

@@ -169,7 +169,7 @@ def _jitter(
         return given
     if measured is not None:
         return predict.fitted_jitter(first, seconds, hardware, measured, **solver)
-    return known.jitter if known is not None else 0.0
+    return predict.fugaku_jitter(hardware) if known is not None else 0.0
 
 
 def _curve(
