@@ -53,6 +53,7 @@ TEST_CASE("schwarz matrix: automatic domains are those of each number of columns
     auto parameters = schwarz_parameters({0, 0, 0, 0}, 0);
     parameters.link_reals = link_reals;
     parameters.storage = link_reals == 12 ? "half" : "float";
+    if (link_reals == 12) parameters.arithmetic = "half";
     const Matrix matrix(gauge, every_term(), parameters, 12);
     for (const int columns : {12, 1}) {
       Schwarz shared(matrix, columns), own(gauge, every_term(), parameters, columns);
