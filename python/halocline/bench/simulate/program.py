@@ -30,7 +30,8 @@ CONFIGURATION = {
     "HALOCLINE_SVE_BITS": "0", "CMAKE_CXX_COMPILER_ID": "any", "CMAKE_CXX_COMPILER_VERSION": "",
     "CMAKE_BUILD_TYPE": "simulated", "HALOCLINE_CPU_FEATURES": "",
 }  # fmt: skip
-"""What core/config.hpp.in asks for: no instruction sets, so that the program runs wherever it was compiled."""
+"""What core/config.hpp.in asks for, 0 for what is not here: no instruction sets, so that the program runs wherever it
+was compiled."""
 
 
 def hindrance() -> str:
@@ -107,7 +108,7 @@ def _compile(
 ) -> None:  # fmt: skip
     config = work / "halocline/core/config.hpp"
     config.parent.mkdir(parents=True)
-    config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION[name[1]], template.read_text()))
+    config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION.get(name[1], "0"), template.read_text()))
     includes = [f"-I{work}", f"-I{top / 'src'}"]
     compiled = [f for f in files if f.name not in NOT_SIMULATED]
     objects = [work / f"{number}.o" for number in range(len(compiled))]
