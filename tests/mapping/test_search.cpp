@@ -289,6 +289,15 @@ TEST_CASE("search: what does not fit is refused with the nearest that does") {
   // B closes with three nodes, and rings of five wind around it; but QZ needs it too.
   CHECK(sentence(tofu, {5, 12, 6, 4}, {1, 2, 2, 1}, four)
             .find("rings of 5, 6, 3, 4 nodes do not fit beside each other") != std::string::npos);
+  // Fifteen nodes through X and Y, both open; the one odd axis that closes is taken.
+  CHECK(sentence(tofu_d(std::array{6, 15, 18}), {6, 12, 6, 15}, {1, 2, 2, 1}, four) ==
+        "network tofu-d of shape 3x5x9x2x3x2 cannot hold process grid 6x12x6x15 with 1x2x2x1 a node: rings of 6, 6, 3, "
+        "15 "
+        "nodes do not fit beside each other (2 are odd, and each needs an axis of its own with a closed piece of odd "
+        "length: only B has one); the nearest grid that fits is 6x12x6x14");
+  // Far too many: smaller along every axis.
+  CHECK(sentence(tofu, {60, 120, 60, 40}, {1, 2, 2, 1}, four).find("the nearest grid that fits is") !=
+        std::string::npos);
   // A line of prime length, open, and one node wide.
   Network line = torus(std::array{7, 1}, tofu);
   line.axes[0].wraps = false;

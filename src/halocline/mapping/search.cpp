@@ -88,6 +88,7 @@ private:
     for (const auto& flow : objective_.flows()) all *= flow.nodes;
     int id = 0;
     for (std::size_t q = 0; q < options_of_.size(); ++q) {
+      if (options_.progress) wish_to_stop_ = !options_.progress(0, 0) || wish_to_stop_;
       const detail::Flow& flow = objective_.flows()[q];
       for (Candidate& ring : detail::candidates_of(network_, flow, options_.count, all / flow.nodes)) {
         ring.axis = static_cast<int>(q);

@@ -24,9 +24,9 @@ namespace halocline::mapping {
 struct SearchOptions {
   Count count = Count::hops;
   std::int64_t steps = 0;  ///< stop after so many steps of the search, with the best map so far and its gap; 0: never
-  /// Called every few thousand steps, and with every better map, with the steps so far and the largest interface load
-  /// of the best map (0 before there is one); false stops the search. The library knows no clock: a limit in seconds,
-  /// a progress line and an interrupt all live here.
+  /// Called before the rings of each process axis are drawn, every few thousand steps, and with every better map, with
+  /// the steps so far and the largest interface load of the best map (0 before there is one); false stops the search.
+  /// The library knows no clock: a limit in seconds, a progress line and an interrupt all live here.
   std::function<bool(std::int64_t steps, Bytes best)> progress;
 };
 

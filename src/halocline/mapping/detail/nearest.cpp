@@ -11,6 +11,7 @@
 #include "halocline/mapping/detail/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -114,9 +115,25 @@ std::vector<int> lengths_near(int n, std::int64_t most) {
   return near;
 }
 
+/// Why rings that are possible one by one may not be so together: each odd one needs a closed odd piece, and an axis
+/// has one at most.
+std::string odd_ones(const Network& network, const std::vector<int>& nodes) {
+  std::set<std::string> closed;
+  for (const Piece& piece : pieces_of(network)) {
+    if (piece.wraps && piece.length % 2 == 1) closed.insert(network.axes[static_cast<std::size_t>(piece.axis)].name);
+  }
+  const auto odd = std::count_if(nodes.begin(), nodes.end(), [](int n) { return n > 1 && n % 2 == 1; });
+  if (odd <= static_cast<std::ptrdiff_t>(closed.size())) return "";
+  return fmt::format(" ({} are odd, and each needs an axis of its own with a closed piece of odd length: {})", odd,
+                     closed.empty() ? "there is none" : fmt::format("only {} has one", fmt::join(closed, ", ")));
+}
+
 std::optional<std::vector<int>> nearest_rings(const Network& network, const std::vector<int>& wanted, Room& room) {
   std::vector<std::vector<int>> near;
-  for (const int n : wanted) near.push_back(lengths_near(n, network.nodes()));
+  // Where there are far too many processes, no axis gets more.
+  std::int64_t all = 1;
+  for (const int n : wanted) all *= n;
+  for (const int n : wanted) near.push_back(lengths_near(n, all > 2 * network.nodes() ? n : network.nodes()));
   using Places = std::vector<std::size_t>;
   const auto rings = [&](const Places& places) {
     std::vector<int> nodes;
@@ -134,7 +151,7 @@ std::optional<std::vector<int>> nearest_rings(const Network& network, const std:
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::set<Places> seen;
   queue.push({0, Places(wanted.size(), 0)});
-  for (int tries = 0; tries < 50000 && !queue.empty(); ++tries) {
+  for (int tries = 0; tries < 200000 && !queue.empty(); ++tries) {
     const Places places = queue.top().second;
     queue.pop();
     if (room.holds(rings(places))) return rings(places);
@@ -160,7 +177,8 @@ std::string refusal(const Network& network, const std::vector<int>& grid, const 
     ranks *= grid[q];
   }
   Room room(network);
-  std::string why = fmt::format("rings of {} nodes do not fit beside each other", joined(nodes, ", "));
+  std::string why =
+      fmt::format("rings of {} nodes do not fit beside each other{}", joined(nodes, ", "), odd_ones(network, nodes));
   if (all > network.nodes()) {
     why = fmt::format("{} processes are more than its {} slots at {} a node", ranks, network.nodes() * share, share);
   } else {
@@ -171,8 +189,16 @@ std::string refusal(const Network& network, const std::vector<int>& grid, const 
       break;
     }
   }
+  auto rings = nearest_rings(network, nodes, room);
+  if (!rings) {  // too far: near the grid of the same proportions that has as many nodes as there are
+    const double shrink = std::pow(static_cast<double>(network.nodes()) / static_cast<double>(all),
+                                   1.0 / static_cast<double>(nodes.size()));
+    std::vector<int> smaller;
+    for (const int n : nodes) smaller.push_back(std::max(1, static_cast<int>(n * std::min(1.0, shrink))));
+    rings = nearest_rings(network, smaller, room);
+  }
   std::string instead = "ask for fewer processes";
-  if (const auto rings = nearest_rings(network, nodes, room)) {
+  if (rings) {
     std::vector<int> nearest;
     for (std::size_t q = 0; q < grid.size(); ++q) nearest.push_back((*rings)[q] * per_node[q]);
     instead = fmt::format("the nearest grid that fits is {}", joined(nearest, "x"));
