@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace halocline::mapping::detail {
@@ -178,7 +179,14 @@ std::vector<Candidate> candidates_of(const Network& network, const Flow& flow, C
     if (!ring->pieces.empty()) look_at_vertices(network, flow, count, *ring, candidate);
     found.push_back(std::move(candidate));
   });
-  std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.offsets < b.offsets; });
+  // The same nodes may be a part of several pieces: the shortest first, which leave most to others.
+  std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.offsets != b.offsets) return a.offsets < b.offsets;
+    return std::lexicographical_compare(
+        a.pieces.begin(), a.pieces.end(), b.pieces.begin(), b.pieces.end(), [](const Piece& p, const Piece& q) {
+          return std::tuple(p.axis, p.length, p.stride) < std::tuple(q.axis, q.length, q.stride);
+        });
+  });
   for (std::size_t i = 1; i < found.size(); ++i) {
     found[i].sequence = found[i - 1].sequence + (found[i].offsets == found[i - 1].offsets ? 0 : 1);
   }
