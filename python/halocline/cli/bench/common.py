@@ -165,15 +165,9 @@ def command(app: typer.Typer, function: Callable[..., None], seconds: float, plo
     """
     own = inspect.signature(function, eval_str=True).parameters
     shared = [
-        inspect.Parameter(
-            f.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=seconds if f.name == "seconds" else f.default,
-            annotation=hint,
-        )
-        for f in dataclasses.fields(Bench)
-        if f.name != "console" and (plot or f.name != "plot")
-        for hint in [inspect.signature(Bench, eval_str=True).parameters[f.name].annotation]
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=seconds if p.name == "seconds" else p.default)
+        for p in inspect.signature(Bench, eval_str=True).parameters.values()
+        if p.name != "console" and (plot or p.name != "plot")
     ]
 
     @functools.wraps(function)
