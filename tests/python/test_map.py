@@ -325,4 +325,4 @@ def test_a_lattice_on_ranks_in_another_order_has_the_same_links(tmp_path, python
     )
     done = python("ordered.py", ranks=4)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["refused"] * 4
+    assert done.stdout.count("refused") == 4  # ranks may write to one line
