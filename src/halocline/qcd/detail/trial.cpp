@@ -93,9 +93,9 @@ Forecast forecast(std::span<const std::vector<double>> histories, std::span<cons
   for (std::size_t i = 1; i < ends.size(); ++i) lengths.push_back(ends[i] - ends[i - 1]);
   if (lengths.empty()) lengths.assign(ends.begin(), ends.end());
   if (lengths.empty()) return {never, never};
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-  std::ranges::nth_element(lengths, middle);
-  whole.seconds = whole.iterations * *middle;
+  const auto quartile = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 4);
+  std::ranges::nth_element(lengths, quartile);
+  whole.seconds = whole.iterations * *quartile;
   return whole;
 }
 

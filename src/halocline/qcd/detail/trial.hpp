@@ -7,8 +7,9 @@
 /// digits, and its solution is thrown away. Two things are measured apart. Iterations: those that the slowest column
 /// took for its digits, and for the digits to come the pace of the later half of them. The first digits of a point
 /// source cost an even-odd BiCGStab a third of what each later one does, and Schwarz next to nothing, so a pace from
-/// the start would promise too much, and not to both alike. Seconds of an iteration: the median of those after the
-/// first, which makes memory, threads and messages warm; so neither what is made once nor a disturbance counts.
+/// the start would promise too much, and not to both alike. Seconds of an iteration: the lower quartile of those
+/// after the first, which makes memory, threads and messages warm; so neither what is made once nor a disturbance,
+/// which only ever lengthens some of them, counts.
 ///
 /// On a quenched 16^4 configuration (beta 6, csw 1.769) at kappa 0.1335 and 0.1351, with point and noise sources, the
 /// iterations of a solve to 1e-10 are foretold 10 to 40 percent too low, and for both methods alike to 15 percent.
