@@ -15,6 +15,7 @@
 
 #include "halocline/comm/reduction.hpp"
 #include "halocline/comm/simulation.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
@@ -353,8 +354,10 @@ void validate(const HaloStressCase& c) {
 
 }  // namespace
 
-Result halo_stress(const comm::Communicator& group, const HaloStressCase& c, const StressProgress& progress) {
-  comm::on_every_rank(group, [&] { validate(c); });
+Result halo_stress(const comm::Communicator& everybody, const HaloStressCase& c, const StressProgress& progress) {
+  comm::on_every_rank(everybody, [&] { validate(c); });
+  const comm::Communicator group = everybody.split(0, everybody.rank());
+  if (c.carrier.transport != "simulated") comm::set_time_limit(group, c.time_limit);
   const bool simulated = c.carrier.transport == "simulated" && group.size() == 1;
   Result result;
   result.bench = "halo";

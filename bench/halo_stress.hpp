@@ -25,9 +25,10 @@ struct HaloStressCase {
   std::int64_t exchanges = 1'000'000;  ///< steps in which all ranks take part
   std::uint64_t seed = 1;
   std::int64_t longest = 4096;  ///< message [bytes]
-  double time_limit = 60.0;     ///< [s] of a wait; of the simulated clock under the simulated transport
-  int ranks = 4;                ///< simulated: at most so many in a leg, at least 2
-  double damage = 0.0;          ///< simulated: the probability that a message is damaged, to see that it is found
+  double time_limit =
+      60.0;  ///< [s] of a wait, of exchanges and of collectives; of the simulated clock under the simulated transport
+  int ranks = 4;        ///< simulated: at most so many in a leg, at least 2
+  double damage = 0.0;  ///< simulated: the probability that a message is damaged, to see that it is found
 };
 
 /// Told after each leg, on every rank: exchanges done, and a few words.
