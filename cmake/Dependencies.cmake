@@ -72,7 +72,9 @@ if(halocline_eigen_folder)
   target_include_directories(halocline_dep_eigen SYSTEM INTERFACE ${halocline_eigen_folder}/eigen3)
 endif()
 if(TARGET halocline_dep_fmt)
-  target_compile_definitions(halocline_dep_fmt INTERFACE FMT_HEADER_ONLY=1)
+  # Compiled once, in core/detail/formatting.cpp, under a name that no other copy in a program has.
+  target_compile_definitions(halocline_dep_fmt INTERFACE "FMT_BEGIN_NAMESPACE=namespace fmt { inline namespace in_halocline {"
+                                                         "FMT_END_NAMESPACE=} }")
 endif()
 if(HALOCLINE_TESTS)
   halocline_find_headers(doctest doctest/doctest.h doctest-dev)

@@ -43,7 +43,7 @@ def test_the_simulator_and_the_model_of_links_agree(cache, transport):
     if transport == "mpi_persistent":
         assert times["exchange"] == pytest.approx(times["model"]["exchange"], rel=0.2)
         assert times["iteration"] == pytest.approx(times["model"]["iteration"], rel=0.2)
-    else:  # which waits for each of its five messages before it sends the next
+    else:  # which knows the data of each of its five messages to be there before it sends their flag
         assert times["model"]["exchange"] < times["exchange"] < 5 * times["model"]["exchange"]
     parts = iteration.computation + 4 * (iteration.posting + times["exchange"]) + times["sums"]
     assert times["iteration"] == pytest.approx(parts, rel=0.02)  # looking whether buffers are free is in no part

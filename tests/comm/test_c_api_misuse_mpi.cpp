@@ -106,6 +106,8 @@ TEST_CASE("c: NULL is refused by every function, with its name") {
   refused(halocline_exchange_set_time_limit(nullptr, 1), "exchange_set_time_limit");
   refused(halocline_exchange_time_limit(nullptr, &real), "exchange_time_limit");
   refused(halocline_exchange_steps(nullptr, 0, &count), "exchange_steps");
+  refused(halocline_communicator_set_time_limit(nullptr, 1), "communicator_set_time_limit");
+  refused(halocline_communicator_time_limit(nullptr, &real), "communicator_time_limit");
   refused(halocline_reduction_create(nullptr, &reduction), "reduction_create");
   refused(halocline_reduction_sum(nullptr, 1, &real), "reduction_sum");
   refused(halocline_reduction_sum(ring.reduction, 1, nullptr), "reduction_sum");

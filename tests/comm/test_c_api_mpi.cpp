@@ -276,6 +276,15 @@ TEST_CASE("c: sums are those of all ranks, at once, in steps and exactly") {
   CHECK(halocline_reduction_time_limit(reduction, &limit) == HALOCLINE_OK);
   CHECK(limit == 12);
 
+  CHECK(halocline_communicator_time_limit(ring.group, &limit) == HALOCLINE_OK);
+  const double none = limit;
+  CHECK(halocline_communicator_set_time_limit(ring.group, 30) == HALOCLINE_OK);
+  CHECK(halocline_communicator_time_limit(ring.group, &limit) == HALOCLINE_OK);
+  CHECK(limit == 30);
+  CHECK(halocline_communicator_barrier(ring.group) == HALOCLINE_OK);
+  CHECK(halocline_communicator_set_time_limit(ring.group, none) == HALOCLINE_OK);
+  CHECK(halocline_communicator_set_time_limit(ring.group, 0) == HALOCLINE_INVALID_ARGUMENT);
+
   // 1e300 and 1e-300 of every rank: only an exact sum keeps the small ones once the large have cancelled.
   Exact exact, more;
   REQUIRE(halocline_exact_sum_create(&exact) == HALOCLINE_OK);

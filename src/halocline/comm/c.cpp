@@ -12,6 +12,7 @@
 #include "halocline/comm/halo_exchange.hpp"
 #include "halocline/comm/process_grid.hpp"
 #include "halocline/comm/reduction.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/comm/transport.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/config.hpp"
@@ -203,6 +204,16 @@ int halocline_communicator_size(const halocline_communicator* group, int* size) 
 int halocline_communicator_barrier(const halocline_communicator* group) {
   const char* call = __func__;
   return guarded([&] { given(group, call, "group").group.barrier(); });
+}
+
+int halocline_communicator_set_time_limit(const halocline_communicator* group, double seconds) {
+  const char* call = __func__;
+  return guarded([&] { comm::set_time_limit(given(group, call, "group").group, seconds); });
+}
+
+int halocline_communicator_time_limit(const halocline_communicator* group, double* seconds) {
+  const char* call = __func__;
+  return guarded([&] { given(seconds, call, "seconds") = comm::time_limit(given(group, call, "group").group); });
 }
 
 int halocline_communicator_destroy(halocline_communicator* group) {

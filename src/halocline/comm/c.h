@@ -68,6 +68,11 @@ int halocline_communicator_rank(const halocline_communicator* group, int* rank);
 int halocline_communicator_size(const halocline_communicator* group, int* size);
 /// Returns when every rank has called it. Collective: yes.
 int halocline_communicator_barrier(const halocline_communicator* group);
+/// How long barriers and the other collectives of this group, and of what is made on it, wait for the other ranks.
+/// Exchanges and sums have limits of their own. @param seconds  positive; infinity, as at first, for none; on all ranks
+/// finite or on none. Collective: yes.
+int halocline_communicator_set_time_limit(const halocline_communicator* group, double seconds);
+int halocline_communicator_time_limit(const halocline_communicator* group, double* seconds);
 int halocline_communicator_destroy(halocline_communicator* group);
 
 // ---------------------------------------------------------------------------------------------------------------------

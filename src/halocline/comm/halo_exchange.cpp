@@ -369,6 +369,8 @@ void HaloExchange::post(FaceMask faces) {
     for (int face = 0; face < s.faces(); ++face) {
       if (contains(faces, face) && sizes_[static_cast<std::size_t>(face / 2)] > 0) put(face);
     }
+    const Turn turn(s.turn, s.takes_turns);
+    s.transport->dispatch();
   } catch (...) {
     s.failed = true;  // what an error of the transport leaves half posted cannot be used
     throw;

@@ -51,6 +51,10 @@ module halocline_comm_c
     integer(c_int) function c_group_barrier(group) bind(c, name='halocline_communicator_barrier')
       import; type(c_ptr), value :: group
     end function
+    integer(c_int) function c_group_set_time_limit(group, seconds) &
+        bind(c, name='halocline_communicator_set_time_limit')
+      import; type(c_ptr), value :: group; real(c_double), value :: seconds
+    end function
     integer(c_int) function c_group_destroy(group) bind(c, name='halocline_communicator_destroy')
       import; type(c_ptr), value :: group
     end function

@@ -22,6 +22,7 @@ module halocline_comm_sums
     procedure :: rank => group_rank            !< counted from 0
     procedure :: size => group_size
     procedure :: barrier => group_barrier
+    procedure :: set_time_limit => group_set_time_limit
     procedure :: destroy => group_destroy
   end type
 
@@ -98,6 +99,13 @@ contains
     class(halocline_communicator), intent(in) :: self
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_group_barrier(self%handle), ierr, errmsg)
+  end subroutine
+
+  subroutine group_set_time_limit(self, seconds, ierr, errmsg)
+    class(halocline_communicator), intent(in) :: self
+    real(real64), intent(in) :: seconds  !< that a collective waits for the others; infinity, as at first, for no limit
+    integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
+    call finish(c_group_set_time_limit(self%handle, seconds), ierr, errmsg)
   end subroutine
 
   subroutine group_destroy(self)

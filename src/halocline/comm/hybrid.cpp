@@ -122,6 +122,10 @@ const std::byte* HybridTransport::inbox(int face, int slot, std::size_t bytes) c
 void HybridTransport::put(int face, int slot, std::size_t bytes, std::uint64_t flag) {
   of(face).put(face, slot, bytes, flag);
 }
+void HybridTransport::dispatch() {
+  near_->dispatch();
+  if (far_ != nullptr) far_->dispatch();
+}
 std::uint64_t HybridTransport::arrived_flag(int face, int slot, std::size_t bytes) {
   advance_network(face);
   return of(face).arrived_flag(face, slot, bytes);

@@ -41,6 +41,7 @@ public:
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
   const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
   void put(int face, int slot, std::size_t bytes, std::uint64_t flag) override;
+  void dispatch() override;
   std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
   void release(int face, int slot) override;
   bool sent(int face, int slot) override;

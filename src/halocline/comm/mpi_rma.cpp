@@ -25,6 +25,12 @@ namespace {
 constexpr std::size_t alignment = detail::BoxLayout::alignment;
 constexpr unsigned looks_between_progress = 16;
 
+/// A message whose data are under way and whose flag is not.
+struct Unflagged {
+  int face, slot;
+  std::uint64_t flag;
+};
+
 /// A word on its way, and the request that says when it has left.
 struct Word {
   std::uint64_t value = 0;
@@ -48,7 +54,12 @@ struct MpiRmaTransport::State {
   void check(int code, const char* call) const { check_mpi(code, call, rank); }
   void make_window();
   void put_word(int face, std::uint64_t place_there, Word& word, std::uint64_t value);
+  void dispatch();
   void progress();
+  /// Places there are as far from the first inbox as here from ours.
+  std::uint64_t shift(int face) const noexcept {
+    return boxes_there[static_cast<std::size_t>(face)] - plan.box(face, 0);
+  }
   bool left(Word& word) {
     int done = 1;
     if (word.request != MPI_REQUEST_NULL) check(MPI_Test(&word.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -64,6 +75,7 @@ struct MpiRmaTransport::State {
   std::byte* inboxes = nullptr;                                // in the window, aligned
   std::vector<std::uint64_t> boxes_there, acknowledged_there;  // shape (2 ndim,): bytes from the neighbour's window on
   core::AlignedArray<std::byte> outboxes;
+  std::vector<Unflagged> unflagged;
   std::vector<Word> flags;             // by plan.index
   std::vector<Word> acknowledgements;  // shape (2 ndim,)
   std::vector<std::uint64_t> own_acknowledged;
@@ -146,8 +158,20 @@ void MpiRmaTransport::State::put_word(int face, std::uint64_t place_there, Word&
         "MPI_Raccumulate");
 }
 
-/// Makes what others have put visible, and every now and then lets MPI work.
+/// Sends the flags that are due: each when its data are there. While the first is waited for the others travel.
+void MpiRmaTransport::State::dispatch() {
+  for (const Unflagged& message : unflagged) {
+    check(MPI_Win_flush(plan.neighbour(message.face), window), "MPI_Win_flush");
+    put_word(message.face, plan.flag(message.face, message.slot) + shift(message.face),
+             flags[plan.index(message.face, message.slot)], message.flag);
+  }
+  unflagged.clear();
+}
+
+/// Makes what others have put visible, and every now and then lets MPI work. Who looks may have to wait, and others for
+/// what he has put.
 void MpiRmaTransport::State::progress() {
+  dispatch();
   check(MPI_Win_sync(window), "MPI_Win_sync");
   if (++looks % looks_between_progress != 0) return;
   int there = 0;
@@ -211,16 +235,14 @@ const std::byte* MpiRmaTransport::inbox(int face, int slot, std::size_t bytes) c
 void MpiRmaTransport::put(int face, int slot, std::size_t bytes, std::uint64_t flag) {
   State& s = *state_;
   if (!s.plan.remote(face)) return s.own.set_flag(s.own.outbox(face, slot), face, flag);
-  const int neighbour = s.plan.neighbour(face);
   const std::size_t begin = s.plan.data(face, slot, bytes);
-  // Places there are as far from the first inbox as here from ours.
-  const std::uint64_t shift = s.boxes_there[static_cast<std::size_t>(face)] - s.plan.box(face, 0);
-  s.check(MPI_Put(s.outboxes.data() + begin, static_cast<int>(bytes), MPI_BYTE, neighbour,
-                  static_cast<MPI_Aint>(begin + shift), static_cast<int>(bytes), MPI_BYTE, s.window),
+  s.check(MPI_Put(s.outboxes.data() + begin, static_cast<int>(bytes), MPI_BYTE, s.plan.neighbour(face),
+                  static_cast<MPI_Aint>(begin + s.shift(face)), static_cast<int>(bytes), MPI_BYTE, s.window),
           "MPI_Put");
-  s.check(MPI_Win_flush(neighbour, s.window), "MPI_Win_flush");
-  s.put_word(face, s.plan.flag(face, slot) + shift, s.flags[s.plan.index(face, slot)], flag);
+  s.unflagged.push_back({face, slot, flag});
 }
+
+void MpiRmaTransport::dispatch() { state_->dispatch(); }
 
 std::uint64_t MpiRmaTransport::arrived_flag(int face, int slot, std::size_t) {
   State& s = *state_;
@@ -232,6 +254,7 @@ std::uint64_t MpiRmaTransport::arrived_flag(int face, int slot, std::size_t) {
 /// The data left before its flag did.
 bool MpiRmaTransport::sent(int face, int slot) {
   State& s = *state_;
+  s.dispatch();
   return !s.plan.remote(face) || s.left(s.flags[s.plan.index(face, slot)]);
 }
 

@@ -4,7 +4,8 @@
 /// Transport `mpi_rma`: MPI's one-sided calls, the target being passive.
 ///
 /// The inboxes are a window, locked for all once and for ever. A put is MPI_Put of the data, MPI_Win_flush, without
-/// which MPI promises no order, and then the flag. The receiver looks at its own memory; now and then it calls MPI, for
+/// which MPI promises no order, and then the flag. The messages of a post are all put before the first is flushed, so
+/// that they travel side by side. The receiver looks at its own memory; now and then it calls MPI, for
 /// where the network cannot write by itself the receiver's MPI has to. In that case the flush of a put waits for the
 /// neighbour to be in MPI, as MPI has no other way to learn that data has arrived. Where memory is shared or the
 /// network writes by itself, nothing waits for anybody.
@@ -39,6 +40,7 @@ public:
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
   const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
   void put(int face, int slot, std::size_t bytes, std::uint64_t flag) override;
+  void dispatch() override;
   std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
   void release(int, int) override {}
   bool sent(int face, int slot) override;

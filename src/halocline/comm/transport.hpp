@@ -57,9 +57,13 @@ public:
   virtual std::byte* outbox(int face, int slot, std::size_t bytes) noexcept = 0;
   virtual const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept = 0;
 
-  /// Starts the data and then the flag on their way; returns at once.
+  /// Starts the data and then the flag on their way; returns at once. The flag may stay here until dispatch(), or until
+  /// a poll.
   /// @param bytes  from 1 to the capacity; @param flag  not 0
   virtual void put(int face, int slot, std::size_t bytes, std::uint64_t flag) = 0;
+  /// The messages put since the last call are all there are for now: a transport that must see the data away before it
+  /// sends a flag does so for all of them together.
+  virtual void dispatch() {}
   /// The flag that arrived last in this inbox, 0 before the first. Polled; makes progress.
   /// @param bytes  the length that the next message will have
   virtual std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) = 0;

@@ -23,7 +23,7 @@ from typing import Any
 
 from halocline.errors import Error, InvalidArgument
 
-FLAGS = ("-std=c++20", "-O1", "-fPIC", "-DFMT_HEADER_ONLY=1")
+FLAGS = ("-std=c++20", "-O1", "-fPIC")
 NOT_SIMULATED = ("utofu.cpp", "c.cpp")  # another network's library; a border that nobody crosses here
 CONFIGURATION = {
     "HALOCLINE_HAVE_MPI": "1", "HALOCLINE_HAVE_UTOFU": "0", "PROJECT_VERSION": "simulated", "HALOCLINE_ISA_NAME": "any",
