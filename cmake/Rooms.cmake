@@ -63,7 +63,7 @@ function(halocline_build_room name)
   set(folder ${halocline_source_root}/halocline/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.hpp)
-  if(NOT sources AND NOT headers)
+  if((NOT sources AND NOT headers) OR (name STREQUAL tddft AND NOT HALOCLINE_TDDFT))
     return()
   endif()
   if(NOT HALOCLINE_MPI)
@@ -94,6 +94,13 @@ function(halocline_build_room name)
   set(halocline_sources_of_${name} ${sources} PARENT_SCOPE)
   if(name STREQUAL core)
     add_dependencies(${target} halocline_revision)
+  endif()
+  if(name STREQUAL tddft)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:halocline_dep_tddft>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_FFTW_LIBRARY}>>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_OpenBLAS_LIBRARY}>>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_libxc_LIBRARY}>>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_pugixml_LIBRARY}>>)
   endif()
   if(name STREQUAL comm)
     set(scope PUBLIC)

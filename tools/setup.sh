@@ -74,6 +74,10 @@ setup_system() {
   has_header Eigen/Core -I/usr/include/eigen3 || missing+=(libeigen3-dev)
   has_header nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
   has_header doctest/doctest.h || missing+=(doctest-dev)
+  has_header fftw3.h || missing+=(libfftw3-dev)
+  has_header cblas.h || missing+=(libopenblas-openmp-dev)
+  has_header xc.h || missing+=(libxc-dev)
+  has_header pugixml.hpp || missing+=(libpugixml-dev)
   if python=$(find_python); then
     "$python" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     "$python" -c 'import os, sys, sysconfig

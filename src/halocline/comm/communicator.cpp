@@ -179,6 +179,19 @@ std::vector<std::byte> Communicator::allgather(std::span<const std::byte> mine) 
   return all;
 }
 
+void Communicator::all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) const {
+  if (mine.size() != all.size() || mine.size() % static_cast<std::size_t>(size()) != 0) {
+    throw core::InvalidArgument("an all-to-all among " + std::to_string(size()) + " ranks was given " +
+                                std::to_string(mine.size()) + " bytes to send and room for " +
+                                std::to_string(all.size()) + "; both must be the same multiple of the ranks");
+  }
+  if (size() == 1) {
+    std::copy(mine.begin(), mine.end(), all.begin());
+  } else if (!mine.empty()) {
+    backend_->all_to_all(mine, all);
+  }
+}
+
 void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const {
   check_rank("receiving rank", to);
   if (tag < 0 || tag > largest_tag) throw core::InvalidArgument("tag " + std::to_string(tag) + " is not in 0 to 32766");

@@ -86,6 +86,11 @@ public:
   /// As gather, on every rank.
   std::vector<std::byte> allgather(std::span<const std::byte> mine) const;
 
+  /// Block r of everyone's `mine` goes to rank r, which finds them in rank order.
+  /// @param mine, all  size() blocks of equal length, the same on every rank; not the same memory
+  /// @throws InvalidArgument  on this rank, for lengths that differ or are no multiple of size()
+  void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) const;
+
   bool any(bool mine) const;  ///< true when it is true on some rank
   bool all(bool mine) const;  ///< true when it is true on every rank
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The self-consistent ground state.
+
+#include "halocline/tddft/model.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace halocline::tddft {
+
+struct ScfOptions {
+  double tolerance = 1e-8;         ///< of the density: integral |n_out - n_in| / electrons
+  double energy_tolerance = 1e-9;  ///< change of the total energy between iterations [hartree]
+  double eigen_tolerance = 1e-6;   ///< largest residual |H psi - e psi| of an occupied state [hartree]
+  int max_iterations = 100;
+  std::string eigensolver = "chebyshev";  ///< or "lobpcg"
+  int filter_degree = 8;                  ///< of the Chebyshev polynomial; iterations of lobpcg
+  std::string mixing = "pulay";           ///< "pulay", "broyden" or "linear"
+  double mixing_weight = 0.3;
+  int mixing_history = 8;
+  double temperature = 0;   ///< Fermi-Dirac smearing [hartree]; 0: the lowest states are filled
+  bool fixed_spin = false;  ///< keep `spin_moment` instead of one Fermi level for both spins
+  double spin_moment = 0;   ///< electrons of spin 0 minus those of spin 1, to start from or to keep
+  std::uint64_t seed = 1;   ///< of the random orbitals
+};
+
+/// One line of the convergence table.
+struct ScfStep {
+  int iteration = 0;
+  Energies energy;
+  double energy_change = 0, density_residual = 0, eigen_residual = 0, gap = 0, seconds = 0;
+};
+
+struct GroundState {
+  bool converged = false;
+  std::string reason;  ///< "converged", "most iterations reached", "stopped", "the density is not finite"
+  Energies energy;
+  double fermi_level = 0;  ///< [hartree]
+  double gap = 0;          ///< lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal
+  std::vector<ScfStep> history;
+};
+
+/// @param state     start; with zero orbitals random ones and the atoms' densities are taken. In the end the orbitals
+/// are
+///                  eigenstates, sorted in each channel
+/// @param progress  called on every rank after each iteration; false stops
+/// @throws InvalidArgument  on every rank, for options that cannot work
+/// Collective over the world. Results do not depend on the division beyond rounding.
+GroundState solve_ground_state(Model& model, State& state, const ScfOptions& options,
+                               const std::function<bool(const ScfStep&)>& progress = {});
+
+/// Forces on the atoms [hartree/bohr] of a converged state; their sum, which the grid makes slightly different from
+/// zero, is left in. Collective over the world.
+std::vector<Vec3> forces(Model& model, const State& state);
+
+}  // namespace halocline::tddft

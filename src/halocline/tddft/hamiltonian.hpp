@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The Kohn-Sham Hamiltonian on blocks of orbitals:
+///   H = (k + A)^2 / 2 - i (k + A) . grad - laplacian / 2 + v(r) + sum_a V_nonlocal,a
+/// with the potential v of the channel's spin and a uniform vector potential A (atomic units, velocity gauge: the
+/// orbitals are the periodic parts u of exp(i k r) u, and A adds to k). Stencil and nonlocal part are objects of their
+/// own; here they are put in the order that hides the halo and the sums over atoms' processes.
+
+#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/pseudopotential/nonlocal.hpp"
+#include "halocline/tddft/stencil/stencil.hpp"
+
+#include <memory>
+#include <span>
+
+namespace halocline::tddft {
+
+class Hamiltonian {
+public:
+  /// Collective over the world of the decomposition.
+  Hamiltonian(const System& system, const Decomposition& decomposition);
+
+  /// @param v  shape (spins, points of the box) [hartree]; kept as a copy
+  void set_potential(std::span<const double> v);
+  std::span<const double> potential() const noexcept { return potential_.span(); }
+  /// Also the phases of the projectors. Cost: a factorised phase for each point near an atom and channel.
+  void set_vector_potential(const Vec3& a);
+  const Vec3& vector_potential() const noexcept { return a_; }
+
+  /// out = base_factor base + factor (H - shift) in, for consecutive blocks of a channel.
+  /// @param channel    local number
+  /// @param out        shape (blocks, points, 4, 2); not `in`; may be `base`
+  /// @param what       see Combination (stencil.hpp); its `base` may be null
+  /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
+  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
+
+  Stencil& stencil() noexcept { return stencil_; }
+  Nonlocal& nonlocal() noexcept { return nonlocal_; }
+  /// k + A of a local channel.
+  Vec3 momentum(std::int64_t channel) const noexcept;
+  int spin(std::int64_t channel) const noexcept;
+  /// An upper bound of the spectrum of H for the given potential: of the stencil exactly, of the nonlocal part by a few
+  /// Lanczos steps. Collective over the world.
+  double upper_bound();
+
+private:
+  Decomposition decomposition_;
+  std::vector<Channel> channels_;  ///< of this process
+  Stencil stencil_;
+  Nonlocal nonlocal_;
+  core::AlignedArray<double> potential_;
+  Vec3 a_{};
+};
+
+}  // namespace halocline::tddft

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A system on a set of processes, with every operator that it needs; and the state of its electrons.
+///
+/// Ground state and propagation both work on these two: the Model knows how a density becomes a potential and an
+/// energy, the State is what changes.
+
+#include "halocline/tddft/hamiltonian.hpp"
+#include "halocline/tddft/hartree/hartree.hpp"
+#include "halocline/tddft/pseudopotential/ions.hpp"
+#include "halocline/tddft/xc/xc.hpp"
+
+#include <string>
+#include <vector>
+
+namespace halocline::tddft {
+
+/// Parts of the total energy [hartree]; the same on every rank.
+struct Energies {
+  double total = 0;  ///< the sum of the others; with smearing the free energy: minus temperature times entropy
+  double kinetic = 0, hartree = 0, ion_local = 0, ion_nonlocal = 0, xc = 0, ion_ion = 0;
+  double entropy = 0;  ///< temperature times entropy of the occupations
+};
+
+/// The electrons.
+struct State {
+  Orbitals orbitals;
+  /// Electrons in each state, shape (all channels, states): the same on every rank, without the k-point's weight.
+  std::vector<double> occupations;
+  std::vector<double> eigenvalues;  ///< [hartree], shape of the occupations
+  std::vector<double> density;      ///< shape (spins, points of the box)
+};
+
+struct ModelOptions {
+  std::string xc = "pz";
+  HartreeShare hartree = HartreeShare::automatic;
+  std::string transport = "auto";
+};
+
+class Model {
+public:
+  /// Validates the system, divides it and builds everything.
+  /// @throws InvalidArgument  on every rank
+  /// Collective over `world`.
+  Model(System system, const comm::Communicator& world, ProcessCounts counts, const ModelOptions& options = {});
+
+  const System& system() const noexcept { return system_; }
+  const Decomposition& decomposition() const noexcept { return decomposition_; }
+  Hamiltonian& hamiltonian() noexcept { return hamiltonian_; }
+  Hartree& hartree() noexcept { return hartree_; }
+  const ExchangeCorrelation& xc() const noexcept { return xc_; }
+  std::span<const double> ion_potential() const noexcept { return ion_potential_; }
+  double ion_ion_energy() const noexcept { return ion_ion_; }
+
+  /// An empty state: zero orbitals, occupations, density.
+  State empty_state() const;
+  /// density[spin] = sum over channels and states of weight x occupation x |psi|^2, summed over box_mates().
+  /// Collective over the world.
+  void sum_density(State& state) const;
+
+  /// What a density costs and does: fills the effective potential v = v_ion + v_Hartree + v_xc (+ `external`, shape
+  /// (points,), or empty) and the energies that need no orbitals (hartree, ion_local, xc, ion_ion).
+  /// @param v  shape (spins, points)
+  /// Collective over the world.
+  Energies effective_potential(std::span<double> v, std::span<const double> density,
+                               std::span<const double> external = {});
+
+  /// All components, with the kinetic and nonlocal parts from the orbitals with the Hamiltonian's present vector
+  /// potential, and the others from the state's density. Collective over the world.
+  Energies energies(const State& state);
+
+  /// For each orbital of a channel here, sum over space of conj(a) b. @param out  shape (blocks, 4) complex as (re, im)
+  /// Collective over decomposition().space().
+  void inner_products(std::span<double> out, const double* a, const double* b, std::int64_t blocks) const;
+
+  /// Number of a local orbital's state in [0, states), or -1 for a lane that only fills up.
+  int state_number(std::int64_t block, int lane) const noexcept;
+  /// Occupation times weight of the local orbitals of a channel, shape (blocks, 4); 0 for lanes that fill up.
+  std::vector<double> weights(const State& state, std::int64_t channel) const;
+
+private:
+  System system_;
+  Decomposition decomposition_;
+  Hamiltonian hamiltonian_;
+  Hartree hartree_;
+  ExchangeCorrelation xc_;
+  std::vector<double> ion_potential_;
+  double ion_ion_ = 0;
+  std::vector<double> hartree_potential_, xc_potential_;
+};
+
+}  // namespace halocline::tddft

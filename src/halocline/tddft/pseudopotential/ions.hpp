@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What the ions do without the electrons' orbitals: their potential on the grid, their own energy, their forces.
+
+#include "halocline/tddft/decomposition.hpp"
+
+#include <span>
+#include <vector>
+
+namespace halocline::tddft {
+
+/// The local potential of all ions, or of the jellium background, on the box of this process [hartree].
+/// Periodic: summed in reciprocal space over all vectors of the grid, the short-range part kept at G = 0 and the
+/// Coulomb part dropped there. Isolated: the sum of V_local(|r - R|). The jellium background is the uniform density at
+/// grid points within r_s charge^(1/3) of the centre, rescaled to its charge; its potential is minus the Hartree
+/// potential of that density. Collective over the world.
+std::vector<double> ion_potential(const System& system, const Decomposition& decomposition);
+
+/// The positive background of jellium on the box of this process [1/bohr^3]. Collective over decomposition.space().
+std::vector<double> jellium_density(const System& system, const Decomposition& decomposition);
+
+/// Energy of the ions among themselves [hartree]: Ewald sum (exact to 1e-11 relative, neutralised by a uniform
+/// background) for periodic cells, the Coulomb sum for isolated boxes; for jellium the background's self energy.
+/// Collective: no for atoms; for jellium yes.
+double ion_ion_energy(const System& system, const Decomposition& decomposition);
+
+/// Forces of the ions on each other [hartree/bohr], shape (atoms,).
+std::vector<Vec3> ion_ion_forces(const System& system);
+
+/// Forces of the density on the ions through the local potential: - integral n dV_local/dR. @param density  shape
+/// (points,), summed over spins. The same on every rank. Collective over decomposition.space().
+std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
+                               std::span<const double> density);
+
+/// Superposed densities of the pseudo-atoms, scaled to the number of electrons: where the self-consistent cycle starts.
+/// For jellium, the background. @return shape (points,). Collective over decomposition.space().
+std::vector<double> start_density(const System& system, const Decomposition& decomposition);
+
+}  // namespace halocline::tddft

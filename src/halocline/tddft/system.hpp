@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What is computed: atoms with their pseudopotentials or a jellium sphere, on a grid, with k-points and spin.
+///
+/// A channel is a k-point with a spin: the set of orbitals that are orthogonal to each other. Without k-points there is
+/// one, k = 0. Two spins have twice as many channels, first all of spin 0, then all of spin 1.
+
+#include "halocline/tddft/grid.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halocline::tddft {
+
+class Pseudopotential;  // pseudopotential/pseudopotential.hpp
+
+struct Atom {
+  int species;    ///< index into System::species
+  Vec3 position;  ///< [bohr], in the frame of Grid::position
+};
+
+/// A ball of uniform positive charge instead of atoms.
+struct JelliumSphere {
+  double radius_per_charge;  ///< Wigner-Seitz radius r_s [bohr]: density 3 / (4 pi r_s^3)
+  double charge;
+  Vec3 centre;  ///< [bohr]
+};
+
+struct Channel {
+  Vec3 k{};           ///< [1/bohr]
+  double weight = 1;  ///< of the k-point; the weights of one spin add up to 1
+  int spin = 0;
+};
+
+struct System {
+  Grid grid;
+  std::vector<std::shared_ptr<const Pseudopotential>> species;
+  std::vector<Atom> atoms;
+  std::optional<JelliumSphere> jellium;
+  std::vector<Channel> channels{Channel{}};
+  int spins = 1;         ///< 1: every state holds two electrons; 2: collinear
+  double electrons = 0;  ///< in the cell
+  int states = 0;        ///< a channel
+
+  /// Electrons that a full state holds.
+  double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }
+};
+
+/// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976) in an orthogonal cell, without use of symmetry:
+/// component along each axis (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector 2 pi / length, plus
+/// shift / n. `gamma_centred` moves a mesh of an even number of points by half a step, so that k = 0 is one of them.
+/// @param counts  at least 1 along each axis; x runs fastest in the result
+/// @throws InvalidArgument  a count below 1, or more than 1 in an isolated box
+std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts, Vec3 shift = {},
+                                    bool gamma_centred = false, int spins = 1);
+
+/// Throws InvalidArgument for what cannot be computed, whatever the number of processes: an axis of fewer than 5
+/// points, a spacing that is not positive, atoms outside an isolated box or within 0.5 bohr of each other, electrons
+/// that do not fit the states, an odd number of electrons without spin (`odd_allowed` accepts it: occupations are
+/// fractional then), species that do not exist, both jellium and atoms or neither.
+void validate(const System& system, bool odd_allowed = false);
+
+}  // namespace halocline::tddft
