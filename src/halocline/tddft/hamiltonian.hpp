@@ -11,15 +11,18 @@
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 #include "halocline/tddft/stencil/stencil.hpp"
 
-#include <memory>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace halocline::tddft {
 
 class Hamiltonian {
 public:
+  /// @param transport  of the halos, as for comm::HaloExchange
   /// Collective over the world of the decomposition.
-  Hamiltonian(const System& system, const Decomposition& decomposition);
+  Hamiltonian(const System& system, const Decomposition& decomposition, const std::string& transport = "auto");
 
   /// @param v  shape (spins, points of the box) [hartree]; kept as a copy
   void set_potential(std::span<const double> v);
@@ -32,19 +35,29 @@ public:
   /// @param channel    local number
   /// @param out        shape (blocks, points, 4, 2); not `in`; may be `base`
   /// @param what       see Combination (stencil.hpp); its `base` may be null
+  /// @param gradient   shape (blocks, 4, 3) or empty: filled as Stencil::apply_with_current does
   /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
-  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
+  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {},
+             std::span<double> gradient = {});
 
   Stencil& stencil() noexcept { return stencil_; }
   Nonlocal& nonlocal() noexcept { return nonlocal_; }
   /// k + A of a local channel.
   Vec3 momentum(std::int64_t channel) const noexcept;
   int spin(std::int64_t channel) const noexcept;
-  /// An upper bound of the spectrum of H for the given potential: of the stencil exactly, of the nonlocal part by a few
-  /// Lanczos steps. Collective over the world.
+  /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: ends of a
+  /// few Lanczos steps, widened by their residual. The same on every rank, whatever the division.
+  /// Collective over the world.  Cost: 12 applications to one block of each channel.
   double upper_bound();
+  double lower_bound();
 
 private:
+  std::span<const double> potential_of(std::int64_t channel) const noexcept;
+  void apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what,
+                  std::span<double> gradient);
+  std::pair<double, double> lanczos_ends(std::int64_t channel);
+  std::pair<double, double> ends();
+
   Decomposition decomposition_;
   std::vector<Channel> channels_;  ///< of this process
   Stencil stencil_;

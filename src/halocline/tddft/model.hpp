@@ -36,6 +36,7 @@ struct ModelOptions {
   std::string xc = "pz";
   HartreeShare hartree = HartreeShare::automatic;
   std::string transport = "auto";
+  bool odd_allowed = false;  ///< an odd number of electrons without spin: for smearing
 };
 
 class Model {

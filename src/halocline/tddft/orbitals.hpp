@@ -34,7 +34,7 @@ public:
 
   std::int64_t channels() const noexcept {
     return channels_;
-  }                                                         ///< here; local number 0 is Decomposition::channels().begin
+  }  ///< here; local number 0 is Decomposition::channels().begin
   std::int64_t blocks() const noexcept { return blocks_; }  ///< of each channel, here
   std::int64_t points() const noexcept { return points_; }
   std::int64_t block_doubles() const noexcept { return points_ * doubles_per_point; }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The order of work in one application of H, and a bound of its spectrum.
+///
+/// The projections onto the atoms need `in` alone, so they come first; while their sums travel, the stencil runs, and
+/// the nonlocal part is added at the points near atoms when both are there. Where nothing is split this is done block
+/// by block, so that what one part has brought into the cache the other finds there.
+
+#include "halocline/tddft/hamiltonian.hpp"
+
+#include "halocline/core/philox.hpp"
+#include "halocline/core/region.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace halocline::tddft {
+namespace {
+
+std::vector<Channel> own_channels(const System& system, const Decomposition& decomposition) {
+  const Range own = decomposition.channels();
+  return {system.channels.begin() + own.begin, system.channels.begin() + own.end};
+}
+
+/// Smallest and largest eigenvalue of a symmetric tridiagonal matrix, by counting sign changes of its Sturm sequence.
+/// @param beta  beta[i] couples i and i + 1; one more than needed
+std::pair<double, double> tridiagonal_ends(std::span<const double> alpha, std::span<const double> beta) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t i = 0; i < alpha.size(); ++i) {
+    const double radius = (i > 0 ? beta[i - 1] : 0) + (i + 1 < alpha.size() ? beta[i] : 0);
+    low = std::min(low, alpha[i] - radius);
+    high = std::max(high, alpha[i] + radius);
+  }
+  const auto below = [&](double x) {  // eigenvalues smaller than x
+    int count = 0;
+    double d = 1;
+    for (std::size_t i = 0; i < alpha.size(); ++i) {
+      const double off = i > 0 ? beta[i - 1] : 0;
+      d = alpha[i] - x - (i > 0 ? off * off / d : 0);
+      if (d == 0) d = 1e-300;
+      if (d < 0) ++count;
+    }
+    return count;
+  };
+  const auto bisect = [&](int wanted) {  // the smallest x with more than `wanted` eigenvalues below it
+    double a = low, b = high;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (a + b);
+      (below(middle) > wanted ? b : a) = middle;
+    }
+    return 0.5 * (a + b);
+  };
+  return {bisect(0), bisect(static_cast<int>(alpha.size()) - 1)};
+}
+
+}  // namespace
+
+Hamiltonian::Hamiltonian(const System& system, const Decomposition& decomposition, const std::string& transport)
+    : decomposition_(decomposition),
+      channels_(own_channels(system, decomposition)),
+      stencil_(decomposition, transport),
+      nonlocal_(system, decomposition),
+      potential_(system.spins * decomposition.box().points()) {
+  set_vector_potential({});
+}
+
+void Hamiltonian::set_potential(std::span<const double> v) {
+  assert(v.size() == static_cast<std::size_t>(potential_.size()));
+  std::copy(v.begin(), v.end(), potential_.data());
+}
+
+Vec3 Hamiltonian::momentum(std::int64_t channel) const noexcept {
+  const Vec3& k = channels_[static_cast<std::size_t>(channel)].k;
+  return {k[0] + a_[0], k[1] + a_[1], k[2] + a_[2]};
+}
+
+int Hamiltonian::spin(std::int64_t channel) const noexcept { return channels_[static_cast<std::size_t>(channel)].spin; }
+
+void Hamiltonian::set_vector_potential(const Vec3& a) {
+  a_ = a;
+  std::vector<Vec3> q;
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel)
+    q.push_back(momentum(static_cast<std::int64_t>(channel)));
+  nonlocal_.set_phases(q);
+}
+
+std::span<const double> Hamiltonian::potential_of(std::int64_t channel) const noexcept {
+  const auto points = static_cast<std::size_t>(decomposition_.box().points());
+  return potential_.span().subspan(static_cast<std::size_t>(spin(channel)) * points, points);
+}
+
+void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
+                             const Combination& what, std::span<double> gradient) {
+  if (!nonlocal_.empty()) {
+    core::Region region("tddft/nonlocal");
+    nonlocal_.begin(channel, in, blocks);
+  }
+  {
+    core::Region region("tddft/stencil");
+    if (gradient.empty())
+      stencil_.apply(out, in, blocks, potential_of(channel), momentum(channel), what);
+    else
+      stencil_.apply_with_current(out, in, blocks, potential_of(channel), momentum(channel), what, gradient);
+  }
+  if (!nonlocal_.empty()) {
+    core::Region region("tddft/nonlocal");
+    nonlocal_.finish(out, what.factor);
+  }
+}
+
+void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
+                        const Combination& what, std::span<double> gradient) {
+  const bool split = decomposition_.space().size() > 1;
+  const std::int64_t step = split ? blocks : 1;
+  const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
+  for (std::int64_t b = 0; b < blocks; b += step) {
+    Combination part = what;
+    if (part.base != nullptr) part.base += b * doubles;
+    const auto sums = gradient.empty() ? gradient
+                                       : gradient.subspan(static_cast<std::size_t>(b) * orbital_lanes * 3,
+                                                          static_cast<std::size_t>(step) * orbital_lanes * 3);
+    apply_some(channel, out + b * doubles, in + b * doubles, step, part, sums);
+  }
+}
+
+std::pair<double, double> Hamiltonian::lanczos_ends(std::int64_t channel) {
+  // A few Lanczos steps on one random block; the four lanes are four independent sequences, of which the widest
+  // estimates are taken. |r| of the last step makes the estimate a bound (Zhou, Saad, Tiago, Chelikowsky, J. Comput.
+  // Phys. 219, 172, 2006).
+  constexpr int steps = 12;
+  const Box& box = decomposition_.box();
+  const Grid& grid = decomposition_.grid();
+  const std::int64_t doubles = box.points() * doubles_per_point;
+  core::AlignedArray<double> v(doubles), previous(doubles), w(doubles);
+  const core::Philox random(20260601);
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+        auto numbers = random.at(static_cast<std::uint64_t>(
+            x + box.offset[0] + grid.extent[0] * (y + box.offset[1] + grid.extent[1] * (z + box.offset[2]))));
+        for (int i = 0; i < doubles_per_point; ++i)
+          v[box.index(x, y, z) * doubles_per_point + i] = numbers.uniform() - 0.5;
+      }
+  const auto dots = [&](const double* a, const double* b) {
+    std::array<double, orbital_lanes> sum{};
+    for (std::int64_t i = 0; i < doubles; i += doubles_per_point)
+      for (std::size_t lane = 0; lane < orbital_lanes; ++lane) {
+        const auto at = i + 2 * static_cast<std::int64_t>(lane);
+        sum[lane] += a[at] * b[at] + a[at + 1] * b[at + 1];
+      }
+    decomposition_.space().sum(sum);
+    return sum;
+  };
+  const auto scale = [&](double* a, const std::array<double, orbital_lanes>& factor) {
+    for (std::int64_t i = 0; i < doubles; ++i) a[i] *= factor[static_cast<std::size_t>(i % doubles_per_point / 2)];
+  };
+  std::array<double, orbital_lanes> norm = dots(v.data(), v.data());
+  for (double& n : norm) n = 1 / std::sqrt(n);
+  scale(v.data(), norm);
+
+  std::array<std::vector<double>, orbital_lanes> alpha, beta;
+  std::array<double, orbital_lanes> last{};
+  for (int step = 0; step < steps; ++step) {
+    apply(channel, w.data(), v.data(), 1);
+    const auto a = dots(v.data(), w.data());
+    for (std::int64_t i = 0; i < doubles; ++i) {
+      const auto lane = static_cast<std::size_t>(i % doubles_per_point / 2);
+      w[i] -= a[lane] * v[i] + last[lane] * previous[i];
+    }
+    auto b = dots(w.data(), w.data());
+    std::array<double, orbital_lanes> inverse{};
+    for (std::size_t lane = 0; lane < orbital_lanes; ++lane) {
+      b[lane] = std::sqrt(b[lane]);
+      inverse[lane] = b[lane] > 0 ? 1 / b[lane] : 0.0;
+      alpha[lane].push_back(a[lane]);
+      beta[lane].push_back(b[lane]);
+    }
+    last = b;
+    std::swap(previous, v);
+    std::swap(v, w);
+    scale(v.data(), inverse);
+  }
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t lane = 0; lane < orbital_lanes; ++lane) {
+    const auto [first, last_value] = tridiagonal_ends(alpha[lane], beta[lane]);
+    low = std::min(low, first - beta[lane].back());
+    high = std::max(high, last_value + beta[lane].back());
+  }
+  return {low, high};
+}
+
+std::pair<double, double> Hamiltonian::ends() {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::int64_t channel = 0; channel < static_cast<std::int64_t>(channels_.size()); ++channel) {
+    const auto [first, last] = lanczos_ends(channel);
+    low = std::min(low, first);
+    high = std::max(high, last);
+  }
+  decomposition_.world().min(std::span(&low, 1));
+  decomposition_.world().max(std::span(&high, 1));
+  return {low, high};
+}
+
+double Hamiltonian::upper_bound() { return ends().second; }
+double Hamiltonian::lower_bound() { return ends().first; }
+
+}  // namespace halocline::tddft

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// From density to potential and energy, and from orbitals to density.
+
+#include "halocline/tddft/model.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
+#include "halocline/tddft/pseudopotential/pseudopotential.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+namespace halocline::tddft {
+namespace {
+
+System validated(System system, const comm::Communicator& world, bool odd_allowed) {
+  comm::on_every_rank(world, [&] { validate(system, odd_allowed); });
+  return system;
+}
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// sum_i a_i b_i in four interleaved parts, so that it is fast and its order fixed.
+double dot(std::span<const double> a, std::span<const double> b) {
+  std::array<double, 4> sum{};
+  std::size_t i = 0;
+  for (; i + 4 <= a.size(); i += 4)
+    for (std::size_t j = 0; j < 4; ++j) sum[j] += a[i + j] * b[i + j];
+  for (; i < a.size(); ++i) sum[0] += a[i] * b[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+}  // namespace
+
+Model::Model(System system, const comm::Communicator& world, ProcessCounts counts, const ModelOptions& options)
+    : system_(validated(std::move(system), world, options.odd_allowed)),
+      decomposition_(world, system_, counts),
+      hamiltonian_(system_, decomposition_, options.transport),
+      hartree_(decomposition_, options.hartree),
+      xc_(options.xc, system_.spins),
+      ion_potential_(tddft::ion_potential(system_, decomposition_)),
+      ion_ion_(tddft::ion_ion_energy(system_, decomposition_)),
+      hartree_potential_(size(decomposition_.box().points())),
+      xc_potential_(size(system_.spins * decomposition_.box().points())) {}
+
+State Model::empty_state() const {
+  State state;
+  state.orbitals = Orbitals(decomposition_);
+  const std::size_t states = system_.channels.size() * size(system_.states);
+  state.occupations.assign(states, 0.0);
+  state.eigenvalues.assign(states, 0.0);
+  state.density.assign(size(system_.spins * decomposition_.box().points()), 0.0);
+  return state;
+}
+
+int Model::state_number(std::int64_t block, int lane) const noexcept {
+  const std::int64_t state = (decomposition_.blocks().begin + block) * orbital_lanes + lane;
+  return state < system_.states ? static_cast<int>(state) : -1;
+}
+
+std::vector<double> Model::weights(const State& state, std::int64_t channel) const {
+  const auto global = size(decomposition_.channels().begin + channel);
+  const double weight = system_.channels[global].weight;
+  std::vector<double> factors(size(decomposition_.blocks().size() * orbital_lanes), 0.0);
+  for (std::int64_t block = 0; block < decomposition_.blocks().size(); ++block)
+    for (int lane = 0; lane < orbital_lanes; ++lane) {
+      const int number = state_number(block, lane);
+      if (number >= 0)
+        factors[size(block * orbital_lanes + lane)] =
+            weight * state.occupations[global * size(system_.states) + size(number)];
+    }
+  return factors;
+}
+
+void Model::sum_density(State& state) const {
+  core::Region region("tddft/density");
+  const std::size_t points = size(decomposition_.box().points());
+  std::fill(state.density.begin(), state.density.end(), 0.0);
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+    const std::vector<double> factors = weights(state, channel);
+    const int spin = hamiltonian_.spin(channel);
+    const std::span density(state.density.data() + size(spin) * points, points);
+    for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
+      const std::span<const double, orbital_lanes> lanes(factors.data() + block * orbital_lanes, orbital_lanes);
+      if (std::all_of(lanes.begin(), lanes.end(), [](double f) { return f == 0; })) continue;
+      add_density(density, state.orbitals.block(channel, block), lanes);
+    }
+  }
+  decomposition_.box_mates().sum(state.density);
+}
+
+Energies Model::effective_potential(std::span<double> v, std::span<const double> density,
+                                    std::span<const double> external) {
+  const std::size_t points = size(decomposition_.box().points());
+  assert(v.size() == points * size(system_.spins) && density.size() == v.size());
+  std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
+  for (int spin = 1; spin < system_.spins; ++spin)
+    for (std::size_t i = 0; i < points; ++i) total[i] += density[size(spin) * points + i];
+  {
+    core::Region region("tddft/hartree");
+    hartree_.solve(hartree_potential_, total);
+  }
+  double xc = 0;
+  {
+    core::Region region("tddft/xc");
+    xc = xc_.evaluate(xc_potential_, density);
+  }
+  for (int spin = 0; spin < system_.spins; ++spin)
+    for (std::size_t i = 0; i < points; ++i) {
+      const std::size_t at = size(spin) * points + i;
+      v[at] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[at] + (external.empty() ? 0.0 : external[i]);
+    }
+  const double volume = decomposition_.grid().point_volume();
+  std::array sums{0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
+  decomposition_.space().sum(sums);
+  Energies energy;
+  energy.hartree = sums[0];
+  energy.ion_local = sums[1];
+  energy.xc = sums[2];
+  energy.ion_ion = ion_ion_;
+  return energy;
+}
+
+void Model::inner_products(std::span<double> out, const double* a, const double* b, std::int64_t blocks) const {
+  const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
+  const double volume = decomposition_.grid().point_volume();
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const double* left = a + block * doubles;
+    const double* right = b + block * doubles;
+    std::array<double, doubles_per_point> sum{};
+    for (std::int64_t i = 0; i < doubles; i += doubles_per_point)
+      for (int lane = 0; lane < orbital_lanes; ++lane) {
+        const std::int64_t re = i + 2 * lane, im = re + 1;
+        sum[size(2 * lane)] += left[re] * right[re] + left[im] * right[im];
+        sum[size(2 * lane + 1)] += left[re] * right[im] - left[im] * right[re];
+      }
+    for (std::size_t j = 0; j < sum.size(); ++j) out[size(block) * doubles_per_point + j] = volume * sum[j];
+  }
+  decomposition_.space().sum(out.first(size(blocks) * doubles_per_point));
+}
+
+Energies Model::energies(const State& state) {
+  const std::size_t points = size(decomposition_.box().points());
+  // Kinetic energy is what the Hamiltonian gives without potential and atoms: the stencil alone, with v = 0.
+  const std::vector<double> nothing(points, 0.0);
+  const std::int64_t blocks = state.orbitals.blocks();
+  core::AlignedArray<double> out(state.orbitals.block_doubles());
+  std::vector<double> product(doubles_per_point), nonlocal(size(blocks * orbital_lanes));
+  std::array<double, 2> sums{};
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+    const std::vector<double> factors = weights(state, channel);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const double* psi = state.orbitals.block(channel, block);
+      hamiltonian_.stencil().apply(out.data(), psi, 1, nothing, hamiltonian_.momentum(channel));
+      inner_products(product, psi, out.data(), 1);
+      for (int lane = 0; lane < orbital_lanes; ++lane)
+        sums[0] += factors[size(block * orbital_lanes + lane)] * product[size(2 * lane)];
+    }
+    if (hamiltonian_.nonlocal().empty() || blocks == 0) continue;
+    hamiltonian_.nonlocal().energy(channel, state.orbitals.block(channel, 0), blocks, nonlocal);
+    for (std::size_t i = 0; i < nonlocal.size(); ++i) sums[1] += factors[i] * nonlocal[i];
+  }
+  decomposition_.box_mates().sum(sums);
+  std::vector<double> v(points * size(system_.spins));
+  Energies energy = effective_potential(v, state.density);
+  energy.kinetic = sums[0];
+  energy.ion_nonlocal = sums[1];
+  energy.total = energy.kinetic + energy.hartree + energy.ion_local + energy.ion_nonlocal + energy.xc + energy.ion_ion;
+  return energy;
+}
+
+}  // namespace halocline::tddft
