@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Small dense eigenvalue problems over LAPACK.
+
+#include "halocline/tddft/ground_state/dense.hpp"
+
+#include "halocline/tddft/ground_state/lapack.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cblas.h>
+#include <cmath>
+
+namespace halocline::tddft {
+namespace {
+
+using Complex = std::complex<double>;
+
+std::size_t size(int n) { return static_cast<std::size_t>(n); }
+
+bool finite(const Matrix& a) {
+  return std::all_of(a.data(), a.data() + a.size(),
+                     [](const Complex& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); });
+}
+
+/// out = op(a) op(b)
+Matrix product(const Matrix& a, CBLAS_TRANSPOSE op_a, const Matrix& b, CBLAS_TRANSPOSE op_b) {
+  const int rows = op_a == CblasNoTrans ? a.rows() : a.columns();
+  const int inner = op_a == CblasNoTrans ? a.columns() : a.rows();
+  Matrix out(rows, op_b == CblasNoTrans ? b.columns() : b.rows());
+  const Complex one = 1.0, zero = 0.0;
+  cblas_zgemm(CblasColMajor, op_a, op_b, out.rows(), out.columns(), inner, &one, a.data(), a.rows(), b.data(), b.rows(),
+              &zero, out.data(), out.rows());
+  return out;
+}
+
+/// d_i a_ij d_j, made Hermitian exactly.
+Matrix scaled(const Matrix& a, const std::vector<double>& d) {
+  Matrix out(a.rows(), a.columns());
+  for (int j = 0; j < a.columns(); ++j)
+    for (int i = 0; i < a.rows(); ++i) out(i, j) = 0.5 * (a(i, j) + std::conj(a(j, i))) * (d[size(i)] * d[size(j)]);
+  return out;
+}
+
+void scale_rows(Matrix& a, const std::vector<double>& d) {
+  for (int j = 0; j < a.columns(); ++j)
+    for (int i = 0; i < a.rows(); ++i) a(i, j) *= d[size(i)];
+}
+
+/// By the Cholesky factor: S = L L^H, (L^-1 H L^-H) y = e y, c = L^-H y. Not found where L is too badly conditioned.
+Eigenpairs by_cholesky(const Matrix& h, Matrix factor, int wanted) {
+  constexpr double smallest_pivot = 1e-5;  // of S with a unit diagonal: orthogonality is lost as 1 / pivot^2
+  const int n = h.rows();
+  int info = 0;
+  zpotrf_("L", &n, factor.data(), &n, &info);
+  if (info != 0) return {};
+  double pivot = 1;
+  for (int i = 0; i < n; ++i) pivot = std::min(pivot, factor(i, i).real());
+  if (!(pivot > smallest_pivot)) return {};
+
+  Matrix reduced = h;
+  const Complex one = 1.0;
+  cblas_ztrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, n, &one, factor.data(), n,
+              reduced.data(), n);
+  cblas_ztrsm(CblasColMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, n, n, &one, factor.data(), n,
+              reduced.data(), n);
+  Eigenpairs all = eigenpairs(reduced);
+  if (!all.found) return {};
+  all.values.resize(size(wanted));
+  all.vectors = all.vectors.part(0, 0, n, wanted);
+  cblas_ztrsm(CblasColMajor, CblasLeft, CblasLower, CblasConjTrans, CblasNonUnit, n, wanted, &one, factor.data(), n,
+              all.vectors.data(), n);
+  all.condition = 1 / (pivot * pivot);
+  return all;
+}
+
+/// By the eigenvectors of S of large enough weight: B = U s^(-1/2), (B^H H B) y = e y, c = B y.
+Eigenpairs by_canonical_vectors(const Matrix& h, const Matrix& s, int wanted) {
+  constexpr double smallest_weight = 1e-12;
+  const int n = h.rows();
+  const Eigenpairs overlap = eigenpairs(s);
+  if (!overlap.found) return {};
+  const double largest = overlap.values.back();
+  int left_out = 0;
+  while (left_out < n && !(overlap.values[size(left_out)] > smallest_weight * largest)) ++left_out;
+  const int rank = n - left_out;
+  if (rank < wanted) return {};
+  Matrix basis = overlap.vectors.part(0, left_out, n, rank);
+  for (int j = 0; j < rank; ++j) {
+    const double factor = 1 / std::sqrt(overlap.values[size(left_out + j)]);
+    for (int i = 0; i < n; ++i) basis(i, j) *= factor;
+  }
+  Eigenpairs all =
+      eigenpairs(product(basis, CblasConjTrans, product(h, CblasNoTrans, basis, CblasNoTrans), CblasNoTrans));
+  if (!all.found) return {};
+  all.values.resize(size(wanted));
+  all.vectors = product(basis, CblasNoTrans, all.vectors.part(0, 0, rank, wanted), CblasNoTrans);
+  all.condition = largest / overlap.values[size(left_out)];
+  return all;
+}
+
+}  // namespace
+
+Eigenpairs eigenpairs(const Matrix& h) {
+  assert(h.rows() == h.columns());
+  Eigenpairs pairs;
+  if (!finite(h)) return pairs;
+  const int n = h.rows();
+  pairs.vectors = h;
+  pairs.values.resize(size(n));
+  int info = 0;
+  Complex work_size = 0;
+  double real_size = 0;
+  int integer_size = 0;
+  const int ask = -1;
+  zheevd_("V", "L", &n, pairs.vectors.data(), &n, pairs.values.data(), &work_size, &ask, &real_size, &ask,
+          &integer_size, &ask, &info);
+  const int lwork = std::max(1, static_cast<int>(work_size.real())), lrwork = std::max(1, static_cast<int>(real_size));
+  const int liwork = std::max(1, integer_size);
+  std::vector<Complex> work(size(lwork));
+  std::vector<double> rwork(size(lrwork));
+  std::vector<int> iwork(size(liwork));
+  zheevd_("V", "L", &n, pairs.vectors.data(), &n, pairs.values.data(), work.data(), &lwork, rwork.data(), &lrwork,
+          iwork.data(), &liwork, &info);
+  if (info != 0) return {};
+  pairs.found = true;
+  return pairs;
+}
+
+Eigenpairs generalised_eigenpairs(const Matrix& h, const Matrix& s, int wanted) {
+  assert(h.rows() == h.columns() && s.rows() == h.rows() && s.columns() == h.rows() && wanted <= h.rows());
+  if (!finite(h) || !finite(s)) return {};
+  std::vector<double> d(size(h.rows()));
+  for (int i = 0; i < h.rows(); ++i) {
+    const double norm = s(i, i).real();
+    if (!(norm > 0)) return {};
+    d[size(i)] = 1 / std::sqrt(norm);
+  }
+  const Matrix unit_h = scaled(h, d), unit_s = scaled(s, d);
+  Eigenpairs pairs = by_cholesky(unit_h, unit_s, wanted);
+  if (!pairs.found) pairs = by_canonical_vectors(unit_h, unit_s, wanted);
+  if (pairs.found) scale_rows(pairs.vectors, d);
+  return pairs;
+}
+
+std::vector<double> least_squares(const std::vector<double>& a, const std::vector<double>& b, double cut) {
+  const int n = static_cast<int>(b.size());
+  Matrix matrix(n, n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) matrix(i, j) = a[size(i) * size(n) + size(j)];
+  const Eigenpairs pairs = eigenpairs(matrix);
+  std::vector<double> x(size(n), 0.0);
+  if (!pairs.found) return x;
+  for (int k = 0; k < n; ++k) {
+    const double value = pairs.values[size(k)];
+    if (!(value > cut * pairs.values.back()) || !(value > 0)) continue;
+    Complex projection = 0;
+    for (int i = 0; i < n; ++i) projection += std::conj(pairs.vectors(i, k)) * b[size(i)];
+    for (int i = 0; i < n; ++i) x[size(i)] += (pairs.vectors(i, k) * projection).real() / value;
+  }
+  return x;
+}
+
+}  // namespace halocline::tddft

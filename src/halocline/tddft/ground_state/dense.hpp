@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Eigenvalue problems of the small matrices that Rayleigh-Ritz makes of large ones.
+
+#include "halocline/tddft/ground_state/matrix.hpp"
+
+#include <vector>
+
+namespace halocline::tddft {
+
+/// Eigenvalues in ascending order, and vectors as columns.
+struct Eigenpairs {
+  std::vector<double> values;
+  Matrix vectors;
+  bool found = false;    ///< false: not finite, not positive definite, or of too small a rank; the rest is empty then
+  double condition = 1;  ///< estimate for the overlap matrix scaled to a unit diagonal; the vectors are orthonormal to
+                         ///< epsilon times it
+};
+
+/// All eigenpairs of a Hermitian matrix; its lower triangle is read. Cost: about 25 n^3 real flops.
+Eigenpairs eigenpairs(const Matrix& h);
+
+/// The `wanted` lowest pairs of H c = e S c with c^H S c = 1, for Hermitian H and positive semidefinite S.
+///
+/// S is first scaled to a unit diagonal. Where its Cholesky factor is well conditioned that reduces the problem;
+/// otherwise S is diagonalised and directions of relative weight below 1e-12 are left out (canonical
+/// orthogonalisation), which is found = false where fewer than `wanted` remain.
+Eigenpairs generalised_eigenpairs(const Matrix& h, const Matrix& s, int wanted);
+
+/// x that minimises |A x - b|, for a Hermitian positive semidefinite A, without directions whose eigenvalue is below
+/// `cut` times the largest. Real, for the few unknowns of a mixing history. @param a  shape (n, n)
+std::vector<double> least_squares(const std::vector<double>& a, const std::vector<double>& b, double cut);
+
+}  // namespace halocline::tddft

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Pulay and Broyden in terms of the differences of successive densities and residuals.
+///
+/// With sum c_i = 1 Pulay's combination is the newest density plus multiples of the differences: the conditions are the
+/// normal equations  sum_l <dF_k|dF_l> g_l = <dF_k|F>, and the next density n + w F - sum_k g_k (dn_k + w dF_k).
+/// Johnson's form is the same with w_0^2 added to the diagonal for differences of norm one.
+
+#include "halocline/tddft/ground_state/mixing.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/dense.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace halocline::tddft {
+
+std::vector<std::string> Mixer::kinds() { return {"pulay", "broyden", "linear"}; }
+
+Mixer::Mixer(const comm::Communicator& space, const std::string& kind, double weight, int history, Damping damping)
+    : space_(space),
+      kind_(kind),
+      weight_(weight),
+      history_(static_cast<std::size_t>(std::max(1, history))),
+      damping_(std::move(damping)) {
+  const std::vector<std::string> known = kinds();
+  if (std::find(known.begin(), known.end(), kind) == known.end())
+    throw core::InvalidArgument(
+        fmt::format("the mixing \"{}\" is not known; there are {}", kind, fmt::join(known, ", ")));
+  if (!(weight > 0 && weight <= 1))
+    throw core::InvalidArgument(fmt::format("the weight of mixing is {}; it must be above 0 and at most 1", weight));
+  if (history < 1)
+    throw core::InvalidArgument(fmt::format("the history of mixing is {} densities; it must be at least 1", history));
+}
+
+std::vector<double> Mixer::dots(std::span<const std::vector<double>* const> left,
+                                std::span<const std::vector<double>* const> right) const {
+  std::vector<double> sums;
+  sums.reserve(left.size() * right.size());
+  for (const auto* a : left)
+    for (const auto* b : right) {
+      double sum = 0;
+      for (std::size_t i = 0; i < a->size(); ++i) sum += (*a)[i] * (*b)[i];
+      sums.push_back(sum);
+    }
+  space_.sum(sums);
+  return sums;
+}
+
+void Mixer::add_damped(std::span<double> in, std::vector<double> step) const {
+  if (damping_) damping_(step);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] += weight_ * step[i];
+}
+
+void Mixer::mix(std::span<double> in, std::span<const double> out) {
+  assert(in.size() == out.size());
+  std::vector<double> residual(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) residual[i] = out[i] - in[i];
+  if (kind_ == "linear") return add_damped(in, std::move(residual));
+
+  if (!last_residual_.empty()) {
+    assert(last_residual_.size() == residual.size());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      last_density_[i] = in[i] - last_density_[i];
+      last_residual_[i] = residual[i] - last_residual_[i];
+    }
+    density_steps_.push_back(std::move(last_density_));
+    residual_steps_.push_back(std::move(last_residual_));
+    if (residual_steps_.size() > history_) {
+      density_steps_.pop_front();
+      residual_steps_.pop_front();
+    }
+  }
+  last_density_.assign(in.begin(), in.end());
+  last_residual_ = residual;
+
+  std::vector<const std::vector<double>*> steps;
+  for (const auto& step : residual_steps_) steps.push_back(&step);
+  const std::size_t n = steps.size();
+  std::vector<double> gram = dots(steps, steps);
+  const std::vector<const std::vector<double>*> now{&residual};
+  std::vector<double> right = dots(steps, now);
+
+  // Differences of norm one, so that the cut of small eigenvalues and Johnson's w_0 mean the same in every iteration.
+  std::vector<double> norm(n);
+  for (std::size_t k = 0; k < n; ++k) norm[k] = gram[k * n + k] > 0 ? 1 / std::sqrt(gram[k * n + k]) : 0.0;
+  for (std::size_t k = 0; k < n; ++k) {
+    right[k] *= norm[k];
+    for (std::size_t l = 0; l < n; ++l) gram[k * n + l] *= norm[k] * norm[l];
+    if (kind_ == "broyden") gram[k * n + k] += 1e-4;
+  }
+  const std::vector<double> factors = least_squares(gram, right, 1e-12);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double factor = factors[k] * norm[k];
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      in[i] -= factor * density_steps_[k][i];
+      residual[i] -= factor * residual_steps_[k][i];
+    }
+  }
+  add_damped(in, std::move(residual));
+}
+
+}  // namespace halocline::tddft

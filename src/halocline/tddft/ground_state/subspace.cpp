@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Panels of points by vectors, their products and their journey between processes.
+///
+/// The points of a run are dealt out to the P processes along the orbitals in shares of equal length (the last ones
+/// shorter). On the way a share is [set][block][point][4 lanes], padded to the longest share and to the blocks of the
+/// process that has most, so that all messages of the all-to-all are equally long. With one process the panel is filled
+/// directly.
+
+#include "halocline/tddft/ground_state/subspace.hpp"
+
+#include "halocline/core/region.hpp"
+#include "halocline/tddft/orbitals.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cblas.h>
+#include <complex>
+#include <cstring>
+
+namespace halocline::tddft {
+namespace {
+
+using Complex = std::complex<double>;
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// One block at one point: four complex numbers, a cache line.
+void copy_point(double* to, const double* from) { std::memcpy(to, from, doubles_per_point * sizeof(double)); }
+
+}  // namespace
+
+/// A run of points: of all sets and vectors at the points of this process's share, and the messages that made it.
+struct Subspace::Panel {
+  std::int64_t run = 0;          ///< points of a run, all shares together
+  std::int64_t share = 0;        ///< points of the longest share
+  std::int64_t width = 0;        ///< vectors of all sets
+  std::int64_t set_doubles = 0;  ///< of one set in a message: widest part x longest share x 8
+  core::AlignedArray<double> values, sent, received;
+
+  Complex* data() { return reinterpret_cast<Complex*>(values.data()); }
+};
+
+Subspace::Subspace(const Decomposition& decomposition, std::int64_t guard_blocks)
+    : decomposition_(decomposition), points_(decomposition.box().points()) {
+  const int processes = decomposition.counts().orbitals;
+  for (int part = 0; part < processes; ++part) {
+    Range blocks = part_of(decomposition.all_blocks(), processes, part);
+    if (part == processes - 1) blocks.end += guard_blocks;
+    parts_.push_back(blocks);
+    widest_ = std::max(widest_, blocks.size());
+  }
+  const int own = decomposition.orbitals().rank();
+  assert(parts_[size(own)].begin == decomposition.blocks().begin);
+  blocks_ = parts_[size(own)].size();
+  guards_ = own == processes - 1 ? guard_blocks : 0;
+  first_vector_ = static_cast<int>(parts_[size(own)].begin * orbital_lanes);
+  vectors_ = static_cast<int>((decomposition.all_blocks() + guard_blocks) * orbital_lanes);
+}
+
+/// Buffers for panels of `sets` sets, with runs such that these and panels of `others` more stay in the cache.
+Subspace::Panel Subspace::panel(std::size_t sets, std::size_t others) const {
+  constexpr std::int64_t cache = 512 * 1024, least = 64, most = 2048;  // bytes; points
+  const auto processes = static_cast<std::int64_t>(parts_.size());
+  const std::int64_t point = static_cast<std::int64_t>(sets + others) * vectors_ * 16;
+  Panel panel;
+  panel.share = std::min((points_ + processes - 1) / processes, std::clamp(cache / point, least, most));
+  panel.run = panel.share * processes;
+  panel.width = static_cast<std::int64_t>(sets) * vectors_;
+  panel.values = core::AlignedArray<double>(panel.share * panel.width * 2);
+  if (processes > 1) {
+    panel.set_doubles = widest_ * panel.share * doubles_per_point;
+    panel.sent = core::AlignedArray<double>(processes * static_cast<std::int64_t>(sets) * panel.set_doubles);
+    panel.received = core::AlignedArray<double>(panel.sent.size());
+  }
+  return panel;
+}
+
+/// Points of the run [begin, begin + count) that a process along the orbitals works on.
+Range Subspace::share_of(int part, std::int64_t begin, std::int64_t count) const {
+  const auto processes = static_cast<std::int64_t>(parts_.size());
+  const std::int64_t share = (count + processes - 1) / processes;
+  return {begin + std::min(count, part * share), begin + std::min(count, (part + 1) * share)};
+}
+
+void Subspace::gather(Panel& panel, std::span<const double* const> sets, std::int64_t begin, std::int64_t count) const {
+  const auto processes = static_cast<int>(parts_.size());
+  const Range mine = share_of(decomposition_.orbitals().rank(), begin, count);
+  const auto place = [&](std::int64_t point, std::size_t set, std::int64_t block) {
+    return panel.values.data() +
+           2 * (point * panel.width + static_cast<std::int64_t>(set) * vectors_ + block * orbital_lanes);
+  };
+  if (processes == 1) {
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < blocks_; ++block) {
+        const double* from = sets[set] + (block * points_ + begin) * doubles_per_point;
+        for (std::int64_t i = 0; i < count; ++i) copy_point(place(i, set, block), from + i * doubles_per_point);
+      }
+    return;
+  }
+  const auto message = static_cast<std::int64_t>(sets.size()) * panel.set_doubles;
+  for (int to = 0; to < processes; ++to) {
+    const Range share = share_of(to, begin, count);
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < blocks_; ++block)
+        std::memcpy(panel.sent.data() + to * message + static_cast<std::int64_t>(set) * panel.set_doubles +
+                        block * panel.share * doubles_per_point,
+                    sets[set] + (block * points_ + share.begin) * doubles_per_point,
+                    size(share.size()) * doubles_per_point * sizeof(double));
+  }
+  decomposition_.orbitals().all_to_all(std::as_bytes(panel.sent.span()), std::as_writable_bytes(panel.received.span()));
+  for (int from = 0; from < processes; ++from)
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < parts_[size(from)].size(); ++block) {
+        const double* line = panel.received.data() + from * message +
+                             static_cast<std::int64_t>(set) * panel.set_doubles +
+                             block * panel.share * doubles_per_point;
+        for (std::int64_t i = 0; i < mine.size(); ++i)
+          copy_point(place(i, set, parts_[size(from)].begin + block), line + i * doubles_per_point);
+      }
+}
+
+void Subspace::scatter(Panel& panel, std::span<double* const> sets, std::int64_t begin, std::int64_t count) const {
+  const auto processes = static_cast<int>(parts_.size());
+  const Range mine = share_of(decomposition_.orbitals().rank(), begin, count);
+  const auto place = [&](std::int64_t point, std::size_t set, std::int64_t block) {
+    return panel.values.data() +
+           2 * (point * panel.width + static_cast<std::int64_t>(set) * vectors_ + block * orbital_lanes);
+  };
+  if (processes == 1) {
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < blocks_; ++block) {
+        double* to = sets[set] + (block * points_ + begin) * doubles_per_point;
+        for (std::int64_t i = 0; i < count; ++i) copy_point(to + i * doubles_per_point, place(i, set, block));
+      }
+    return;
+  }
+  const auto message = static_cast<std::int64_t>(sets.size()) * panel.set_doubles;
+  for (int to = 0; to < processes; ++to)
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < parts_[size(to)].size(); ++block) {
+        double* line = panel.sent.data() + to * message + static_cast<std::int64_t>(set) * panel.set_doubles +
+                       block * panel.share * doubles_per_point;
+        for (std::int64_t i = 0; i < mine.size(); ++i)
+          copy_point(line + i * doubles_per_point, place(i, set, parts_[size(to)].begin + block));
+      }
+  decomposition_.orbitals().all_to_all(std::as_bytes(panel.sent.span()), std::as_writable_bytes(panel.received.span()));
+  for (int from = 0; from < processes; ++from) {
+    const Range share = share_of(from, begin, count);
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (std::int64_t block = 0; block < blocks_; ++block)
+        std::memcpy(sets[set] + (block * points_ + share.begin) * doubles_per_point,
+                    panel.received.data() + from * message + static_cast<std::int64_t>(set) * panel.set_doubles +
+                        block * panel.share * doubles_per_point,
+                    size(share.size()) * doubles_per_point * sizeof(double));
+  }
+}
+
+Matrix Subspace::products(std::span<const double* const> left, std::span<const double* const> right) const {
+  core::Region region("tddft/inner products");
+  // A set that stands on both sides is packed once: the panel holds the right sets and those of the left not among
+  // them.
+  std::vector<const double*> sets(right.begin(), right.end());
+  for (const double* set : left)
+    if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
+  const auto place = [&](const double* set) {
+    return static_cast<std::int64_t>(std::find(sets.begin(), sets.end(), set) - sets.begin()) * vectors_;
+  };
+  Panel points = panel(sets.size(), 0);
+  const int rows = static_cast<int>(left.size()) * vectors_, columns = static_cast<int>(right.size()) * vectors_;
+  Matrix transposed(columns, rows);  // element (r, l) = <l|r>: what row-major products write, read column after column
+  const Complex one = 1.0;
+  const auto width = static_cast<int>(points.width);
+  for (std::int64_t begin = 0; begin < points_; begin += points.run) {
+    const std::int64_t count = std::min(points.run, points_ - begin);
+    gather(points, sets, begin, count);
+    const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
+    if (mine == 0) continue;
+    for (std::size_t l = 0; l < left.size(); ++l)
+      cblas_zgemm(CblasRowMajor, CblasConjTrans, CblasNoTrans, vectors_, columns, mine, &one,
+                  points.data() + place(left[l]), width, points.data(), width, &one,
+                  transposed.data() + static_cast<std::ptrdiff_t>(l) * vectors_ * columns, columns);
+  }
+  const std::span sums(reinterpret_cast<double*>(transposed.data()), 2 * transposed.size());
+  const double volume = decomposition_.grid().point_volume();
+  for (double& sum : sums) sum *= volume;
+  decomposition_.orbitals().sum(sums);
+  decomposition_.space().sum(sums);
+  Matrix out(rows, columns);
+  for (int j = 0; j < columns; ++j)
+    for (int i = 0; i < rows; ++i) out(i, j) = transposed(j, i);
+  return out;
+}
+
+void Subspace::combine(std::span<double* const> out, std::span<const double* const> in,
+                       const Matrix& coefficients) const {
+  core::Region region("tddft/combinations");
+  assert(coefficients.rows() == static_cast<int>(in.size()) * vectors_);
+  assert(coefficients.columns() == static_cast<int>(out.size()) * vectors_);
+  Panel from = panel(in.size(), out.size());
+  Panel to = panel(out.size(), in.size());
+  const Complex one = 1.0, zero = 0.0;
+  for (std::int64_t begin = 0; begin < points_; begin += from.run) {
+    const std::int64_t count = std::min(from.run, points_ - begin);
+    gather(from, in, begin, count);
+    const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
+    // In rows of points the coefficients, stored column after column, are the transposed factor.
+    if (mine > 0)
+      cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasTrans, mine, static_cast<int>(to.width),
+                  static_cast<int>(from.width), &one, from.data(), static_cast<int>(from.width), coefficients.data(),
+                  coefficients.rows(), &zero, to.data(), static_cast<int>(to.width));
+    scatter(to, out, begin, count);
+  }
+}
+
+}  // namespace halocline::tddft
