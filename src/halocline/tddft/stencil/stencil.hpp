@@ -34,18 +34,27 @@ public:
   Stencil(Stencil&&) noexcept;
   ~Stencil();
 
+  /// Starts the halo of one block before the apply(), apply_with_current() or current() that takes it up, so that it
+  /// travels while the caller does something else. `in` stays as it is until then. Blocks are taken up in the order of
+  /// begin(). Where space is not split there is nothing to do.
+  /// @throws InvalidArgument  when two are under way already
+  /// Collective over decomposition.space(); never blocks.
+  void begin(const double* in);
+
   /// out = base_factor base + factor (H_local - shift) in for consecutive blocks. Where space is split, the halo of
   /// block b + 1 travels while block b is computed, and the interior of a block before its faces.
   /// @param out   shape (blocks, points, 4, 2); not `in`; may be `what.base`
   /// @param v     shape (points,) [hartree]
-  /// @param q     k + A [1/bohr]
-  /// Collective over decomposition.space().
+  /// @param q     k + A [1/bohr]; axes on which it is zero cost no gradient
+  /// @throws InvalidArgument  on every rank alike: a factor neither real nor imaginary, a potential of another length,
+  ///                          out equal to in, another block than begin() began
+  /// Collective over decomposition.space(). Allocates nothing after the first call with so many threads.
   void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
              const Combination& what = {});
 
   /// The same, and of `in` what its neighbours, which pass by anyway, tell for little: for each orbital
   /// sum_r Im(psi* d psi / d axis) over the points of this process, not multiplied by the volume of a point.
-  /// @param gradient  shape (blocks, 4, 3), overwritten
+  /// @param gradient  shape (blocks, 4, 3), overwritten; the same for any number of threads
   void apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
                           const Combination& what, std::span<double> gradient);
 

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The physics of one grid point, over a number type and an accessor, and the loop that takes a row of points through
+/// it.
+///
+/// A number P is a register of orbitals' (re, im) pairs; the accessor gives the neighbour at a distance along an axis.
+/// Two sums are formed, both with real weights only,
+///   K = (v + c) psi - sum_a sum_j l_aj / 2 (psi+ + psi-),      G = sum_a q_a sum_j n_aj (psi+ - psi-),
+/// so that H psi = K - i G. The product with i swaps the pairs inside the register, once a point: with the real factor
+/// f the result is f K + swap(f G) (+ on re, - on im), with the imaginary factor i f it is f G + swap(f K) (- on re, +
+/// on im). The factor f is part of the weights, so that a step of a Taylor or Chebyshev recursion costs no more than H.
+///
+/// Counts of a register and point, gradient along all axes: 24 loads of neighbours, 1 of the point itself and 1 of the
+/// potential, 1 of the base; 24 sums and differences of pairs; 12 multiply-adds for the curvature, 12 for the slopes, 3
+/// for q, 2 for the diagonal, 1 for the swap, 1 for the base. Of the nominal 158 flops an orbital (papers/003), 632 for
+/// the four of a 512-bit register: 39.5 multiply-adds' worth, done in 31 multiply-adds and 24 additions. The row
+/// pointers (16) stay on the stack: their loads use slots that the vector loads leave free.
+
+#include "halocline/core/pack.hpp"
+#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/stencil/coefficients.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace halocline::tddft::detail {
+
+/// The registers that a point of a block is computed in: one of 512 bits, or several.
+using Register = core::Pack < double,
+      core::native_lanes<double><doubles_per_point ? core::native_lanes<double> : doubles_per_point>;
+
+/// What a kernel computes; chosen outside the loops.
+struct Form {
+  int slopes = 7;          ///< bit a: the gradient along axis a enters
+  bool imaginary = false;  ///< the factor is imaginary
+  bool base = false;       ///< something is added
+  bool current = false;    ///< psi* grad psi is summed
+};
+
+/// Weights with the factor in them.
+struct Weights {
+  double potential = 1;                                          ///< of v
+  double centre = 0;                                             ///< of psi
+  std::array<std::array<double, stencil_reach>, 3> curvature{};  ///< of psi+ + psi-, by axis
+  std::array<double, stencil_reach> slope{};                     ///< of psi+ - psi-
+  std::array<double, 3> q{};                                     ///< of the slope along each axis
+  double base = 0;
+};
+
+/// One row of consecutive points. Points are lines of 8 doubles.
+struct Row {
+  double* out = nullptr;
+  const double* base = nullptr;
+  const double* v = nullptr;      ///< a double a point
+  const double* along = nullptr;  ///< `in`, with its neighbours in x on both sides
+  /// `in` at distances -4 -3 -2 -1 1 2 3 4.
+  std::array<const double*, 8> y{}, z{};
+  std::int64_t points = 0;
+};
+
+/// (a, b, c, d, ...) -> (b, a, d, c, ...)
+template <class T, int N>
+__attribute__((always_inline)) inline core::Pack<T, N> swap_pairs(const core::Pack<T, N>& a) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return core::Pack<T, N>(__builtin_shufflevector(a.v, a.v, static_cast<int>(i ^ 1)...));
+  }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
+}
+
+/// even, odd, even, odd, ...
+template <class P>
+inline P alternating(double even, double odd) {
+  P p(even);
+  for (int i = 1; i < P::lanes; i += 2) p.set(i, odd);
+  return p;
+}
+
+/// The sums over the neighbours along one axis.
+/// @param at  at(j) is the neighbour at the distance j, -4 to 4
+template <bool with_slope, class P, class At>
+__attribute__((always_inline)) inline void add_axis(P& curvature, P& slope, const std::array<P, stencil_reach>& l,
+                                                    const std::array<P, stencil_reach>& n, At&& at) {
+#pragma GCC unroll 4
+  for (int j = 1; j <= stencil_reach; ++j) {
+    const P up = at(j), down = at(-j);
+    const auto weight = static_cast<std::size_t>(j - 1);
+    curvature += l[weight] * (up + down);
+    if constexpr (with_slope) {
+      if (j == 1)
+        slope = n[weight] * (up - down);
+      else
+        slope += n[weight] * (up - down);
+    }
+  }
+}
+
+/// Weights in registers.
+template <class P>
+struct Constants {
+  explicit Constants(const Weights& w, const Form& form)
+      : potential(w.potential),
+        centre(w.centre),
+        base(w.base),
+        swapped(form.imaginary ? alternating<P>(-1.0, 1.0) : alternating<P>(1.0, -1.0)) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      q[a] = P(w.q[a]);
+      for (std::size_t j = 0; j < stencil_reach; ++j) curvature[a][j] = P(w.curvature[a][j]);
+    }
+    for (std::size_t j = 0; j < stencil_reach; ++j) slope[j] = P(w.slope[j]);
+  }
+  P potential, centre, base, swapped;
+  std::array<std::array<P, stencil_reach>, 3> curvature;
+  std::array<P, stencil_reach> slope;
+  std::array<P, 3> q;
+};
+
+/// One point: factor (H - shift) psi, without the base.
+/// @param at        at(axis, j): the neighbour at the distance j
+/// @param v         the potential in every lane
+/// @param products  with form.current, psi times the swapped slope along each axis is added: +Im(psi* slope) is the
+/// even
+///                  lane less the odd one
+template <Form form, class P, class At>
+__attribute__((always_inline)) inline P point(const Constants<P>& w, const P& psi, const P& v, At&& at,
+                                              std::array<P, 3>& products) {
+  P kinetic = (w.potential * v + w.centre) * psi, gradient;
+  bool first = true;
+  const auto axis = [&]<int a>(std::integral_constant<int, a>) __attribute__((always_inline)) {
+    constexpr bool with_slope = ((form.slopes >> a) & 1) != 0;
+    constexpr auto place = static_cast<std::size_t>(a);
+    P slope;
+    add_axis<with_slope>(kinetic, slope, w.curvature[place], w.slope, [&](int j) { return at(a, j); });
+    if constexpr (with_slope) {
+      gradient = first ? w.q[place] * slope : gradient + w.q[place] * slope;
+      first = false;
+      if constexpr (form.current) products[place] += psi * swap_pairs(slope);
+    }
+  };
+  axis(std::integral_constant<int, 0>{});
+  axis(std::integral_constant<int, 1>{});
+  axis(std::integral_constant<int, 2>{});
+  if constexpr (form.imaginary) {
+    const P swapped = w.swapped * swap_pairs(kinetic);
+    if constexpr (form.slopes != 0)
+      return swapped + gradient;
+    else
+      return swapped;
+  } else {
+    if constexpr (form.slopes != 0)
+      return kinetic + w.swapped * swap_pairs(gradient);
+    else
+      return kinetic;
+  }
+}
+
+/// A row of points. @param products  shape (3, 8), see point(); read and written with form.current only
+template <Form form>
+__attribute__((noinline)) void apply_row(const Row& row, const Weights& weights, double* products) {
+  using P = Register;
+  const Constants<P> w(weights, form);
+  const std::array<const double*, 8> y = row.y, z = row.z;
+  const double *along = row.along, *base = row.base, *v = row.v;
+  double* out = row.out;
+  const std::int64_t end = row.points * doubles_per_point;
+  for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+    std::array<P, 3> sums;
+    if constexpr (form.current)
+      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
+    for (std::int64_t i = lane; i < end; i += doubles_per_point) {
+      const auto at = [&](int axis, int j) __attribute__((always_inline)) {
+        const auto place = static_cast<std::size_t>(j < 0 ? j + 4 : j + 3);
+        if (axis == 0) return P::load(along + i + j * doubles_per_point);
+        return P::load((axis == 1 ? y[place] : z[place]) + i);
+      };
+      P result = point<form>(w, P::load(along + i), P(v[i / doubles_per_point]), at, sums);
+      if constexpr (form.base) result += w.base * P::load(base + i);
+      result.store(out + i);
+    }
+    if constexpr (form.current)
+      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+  }
+}
+
+/// The slopes alone: adds psi times its swapped slopes to `products`, shape (3, 8).
+inline void current_row(const Row& row, const Weights& weights, double* products) {
+  using P = Register;
+  const Constants<P> w(weights, Form{});
+  const std::array<const double*, 8> y = row.y, z = row.z;
+  const double* along = row.along;
+  const std::int64_t end = row.points * doubles_per_point;
+  for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+    std::array<P, 3> sums;
+    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
+    for (std::int64_t i = lane; i < end; i += doubles_per_point) {
+      const P psi = P::load(along + i);
+      P x(0.0), dy(0.0), dz(0.0);
+#pragma GCC unroll 4
+      for (int j = 1; j <= stencil_reach; ++j) {
+        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+        const P& n = w.slope[static_cast<std::size_t>(j - 1)];
+        x += n * (P::load(along + i + j * doubles_per_point) - P::load(along + i - j * doubles_per_point));
+        dy += n * (P::load(y[up] + i) - P::load(y[down] + i));
+        dz += n * (P::load(z[up] + i) - P::load(z[down] + i));
+      }
+      sums[0] += psi * swap_pairs(x);
+      sums[1] += psi * swap_pairs(dy);
+      sums[2] += psi * swap_pairs(dz);
+    }
+    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+  }
+}
+
+using RowKernel = void (*)(const Row&, const Weights&, double*);
+
+/// The instantiation for this form, which has `current` only with slopes along all axes. kernels.cpp
+RowKernel kernel_for(const Form& form);
+
+}  // namespace halocline::tddft::detail

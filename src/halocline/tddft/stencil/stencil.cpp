@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The fast stencil: rows of points through the kernels of detail/kernels.hpp, tile by tile, block by block.
+#include "halocline/tddft/stencil/stencil.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
+#include "halocline/tddft/stencil/detail/kernels.hpp"
+#include "halocline/tddft/stencil/halo_rows.hpp"
+#include "halocline/tddft/stencil/tiles.hpp"
+
+namespace halocline::tddft {
+namespace {
+
+using detail::Form;
+using detail::Row;
+using detail::RowKernel;
+using detail::Weights;
+
+constexpr std::int64_t product_doubles = 3 * doubles_per_point;  ///< of a tile
+
+/// One sweep over all blocks.
+struct Pass {
+  double* out = nullptr;
+  const double* in = nullptr;
+  const double* base = nullptr;
+  const double* v = nullptr;
+  Weights weights;
+  RowKernel kernel = nullptr;
+  std::span<double> gradient;  ///< empty: not asked for
+
+  /// The same for a block further on; `gradient` stays.
+  Pass at(std::int64_t doubles) const {
+    Pass moved = *this;
+    if (out != nullptr) moved.out += doubles;
+    if (base != nullptr) moved.base += doubles;
+    moved.in += doubles;
+    return moved;
+  }
+};
+
+/// What a thread keeps.
+struct Scratch {
+  core::AlignedArray<double> row;       ///< a row and its eight neighbours beyond the ends
+  core::AlignedArray<double> products;  ///< shape (tiles, 3, 8)
+  Neighbourhood near;
+};
+
+}  // namespace
+
+struct Stencil::State {
+  Grid grid;
+  HaloRows halo;
+  std::vector<Box> tiles;    ///< of the interior, then of the faces
+  std::size_t interior = 0;  ///< number of the former
+  std::vector<Scratch> scratch;
+  std::array<const double*, 2> begun{};  ///< blocks whose halos are under way, the older first
+
+  State(const Decomposition& decomposition, const std::string& transport)
+      : grid(decomposition.grid()), halo(decomposition, transport) {
+    const auto& whole = halo.box().extent;
+    tiles = tiles_of(halo.interior(), whole);
+    interior = tiles.size();
+    for (const Box& face : halo.faces())
+      for (const Box& tile : tiles_of(face, whole)) tiles.push_back(tile);
+    reserve(1);
+  }
+
+  std::int64_t block_doubles() const { return halo.box().points() * doubles_per_point; }
+
+  /// Scratch for so many threads. Allocates only where there are more than ever before.
+  void reserve(int threads) {
+    while (static_cast<int>(scratch.size()) < threads) {
+      Scratch one;
+      one.row = core::AlignedArray<double>((halo.box().extent[0] + 2 * stencil_reach) * doubles_per_point);
+      one.products = core::AlignedArray<double>(static_cast<std::int64_t>(tiles.size()) * product_doubles);
+      halo.fill(one.near, nullptr);
+      scratch.push_back(std::move(one));
+    }
+  }
+
+  /// The row with its neighbours in x on both sides: in place where it has them, else copied.
+  const double* along(const double* in, const Neighbourhood& near, double* copy, std::int64_t x, std::int64_t count,
+                      std::int64_t row) const {
+    const std::int64_t n = halo.box().extent[0];
+    const double* start = in + row * n * doubles_per_point;
+    const std::int64_t first = x - stencil_reach, last = x + count + stencil_reach;
+    if (first >= 0 && last <= n) return start + x * doubles_per_point;
+    const std::int64_t inner_first = std::max<std::int64_t>(first, 0), inner_last = std::min(last, n);
+    const auto line = [&](std::int64_t to, const double* from) {
+      std::memcpy(copy + (to - first) * doubles_per_point, from, doubles_per_point * sizeof(double));
+    };
+    for (std::int64_t i = first; i < 0; ++i) line(i, near.beyond[static_cast<std::size_t>(i + stencil_reach)].at(row));
+    for (std::int64_t i = inner_first; i < inner_last; ++i) line(i, start + i * doubles_per_point);
+    for (std::int64_t i = n; i < last; ++i)
+      line(i, near.beyond[static_cast<std::size_t>(i - n + stencil_reach)].at(row));
+    return copy + stencil_reach * doubles_per_point;
+  }
+
+  void compute(const Pass& pass, const Neighbourhood& near, const Box& tile, double* copy, double* products) const {
+    const Box& box = halo.box();
+    const std::int64_t x = tile.offset[0], shift = x * doubles_per_point;
+    Row row;
+    row.points = tile.extent[0];
+    for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z)
+      for (std::int64_t y = tile.offset[1]; y < tile.offset[1] + tile.extent[1]; ++y) {
+        const std::int64_t number = y + box.extent[1] * z, first = x + box.extent[0] * number;
+        for (std::size_t j = 0; j < 8; ++j) {
+          const std::size_t above = j < 4 ? j : j + 1;
+          row.y[j] = near.y[static_cast<std::size_t>(y) + above].at(z) + shift;
+          row.z[j] = near.z[static_cast<std::size_t>(z) + above].at(y) + shift;
+        }
+        row.along = along(pass.in, near, copy, x, tile.extent[0], number);
+        if (pass.out != nullptr) row.out = pass.out + first * doubles_per_point;
+        if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
+        if (pass.v != nullptr) row.v = pass.v + first;
+        pass.kernel(row, pass.weights, products);
+      }
+  }
+
+  /// Tiles [begin, end) of a block on the threads there are. With `gradient`, leaves their products in scratch 0.
+  void compute(const Pass& pass, std::size_t begin, std::size_t end, int threads) {
+    const Neighbourhood& near = scratch[0].near;
+    double* products = scratch[0].products.data();
+    const auto count = static_cast<std::int64_t>(end - begin);
+    if (threads == 1 || count < 2) {
+      for (std::size_t t = begin; t < end; ++t)
+        compute(pass, near, tiles[t], scratch[0].row.data(), products + static_cast<std::int64_t>(t) * product_doubles);
+      return;
+    }
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::size_t t = begin + static_cast<std::size_t>(i);
+      compute(pass, near, tiles[t], scratch[static_cast<std::size_t>(omp_get_thread_num())].row.data(),
+              products + static_cast<std::int64_t>(t) * product_doubles);
+    }
+  }
+
+  /// Sums over the tiles in their order, always the same one.
+  void reduce(std::span<double> gradient, std::int64_t block, const Scratch& from) const {
+    if (gradient.empty()) return;
+    for (int lane = 0; lane < orbital_lanes; ++lane)
+      for (int a = 0; a < 3; ++a) {
+        double sum = 0;
+        for (std::size_t t = 0; t < tiles.size(); ++t) {
+          const double* product =
+              from.products.data() + static_cast<std::int64_t>(t) * product_doubles + a * doubles_per_point + 2 * lane;
+          sum += product[0] - product[1];
+        }
+        gradient[static_cast<std::size_t>((block * orbital_lanes + lane) * 3 + a)] =
+            sum / grid.spacing[static_cast<std::size_t>(a)];
+      }
+  }
+
+  static void clear(const Pass& pass, Scratch& one) {
+    if (!pass.gradient.empty()) std::ranges::fill(one.products.span(), 0.0);
+  }
+
+  /// Blocks that need nobody else: one to a thread where there are several.
+  void run_alone(const Pass& pass, std::int64_t blocks, int threads) {
+    if (threads == 1 || blocks < 2) {
+      for (std::int64_t b = 0; b < blocks; ++b) {
+        const Pass block = pass.at(b * block_doubles());
+        clear(pass, scratch[0]);
+        halo.fill(scratch[0].near, block.in);
+        compute(block, 0, tiles.size(), threads);
+        reduce(pass.gradient, b, scratch[0]);
+      }
+      return;
+    }
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
+      const Pass block = pass.at(b * block_doubles());
+      clear(pass, mine);
+      halo.fill(mine.near, block.in);
+      for (std::size_t t = 0; t < tiles.size(); ++t)
+        compute(block, mine.near, tiles[t], mine.row.data(),
+                mine.products.data() + static_cast<std::int64_t>(t) * product_doubles);
+      reduce(pass.gradient, b, mine);
+    }
+  }
+
+  void begin(const double* in) {
+    if (!halo.split()) return;
+    if (halo.under_way() == 2)
+      throw core::InvalidArgument("the halos of two blocks are under way; apply() one of them before the next begin()");
+    begun[static_cast<std::size_t>(halo.under_way())] = in;
+    halo.begin(in);
+  }
+
+  /// The interior of a block while its halo and that of the next one travel.
+  void run_split(const Pass& pass, std::int64_t blocks, int threads) {
+    for (std::int64_t b = 0; b < blocks; ++b) {
+      const Pass block = pass.at(b * block_doubles());
+      if (halo.under_way() == 0) begin(block.in);
+      if (begun[0] != block.in)
+        throw core::InvalidArgument("the halo of another block was begun; apply() blocks in the order of begin()");
+      if (b + 1 < blocks && halo.under_way() == 1) begin(block.in + block_doubles());
+      clear(pass, scratch[0]);
+      halo.fill(scratch[0].near, block.in);
+      compute(block, 0, interior, threads);
+      {
+        const core::Region region("stencil/wait for halo");
+        halo.finish();
+      }
+      begun[0] = begun[1];
+      halo.fill(scratch[0].near, block.in);
+      compute(block, interior, tiles.size(), threads);
+      reduce(pass.gradient, b, scratch[0]);
+    }
+  }
+
+  void run(const Pass& pass, std::int64_t blocks) {
+    const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+    reserve(threads);
+    if (halo.split())
+      run_split(pass, blocks, threads);
+    else
+      run_alone(pass, blocks, threads);
+  }
+
+  void check_gradient(std::span<double> gradient, std::int64_t blocks) const {
+    if (static_cast<std::int64_t>(gradient.size()) != blocks * orbital_lanes * 3)
+      throw core::InvalidArgument(fmt::format("the gradient of {} blocks has {} numbers, not {}; give (blocks, 4, 3)",
+                                              blocks, blocks * orbital_lanes * 3, gradient.size()));
+  }
+
+  void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+             const Combination& what, std::span<double> gradient = {}) {
+    const bool current = !gradient.empty();
+    const bool imaginary = what.factor.imag() != 0;
+    if (imaginary && what.factor.real() != 0)
+      throw core::InvalidArgument(fmt::format("the factor is {} + {} i; give a real or an imaginary one",
+                                              what.factor.real(), what.factor.imag()));
+    if (static_cast<std::int64_t>(v.size()) != halo.box().points())
+      throw core::InvalidArgument(
+          fmt::format("the potential has {} values where this process has {} points; give one a point", v.size(),
+                      halo.box().points()));
+    if (out == in && blocks > 0)
+      throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
+    const double f = imaginary ? what.factor.imag() : what.factor.real();
+    Pass pass;
+    pass.out = out;
+    pass.in = in;
+    pass.base = what.base;
+    pass.v = v.data();
+    Form form{0, imaginary, what.base != nullptr, current};
+    Weights& w = pass.weights;
+    w.potential = f;
+    w.centre = f * (kinetic_centre(grid, q) - what.shift);
+    w.slope = slope_weights;
+    w.base = what.base_factor;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double h = grid.spacing[a];
+      for (std::size_t j = 0; j < stencil_reach; ++j) w.curvature[a][j] = -0.5 * f * curvature_weights[j] / (h * h);
+      w.q[a] = f * q[a] / h;
+      if (q[a] != 0 || current) form.slopes |= 1 << a;
+    }
+    pass.kernel = detail::kernel_for(form);
+    pass.gradient = gradient;
+    run(pass, blocks);
+  }
+};
+
+Stencil::Stencil(const Decomposition& decomposition, const std::string& transport)
+    : state_(std::make_unique<State>(decomposition, transport)) {}
+Stencil::Stencil(Stencil&&) noexcept = default;
+Stencil::~Stencil() = default;
+
+void Stencil::begin(const double* in) { state_->begin(in); }
+
+void Stencil::apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+                    const Combination& what) {
+  const core::Region region("stencil");
+  state_->apply(out, in, blocks, v, q, what);
+}
+
+void Stencil::apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
+                                 const Vec3& q, const Combination& what, std::span<double> gradient) {
+  const core::Region region("stencil with current");
+  state_->check_gradient(gradient, blocks);
+  state_->apply(out, in, blocks, v, q, what, gradient);
+}
+
+void Stencil::current(const double* in, std::int64_t blocks, std::span<double> gradient) {
+  const core::Region region("stencil current");
+  state_->check_gradient(gradient, blocks);
+  Pass pass;
+  pass.in = in;
+  pass.weights.slope = slope_weights;
+  pass.kernel = &detail::current_row;
+  pass.gradient = gradient;
+  state_->run(pass, blocks);
+}
+
+}  // namespace halocline::tddft

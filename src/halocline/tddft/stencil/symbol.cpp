@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The symbol of the stencil: what it multiplies a plane wave exp(i theta i_axis) with,
+///   t(theta) = q^2/2 + (q/h) 2 sum_j n_j sin(j theta) - (l_0 + 2 sum_j l_j cos(j theta)) / (2 h^2)
+/// for each axis. A periodic axis has the angles 2 pi m / N; an isolated one is the middle of an endless axis (a
+/// Toeplitz matrix), whose spectrum lies within the range of the symbol over all angles.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "halocline/tddft/stencil/coefficients.hpp"
+#include "halocline/tddft/stencil/stencil.hpp"
+
+namespace halocline::tddft {
+namespace {
+
+double symbol(double h, double q, double theta) {
+  double slope = 0, curvature = curvature_centre;
+  for (int j = 1; j <= stencil_reach; ++j) {
+    const auto weight = static_cast<std::size_t>(j - 1);
+    slope += 2 * slope_weights[weight] * std::sin(j * theta);
+    curvature += 2 * curvature_weights[weight] * std::cos(j * theta);
+  }
+  return 0.5 * q * q + q * slope / h - 0.5 * curvature / (h * h);
+}
+
+/// Largest value over all angles: the best of 512, then the interval around it narrowed by the golden section.
+double largest_symbol(double h, double q) {
+  constexpr int samples = 512;
+  constexpr double step = 2 * std::numbers::pi / samples;
+  int best = 0;
+  for (int m = 1; m < samples; ++m)
+    if (symbol(h, q, m * step) > symbol(h, q, best * step)) best = m;
+  double low = (best - 1) * step, high = (best + 1) * step;
+  const double ratio = 0.5 * (std::sqrt(5.0) - 1);
+  for (int i = 0; i < 60; ++i) {
+    const double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    if (symbol(h, q, a) > symbol(h, q, b))
+      high = b;
+    else
+      low = a;
+  }
+  return std::max(symbol(h, q, 0.5 * (low + high)), symbol(h, q, best * step));
+}
+
+}  // namespace
+
+double Stencil::largest_kinetic(const Grid& grid, const Vec3& q) {
+  double sum = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double h = grid.spacing[a];
+    if (grid.boundary == Boundary::isolated) {
+      sum += largest_symbol(h, q[a]);
+      continue;
+    }
+    double largest = symbol(h, q[a], 0);
+    const std::int64_t n = grid.extent[a];
+    for (std::int64_t m = 1; m < n; ++m)
+      largest =
+          std::max(largest, symbol(h, q[a], 2 * std::numbers::pi * static_cast<double>(m) / static_cast<double>(n)));
+    sum += largest;
+  }
+  return sum;
+}
+
+}  // namespace halocline::tddft
