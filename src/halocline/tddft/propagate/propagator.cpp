@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The order of one step: fields of the step into H, the exponential block by block with density and current summed
+/// while the block is in the cache, density over the processes of the same box, its potential into H for the next step.
+
+#include "halocline/tddft/propagate/propagator.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
+#include "halocline/tddft/propagate/detail/exponential.hpp"
+#include "halocline/tddft/propagate/detail/spectral_ends.hpp"
+#include "halocline/tddft/propagate/observables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace halocline::tddft {
+namespace {
+
+using core::InvalidArgument;
+
+/// |1 + z + z^2/2 + z^3/6 + z^4/24| <= 1 on the imaginary axis up to here.
+constexpr double taylor4_limit = 2 * std::numbers::sqrt2;
+/// Beyond |H dt/2| of this, terms of the series are a thousand times their sum.
+constexpr double series_limit = 8;
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// The smallest order whose next term, x^(order + 1) / (order + 1)!, is below the tolerance.
+int order_for(double x, double tolerance) {
+  if (tolerance <= 0) return 4;
+  double term = x;
+  int order = 0;
+  while (order < 4 || term >= tolerance) {
+    ++order;
+    term *= x / (order + 1);
+  }
+  return order;
+}
+
+void validate(const PropagateOptions& options) {
+  if (options.scheme != "taylor4" && options.scheme != "etrs")
+    throw InvalidArgument(fmt::format("scheme '{}' given, 'taylor4' or 'etrs' expected", options.scheme));
+  if (!(options.time_step >= 0) || !std::isfinite(options.time_step))
+    throw InvalidArgument(
+        fmt::format("time step {} a.u. given, a positive one expected, or 0 for the default", options.time_step));
+  if (options.energy_every < 0)
+    throw InvalidArgument(fmt::format("energy_every = {} given, at least 0 expected", options.energy_every));
+  if (!(options.exponential_tolerance >= 0) || !(options.correction_tolerance >= 0) || options.max_corrections < 0)
+    throw InvalidArgument("exponential_tolerance, correction_tolerance and max_corrections must not be negative");
+  if (options.scheme == "taylor4" && (options.exponential_tolerance > 0 || options.correction_tolerance > 0))
+    throw InvalidArgument(
+        "exponential_tolerance and correction_tolerance belong to the scheme 'etrs'; taylor4 has four "
+        "terms and no correction");
+  if (options.exponential_tolerance > 0 && options.exponential_tolerance < 1e-17)
+    throw InvalidArgument(fmt::format("exponential_tolerance = {} given, at least 1e-17 expected (or 0 for order 4)",
+                                      options.exponential_tolerance));
+}
+
+}  // namespace
+
+struct Propagator::Work {
+  Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options);
+
+  Hamiltonian& h() { return model.hamiltonian(); }
+  double time() const { return static_cast<double>(steps) * dt; }
+  bool length_gauge() const { return field.gauge == Gauge::length; }
+
+  double largest_eigenvalue();
+  Vec3 vector_potential(double t) const;
+  void set_vector_potential(const Vec3& a);
+  void set_potential(const Vec3& e);
+  void sum_channel(std::int64_t channel);
+  void exponentiate(double step, int terms, bool with_current);
+  void finish_density();
+  void finish_current(const Vec3& a);
+  void taylor_step();
+  void etrs_step();
+  void measure();
+  Record record(bool with_energy);
+
+  Model& model;
+  State& state;
+  Field field;
+  PropagateOptions options;
+  detail::Exponential exponential;
+  CurrentSum current;
+
+  double limit = 0, dt = 0;
+  int order = 4;
+  std::int64_t steps = 0;
+  bool kicked = false;
+  double norm = 0, first_norm = 0, prediction_error = 0;
+  bool current_summed = false;
+  std::vector<double> v;                  ///< potential of the present density, without the field
+  std::vector<double> driven;             ///< the same with E . r
+  std::vector<double> channel_density;    ///< of the channel under way
+  std::vector<double> channel_electrons;  ///< on the points of this process, weighted
+  Orbitals half;                          ///< etrs: in the middle of the step
+};
+
+Propagator::Work::Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options)
+    : model(given_model),
+      state(given_state),
+      field(std::move(given_field)),
+      options(given_options),
+      exponential(model, state),
+      current(model) {
+  comm::on_every_rank(model.decomposition().world(), [&] {
+    validate(options);
+    validate(field, model.system().grid.boundary);
+  });
+  const auto points = size(model.decomposition().box().points());
+  v.resize(size(model.system().spins) * points);
+  channel_density.resize(points);
+  channel_electrons.resize(size(state.orbitals.channels()));
+  set_vector_potential(vector_potential(0));
+  measure();
+  first_norm = norm;
+
+  const double largest = largest_eigenvalue();
+  const bool etrs = options.scheme == "etrs";
+  limit = taylor4_limit / largest;
+  dt = options.time_step > 0 ? options.time_step : 0.9 * limit;
+  if (etrs) limit = options.exponential_tolerance > 0 ? 2 * series_limit / largest : 2 * limit;
+  comm::on_every_rank(model.decomposition().world(), [&] {
+    if (dt > limit)
+      throw InvalidArgument(fmt::format("time step {:.6g} a.u. given, at most {:.6g} expected: beyond it '{}' is "
+                                        "unstable for this spacing (largest energy {:.4g} hartree); take a shorter "
+                                        "step, or 0 for {:.6g}",
+                                        dt, limit, options.scheme, largest, 0.9 * taylor4_limit / largest));
+  });
+  order = etrs ? order_for(0.5 * dt * largest, options.exponential_tolerance) : 4;
+  if (etrs) half = state.orbitals;
+}
+
+double Propagator::Work::largest_eigenvalue() {
+  const detail::SpectralEnds ends = detail::spectral_ends(model);
+  double largest = std::max(std::abs(ends.low), std::abs(ends.high));
+  const Grid& grid = model.system().grid;
+  // What the fields can add: kinetic energy where A is largest, potential energy in a corner of the box.
+  if (!length_gauge()) {
+    const Vec3 a = field.largest_potential();
+    double more = 0;
+    for (const Channel& channel : model.system().channels) {
+      Vec3 q = channel.k;
+      const double rest = Stencil::largest_kinetic(grid, q);
+      for (std::size_t axis = 0; axis < 3; ++axis) q[axis] = std::abs(q[axis]) + a[axis] + std::abs(field.kick[axis]);
+      more = std::max(more, Stencil::largest_kinetic(grid, q) - rest);
+    }
+    largest += more;
+  } else {
+    const Vec3 e = field.largest_field();
+    for (int axis = 0; axis < 3; ++axis) largest += 0.5 * e[size(axis)] * grid.length(axis);
+  }
+  return largest;
+}
+
+Vec3 Propagator::Work::vector_potential(double t) const {
+  if (length_gauge()) return {};
+  Vec3 a = field.smooth_potential(t);
+  for (std::size_t axis = 0; axis < 3; ++axis) a[axis] += kicked ? field.kick[axis] : 0.0;
+  return a;
+}
+
+void Propagator::Work::set_vector_potential(const Vec3& a) {
+  if (h().vector_potential() != a) h().set_vector_potential(a);
+}
+
+void Propagator::Work::set_potential(const Vec3& e) {
+  if (!length_gauge() || e == Vec3{}) return h().set_potential(v);
+  const Grid& grid = model.system().grid;
+  const Box& box = model.decomposition().box();
+  driven = v;
+  for (std::size_t spin = 0; spin < size(model.system().spins); ++spin) {
+    double* out = driven.data() + spin * channel_density.size();
+    for (std::int64_t z = 0; z < box.extent[2]; ++z)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y)
+        for (std::int64_t x = 0; x < box.extent[0]; ++x)
+          *out++ += e[0] * grid.position(0, box.offset[0] + x) + e[1] * grid.position(1, box.offset[1] + y) +
+                    e[2] * grid.position(2, box.offset[2] + z);
+  }
+  h().set_potential(driven);
+}
+
+/// A channel is done: its density joins that of its spin.
+void Propagator::Work::sum_channel(std::int64_t channel) {
+  core::Region region("tddft/density");
+  double* total = state.density.data() + size(h().spin(channel)) * channel_density.size();
+  double sum = 0;
+  for (std::size_t i = 0; i < channel_density.size(); ++i) {
+    sum += channel_density[i];
+    total[i] += channel_density[i];
+  }
+  std::fill(channel_density.begin(), channel_density.end(), 0.0);
+  channel_electrons[size(channel)] = sum * model.system().grid.point_volume();
+}
+
+/// Steps all orbitals by `step` (0: not at all), and sums their density and, if asked, their current.
+void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
+  std::fill(state.density.begin(), state.density.end(), 0.0);
+  current.clear();
+  current_summed = with_current;
+  const auto after = [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
+    {
+      core::Region region("tddft/density");
+      for (std::int64_t b = 0; b < blocks; ++b)
+        add_density(channel_density, psi + b * state.orbitals.block_doubles(),
+                    std::span<const double, orbital_lanes>(weights.data() + b * orbital_lanes, orbital_lanes));
+    }
+    if (with_current) current.add(channel, psi, blocks, weights);
+  };
+  const auto after_channel = [&](std::int64_t channel) { sum_channel(channel); };
+  if (step != 0)
+    exponential.apply(state.orbitals, step, terms, after, after_channel);
+  else
+    exponential.visit(state.orbitals, after, after_channel);
+}
+
+void Propagator::Work::finish_density() {
+  {
+    core::Region region("tddft/density");
+    model.decomposition().box_mates().sum(state.density);
+    norm = electrons(model.decomposition(), state.density);
+  }
+  static_cast<void>(model.effective_potential(v, state.density));
+  h().set_potential(v);
+}
+
+/// The current belongs to A at the end of the step. Where the step was taken with another A, it is summed now.
+void Propagator::Work::finish_current(const Vec3& a) {
+  set_vector_potential(a);
+  if (!current_summed)
+    exponential.visit(state.orbitals,
+                      [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
+                        current.add(channel, psi, blocks, weights);
+                      });
+  current_summed = true;
+  for (std::size_t channel = 0; channel < channel_electrons.size(); ++channel)
+    current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
+}
+
+void Propagator::Work::taylor_step() {
+  const double t = time();
+  const auto mean = [](const Vec3& a, const Vec3& b) {
+    return Vec3{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
+  };
+  const Vec3 after = vector_potential(t + dt), middle = mean(vector_potential(t), after);
+  set_vector_potential(middle);
+  set_potential(mean(field.electric_field(t), field.electric_field(t + dt)));
+  exponentiate(dt, 4, middle == after);
+  finish_density();
+  finish_current(after);
+}
+
+void Propagator::Work::etrs_step() {
+  const double t = time();
+  set_vector_potential(vector_potential(t));
+  set_potential(field.electric_field(t));
+  exponential.apply(state.orbitals, 0.5 * dt, order, {});
+  std::copy(state.orbitals.values().begin(), state.orbitals.values().end(), half.values().begin());
+  exponentiate(0.5 * dt, order, false);
+  finish_density();
+  set_vector_potential(vector_potential(t + dt));
+  std::vector<double> predicted;
+  for (int repetition = 0;; ++repetition) {
+    predicted = state.density;
+    std::copy(half.values().begin(), half.values().end(), state.orbitals.values().begin());
+    set_potential(field.electric_field(t + dt));
+    exponentiate(0.5 * dt, order, true);
+    finish_density();
+    double change = 0;
+    for (std::size_t i = 0; i < predicted.size(); ++i) change += std::abs(state.density[i] - predicted[i]);
+    model.decomposition().space().sum(std::span(&change, 1));
+    prediction_error = change * model.system().grid.point_volume() / norm;
+    if (options.correction_tolerance == 0 || prediction_error <= options.correction_tolerance ||
+        repetition == options.max_corrections)
+      break;
+  }
+  finish_current(vector_potential(t + dt));
+}
+
+void Propagator::Work::measure() {
+  exponentiate(0, 0, true);
+  finish_density();
+  finish_current(h().vector_potential());
+}
+
+Record Propagator::Work::record(bool with_energy) {
+  Record r;
+  r.step = steps;
+  r.time = time();
+  r.vector_potential = h().vector_potential();
+  r.electric_field = field.electric_field(time());
+  r.current = current.mean();
+  if (model.system().grid.boundary == Boundary::isolated) r.dipole = dipole(model.decomposition(), state.density);
+  r.norm = norm;
+  r.prediction_error = prediction_error;
+  r.has_energy = with_energy;
+  if (with_energy) {
+    core::Region region("tddft/energy");
+    r.energy = model.energies(state);
+  }
+  return r;
+}
+
+Propagator::Propagator(Model& model, State& state, Field field, const PropagateOptions& options)
+    : work_(std::make_unique<Work>(model, state, std::move(field), options)) {}
+Propagator::Propagator(Propagator&&) noexcept = default;
+Propagator::~Propagator() = default;
+
+double Propagator::step_limit() const noexcept { return work_->limit; }
+double Propagator::time_step() const noexcept { return work_->dt; }
+std::int64_t Propagator::steps_done() const noexcept { return work_->steps; }
+
+void Propagator::kick() {
+  Work& w = *work_;
+  comm::on_every_rank(w.model.decomposition().world(), [&] {
+    if (w.kicked || w.steps > 0)
+      throw InvalidArgument(fmt::format("kick asked for at step {}, where it has been given already; a kick is given "
+                                        "once, before the first step",
+                                        w.steps));
+  });
+  w.kicked = true;
+  if (!w.field.has_kick()) return;
+  if (w.length_gauge()) boost(w.state.orbitals, w.model.decomposition(), w.field.kick);
+  w.set_vector_potential(w.vector_potential(0));
+  w.measure();
+}
+
+Record Propagator::step() {
+  Work& w = *work_;
+  if (!w.kicked) kick();
+  if (w.options.scheme == "taylor4")
+    w.taylor_step();
+  else
+    w.etrs_step();
+  ++w.steps;
+  if (!(std::abs(w.norm - w.first_norm) <= 0.01 * w.first_norm))
+    throw core::Error(
+        fmt::format("step {}: the orbitals hold {:.10g} electrons after {:.10g} at the start; the step of "
+                    "{:.6g} a.u. is too long, take a shorter one",
+                    w.steps, w.norm, w.first_norm, w.dt));
+  return w.record(w.options.energy_every > 0 && w.steps % w.options.energy_every == 0);
+}
+
+Record Propagator::observe() { return work_->record(work_->options.energy_every > 0); }
+
+double Propagator::excited(const State& ground) const {
+  return excited_electrons(work_->model, work_->state, ground, work_->model.hamiltonian().vector_potential());
+}
+
+void Propagator::resume(std::int64_t steps_done) {
+  Work& w = *work_;
+  comm::on_every_rank(w.model.decomposition().world(), [&] {
+    if (w.steps > 0 || steps_done < 0)
+      throw InvalidArgument(fmt::format("resume at step {} asked for after {} steps here; resume at 0 or later, before "
+                                        "the first step",
+                                        steps_done, w.steps));
+  });
+  w.steps = steps_done;
+  w.kicked = true;
+  w.set_vector_potential(w.vector_potential(w.time()));
+  w.measure();
+}
+
+}  // namespace halocline::tddft
