@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/hartree/coulomb_kernel.hpp"
+
+#include "halocline/tddft/hartree/fft.hpp"
+
+#include <cblas.h>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <span>
+
+namespace halocline::tddft {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+/// A dense matrix, row by row.
+struct Matrix {
+  Matrix(std::int64_t rows_, std::int64_t columns_) : rows(rows_), columns(columns_), values(rows_ * columns_) {}
+  double& operator()(std::int64_t i, std::int64_t j) noexcept { return values[i * columns + j]; }
+
+  std::int64_t rows, columns;
+  core::AlignedArray<double> values;
+};
+
+/// out = a b, with a of shape (rows, inner) and b of shape (inner, columns).
+void multiply(double* out, const double* a, const double* b, std::int64_t rows, std::int64_t inner,
+              std::int64_t columns, bool b_transposed = false) {
+  const int m = static_cast<int>(rows), n = static_cast<int>(columns), k = static_cast<int>(inner);
+  if (m == 0 || n == 0) return;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1.0, a, k, b,
+              b_transposed ? k : n, 0.0, out, n);
+}
+
+/// cos(2 pi j / period) for j = 0 ... period - 1.
+std::vector<double> cosines(std::int64_t period) {
+  std::vector<double> values(static_cast<std::size_t>(period));
+  for (std::size_t j = 0; j < values.size(); ++j)
+    values[j] = std::cos(2 * pi * static_cast<double>(j) / static_cast<double>(period));
+  return values;
+}
+
+std::vector<std::int64_t> counted(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(end - begin));
+  std::iota(numbers.begin(), numbers.end(), begin);
+  return numbers;
+}
+
+/// D of the header for some k, the sum over +-K included: shape (k.size(), L / 2 + 1).
+Matrix axis_matrix(std::span<const std::int64_t> k, std::int64_t points, std::int64_t length,
+                   std::int64_t long_length) {
+  const std::vector<double> short_cosine = cosines(length), long_cosine = cosines(long_length);
+  const std::int64_t kept = static_cast<std::int64_t>(k.size()), half = long_length / 2 + 1;
+  Matrix to_k(kept, points), from_long(points, half), d(kept, half);
+  for (std::int64_t i = 0; i < kept; ++i) {
+    for (std::int64_t j = 0; j < points; ++j)
+      to_k(i, j) =
+          (j == 0 ? 1.0 : 2.0) * short_cosine[static_cast<std::size_t>(k[static_cast<std::size_t>(i)] * j % length)];
+  }
+  const double scale = 1.0 / (static_cast<double>(length) * static_cast<double>(long_length));
+  for (std::int64_t j = 0; j < points; ++j) {
+    for (std::int64_t i = 0; i < half; ++i) {
+      const bool own_image = i == 0 || 2 * i == long_length;
+      from_long(j, i) = (own_image ? scale : 2 * scale) * long_cosine[static_cast<std::size_t>(i * j % long_length)];
+    }
+  }
+  multiply(d.values.data(), to_k.values.data(), from_long.values.data(), kept, points, half);
+  return d;
+}
+
+core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
+                                             const KeptWavenumbers& kept) {
+  const double radius = std::hypot(grid.length(0), grid.length(1), grid.length(2));
+  std::array<std::int64_t, 3> long_lengths, halves;
+  std::array<std::vector<double>, 3> squares;  // of K along each axis
+  for (std::size_t a = 0; a < 3; ++a) {
+    long_lengths[a] = grid.extent[a] + static_cast<std::int64_t>(std::ceil(radius / grid.spacing[a])) + 1;
+    halves[a] = long_lengths[a] / 2 + 1;
+    for (std::int64_t i = 0; i < halves[a]; ++i) {
+      const double g = 2 * pi * static_cast<double>(i) / (static_cast<double>(long_lengths[a]) * grid.spacing[a]);
+      squares[a].push_back(g * g);
+    }
+  }
+  const auto axis = [&](std::size_t a, std::span<const std::int64_t> k) {
+    return axis_matrix(k, grid.extent[a], lengths[a], long_lengths[a]);
+  };
+  const Matrix dx = axis(0, counted(kept.x.begin, kept.x.end)), dy = axis(1, kept.y),
+               dz = axis(2, counted(0, lengths[2] / 2 + 1));
+
+  const std::int64_t plane = dy.rows * dx.rows;
+  Matrix g(halves[1], halves[0]), of_x(halves[1], dx.rows), of_xy(halves[2], plane);
+  for (std::int64_t z = 0; z < halves[2]; ++z) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t y = 0; y < halves[1]; ++y) {
+      const double yz = squares[2][static_cast<std::size_t>(z)] + squares[1][static_cast<std::size_t>(y)];
+      for (std::int64_t x = 0; x < halves[0]; ++x) {
+        const double square = yz + squares[0][static_cast<std::size_t>(x)];
+        const double sine = std::sin(0.5 * radius * std::sqrt(square));
+        g(y, x) = square == 0 ? 2 * pi * radius * radius : 8 * pi * sine * sine / square;
+      }
+    }
+    multiply(of_x.values.data(), g.values.data(), dx.values.data(), g.rows, g.columns, dx.rows, true);
+    multiply(&of_xy(z, 0), dy.values.data(), of_x.values.data(), dy.rows, dy.columns, dx.rows);
+  }
+  core::AlignedArray<double> table(dz.rows * plane);
+  multiply(table.data(), dz.values.data(), of_xy.values.data(), dz.rows, dz.columns, plane);
+  return table;
+}
+
+core::AlignedArray<double> periodic_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
+                                           const KeptWavenumbers& kept) {
+  const auto square = [&](int axis, std::int64_t k) {
+    const double g = 2 * pi * static_cast<double>(k) / grid.length(axis);
+    return g * g;
+  };
+  const double scale =
+      4 * pi / (static_cast<double>(lengths[0]) * static_cast<double>(lengths[1]) * static_cast<double>(lengths[2]));
+  core::AlignedArray<double> table((lengths[2] / 2 + 1) * static_cast<std::int64_t>(kept.y.size()) * kept.x.size());
+  std::int64_t i = 0;
+  for (std::int64_t z = 0; z <= lengths[2] / 2; ++z) {
+    for (const std::int64_t y : kept.y) {
+      for (std::int64_t x = kept.x.begin; x < kept.x.end; ++x, ++i) {
+        const double g2 = square(0, x) + square(1, y) + square(2, z);
+        table[i] = g2 == 0 ? 0.0 : scale / g2;
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::array<std::int64_t, 3> transform_lengths(const Grid& grid) {
+  std::array<std::int64_t, 3> lengths = grid.extent;
+  if (grid.boundary == Boundary::isolated) {
+    for (std::int64_t& length : lengths) length = fast_length(2 * length - 1);
+  }
+  return lengths;
+}
+
+core::AlignedArray<double> coulomb_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
+                                          const KeptWavenumbers& kept) {
+  if (kept.x.size() == 0 || kept.y.empty()) return {};
+  return grid.boundary == Boundary::periodic ? periodic_kernel(grid, lengths, kept)
+                                             : free_space_kernel(grid, lengths, kept);
+}
+
+}  // namespace halocline::tddft
