@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace halocline::tddft::detail {
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+constexpr double reach = 6.4;  // exp(-6.4^2) = 1.6e-18
+
+/// Whole numbers n for which |from + n step| may be at most `most`.
+std::array<int, 2> images(double from, double step, double most) {
+  return {static_cast<int>(std::ceil((-most - from) / step)), static_cast<int>(std::floor((most - from) / step))};
+}
+
+/// Charge i with charge j and all its images, and j's own images where they are the same.
+void add_pair(EwaldSum& sum, const Vec3& lengths, double eta, std::size_t i, std::size_t j, double charges,
+              const Vec3& between) {
+  const double most = reach / eta, share = i == j ? 0.5 : 1.0;
+  const auto [x0, x1] = images(between[0], lengths[0], most);
+  const auto [y0, y1] = images(between[1], lengths[1], most);
+  const auto [z0, z1] = images(between[2], lengths[2], most);
+  for (int nz = z0; nz <= z1; ++nz)
+    for (int ny = y0; ny <= y1; ++ny)
+      for (int nx = x0; nx <= x1; ++nx) {
+        const Vec3 d{between[0] + nx * lengths[0], between[1] + ny * lengths[1], between[2] + nz * lengths[2]};
+        const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        if (r2 > most * most || (i == j && nx == 0 && ny == 0 && nz == 0)) continue;
+        const double r = std::sqrt(r2), screened = charges * std::erfc(eta * r) / r;
+        sum.energy += share * screened;
+        if (i == j) continue;
+        const double push = (screened + charges * eta * 2 * std::numbers::inv_sqrtpi * std::exp(-eta * eta * r2)) / r2;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          sum.forces[i][axis] += push * d[axis];
+          sum.forces[j][axis] -= push * d[axis];
+        }
+      }
+}
+
+/// exp(i 2 pi n r / length) for n = 0 ... most.
+std::vector<std::complex<double>> phases(double r, double length, int most) {
+  std::vector<std::complex<double>> result;
+  for (int n = 0; n <= most; ++n) result.push_back(std::polar(1.0, 2 * pi * n * r / length));
+  return result;
+}
+
+void add_waves(EwaldSum& sum, const Vec3& lengths, double eta, std::span<const double> charges,
+               std::span<const Vec3> positions) {
+  const std::size_t n = charges.size();
+  const double most = 2 * eta * reach, volume = lengths[0] * lengths[1] * lengths[2];
+  std::array<int, 3> last{};
+  std::array<std::vector<std::vector<std::complex<double>>>, 3> phase;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    last[axis] = static_cast<int>(most * lengths[axis] / (2 * pi));
+    for (const Vec3& r : positions) phase[axis].push_back(phases(r[axis], lengths[axis], last[axis]));
+  }
+  const auto along = [&](std::size_t axis, std::size_t i, int k) {
+    const auto& p = phase[axis][i][static_cast<std::size_t>(std::abs(k))];
+    return k < 0 ? std::conj(p) : p;
+  };
+  std::vector<std::complex<double>> wave(n);
+  // Of G and -G one, counted twice.
+  for (int kx = 0; kx <= last[0]; ++kx)
+    for (int ky = kx == 0 ? 0 : -last[1]; ky <= last[1]; ++ky)
+      for (int kz = kx == 0 && ky == 0 ? 1 : -last[2]; kz <= last[2]; ++kz) {
+        const Vec3 g{2 * pi * kx / lengths[0], 2 * pi * ky / lengths[1], 2 * pi * kz / lengths[2]};
+        const double g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+        if (g2 > most * most) continue;
+        std::complex<double> total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          wave[i] = charges[i] * along(0, i, kx) * along(1, i, ky) * along(2, i, kz);
+          total += wave[i];
+        }
+        const double factor = 4 * pi / volume * std::exp(-g2 / (4 * eta * eta)) / g2;
+        sum.energy += factor * std::norm(total);
+        for (std::size_t i = 0; i < n; ++i) {
+          const double push = 2 * factor * std::imag(wave[i] * std::conj(total));
+          for (std::size_t axis = 0; axis < 3; ++axis) sum.forces[i][axis] += push * g[axis];
+        }
+      }
+}
+
+}  // namespace
+
+EwaldSum ewald(const Vec3& lengths, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+  const std::size_t n = charges.size();
+  const double volume = lengths[0] * lengths[1] * lengths[2];
+  if (!(eta > 0)) eta = std::sqrt(pi) * std::pow(static_cast<double>(n == 0 ? 1 : n) / (volume * volume), 1.0 / 6);
+  EwaldSum sum;
+  sum.forces.assign(n, Vec3{});
+  double total = 0, squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    total += charges[i];
+    squares += charges[i] * charges[i];
+    for (std::size_t j = 0; j <= i; ++j) {
+      Vec3 between{};
+      for (std::size_t axis = 0; axis < 3; ++axis) between[axis] = positions[i][axis] - positions[j][axis];
+      add_pair(sum, lengths, eta, i, j, charges[i] * charges[j], between);
+    }
+  }
+  add_waves(sum, lengths, eta, charges, positions);
+  sum.energy -= eta * std::numbers::inv_sqrtpi * squares + pi * total * total / (2 * volume * eta * eta);
+  return sum;
+}
+
+}  // namespace halocline::tddft::detail

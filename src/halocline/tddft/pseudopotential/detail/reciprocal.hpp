@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Sums over the reciprocal vectors of a periodic grid, plane by plane of k_z.
+///
+/// A wave exp(i G r) is a product over the axes, so that the sum over N^3 vectors at the points of a box is three
+/// sums over N, one axis after the other, and the structure factor of an atom a product of three numbers. What is real
+/// in space is conjugate at G and -G: planes k_z = 0 ... N/2 suffice. See ions.hpp for the vectors at the ends.
+
+#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/system.hpp"
+
+#include <complex>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace halocline::tddft::detail {
+
+using Complex = std::complex<double>;
+
+/// The reciprocal vectors of one axis: number k = 0 ... N - 1 stands for n = k or, from N/2 + 1 on, n = k - N.
+class Waves {
+public:
+  Waves(const Grid& grid, int axis);
+
+  std::int64_t count() const noexcept { return static_cast<std::int64_t>(g_.size()); }
+  double g(std::int64_t k) const noexcept { return g_[static_cast<std::size_t>(k)]; }  ///< [1/bohr]; N/2: positive
+  bool at_end(std::int64_t k) const noexcept { return 2 * k == count(); }              ///< k = N/2 of an even N
+  /// exp(-i G r), at the end its real part. @return shape (count,)
+  std::vector<Complex> phases(double r) const;
+  /// The derivatives of these with respect to r.
+  std::vector<Complex> slopes(double r) const;
+  /// exp(i G r_i) for a range of grid points. @return shape (count, points)
+  std::vector<Complex> at_points(std::int64_t offset, std::int64_t points) const;
+
+private:
+  std::vector<double> g_;
+};
+
+/// For each species V_local,short(G) - 4 pi Z/G^2 over the volume, without the latter at G = 0. Of the vectors that
+/// differ by signs alone one is computed.
+class LocalCoefficients {
+public:
+  LocalCoefficients(const System& system, const std::array<Waves, 3>& waves);
+  /// [hartree] of species s at the vector of numbers kx, ky, kz
+  double operator()(std::size_t species, std::int64_t kx, std::int64_t ky, std::int64_t kz) const noexcept {
+    return values_[species][index(kx, ky, kz)];
+  }
+
+private:
+  std::size_t index(std::int64_t kx, std::int64_t ky, std::int64_t kz) const noexcept;
+
+  std::array<std::int64_t, 3> count_{};
+  std::vector<std::vector<double>> values_;
+};
+
+/// The potential of the ions at the points of a box, by the sums above. @return shape (points of the box,) [hartree]
+std::vector<double> periodic_potential(const System& system, const Box& box);
+
+/// - integral n dV/dR. @param density  shape (points of the box,)
+/// @param sum_planes  adds up its argument over the processes that share the grid
+/// @param part, parts this process takes every parts-th plane; the forces returned are its share of them
+std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> density,
+                                        const std::function<void(std::span<double>)>& sum_planes, int part, int parts);
+
+}  // namespace halocline::tddft::detail

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/pseudopotential/ions.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/hartree/hartree.hpp"
+#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
+#include "halocline/tddft/pseudopotential/detail/reciprocal.hpp"
+#include "halocline/tddft/pseudopotential/pseudopotential.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halocline::tddft {
+
+namespace {
+
+constexpr double no_density = 1e-10;  // [1/bohr^3], where an atom's start density ends
+
+std::size_t at(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
+
+const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
+
+double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
+
+/// action(index in the box, vector from `centre` to the point) for all points of the box.
+template <class Action>
+void for_each_point(const Grid& grid, const Box& box, const Vec3& centre, Action&& action) {
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x)
+        action(box.index(x, y, z),
+               Vec3{grid.position(0, box.offset[0] + x) - centre[0], grid.position(1, box.offset[1] + y) - centre[1],
+                    grid.position(2, box.offset[2] + z) - centre[2]});
+}
+
+/// The points of the box along one axis nearer to `centre` than `radius`, with every periodic image of them: place in
+/// the box and distance.
+struct Near {
+  std::int64_t place;
+  double distance;
+};
+std::vector<Near> near_along(const Grid& grid, const Box& box, int axis, double centre, double radius) {
+  const auto a = at(axis);
+  const double h = grid.spacing[a], first = grid.position(axis, 0);
+  const std::int64_t n = grid.extent[a];
+  std::int64_t low = static_cast<std::int64_t>(std::ceil((centre - radius - first) / h));
+  std::int64_t high = static_cast<std::int64_t>(std::floor((centre + radius - first) / h));
+  if (grid.boundary == Boundary::isolated) {
+    low = std::max<std::int64_t>(low, 0);
+    high = std::min(high, n - 1);
+  }
+  std::vector<Near> result;
+  for (std::int64_t i = low; i <= high; ++i) {
+    const std::int64_t place = ((i % n) + n) % n - box.offset[a];
+    if (place >= 0 && place < box.extent[a]) result.push_back({place, grid.position(axis, i) - centre});
+  }
+  return result;
+}
+
+/// action(index in the box, distance) for the points nearer to `centre` than `radius`, periodic images included.
+template <class Action>
+void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double radius, Action&& action) {
+  const auto xs = near_along(grid, box, 0, centre[0], radius), ys = near_along(grid, box, 1, centre[1], radius),
+             zs = near_along(grid, box, 2, centre[2], radius);
+  for (const Near& z : zs)
+    for (const Near& y : ys)
+      for (const Near& x : xs)
+        if (const double r = norm({x.distance, y.distance, z.distance}); r <= radius)
+          action(box.index(x.place, y.place, z.place), r);
+}
+
+std::vector<double> isolated_potential(const System& system, const Box& box) {
+  std::vector<double> potential(at(box.points()), 0.0);
+  for (const Atom& atom : system.atoms) {
+    const Pseudopotential& species = species_of(system, atom);
+    for_each_point(system.grid, box, atom.position,
+                   [&](std::int64_t i, const Vec3& d) { potential[at(i)] += species.local(norm(d)); });
+  }
+  return potential;
+}
+
+std::vector<double> jellium_potential(const System& system, const Decomposition& decomposition) {
+  const auto density = jellium_density(system, decomposition);
+  std::vector<double> potential(density.size());
+  Hartree(decomposition, HartreeShare::redundant).solve(potential, density);
+  for (double& v : potential) v = -v;
+  return potential;
+}
+
+double sum_over_space(const Decomposition& decomposition, double mine) {
+  decomposition.space().sum(std::span(&mine, 1));
+  return mine;
+}
+
+std::vector<double> charges_of(const System& system) {
+  std::vector<double> charges;
+  for (const Atom& atom : system.atoms) charges.push_back(species_of(system, atom).valence());
+  return charges;
+}
+
+/// Energy and forces of the ions, periodic or not.
+detail::EwaldSum ion_sum(const System& system) {
+  const auto charges = charges_of(system);
+  std::vector<Vec3> positions;
+  for (const Atom& atom : system.atoms) positions.push_back(atom.position);
+  const Grid& grid = system.grid;
+  if (grid.boundary == Boundary::periodic)
+    return detail::ewald({grid.length(0), grid.length(1), grid.length(2)}, charges, positions);
+  detail::EwaldSum sum;
+  sum.forces.assign(charges.size(), Vec3{});
+  for (std::size_t i = 0; i < charges.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      Vec3 d{};
+      for (std::size_t axis = 0; axis < 3; ++axis) d[axis] = positions[i][axis] - positions[j][axis];
+      const double r = norm(d), energy = charges[i] * charges[j] / r;
+      sum.energy += energy;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        sum.forces[i][axis] += energy * d[axis] / (r * r);
+        sum.forces[j][axis] -= energy * d[axis] / (r * r);
+      }
+    }
+  return sum;
+}
+
+/// Where an atom's start density has become negligible.
+double density_radius(const Pseudopotential& species) {
+  double radius = 1;
+  while (radius < 20 && species.start_density(radius) > no_density) radius += 0.25;
+  return radius;
+}
+
+}  // namespace
+
+std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {
+  if (system.jellium) return jellium_potential(system, decomposition);
+  return system.grid.boundary == Boundary::periodic ? detail::periodic_potential(system, decomposition.box())
+                                                    : isolated_potential(system, decomposition.box());
+}
+
+std::vector<double> jellium_density(const System& system, const Decomposition& decomposition) {
+  if (!system.jellium) throw core::InvalidArgument("the density of jellium was asked for in a system without jellium");
+  const JelliumSphere& sphere = *system.jellium;
+  const Grid& grid = system.grid;
+  const Box& box = decomposition.box();
+  std::vector<double> density(at(box.points()), 0.0);
+  const double radius = sphere.radius_per_charge * std::cbrt(sphere.charge);
+  for_each_near(grid, box, sphere.centre, radius, [&](std::int64_t i, double) { density[at(i)] = 1; });
+  double points = 0;
+  for (const double value : density) points += value;
+  points = sum_over_space(decomposition, points);
+  if (points == 0)
+    throw core::InvalidArgument("no grid point lies within the jellium sphere; take a finer grid or move the centre");
+  for (double& value : density) value *= sphere.charge / (points * grid.point_volume());
+  return density;
+}
+
+double ion_ion_energy(const System& system, const Decomposition& decomposition) {
+  if (!system.jellium) return ion_sum(system).energy;
+  const auto density = jellium_density(system, decomposition);
+  const auto potential = jellium_potential(system, decomposition);
+  double sum = 0;
+  for (std::size_t i = 0; i < density.size(); ++i) sum -= density[i] * potential[i];
+  return 0.5 * system.grid.point_volume() * sum_over_space(decomposition, sum);
+}
+
+std::vector<Vec3> ion_ion_forces(const System& system) { return ion_sum(system).forces; }
+
+std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
+                               std::span<const double> density) {
+  const Grid& grid = system.grid;
+  const comm::Communicator& space = decomposition.space();
+  std::vector<Vec3> forces(system.atoms.size());
+  if (forces.empty()) return forces;
+  if (grid.boundary == Boundary::periodic) {
+    forces = detail::periodic_local_forces(
+        system, decomposition.box(), density, [&](std::span<double> plane) { space.sum(plane); }, space.rank(),
+        space.size());
+  } else {
+    for (std::size_t a = 0; a < forces.size(); ++a) {
+      const Pseudopotential& species = species_of(system, system.atoms[a]);
+      for_each_point(grid, decomposition.box(), system.atoms[a].position, [&](std::int64_t i, const Vec3& d) {
+        const double r = norm(d);
+        if (r == 0) return;
+        // The potential at the point moves with the atom: dV(|r - R|)/dR = - V' d/r.
+        const double pull = density[at(i)] * species.local_slope(r) / r * grid.point_volume();
+        for (std::size_t axis = 0; axis < 3; ++axis) forces[a][axis] += pull * d[axis];
+      });
+    }
+  }
+  space.sum(std::span(forces.front().data(), 3 * forces.size()));
+  return forces;
+}
+
+std::vector<double> start_density(const System& system, const Decomposition& decomposition) {
+  if (system.jellium) {
+    auto density = jellium_density(system, decomposition);
+    for (double& n : density) n *= system.electrons / system.jellium->charge;
+    return density;
+  }
+  std::vector<double> density(at(decomposition.box().points()), 0.0);
+  std::vector<double> radius;
+  for (const auto& species : system.species) radius.push_back(density_radius(*species));
+  for (const Atom& atom : system.atoms) {
+    const Pseudopotential& species = species_of(system, atom);
+    for_each_near(system.grid, decomposition.box(), atom.position, radius[at(atom.species)],
+                  [&](std::int64_t i, double r) { density[at(i)] += species.start_density(r); });
+  }
+  double charge = 0;
+  for (const double n : density) charge += n;
+  charge = sum_over_space(decomposition, charge * system.grid.point_volume());
+  if (!(charge > 0))
+    throw core::InvalidArgument("no grid point lies near an atom; take a finer grid, or check the positions' unit");
+  for (double& n : density) n *= system.electrons / charge;
+  return density;
+}
+
+}  // namespace halocline::tddft

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Pseudopotentials in KY format (`Si_rps.dat`): tables of V_l and of the pseudo-atom's u_l = r R_l.
+///
+/// Line 1: number of radial steps M, step [angstrom], largest l, charge Z of the ion. Line 2: flag of a partial core,
+/// then the core radius of each l [angstrom]. Then M + 1 lines: r, core density, V_l(r) [eV] for each l. Then M + 1
+/// lines: r, u_l(r) [angstrom^(-1/2)] for each l.
+///
+/// The separable form is that of Kleinman and Bylander (Phys. Rev. Lett. 48, 1425, 1982): of the channels the caller
+/// names one as the local potential; each other l has one projector,
+///   p_l = (V_l - V_local) u_l / r,   h_l = 1 / integral of u_l^2 (V_l - V_local) dr.
+/// How the tables become functions decides about the sixth digit of an energy, so it is fixed here: the integral of
+/// h_l by the trapezoidal rule over all but the last interval; p_l / r^l by a natural cubic spline from 0 to the first
+/// node beyond the largest core radius, its value at r = 0 being that of the first node, and zero from the largest core
+/// radius on; the local potential in reciprocal space by the midpoint rule over the same nodes; one electronvolt is
+/// 1/27.21138505 hartree and one angstrom 1/0.52917721067 bohr, the constants of the code that these files come from.
+
+#include "halocline/tddft/pseudopotential/pseudopotential.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace halocline::tddft {
+
+/// @param path     of the file
+/// @param symbol   of the element, e.g. "Si": the file does not say. Its case and spelling are the caller's
+/// @param local_l  the l whose potential is the local one; -1 takes the largest
+/// @throws core::InvalidArgument  a local_l that the file does not have; says which it has
+/// @throws core::FileError        a missing, truncated or foreign file, or one with a partial core
+/// Collective: no; every process reads the file.
+std::shared_ptr<const Pseudopotential> read_ky(const std::string& path, std::string_view symbol, int local_l = -1);
+
+}  // namespace halocline::tddft
