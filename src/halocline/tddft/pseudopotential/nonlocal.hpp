@@ -18,33 +18,47 @@
 
 namespace halocline::tddft {
 
+/// Ranks of space() call the collective members in the same order, with the same channels and blocks.
 class Nonlocal {
 public:
-  /// Collective over decomposition.space().
+  /// @throws InvalidArgument  on every rank: projectors of l > 3, or a coupling that is not symmetric
+  /// Collective over decomposition.space().  Cost: 8 bytes a projector and point of every atom that stands differently
+  /// between the grid points; 32 bytes a point and channel for phases; one split a layer of disjoint sets of ranks.
   Nonlocal(const System& system, const Decomposition& decomposition);
   Nonlocal(Nonlocal&&) noexcept;
   ~Nonlocal();
 
-  /// Nothing to do: no atom has projectors.
+  /// Nothing to do: no atom of the whole system has projectors.
   bool empty() const noexcept;
-  /// Phases exp(i q r) for each local channel. @param q  shape (local channels,) [1/bohr]
+  /// Phases exp(i q r) for each local channel; until the first call q = 0. Channels whose q stays are left alone, and
+  /// q = 0 has no phases to multiply with. Not between begin() and finish().
+  /// @param q  shape (local channels,) [1/bohr]
+  /// Collective: no.  Cost: two complex products a point near atoms and channel; a few per cent of one application.
   void set_phases(std::span<const Vec3> q);
 
   /// What apply() does, in two halves, so that the caller can compute between them.
   /// begin(): projections of `in` are summed here and their journey begins. At most one is under way.
+  /// @param in  shape (blocks, points, 4, 2), not needed any more when begin() returns
   void begin(std::int64_t channel, const double* in, std::int64_t blocks);
-  /// finish(): out += factor V_nl in, at the points near atoms.
+  /// finish(): out += factor V_nl in, at the points near atoms. @param out  shape of `in`; may be `in`
   void finish(double* out, std::complex<double> factor);
+  /// Collective over space(), as begin() and finish() are where atoms are shared.
   void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
              std::complex<double> factor = 1.0);
 
-  /// For each orbital <psi|V_nl|psi>. @param energy  shape (blocks, 4), overwritten; the same on all ranks of space()
+  /// For each orbital <psi|V_nl|psi> [hartree for psi of norm 1].
+  /// @param energy  shape (blocks, 4), overwritten; the same on all ranks of space()
+  /// Collective over space().  Cost: half of an application.
   void energy(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> energy);
-  /// For each orbital Re <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity.
+  /// For each orbital Re <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity: the derivative of
+  /// <psi|V_nl|psi> with respect to q.
   /// @param velocity  shape (blocks, 4, 3), overwritten; the same on all ranks of space()
+  /// Collective over space().  Cost: about that of an application.
   void velocity(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> velocity);
-  /// force[a] += - sum over orbitals factors[b, lane] d<psi|V_nl|psi>/dR_a. @param force  shape (atoms,); the same on
-  /// all ranks of space()
+  /// force[a] += - sum over orbitals factors[b, lane] d<psi|V_nl|psi>/dR_a [hartree/bohr].
+  /// @param factors  shape (blocks, 4): occupation times weight
+  /// @param force    shape (atoms,); what is added is the same on all ranks of space()
+  /// Collective over space().  Cost: three applications; the first call tabulates the projectors' gradients.
   void add_forces(std::int64_t channel, const double* in, std::int64_t blocks, std::span<const double> factors,
                   std::span<Vec3> force);
 
@@ -55,6 +69,7 @@ private:
 
 namespace reference {
 /// out += V_nl in on one process, one projector, image and orbital at a time. The oracle.
+/// @param in  shape (blocks, all points of the grid, 4, 2)
 void apply_nonlocal(const System& system, double* out, const double* in, std::int64_t blocks, const Vec3& q);
 }  // namespace reference
 

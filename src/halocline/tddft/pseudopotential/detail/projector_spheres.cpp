@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Finding the points of spheres, their owners, and atoms that are alike.
+
+#include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/pseudopotential/spherical_harmonics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace halocline::tddft::detail {
+namespace {
+
+constexpr double origin = 1e-8;  // [bohr]: closer to the atom than this is at the atom
+
+std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+
+double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
+
+/// A point of a sphere before anyone asks whose it is.
+struct Point {
+  std::array<int, 3> step;              ///< from the lowest step of the sphere
+  std::array<std::int64_t, 3> in_cell;  ///< wrapped into the whole grid
+  Vec3 displacement;
+};
+
+/// All points of one atom's sphere, x fastest.
+struct WholeSphere {
+  Vec3 start{};
+  std::array<int, 3> steps{};
+  std::vector<Point> points;
+
+  WholeSphere(const Grid& grid, const Vec3& centre, double radius) {
+    std::array<std::int64_t, 3> low{};
+    for (int axis = 0; axis < 3; ++axis) {
+      // A little room, so that an atom one step further has its lowest step one further whatever the rounding.
+      const double h = grid.spacing[at(axis)], zero = grid.position(axis, 0);
+      low[at(axis)] = static_cast<std::int64_t>(std::ceil((centre[at(axis)] - radius - zero) / h - 1e-6));
+      const auto high = static_cast<std::int64_t>(std::floor((centre[at(axis)] + radius - zero) / h + 1e-6));
+      steps[at(axis)] = static_cast<int>(high - low[at(axis)] + 1);
+      start[at(axis)] = grid.position(axis, low[at(axis)]) - centre[at(axis)];
+    }
+    // Points at the radius itself are outside, also where rounding has put them a little inside.
+    const double within = radius * (1 - 1e-12);
+    for (int z = 0; z < steps[2]; ++z)
+      for (int y = 0; y < steps[1]; ++y)
+        for (int x = 0; x < steps[0]; ++x) {
+          Point point{{x, y, z}, {}, {}};
+          bool inside = true;
+          for (int axis = 0; axis < 3; ++axis) {
+            const std::int64_t n = grid.extent[at(axis)], i = low[at(axis)] + point.step[at(axis)];
+            point.displacement[at(axis)] = grid.position(axis, i) - centre[at(axis)];
+            point.in_cell[at(axis)] = (i % n + n) % n;
+            inside = inside && (grid.boundary == Boundary::periodic || (i >= 0 && i < n));
+          }
+          if (inside && norm(point.displacement) < within) points.push_back(point);
+        }
+  }
+};
+
+/// Which rank of space() holds a point.
+class Owners {
+public:
+  explicit Owners(const Decomposition& decomposition) : dims_(decomposition.counts().space) {
+    for (int axis = 0; axis < 3; ++axis)
+      along_[at(axis)].resize(static_cast<std::size_t>(decomposition.grid().extent[at(axis)]));
+    rank_.resize(static_cast<std::size_t>(decomposition.space().size()));
+    for (int rank = 0; rank < decomposition.space().size(); ++rank) {
+      const Box box = decomposition.box_of(rank);
+      const std::vector<int> place = decomposition.space_grid().coords_of(rank);
+      for (int axis = 0; axis < 3; ++axis)
+        std::fill_n(along_[at(axis)].begin() + box.offset[at(axis)], box.extent[at(axis)], place[at(axis)]);
+      rank_[number(place[0], place[1], place[2])] = rank;
+    }
+  }
+
+  int operator()(const std::array<std::int64_t, 3>& point) const {
+    const auto part = [&](int axis) { return along_[at(axis)][static_cast<std::size_t>(point[at(axis)])]; };
+    return rank_[number(part(0), part(1), part(2))];
+  }
+
+private:
+  std::size_t number(int x, int y, int z) const { return static_cast<std::size_t>(x + dims_[0] * (y + dims_[1] * z)); }
+
+  std::array<int, 3> dims_;
+  std::array<std::vector<int>, 3> along_;
+  std::vector<int> rank_;
+};
+
+Shape make_shape(const System& system, const ProjectorSpheres& all, int species, const WholeSphere& whole,
+                 std::span<const Point> points) {
+  Shape shape;
+  const ProjectorSet& set = all.species[at(species)];
+  shape.species = species;
+  shape.count = set.count;
+  shape.points = static_cast<std::int64_t>(points.size());
+  shape.padded = (shape.points + Shape::unroll - 1) / Shape::unroll * Shape::unroll;
+  shape.start = whole.start;
+  shape.steps = whole.steps;
+  shape.values = core::AlignedArray<double>(shape.padded * shape.count);
+  for (std::int64_t p = 0; p < shape.points; ++p) {
+    const Point& point = points[static_cast<std::size_t>(p)];
+    shape.displacements.push_back(point.displacement);
+    evaluate_projectors(*system.species[at(species)], set, point.displacement,
+                        shape.values.span().subspan(static_cast<std::size_t>(p * shape.count), at(shape.count)));
+    const bool goes_on = p > 0 && shape.rows.back().step[1] == point.step[1] &&
+                         shape.rows.back().step[2] == point.step[2] &&
+                         shape.rows.back().step[0] + (p - shape.rows.back().begin) == point.step[0];
+    if (!goes_on) shape.rows.push_back({p, p, point.step});
+    shape.rows.back().end = p + 1;
+  }
+  return shape;
+}
+
+/// Whether these points are those of a shape that is there already.
+bool alike(const Shape& shape, int species, const WholeSphere& whole, std::span<const Point> points) {
+  if (shape.species != species || shape.points != static_cast<std::int64_t>(points.size())) return false;
+  const auto near = [](const Vec3& a, const Vec3& b) {
+    return std::abs(a[0] - b[0]) < 1e-12 && std::abs(a[1] - b[1]) < 1e-12 && std::abs(a[2] - b[2]) < 1e-12;
+  };
+  if (shape.steps != whole.steps || !near(shape.start, whole.start)) return false;
+  for (std::size_t p = 0; p < points.size(); ++p)
+    if (!near(shape.displacements[p], points[p].displacement)) return false;
+  return true;
+}
+
+Sphere make_sphere(int atom, int shape, const Box& box, std::span<const Point> points, std::int64_t padded) {
+  Sphere sphere;
+  sphere.atom = atom;
+  sphere.shape = shape;
+  for (const Point& point : points) {
+    const auto in_box = [&](int axis) { return point.in_cell[at(axis)] - box.offset[at(axis)]; };
+    const auto p = static_cast<std::int64_t>(sphere.index.size());
+    if (p == 0 || sphere.planes.back().z != in_box(2)) sphere.planes.push_back({in_box(2), p, p});
+    sphere.planes.back().end = p + 1;
+    sphere.index.push_back(static_cast<std::int32_t>(box.index(in_box(0), in_box(1), in_box(2))));
+  }
+  sphere.index.resize(static_cast<std::size_t>(padded), sphere.index.back());
+  return sphere;
+}
+
+}  // namespace
+
+ProjectorSet projector_set(const Pseudopotential& potential) {
+  ProjectorSet set;
+  for (int l = 0; l <= potential.largest_l(); ++l) {
+    const int n = potential.projectors(l);
+    if (n == 0) continue;
+    if (l > largest_harmonic_l)
+      throw core::InvalidArgument(fmt::format("the pseudopotential {} has projectors of l = {}; the largest l that is "
+                                              "supported is {}, choose another pseudopotential",
+                                              potential.origin(), l, largest_harmonic_l));
+    Shell shell{l, n, set.count, potential.projector_radius(l), {}};
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const double h = potential.coupling(l, i, j), mirrored = potential.coupling(l, j, i);
+        if (!(std::abs(h - mirrored) <= 1e-10 * (std::abs(h) + std::abs(mirrored))))
+          throw core::InvalidArgument(
+              fmt::format("the pseudopotential {} couples projectors {} and {} of l = {} by {}, "
+                          "but {} and {} by {}; the matrix must be symmetric, for energies "
+                          "would be complex otherwise",
+                          potential.origin(), i, j, l, h, j, i, mirrored));
+        shell.coupling.push_back(h);
+      }
+    set.count += n * (2 * l + 1);
+    set.radius = std::max(set.radius, shell.radius);
+    set.shells.push_back(std::move(shell));
+  }
+  return set;
+}
+
+void evaluate_projectors(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
+                         std::span<double> values) {
+  const double r = norm(d);
+  for (const Shell& shell : set.shells) {
+    // p(r) Y(d / r) = p(r) / r^l times the solid harmonic; at the atom only l = 0 is there.
+    const SolidHarmonics y = solid_harmonics(shell.l, d);
+    const double power = r < origin ? (shell.l == 0 ? 1.0 : 0.0) : std::pow(r, -shell.l);
+    for (int i = 0; i < shell.radial; ++i) {
+      const double radial = r < shell.radius ? power * potential.projector(shell.l, i, r) : 0.0;
+      for (int m = 0; m <= 2 * shell.l; ++m)
+        values[at(shell.first + i * (2 * shell.l + 1) + m)] = radial * y.value[at(m)];
+    }
+  }
+}
+
+void evaluate_gradients(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
+                        std::span<Vec3> gradients) {
+  const double r = norm(d);
+  for (const Shell& shell : set.shells) {
+    const SolidHarmonics y = solid_harmonics(shell.l, d);
+    for (int i = 0; i < shell.radial; ++i) {
+      // With S the solid harmonic, p Y = f S, f = p / r^l: the gradient is f' (d / r) S + f grad S. At the atom a
+      // smooth projector of l = 1 is p' S, the others have no gradient.
+      double f = 0, f_slope_by_r = 0;
+      if (r < origin) {
+        f = shell.l == 1 ? potential.projector_slope(shell.l, i, 0.0) : 0.0;
+      } else if (r < shell.radius) {
+        const double power = std::pow(r, -shell.l), p = potential.projector(shell.l, i, r);
+        f = power * p;
+        f_slope_by_r = power * (potential.projector_slope(shell.l, i, r) - shell.l * p / r) / r;
+      }
+      for (int m = 0; m <= 2 * shell.l; ++m)
+        for (int axis = 0; axis < 3; ++axis)
+          gradients[at(shell.first + i * (2 * shell.l + 1) + m)][at(axis)] =
+              f_slope_by_r * d[at(axis)] * y.value[at(m)] + f * y.gradient[at(m)][at(axis)];
+    }
+  }
+}
+
+ProjectorSpheres make_spheres(const System& system, const Decomposition& decomposition) {
+  ProjectorSpheres all;
+  for (const auto& potential : system.species) all.species.push_back(projector_set(*potential));
+  all.ranks_of_atom.resize(system.atoms.size());
+  const Owners owner(decomposition);
+  const int me = decomposition.space().rank();
+  for (std::size_t atom = 0; atom < system.atoms.size(); ++atom) {
+    const int species = system.atoms[atom].species;
+    const ProjectorSet& set = all.species[at(species)];
+    if (set.count == 0) continue;
+    const WholeSphere whole(decomposition.grid(), system.atoms[atom].position, set.radius);
+    std::vector<bool> held(at(decomposition.space().size()));
+    std::vector<Point> mine;
+    for (const Point& point : whole.points) {
+      const int rank = owner(point.in_cell);
+      held[at(rank)] = true;
+      if (rank == me) mine.push_back(point);
+    }
+    for (int rank = 0; rank < decomposition.space().size(); ++rank)
+      if (held[at(rank)]) all.ranks_of_atom[atom].push_back(rank);
+    if (mine.empty()) continue;
+
+    const auto found = std::find_if(all.shapes.begin(), all.shapes.end(),
+                                    [&](const Shape& shape) { return alike(shape, species, whole, mine); });
+    const auto shape = static_cast<int>(found - all.shapes.begin());
+    if (found == all.shapes.end()) {
+      all.shapes.push_back(make_shape(system, all, species, whole, mine));
+      all.shapes.back().first_point = all.phase_points;
+      all.phase_points += all.shapes.back().padded;
+    }
+    all.spheres.push_back(
+        make_sphere(static_cast<int>(atom), shape, decomposition.box(), mine, all.shapes[at(shape)].padded));
+  }
+  return all;
+}
+
+void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* phases) {
+  std::array<std::vector<std::complex<double>>, 3> factor;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::complex<double> step = std::polar(1.0, q[at(axis)] * grid.spacing[at(axis)]);
+    auto& table = factor[at(axis)];
+    table.resize(at(shape.steps[at(axis)]));
+    table[0] = std::polar(1.0, q[at(axis)] * shape.start[at(axis)]);
+    for (std::size_t i = 1; i < table.size(); ++i) table[i] = table[i - 1] * step;
+  }
+  for (const Row& row : shape.rows) {
+    const std::complex<double> yz = factor[1][at(row.step[1])] * factor[2][at(row.step[2])];
+    const std::complex<double>* x = factor[0].data() + row.step[0];
+    const double a = yz.real(), b = yz.imag();
+    for (std::int64_t p = row.begin; p < row.end; ++p) {
+      // The product in reals: the operator of std::complex looks for infinities each time.
+      const double c = x[p - row.begin].real(), s = x[p - row.begin].imag();
+      const double cosine = a * c - b * s, sine = a * s + b * c;
+      double* to = phases + 4 * p;
+      to[0] = to[1] = cosine;
+      to[2] = -sine;
+      to[3] = sine;
+    }
+  }
+}
+
+}  // namespace halocline::tddft::detail

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The nonlocal part: its steps, the sums over processes, and what follows from the projections.
+///
+/// With S_j = sum over points p_j exp(i q d) psi (d = r - R counted through the faces of the cell; exp(i q R) is common
+/// to an atom's projectors and drops out), dV the volume of a point and c = h S, everything is
+///   V psi    = dV exp(-i q d) sum_j p_j c_j
+///   <V>      = dV^2 sum_j Re conj(c_j) S_j
+///   velocity = i <[V, r]>. With b_j = <p_j exp(-i q d)| d psi>, and d for r since R commutes,
+///              i sum h_ij (conj(a_i) b_j - conj(b_i) a_j) = -2 Im sum_j conj(c_j) b_j, a = dV S
+///              = -2 dV^2 sum_points d Im conj(sum_j p_j c_j) (exp(i q d) psi).
+///              It is d<V>/dq at fixed psi, for da_j/dq = i b_j.
+///   force    = -d<V>/dR = 2 dV^2 sum_points Re conj(sum_j (dp_j/dd) c_j) (exp(i q d) psi). The phase moves with the
+///   atom
+///              too, but changes all its a_j by one common factor, which <V> does not see.
+/// Velocity and force so need the projections that V needs, and one pass more over the points.
+///
+/// Where a sphere is split, S is the sum over the ranks that hold points of it. Atoms with the same ranks share a
+/// group, and all their sums, for all blocks of a call, are one message. Groups are waited for in one order on all
+/// ranks.
+
+#include "halocline/tddft/pseudopotential/nonlocal.hpp"
+
+#include "halocline/tddft/pseudopotential/detail/nonlocal_kernels.hpp"
+#include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <omp.h>
+
+namespace halocline::tddft {
+namespace {
+
+using detail::Lines;
+using detail::Shape;
+using detail::Sphere;
+
+/// Atoms that the same ranks share. On this process: consecutive spheres, hence consecutive sums.
+struct Team {
+  comm::Communicator group;
+  std::size_t begin = 0, end = 0;  ///< spheres
+  comm::PendingSum pending;
+};
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+struct Nonlocal::State {
+  State(const System& system, const Decomposition& decomposition);
+
+  void make_teams();
+  void begin(std::int64_t channel, const double* in, std::int64_t blocks);
+  void wait();
+  /// c = factor h S for spheres [from, to), all blocks.
+  void couple(std::size_t from, std::size_t to, std::complex<double> factor);
+  void couple_one(std::size_t s, std::int64_t block, std::complex<double> factor);
+  void add(double* out, std::size_t from, std::size_t to) const;
+  void make_gradients();
+
+  const Shape& shape_of(std::size_t s) const { return all.shapes[at(all.spheres[s].shape)]; }
+  /// The sums or coefficients of a sphere and block, shape (projectors, 4, 2).
+  std::int64_t line(std::size_t s, std::int64_t block) const {
+    return doubles_per_point * (first[s] * blocks_under_way + block * shape_of(s).count);
+  }
+  detail::SphereView view(std::size_t s) const {
+    const Shape& shape = shape_of(s);
+    const double* phase =
+        phased[at(channel_under_way)] != 0 ? phases[at(channel_under_way)].data() + 4 * shape.first_point : nullptr;
+    return {all.spheres[s].index.data(), shape.values.data(), shape.count, phase};
+  }
+  /// Runs action(n, phased, first, view) for the projectors of a sphere, at most eight at a time.
+  template <class Action>
+  void for_projectors(std::size_t s, Action&& action) const {
+    const detail::SphereView all_of = view(s);
+    detail::for_projectors(shape_of(s).count, all_of.phases != nullptr, [&](int first_here, auto n, auto with_phase) {
+      detail::SphereView part = all_of;
+      part.values += first_here;
+      action(n, with_phase, first_here, part);
+    });
+  }
+  const double* block_of(std::int64_t block) const { return in_under_way + block * points * doubles_per_point; }
+
+  Grid grid;
+  comm::Communicator space;
+  std::int64_t points, planes;
+  bool empty = true;
+  std::vector<std::shared_ptr<const Pseudopotential>> potentials;
+  detail::ProjectorSpheres all;
+  std::vector<std::int64_t> first;                    ///< projectors of the spheres before this one
+  std::size_t whole = 0;                              ///< spheres before this number are all here
+  std::vector<char> counted_here;                     ///< this rank is the first of those that share the sphere
+  std::vector<core::AlignedArray<double>> gradients;  ///< of each shape, (points, projectors, 3); made when first used
+
+  std::vector<Vec3> q;                             ///< of each local channel
+  std::vector<char> phased;                        ///< q is not zero
+  std::vector<core::AlignedArray<double>> phases;  ///< of each local channel, (phase_points, 4)
+
+  std::int64_t channel_under_way = 0, blocks_under_way = 0;
+  const double* in_under_way = nullptr;
+  core::AlignedArray<double> sums, coefficients;
+  std::vector<Team> teams;  ///< after `sums`: an unfinished sum ends before its memory does
+};
+
+Nonlocal::State::State(const System& system, const Decomposition& decomposition)
+    : grid(decomposition.grid()),
+      space(decomposition.space()),
+      points(decomposition.box().points()),
+      planes(decomposition.box().extent[2]),
+      potentials(system.species),
+      all(detail::make_spheres(system, decomposition)) {
+  const std::int64_t channels = decomposition.channels().size();
+  for (const Atom& atom : system.atoms) empty = empty && all.species[at(atom.species)].count == 0;
+  make_teams();
+  for (std::size_t s = 0; s < all.spheres.size(); ++s)
+    first.push_back(s == 0 ? 0 : first[s - 1] + shape_of(s - 1).count);
+  q.resize(at(channels));
+  phased.resize(at(channels));
+  phases.resize(at(channels));
+}
+
+void Nonlocal::State::make_teams() {
+  // The sets of ranks that share an atom, in an order that all ranks know.
+  std::map<std::vector<int>, std::vector<int>> atoms_of;
+  for (std::size_t atom = 0; atom < all.ranks_of_atom.size(); ++atom)
+    if (all.ranks_of_atom[atom].size() > 1) atoms_of[all.ranks_of_atom[atom]].push_back(static_cast<int>(atom));
+
+  // Sets without a common rank are made by one call of split.
+  std::vector<std::vector<const std::vector<int>*>> rounds;
+  for (const auto& [ranks, atoms] : atoms_of) {
+    const auto disjoint = [&ranks = ranks](const auto& round) {
+      return std::ranges::none_of(round, [&](const std::vector<int>* other) {
+        return std::ranges::find_first_of(*other, ranks) != other->end();
+      });
+    };
+    auto round = std::ranges::find_if(rounds, disjoint);
+    if (round == rounds.end()) round = rounds.insert(round, std::vector<const std::vector<int>*>{});
+    round->push_back(&ranks);
+  }
+  std::map<std::vector<int>, comm::Communicator> mine;
+  for (const auto& round : rounds) {
+    int colour = 0;
+    for (std::size_t i = 0; i < round.size(); ++i)
+      if (std::ranges::binary_search(*round[i], space.rank())) colour = static_cast<int>(i) + 1;
+    const comm::Communicator group = space.split(colour, space.rank());
+    if (colour > 0) mine.emplace(*round[at(colour - 1)], group);
+  }
+
+  // Spheres that are all here first, then those of each set.
+  std::vector<Sphere> ordered;
+  for (Sphere& sphere : all.spheres)
+    if (all.ranks_of_atom[at(sphere.atom)].size() == 1) ordered.push_back(std::move(sphere));
+  whole = ordered.size();
+  counted_here.assign(whole, 1);
+  for (const auto& [ranks, group] : mine) {
+    Team team{group, ordered.size(), ordered.size(), {}};
+    for (Sphere& sphere : all.spheres)
+      if (all.ranks_of_atom[at(sphere.atom)] == ranks) ordered.push_back(std::move(sphere));
+    team.end = ordered.size();
+    counted_here.resize(team.end, group.rank() == 0 ? 1 : 0);
+    teams.push_back(std::move(team));
+  }
+  all.spheres = std::move(ordered);
+}
+
+void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t blocks) {
+  channel_under_way = channel;
+  blocks_under_way = blocks;
+  in_under_way = in;
+  const std::size_t spheres = all.spheres.size();
+  if (spheres == 0) return;
+  const std::int64_t lines = doubles_per_point * blocks * (first.back() + shape_of(spheres - 1).count);
+  if (sums.size() < lines) {
+    sums = core::AlignedArray<double>(lines);
+    coefficients = core::AlignedArray<double>(lines);
+  }
+  const auto work = static_cast<std::int64_t>(spheres) * blocks;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < work; ++i) {
+    // All spheres of a block before the next block: what the caller has just written is in the cache.
+    const std::size_t s = at(i) % spheres;
+    const std::int64_t block = i / static_cast<std::int64_t>(spheres);
+    for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
+      detail::project_some<n, with_phase>(sums.data() + line(s, block) + doubles_per_point * first_here,
+                                          block_of(block), part, shape_of(s).padded);
+    });
+  }
+  for (Team& team : teams) {
+    const std::int64_t from = line(team.begin, 0),
+                       to = line(team.end - 1, blocks - 1) + doubles_per_point * shape_of(team.end - 1).count;
+    team.pending = team.group.begin_sum({sums.data() + from, at(to - from)});
+  }
+}
+
+void Nonlocal::State::wait() {
+  for (Team& team : teams) team.pending.wait();
+}
+
+void Nonlocal::State::couple_one(std::size_t s, std::int64_t block, std::complex<double> factor) {
+  const std::array<double, 2> turned{-factor.imag(), factor.imag()};
+  const double* from = sums.data() + line(s, block);
+  double* to = coefficients.data() + line(s, block);
+  for (const detail::Shell& shell : all.species[at(shape_of(s).species)].shells) {
+    const int width = 2 * shell.l + 1;
+    for (int i = 0; i < shell.radial; ++i)
+      for (int m = 0; m < width; ++m) {
+        Lines c(0.0);
+        for (int j = 0; j < shell.radial; ++j)
+          c += Lines(shell.coupling[at(i * shell.radial + j)]) *
+               Lines::load(from + doubles_per_point * (shell.first + j * width + m));
+        c = c * Lines(factor.real()) + detail::swapped(c) * detail::pairs(turned.data());
+        c.store(to + doubles_per_point * (shell.first + i * width + m));
+      }
+  }
+}
+
+void Nonlocal::State::couple(std::size_t from, std::size_t to, std::complex<double> factor) {
+  for (std::size_t s = from; s < to; ++s)
+    for (std::int64_t block = 0; block < blocks_under_way; ++block) couple_one(s, block, factor);
+}
+
+void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
+  // Spheres overlap, so a thread takes whole blocks, or, where there are fewer blocks than threads, a slab of the box:
+  // the order of additions at a point is that of the atoms either way.
+  const std::int64_t threads = omp_get_max_threads();
+  const std::int64_t slabs =
+      std::min(planes, std::max<std::int64_t>(1, threads / std::max<std::int64_t>(1, blocks_under_way)));
+  const std::int64_t work = blocks_under_way * slabs;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < work; ++i) {
+    const std::int64_t block = i / slabs;
+    const Range slab = part_of(planes, static_cast<int>(slabs), static_cast<int>(i % slabs));
+    double* to_block = out + block * points * doubles_per_point;
+    for (std::size_t s = from; s < to; ++s)
+      for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
+        const double* c = coefficients.data() + line(s, block) + doubles_per_point * first_here;
+        if (slabs == 1) return detail::add_some<n, with_phase>(to_block, c, part, 0, shape_of(s).points);
+        for (const detail::PlaneRun& run : all.spheres[s].planes)
+          if (run.z >= slab.begin && run.z < slab.end)
+            detail::add_some<n, with_phase>(to_block, c, part, run.begin, run.end);
+      });
+  }
+}
+
+void Nonlocal::State::make_gradients() {
+  if (!gradients.empty()) return;
+  std::vector<Vec3> here;
+  for (const Shape& shape : all.shapes) {
+    core::AlignedArray<double> values(shape.points * shape.count * 3);
+    here.resize(at(shape.count));
+    for (std::int64_t p = 0; p < shape.points; ++p) {
+      detail::evaluate_gradients(*potentials[at(shape.species)], all.species[at(shape.species)],
+                                 shape.displacements[at(p)], here);
+      for (std::size_t j = 0; j < here.size(); ++j)
+        std::copy_n(here[j].begin(), 3, values.data() + 3 * (p * shape.count + static_cast<std::int64_t>(j)));
+    }
+    gradients.push_back(std::move(values));
+  }
+}
+
+Nonlocal::Nonlocal(const System& system, const Decomposition& decomposition)
+    : state_(std::make_unique<State>(system, decomposition)) {}
+Nonlocal::Nonlocal(Nonlocal&&) noexcept = default;
+Nonlocal::~Nonlocal() = default;
+
+bool Nonlocal::empty() const noexcept { return state_->empty; }
+
+void Nonlocal::set_phases(std::span<const Vec3> q) {
+  State& state = *state_;
+  assert(q.size() == state.q.size());
+  const auto channels = static_cast<std::int64_t>(q.size());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    const std::size_t c = at(channel);
+    if (state.q[c] == q[c]) continue;
+    state.q[c] = q[c];
+    state.phased[c] = q[c] != Vec3{} ? 1 : 0;
+    if (state.phased[c] == 0) continue;
+    if (state.phases[c].size() == 0) state.phases[c] = core::AlignedArray<double>(4 * state.all.phase_points);
+    for (const Shape& shape : state.all.shapes)
+      detail::fill_phases(shape, state.grid, q[c], state.phases[c].data() + 4 * shape.first_point);
+  }
+}
+
+void Nonlocal::begin(std::int64_t channel, const double* in, std::int64_t blocks) {
+  assert(state_->in_under_way == nullptr);
+  state_->begin(channel, in, blocks);
+}
+
+void Nonlocal::finish(double* out, std::complex<double> factor) {
+  State& state = *state_;
+  assert(state.in_under_way != nullptr);
+  factor *= state.grid.point_volume();
+  state.couple(0, state.whole, factor);
+  state.add(out, 0, state.whole);
+  state.wait();
+  state.couple(state.whole, state.all.spheres.size(), factor);
+  state.add(out, state.whole, state.all.spheres.size());
+  state.in_under_way = nullptr;
+}
+
+void Nonlocal::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
+                     std::complex<double> factor) {
+  begin(channel, in, blocks);
+  finish(out, factor);
+}
+
+void Nonlocal::energy(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> energy) {
+  State& state = *state_;
+  assert(energy.size() == at(blocks) * orbital_lanes);
+  std::ranges::fill(energy, 0.0);
+  if (state.empty) return;
+  begin(channel, in, blocks);
+  state.wait();
+  state.couple(0, state.all.spheres.size(), state.grid.point_volume() * state.grid.point_volume());
+  for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
+    if (state.counted_here[s] == 0) continue;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const double* a = state.sums.data() + state.line(s, block);
+      const double* c = state.coefficients.data() + state.line(s, block);
+      for (std::int64_t i = 0; i < doubles_per_point * state.shape_of(s).count; ++i)
+        energy[at(block * orbital_lanes + i % doubles_per_point / 2)] += a[i] * c[i];
+    }
+  }
+  state.in_under_way = nullptr;
+  state.space.sum(energy);
+}
+
+void Nonlocal::velocity(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> velocity) {
+  State& state = *state_;
+  assert(velocity.size() == at(blocks) * orbital_lanes * 3);
+  std::ranges::fill(velocity, 0.0);
+  if (state.empty) return;
+  begin(channel, in, blocks);
+  state.wait();
+  state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    alignas(64) std::array<double, 3 * doubles_per_point> moments{};
+    for (std::size_t s = 0; s < state.all.spheres.size(); ++s)
+      state.for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
+        detail::moments_some<n, with_phase>(moments.data(), state.block_of(block),
+                                            state.coefficients.data() + state.line(s, block) +
+                                                doubles_per_point * first_here,
+                                            part, state.shape_of(s).displacements.data(), state.shape_of(s).points);
+      });
+    for (std::int64_t lane = 0; lane < orbital_lanes; ++lane)
+      for (std::int64_t axis = 0; axis < 3; ++axis)
+        velocity[at((block * orbital_lanes + lane) * 3 + axis)] =
+            moments[at(axis * doubles_per_point + 2 * lane)] - moments[at(axis * doubles_per_point + 2 * lane + 1)];
+  }
+  state.in_under_way = nullptr;
+  state.space.sum(velocity);
+}
+
+void Nonlocal::add_forces(std::int64_t channel, const double* in, std::int64_t blocks, std::span<const double> factors,
+                          std::span<Vec3> force) {
+  State& state = *state_;
+  assert(factors.size() == at(blocks) * orbital_lanes);
+  assert(force.size() == state.all.ranks_of_atom.size());
+  if (state.empty) return;
+  state.make_gradients();
+  begin(channel, in, blocks);
+  state.wait();
+  state.couple(0, state.all.spheres.size(), 2 * state.grid.point_volume() * state.grid.point_volume());
+  std::vector<double> here(force.size() * 3);
+  const auto spheres = static_cast<std::int64_t>(state.all.spheres.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::int64_t i = 0; i < spheres; ++i) {
+    const std::size_t s = at(i);
+    const Sphere& sphere = state.all.spheres[s];
+    const Shape& shape = state.shape_of(s);
+    const detail::SphereView view = state.view(s);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const double* c = state.coefficients.data() + state.line(s, block);
+      std::array<Lines, 3> sum{Lines(0.0), Lines(0.0), Lines(0.0)};
+      for (std::int64_t p = 0; p < shape.points; ++p) {
+        const double* line = state.block_of(block) + doubles_per_point * std::int64_t{sphere.index[at(p)]};
+        const Lines w = view.phases != nullptr ? detail::phased_line<true>(line, view.phases + 4 * p)
+                                               : detail::phased_line<false>(line, nullptr);
+        const double* gradient = state.gradients[at(sphere.shape)].data() + 3 * p * shape.count;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          Lines x(0.0);
+          for (std::int64_t j = 0; j < shape.count; ++j)
+            x += Lines(gradient[3 * j + static_cast<std::int64_t>(axis)]) * Lines::load(c + doubles_per_point * j);
+          sum[axis] += x * w;
+        }
+      }
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        for (int lane = 0; lane < orbital_lanes; ++lane)
+          here[3 * at(sphere.atom) + axis] +=
+              factors[at(block * orbital_lanes + lane)] * (sum[axis][2 * lane] + sum[axis][2 * lane + 1]);
+    }
+  }
+  state.in_under_way = nullptr;
+  state.space.sum(here);
+  for (std::size_t atom = 0; atom < force.size(); ++atom)
+    for (std::size_t axis = 0; axis < 3; ++axis) force[atom][axis] += here[3 * atom + axis];
+}
+
+}  // namespace halocline::tddft
