@@ -2,6 +2,7 @@
 #include "halocline/tddft/hartree/box_rows.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace halocline::tddft {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 std::vector<Range> x_parts(const Decomposition& decomposition) {
   std::vector<Range> parts;
   for (int i = 0; i < decomposition.counts().space[0]; ++i) {
-    const Box box = decomposition.box_of(i);
+    const Box box = decomposition.box_of(decomposition.space_grid().rank_of(std::array{i, 0, 0}));
     parts.push_back({box.offset[0], box.offset[0] + box.extent[0]});
   }
   return parts;

@@ -52,17 +52,16 @@ Pencils::Pencils(const Decomposition& decomposition, bool shared, const std::arr
     }
   }
 
-  const int here = decomposition.space().rank();
-  space_x_ = here % space[0];
-  box_ = {here / space[0] % space[1], here / space[0] / space[1]};
+  const comm::ProcessGrid& place = decomposition.space_grid();
+  space_x_ = place.coords()[0];
+  box_ = {place.coords()[1], place.coords()[2]};
   share_ = shared ? decomposition.box_mates().rank() : 0;
 
   std::array<std::vector<Range>, 2> parts;
   for (std::size_t a = 0; a < 2; ++a) {
-    const int stride = a == 0 ? space[0] : space[0] * space[1];
     std::vector<Range> boxes;
     for (int i = 0; i < space[a + 1]; ++i) {
-      const Box box = decomposition.box_of(i * stride);
+      const Box box = decomposition.box_of(place.rank_of(std::array{0, a == 0 ? i : 0, a == 1 ? i : 0}));
       boxes.push_back({box.offset[a + 1], box.offset[a + 1] + box.extent[a + 1]});
     }
     parts[a] = cut(cut(boxes, mates_[a]), within_[a]);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/hartree/fft.hpp"
+
+#include "halocline/core/aligned_array.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <doctest/doctest.h>
+#include <numbers>
+
+namespace halocline::tddft {
+namespace {
+
+using complex = std::complex<double>;
+
+/// A number between -1 and 1 that follows no pattern.
+double scattered(std::int64_t i) {
+  const double s = 43758.5453 * std::sin(12.9898 * static_cast<double>(i + 1));
+  return 2 * (s - std::floor(s)) - 1;
+}
+
+complex phase(int sign, std::int64_t j, std::int64_t k, std::int64_t n) {
+  const double angle = 2 * std::numbers::pi * static_cast<double>(j * k % n) / static_cast<double>(n);
+  return {std::cos(angle), sign * std::sin(angle)};
+}
+
+}  // namespace
+
+TEST_CASE("fft: rows are sums over phases, and back they are n times themselves") {
+  for (const std::int64_t n : {1, 2, 7, 12, 15}) {
+    CAPTURE(n);
+    const std::int64_t lines = 3, half = n / 2 + 1;
+    core::AlignedArray<double> real(n * lines), again(n * lines), spectrum(2 * half * lines);
+    for (std::int64_t i = 0; i < real.size(); ++i) real[i] = scattered(i);
+    const core::AlignedArray<double> before = real;
+    auto* numbers = reinterpret_cast<complex*>(spectrum.data());
+    const RowTransform transform(n, lines);
+    transform.forward(real.data(), numbers);
+    double worst = 0;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      for (std::int64_t k = 0; k < half; ++k) {
+        complex sum;
+        for (std::int64_t j = 0; j < n; ++j) sum += before[line * n + j] * phase(-1, j, k, n);
+        worst = std::max(worst, std::abs(sum - numbers[line * half + k]));
+      }
+    }
+    transform.backward(numbers, again.data());
+    for (std::int64_t i = 0; i < again.size(); ++i)
+      worst = std::max(worst, std::abs(again[i] - static_cast<double>(n) * before[i]));
+    CHECK(worst < 1e-13);
+  }
+}
+
+TEST_CASE("fft: columns are sums over phases of their own sign") {
+  for (const std::int64_t n : {1, 5, 8, 12}) {
+    CAPTURE(n);
+    const std::int64_t lines = 5;
+    core::AlignedArray<double> values(2 * n * lines);
+    for (std::int64_t i = 0; i < values.size(); ++i) values[i] = scattered(i);
+    const core::AlignedArray<double> before = values;
+    const auto* old = reinterpret_cast<const complex*>(before.data());
+    const ColumnTransform transform(n, lines);
+    for (const int sign : {-1, +1}) {
+      values = before;
+      auto* numbers = reinterpret_cast<complex*>(values.data());
+      sign < 0 ? transform.forward(numbers) : transform.backward(numbers);
+      double worst = 0;
+      for (std::int64_t line = 0; line < lines; ++line) {
+        for (std::int64_t k = 0; k < n; ++k) {
+          complex sum;
+          for (std::int64_t j = 0; j < n; ++j) sum += old[j * lines + line] * phase(sign, j, k, n);
+          worst = std::max(worst, std::abs(sum - numbers[k * lines + line]));
+        }
+      }
+      CHECK(worst < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("fft: no lines are no work") {
+  const RowTransform rows(8, 0);
+  const ColumnTransform columns(8, 0);
+  CHECK_NOTHROW(rows.forward(nullptr, nullptr));
+  CHECK_NOTHROW(columns.backward(nullptr));
+}
+
+TEST_CASE("fft: fast lengths are the next numbers without a prime factor above 7") {
+  CHECK(fast_length(0) == 1);
+  CHECK(fast_length(11) == 12);
+  CHECK(fast_length(23) == 24);
+  CHECK(fast_length(79) == 80);
+  CHECK(fast_length(127) == 128);
+  CHECK(fast_length(49) == 49);
+  CHECK(fast_length(197) == 200);
+}
+
+}  // namespace halocline::tddft
