@@ -37,7 +37,7 @@ inline std::vector<NonlocalCase> nonlocal_cases() {
   const System tiny =
       toy_system({{5, 6, 5}, {0.5, 0.45, 0.5}, Boundary::periodic}, {{1, {1.1, 0.3, 2.4}}, {2, {2.3, 1.9, 0.2}}}, 4);
   // A box whose walls cut spheres.
-  const System isolated = toy_system({{9, 10, 8}, {0.6, 0.55, 0.6}, Boundary::isolated},
+  const System isolated = toy_system({{9, 10, 12}, {0.6, 0.55, 0.45}, Boundary::isolated},
                                      {{0, {0.2, -0.1, 0.3}}, {1, {2.3, -2.2, 1.9}}, {2, {-1.0, 0.9, -2.0}}}, 5);
   return {{"general", general}, {"tiny", tiny}, {"isolated", isolated}};
 }
