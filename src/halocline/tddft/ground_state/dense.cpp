@@ -133,8 +133,8 @@ Eigenpairs generalised_eigenpairs(const Matrix& h, const Matrix& s, int wanted) 
   std::vector<double> d(size(h.rows()));
   for (int i = 0; i < h.rows(); ++i) {
     const double norm = s(i, i).real();
-    if (!(norm > 0)) return {};
-    d[size(i)] = 1 / std::sqrt(norm);
+    if (!(norm >= 0)) return {};
+    d[size(i)] = norm > 0 ? 1 / std::sqrt(norm) : 0.0;  // a vector that is zero is left out
   }
   const Matrix unit_h = scaled(h, d), unit_s = scaled(s, d);
   Eigenpairs pairs = by_cholesky(unit_h, unit_s, wanted);

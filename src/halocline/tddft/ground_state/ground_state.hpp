@@ -18,14 +18,18 @@ struct ScfOptions {
   double eigen_tolerance = 1e-6;   ///< largest residual |H psi - e psi| of an occupied state [hartree]
   int max_iterations = 100;
   std::string eigensolver = "chebyshev";  ///< or "lobpcg"
-  int filter_degree = 8;                  ///< of the Chebyshev polynomial; iterations of lobpcg
+  int filter_degree = 0;                  ///< of the Chebyshev polynomial; iterations of lobpcg; 0: chosen
   std::string mixing = "pulay";           ///< "pulay", "broyden" or "linear"
   double mixing_weight = 0.3;
   int mixing_history = 8;
+  double mixing_screening = 0;  ///< wave number below which changes of the density are damped [1/bohr] (mixing.hpp);
+                                ///< for metals in long periodic cells, 0.5 to 1
   double temperature = 0;   ///< Fermi-Dirac smearing [hartree]; 0: the lowest states are filled
   bool fixed_spin = false;  ///< keep `spin_moment` instead of one Fermi level for both spins
-  double spin_moment = 0;   ///< electrons of spin 0 minus those of spin 1, to start from or to keep
-  std::uint64_t seed = 1;   ///< of the random orbitals
+  /// Electrons of spin 0 minus those of spin 1, to start from or to keep. Where one starts from 0 with an odd number of
+  /// electrons, 1 is taken.
+  double spin_moment = 0;
+  std::uint64_t seed = 1;  ///< of the random orbitals
 };
 
 /// One line of the convergence table.
@@ -37,10 +41,12 @@ struct ScfStep {
 
 struct GroundState {
   bool converged = false;
-  std::string reason;  ///< "converged", "most iterations reached", "stopped", "the density is not finite"
+  std::string reason;  ///< "converged", "most iterations reached", "stopped", "the density is not finite",
+                       ///< "the orbitals are not finite or not independent"
   Energies energy;
   double fermi_level = 0;  ///< [hartree]
-  double gap = 0;          ///< lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal
+  double gap = 0;          ///< lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, -1 where no
+                           ///< empty state was asked for
   std::vector<ScfStep> history;
 };
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The three-term recursion, scaled so that nothing overflows: with c and e the centre and half width of the damped
+/// part, s_1 = e / (lowest - c) and s_{j+1} = 1 / (2 / s_1 - s_j),
+///   x_1 = (s_1 / e) (H - c) x_0,   x_{j+1} = (2 s_{j+1} / e) (H - c) x_j - s_j s_{j+1} x_{j-1},
+/// so that x_j = T_j((H - c) / e) / T_j((lowest - c) / e) x_0. The new vector overwrites the one before the last: this
+/// is what the Combination of the Hamiltonian is for.
+
+#include "halocline/tddft/ground_state/chebyshev.hpp"
+
+#include "halocline/core/region.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace halocline::tddft {
+namespace {
+
+/// x with T_m(x) as growth of an eigenvalue below the cut.
+double growth_exponent(const FilterBounds& bounds, double eigenvalue) {
+  return std::acosh(std::max(1.0, 1 + 2 * (bounds.cut - eigenvalue) / (bounds.highest - bounds.cut)));
+}
+
+}  // namespace
+
+int filter_degree(const FilterBounds& bounds, double last, double gain, double most_growth) {
+  const double wanted = std::acosh(gain) / std::max(1e-6, growth_exponent(bounds, last));
+  const double allowed = most_growth / std::max(1e-6, growth_exponent(bounds, bounds.lowest));
+  return static_cast<int>(std::clamp(std::min(std::ceil(wanted), std::floor(allowed)), 4.0, 40.0));
+}
+
+double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare, int degree,
+                         const FilterBounds& bounds) {
+  core::Region region("tddft/filter");
+  const Decomposition& decomposition = problem.model().decomposition();
+  const std::int64_t blocks = problem.subspace().blocks();
+  const std::int64_t block_doubles = decomposition.box().points() * doubles_per_point;
+  const std::int64_t group = decomposition.space().size() > 1 ? blocks : 1;
+  const double centre = 0.5 * (bounds.highest + bounds.cut), half_width = 0.5 * (bounds.highest - bounds.cut);
+  const double first = half_width / (bounds.lowest - centre);
+  Hamiltonian& hamiltonian = problem.model().hamiltonian();
+  for (std::int64_t block = 0; block < blocks; block += group) {
+    double* old = x + block * block_doubles;
+    double* now = spare + block * block_doubles;
+    double sigma = first;
+    hamiltonian.apply(problem.channel(), now, old, group, {.factor = sigma / half_width, .shift = centre});
+    for (int j = 1; j < degree; ++j) {
+      const double next = 1 / (2 / first - sigma);
+      hamiltonian.apply(problem.channel(), old, now, group,
+                        {.factor = 2 * next / half_width, .shift = centre, .base = old, .base_factor = -sigma * next});
+      std::swap(old, now);
+      sigma = next;
+    }
+  }
+  return degree % 2 == 1 ? spare : x;
+}
+
+}  // namespace halocline::tddft

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Guards, bounds and degrees of the filter, and what all ranks are to know of the result.
+///
+/// The damped part of the spectrum begins at the largest Ritz value of the last pass: all vectors grow against it, the
+/// occupied ones most. Where a channel has no vectors yet that mean anything, it begins at a fixed part of the
+/// spectrum. The polynomial's degree is such that the last occupied state gains a factor of ten a pass.
+
+#include "halocline/tddft/ground_state/eigensolver.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/lobpcg.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <utility>
+
+namespace halocline::tddft {
+namespace {
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// States of a channel that the electrons fill at temperature 0, if all channels have equally many.
+int filled(const System& system) {
+  return std::min(system.states, static_cast<int>(std::ceil(system.electrons / 2 - 1e-9)));
+}
+
+/// Blocks of guards such that some 8 % of the filled states, and at least three vectors, come on top of them.
+std::int64_t wanted_guards(const System& system) {
+  const int lanes = (system.states + orbital_lanes - 1) / orbital_lanes * orbital_lanes;
+  const int missing = std::max(3, filled(system) / 12) - (lanes - filled(system));
+  return missing > 0 ? (missing + orbital_lanes - 1) / orbital_lanes : 0;
+}
+
+EigensolverOptions checked(const Model& model, const EigensolverOptions& options) {
+  comm::on_every_rank(model.decomposition().world(), [&] {
+    const std::vector<std::string> known = Eigensolver::methods();
+    if (std::find(known.begin(), known.end(), options.method) == known.end())
+      throw core::InvalidArgument(
+          fmt::format("the eigensolver \"{}\" is not known; there are {}", options.method, fmt::join(known, ", ")));
+    if (options.degree < 0)
+      throw core::InvalidArgument(
+          fmt::format("the filter degree is {}; it must be positive, or 0 to have it chosen", options.degree));
+    const std::int64_t vectors = orbital_lanes * (model.decomposition().all_blocks() + wanted_guards(model.system()));
+    if (const std::int64_t most = model.decomposition().grid().points() / (options.method == "lobpcg" ? 4 : 2);
+        vectors > most)
+      throw core::InvalidArgument(
+          fmt::format("{} states with guards are {} vectors, too many for a grid of {} points; at most {} will do",
+                      model.system().states, vectors, model.decomposition().grid().points(), most));
+  });
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::string> Eigensolver::methods() { return {"chebyshev", "lobpcg"}; }
+
+Eigensolver::Eigensolver(Model& model, const EigensolverOptions& options)
+    : model_(model),
+      options_(checked(model, options)),
+      subspace_(model.decomposition(), wanted_guards(model.system())),
+      ritz_(size(model.decomposition().channels().size())),
+      guards_(model.decomposition().channels().size() * subspace_.guard_blocks() *
+              model.decomposition().box().points() * doubles_per_point),
+      x_(subspace_.set_doubles()),
+      y_(subspace_.set_doubles()),
+      residuals_(model.system().channels.size() * size(model.system().states), 0.0) {}
+
+void Eigensolver::load(const State& state, std::int64_t channel) {
+  const std::int64_t own = state.orbitals.blocks() * state.orbitals.block_doubles();
+  const std::int64_t rest = x_.size() - own;
+  if (own > 0) std::memcpy(x_.data(), state.orbitals.block(channel, 0), size(own) * sizeof(double));
+  if (rest > 0) std::memcpy(x_.data() + own, guards_.data() + channel * rest, size(rest) * sizeof(double));
+}
+
+void Eigensolver::store(State& state, std::int64_t channel) {
+  const std::int64_t own = state.orbitals.blocks() * state.orbitals.block_doubles();
+  const std::int64_t rest = x_.size() - own;
+  if (own > 0) std::memcpy(state.orbitals.block(channel, 0), x_.data(), size(own) * sizeof(double));
+  if (rest > 0) std::memcpy(guards_.data() + channel * rest, x_.data() + own, size(rest) * sizeof(double));
+}
+
+bool Eigensolver::start(State& state) {
+  bool fresh = false;
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+    load(state, channel);
+    const ChannelProblem problem(model_, subspace_, channel);
+    fresh = problem.fill_zeros(x_.data(), options_.seed, model_.system().states) > 0 || fresh;
+    store(state, channel);
+    ritz_[size(channel)] = {};
+  }
+  return model_.decomposition().world().any(fresh);
+}
+
+void Eigensolver::finish(State& state) const {
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel)
+    for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block)
+      for (int lane = 0; lane < orbital_lanes; ++lane) {
+        if (model_.state_number(block, lane) >= 0) continue;
+        double* values = state.orbitals.block(channel, block) + 2 * lane;
+        for (std::int64_t point = 0; point < state.orbitals.points(); ++point)
+          values[point * doubles_per_point] = values[point * doubles_per_point + 1] = 0;
+      }
+}
+
+int Eigensolver::occupied(const State& state, std::int64_t channel) const {
+  const System& system = model_.system();
+  const double* first =
+      state.occupations.data() + size(model_.decomposition().channels().begin + channel) * size(system.states);
+  int last = 0;
+  for (int i = 0; i < system.states; ++i)
+    if (first[i] > 1e-4 * system.full()) last = i + 1;
+  if (last > 0) return last;
+  const bool none = std::all_of(state.occupations.begin(), state.occupations.end(), [](double f) { return f == 0; });
+  return none ? std::max(1, filled(system)) : 1;  // an empty channel: its lowest state
+}
+
+/// The bound is found once. Afterwards a higher potential moves it by no more than its largest rise.
+void Eigensolver::update_bounds() {
+  const std::span<const double> v = model_.hamiltonian().potential();
+  double rise = 0;
+  if (potential_of_bound_.empty()) {
+    potential_of_bound_.assign(v.begin(), v.end());
+    highest_ = model_.hamiltonian().upper_bound();
+    lowest_ = model_.hamiltonian().lower_bound();
+  } else {
+    for (std::size_t i = 0; i < v.size(); ++i) rise = std::max(rise, v[i] - potential_of_bound_[i]);
+  }
+  model_.decomposition().world().max(std::span(&rise, 1));
+  if (rise > 0.05 * (highest_ - lowest_)) {  // worth finding again
+    potential_of_bound_.clear();
+    return update_bounds();
+  }
+  highest_now_ = highest_ + rise;
+}
+
+bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms) {
+  FilterBounds bounds{lowest_, lowest_ + 0.15 * (highest_now_ - lowest_), highest_now_};
+  int degree = 10;
+  if (!ritz.values.empty()) {
+    // At least 2 % of the spectrum is left out of the damped part, so that a set without guards converges too.
+    bounds.lowest = ritz.values.front();
+    bounds.cut = std::min(std::max(ritz.values.back(), bounds.lowest + 0.02 * (highest_now_ - bounds.lowest)),
+                          bounds.lowest + 0.5 * (highest_now_ - bounds.lowest));
+    const double last = ritz.values[size(occupied - 1)];
+    degree = options_.degree > 0 ? options_.degree : filter_degree(bounds, last, 10, ritz.worst > 0.1 ? 8 : 14);
+  }
+  if (chebyshev_filter(problem, x_.data(), y_.data(), degree, bounds) == y_.data()) std::swap(x_, y_);
+  problem.apply(y_.data(), x_.data());
+  ritz.values = problem.rayleigh_ritz(x_.data(), y_.data());
+  if (ritz.values.empty()) return false;
+  norms = problem.residuals(y_.data(), x_.data(), ritz.values);
+  return true;
+}
+
+bool Eigensolver::improve(State& state, int passes) {
+  update_bounds();
+  const System& system = model_.system();
+  const Decomposition& decomposition = model_.decomposition();
+  const std::size_t all = system.channels.size() * size(system.states);
+  // Eigenvalues and residuals of all channels: each entry is written by one rank, so that adding is sharing.
+  std::vector<double> shared(2 * all + 1, 0.0);
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+    const ChannelProblem problem(model_, subspace_, channel);
+    Ritz& ritz = ritz_[size(channel)];
+    const int matter = occupied(state, channel);
+    std::vector<double> norms;
+    load(state, channel);
+    bool good = true;
+    if (options_.method == "lobpcg") {
+      // From random vectors the method is slow: a filter brings the first ones.
+      if (ritz.values.empty()) good = chebyshev_pass(problem, ritz, matter, norms);
+      if (good) {
+        LobpcgResult result =
+            lobpcg(problem, x_.data(), passes * (options_.degree > 0 ? options_.degree : 3), 1e-13, matter);
+        good = !result.values.empty();
+        ritz.values = std::move(result.values);
+        norms = std::move(result.residuals);
+      }
+    } else {
+      for (int pass = 0; pass < passes && good; ++pass) {
+        good = chebyshev_pass(problem, ritz, matter, norms);
+        ritz.worst = 0;
+        for (std::size_t i = 0; i < norms.size() && good; ++i)
+          if (subspace_.first_vector() + static_cast<int>(i) < matter) ritz.worst = std::max(ritz.worst, norms[i]);
+        decomposition.orbitals().max(std::span(&ritz.worst, 1));
+      }
+    }
+    store(state, channel);
+    if (decomposition.space().rank() != 0) continue;
+    if (!good) {
+      shared.back() += 1;
+      continue;
+    }
+    const std::size_t first = size(decomposition.channels().begin + channel) * size(system.states);
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      const std::size_t number = size(subspace_.first_vector()) + i;
+      if (number >= size(system.states)) break;
+      shared[first + number] = ritz.values[number];
+      shared[all + first + number] = norms[i];
+    }
+  }
+  decomposition.world().sum(shared);
+  state.eigenvalues.assign(shared.begin(), shared.begin() + static_cast<std::ptrdiff_t>(all));
+  residuals_.assign(shared.begin() + static_cast<std::ptrdiff_t>(all), shared.end() - 1);
+  return shared.back() == 0 && std::all_of(shared.begin(), shared.end(), [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace halocline::tddft

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The self-consistent cycle: potential of a density, its lowest states, their density, and a better one from both.
+///
+/// The energy of an iteration is that of the density that came out, so that it lies above the ground state's by a
+/// second-order error. Its kinetic part costs nothing: the eigenvalues hold it, together with the nonlocal part and the
+/// potential that the states were found in,  E_kin = sum f e - integral v_in n_out - E_nonlocal.
+
+#include "halocline/tddft/ground_state/ground_state.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
+#include "halocline/tddft/ground_state/eigensolver.hpp"
+#include "halocline/tddft/ground_state/kerker.hpp"
+#include "halocline/tddft/ground_state/mixing.hpp"
+#include "halocline/tddft/ground_state/occupations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <optional>
+
+namespace halocline::tddft {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+std::optional<double> kept_moment(const ScfOptions& options) {
+  return options.fixed_spin ? std::optional<double>(options.spin_moment) : std::nullopt;
+}
+
+void check_options(const System& system, const State& state, const ScfOptions& options) {
+  const auto positive = [](const char* what, double value) {
+    if (!(value > 0)) throw core::InvalidArgument(fmt::format("the {} is {}; it must be positive", what, value));
+  };
+  positive("tolerance of the density", options.tolerance);
+  positive("tolerance of the energy", options.energy_tolerance);
+  positive("tolerance of the eigenvalue residuals", options.eigen_tolerance);
+  positive("largest number of iterations", options.max_iterations);
+  if (!(options.mixing_screening >= 0))
+    throw core::InvalidArgument(
+        fmt::format("the screening of the mixing is {} 1/bohr; it must not be negative", options.mixing_screening));
+  if (options.mixing_screening > 0 && system.grid.boundary != Boundary::periodic)
+    throw core::InvalidArgument("the screening of the mixing is for periodic cells; leave it at 0 in an isolated box");
+  if (system.spins == 1 && options.spin_moment != 0)
+    throw core::InvalidArgument(fmt::format(
+        "a spin moment of {} was given, but the system has one spin; give it two (spins = 2)", options.spin_moment));
+  if (!(std::abs(options.spin_moment) <= system.electrons))
+    throw core::InvalidArgument(fmt::format("a spin moment of {} was given, but there are only {} electrons",
+                                            options.spin_moment, system.electrons));
+  const std::size_t states = system.channels.size() * size(system.states);
+  if (state.occupations.size() != states || state.eigenvalues.size() != states)
+    throw core::InvalidArgument(
+        fmt::format("the state has {} occupations, but the system has {} states; start from Model::empty_state()",
+                    state.occupations.size(), states));
+  fill_states(system, std::vector<double>(states, 0.0), options.temperature, kept_moment(options));
+}
+
+/// integral of a b, spins added.
+double integral(const Decomposition& decomposition, std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  decomposition.space().sum(std::span(&sum, 1));
+  return sum * decomposition.grid().point_volume();
+}
+
+/// integral of |a - b|, spins added.
+double distance(const Decomposition& decomposition, std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  decomposition.space().sum(std::span(&sum, 1));
+  return sum * decomposition.grid().point_volume();
+}
+
+/// Densities of pseudo-atoms, with the moment shared out in proportion.
+std::vector<double> first_density(const Model& model, const ScfOptions& options) {
+  const System& system = model.system();
+  std::vector<double> density = start_density(system, model.decomposition());
+  if (system.spins == 1) return density;
+  const bool odd = std::lround(system.electrons) % 2 != 0;
+  const double moment = options.spin_moment == 0 && odd && !options.fixed_spin ? 1.0 : options.spin_moment;
+  const std::size_t points = density.size();
+  const double up = system.electrons > 0 ? 0.5 * (1 + moment / system.electrons) : 0.5;
+  density.resize(2 * points);
+  for (std::size_t i = 0; i < points; ++i) {
+    density[points + i] = (1 - up) * density[i];
+    density[i] *= up;
+  }
+  return density;
+}
+
+bool is_zero(const comm::Communicator& world, std::span<const double> values) {
+  return world.all(std::all_of(values.begin(), values.end(), [](double x) { return x == 0; }));
+}
+
+/// sum over all channels and states of weight x occupation x eigenvalue.
+double band_energy(const System& system, const State& state) {
+  double sum = 0;
+  for (std::size_t channel = 0; channel < system.channels.size(); ++channel)
+    for (std::size_t i = channel * size(system.states); i < (channel + 1) * size(system.states); ++i)
+      sum += system.channels[channel].weight * state.occupations[i] * state.eigenvalues[i];
+  return sum;
+}
+
+double nonlocal_energy(Model& model, const State& state) {
+  double sum = 0;
+  if (!model.hamiltonian().nonlocal().empty()) {
+    std::vector<double> each(size(state.orbitals.blocks() * orbital_lanes));
+    for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+      const std::vector<double> factors = model.weights(state, channel);
+      model.hamiltonian().nonlocal().energy(channel, state.orbitals.block(channel, 0), state.orbitals.blocks(), each);
+      for (std::size_t i = 0; i < each.size(); ++i) sum += factors[i] * each[i];
+    }
+  }
+  model.decomposition().box_mates().sum(std::span(&sum, 1));
+  return sum;
+}
+
+/// Largest residual of a state that holds electrons.
+double worst_residual(const System& system, const State& state, const std::vector<double>& residuals) {
+  double worst = 0;
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    if (state.occupations[i] > 1e-4 * system.full()) worst = std::max(worst, residuals[i]);
+  return worst;
+}
+
+/// The cycle with what it keeps between iterations.
+class Cycle {
+public:
+  Cycle(Model& model, State& state, const ScfOptions& options)
+      : model_(model),
+        state_(state),
+        options_(options),
+        eigensolver_(model, {options.eigensolver, options.filter_degree, options.seed}),
+        mixer_(make_mixer(model, options)),
+        density_(state.density),
+        potential_(size(model.system().spins * model.decomposition().box().points())),
+        new_potential_(potential_.size()) {
+    if (is_zero(model.decomposition().world(), density_)) density_ = first_density(model, options);
+    passes_ = eigensolver_.start(state) ? 4 : 2;
+    model_.effective_potential(potential_, density_);
+  }
+
+  /// One iteration up to its energy. @return why the cycle cannot go on; empty where it can
+  std::string iterate(GroundState& result, ScfStep& step) {
+    model_.hamiltonian().set_potential(potential_);
+    if (!eigensolver_.improve(state_, passes_)) return "the orbitals are not finite or not independent";
+    passes_ = 1;
+    Filling filling = fill_states(model_.system(), state_.eigenvalues, options_.temperature, kept_moment(options_));
+    state_.occupations = std::move(filling.occupations);
+    model_.sum_density(state_);
+    step.density_residual =
+        distance(model_.decomposition(), state_.density, density_) / std::max(1e-30, model_.system().electrons);
+    if (!std::isfinite(step.density_residual)) return "the density is not finite";
+    step.eigen_residual = worst_residual(model_.system(), state_, eigensolver_.residuals());
+    step.gap = filling.gap;
+    step.energy = energies(filling.entropy);
+    result.fermi_level = filling.fermi_level;
+    return {};
+  }
+
+  /// The next density and its potential.
+  void advance() {
+    mixer_.mix(density_, state_.density);
+    model_.effective_potential(potential_, density_);
+  }
+
+  /// Leaves the Hamiltonian with the potential of the state's density.
+  void finish() {
+    eigensolver_.finish(state_);
+    model_.effective_potential(new_potential_, state_.density);
+    model_.hamiltonian().set_potential(new_potential_);
+  }
+
+private:
+  static Mixer make_mixer(Model& model, const ScfOptions& options) {
+    Mixer::Damping damping;
+    if (options.mixing_screening > 0)
+      damping = [&model, wave_number = options.mixing_screening](std::span<double> residual) {
+        damp_long_waves(model, residual, wave_number);
+      };
+    return Mixer(model.decomposition().space(), options.mixing, options.mixing_weight, options.mixing_history,
+                 std::move(damping));
+  }
+
+  Energies energies(double entropy) {
+    Energies energy = model_.effective_potential(new_potential_, state_.density);
+    energy.ion_nonlocal = nonlocal_energy(model_, state_);
+    energy.kinetic = band_energy(model_.system(), state_) -
+                     integral(model_.decomposition(), potential_, state_.density) - energy.ion_nonlocal;
+    energy.entropy = entropy;
+    energy.total = energy.kinetic + energy.hartree + energy.ion_local + energy.ion_nonlocal + energy.xc +
+                   energy.ion_ion - energy.entropy;
+    return energy;
+  }
+
+  Model& model_;
+  State& state_;
+  const ScfOptions& options_;
+  Eigensolver eigensolver_;
+  Mixer mixer_;
+  std::vector<double> density_, potential_, new_potential_;
+  int passes_ = 1;
+};
+
+}  // namespace
+
+GroundState solve_ground_state(Model& model, State& state, const ScfOptions& options,
+                               const std::function<bool(const ScfStep&)>& progress) {
+  core::Region region("tddft/ground state");
+  const comm::Communicator& world = model.decomposition().world();
+  comm::on_every_rank(world, [&] {
+    check_options(model.system(), state, options);
+    Mixer(comm::Communicator::self(), options.mixing, options.mixing_weight, options.mixing_history);
+  });
+  Cycle cycle(model, state, options);
+
+  GroundState result;
+  result.reason = "most iterations reached";
+  const Clock::time_point start = Clock::now();
+  for (int iteration = 1; iteration <= options.max_iterations; ++iteration) {
+    ScfStep step;
+    step.iteration = iteration;
+    const std::string trouble = cycle.iterate(result, step);
+    if (!trouble.empty()) {
+      result.reason = trouble;
+      break;
+    }
+    // Before the second iteration nothing is known of the change: it counts as the whole energy.
+    step.energy_change = iteration == 1 ? step.energy.total : step.energy.total - result.history.back().energy.total;
+    step.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    result.energy = step.energy;
+    result.gap = step.gap;
+    result.history.push_back(step);
+    result.converged = iteration > 1 && step.density_residual <= options.tolerance &&
+                       std::abs(step.energy_change) <= options.energy_tolerance &&
+                       step.eigen_residual <= options.eigen_tolerance;
+    if (result.converged) result.reason = "converged";
+    const bool go_on = !progress || progress(step);
+    if (!world.all(go_on) && !result.converged) {
+      result.reason = "stopped";
+      break;
+    }
+    if (result.converged) break;
+    if (iteration < options.max_iterations) cycle.advance();
+  }
+  cycle.finish();
+  return result;
+}
+
+}  // namespace halocline::tddft

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Kerker's damping of long waves (Phys. Rev. B 23, 3082, 1981) without a Fourier transform.
+
+#include "halocline/tddft/model.hpp"
+
+#include <span>
+
+namespace halocline::tddft {
+
+/// Multiplies the waves of a change of the density by G^2 / (G^2 + q^2), each spin's by itself:
+/// r <- r - q^2 (q^2 - laplacian)^-1 r, the inverse to 1e-6 by conjugate gradients on the Hamiltonian's own stencil.
+/// @param residual     shape (spins, points of the box)
+/// @param wave_number  q [1/bohr], positive
+/// Collective over the world. Cost: some 5 sqrt(T_max) / q applications of the stencil to one block.
+void damp_long_waves(Model& model, std::span<double> residual, double wave_number);
+
+}  // namespace halocline::tddft
