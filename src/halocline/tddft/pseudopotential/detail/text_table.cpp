@@ -31,7 +31,7 @@ std::optional<double> Words::number() {
   double value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc::result_out_of_range && stop == end)
-    return std::abs(value) < 1 ? std::optional(0.0) : std::nullopt;
+    return word.find("e-") != std::string::npos ? std::optional(0.0) : std::nullopt;  // too small, or too large
   if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/pseudopotential/detail/tabulated.hpp"
+
+#include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
+#include "halocline/tddft/pseudopotential/detail/spacing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <utility>
+
+namespace halocline::tddft::detail {
+
+namespace {
+
+constexpr int most_l = 3;
+constexpr std::size_t mirrored = 10;     // nodes; what an end does to a cubic spline falls by 0.27 a node
+constexpr double smallest_tail = 1e-7;   // of r V + Z [bohr hartree], where -Z/r takes over
+constexpr double transform_step = 0.01;  // of Simpson's rule [bohr], at most
+
+std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+
+/// f(0) of a function of parity (-1)^l from its values at two radii.
+double at_origin(int l, double r1, double f1, double r2, double f2) {
+  return l % 2 == 1 ? 0.0 : (f1 * r2 * r2 - f2 * r1 * r1) / (r2 * r2 - r1 * r1);
+}
+
+/// Spline through f at the nodes r and at mirrored ones; f has the parity of l.
+CubicSpline even_or_odd(std::span<const double> r, std::span<const double> f, int l) {
+  const double sign = l % 2 == 1 ? -1 : 1;
+  const std::size_t first = r[0] > 0 ? 0 : 1, copies = std::min(mirrored, f.size() - first - 1);
+  std::vector<double> x, y;
+  for (std::size_t i = first + copies; i-- > first;) {
+    x.push_back(-r[i]);
+    y.push_back(sign * f[i]);
+  }
+  x.push_back(0);
+  y.push_back(at_origin(l, r[first], f[first], r[first + 1], f[first + 1]));
+  for (std::size_t i = first; i < f.size(); ++i) {
+    x.push_back(r[i]);
+    y.push_back(f[i]);
+  }
+  return CubicSpline(std::move(x), std::move(y));
+}
+
+class TabulatedPseudopotential final : public Pseudopotential {
+public:
+  explicit TabulatedPseudopotential(Tabulated table) : table_(std::move(table)) {
+    const auto& r = table_.r;
+    const auto tail = [&](std::size_t i) { return std::abs(r[i] * table_.local[i] + table_.valence); };
+    std::size_t end = r.size();
+    while (end > 8 && tail(end - 1) < smallest_tail) --end;
+    end = std::min(end + 1, r.size());
+    tail_ = r[end - 1];
+    local_ = even_or_odd(std::span(r).first(end), std::span(table_.local).first(end), 0);
+    for (std::size_t n = 0; n < table_.projectors.size(); ++n) {
+      const auto& projector = table_.projectors[n];
+      auto& channel = channels_[at(projector.l)];
+      channel.shapes.push_back(even_or_odd(std::span(r).first(projector.p.size()), projector.p, projector.l));
+      channel.numbers.push_back(n);
+      channel.radius = std::max(channel.radius, r[projector.p.size() - 1]);
+      largest_l_ = std::max(largest_l_, projector.l);
+    }
+    if (!table_.density.empty()) density_ = even_or_odd(r, table_.density, 0);
+    coarsest_ = detail::coarsest_spacing(*this);
+  }
+
+  const std::string& symbol() const noexcept override { return table_.symbol; }
+  std::string origin() const override { return table_.origin; }
+  double valence() const noexcept override { return table_.valence; }
+  std::string functional() const override { return table_.functional; }
+
+  double local(double r) const override { return r < tail_ ? local_.value(r) : -table_.valence / r; }
+  double local_slope(double r) const override { return r < tail_ ? local_.slope(r) : table_.valence / (r * r); }
+
+  double local_fourier(double g) const override {
+    const int half = static_cast<int>(std::ceil(0.5 * tail_ / transform_step));
+    const double step = 0.5 * tail_ / half;
+    double sum = 0;
+    for (int i = 1; i <= 2 * half; ++i) {
+      const double r = step * i, weight = i == 2 * half ? 1 : i % 2 == 1 ? 4 : 2;
+      sum += weight * (g > 0 ? std::sin(g * r) / g : r) * (r * local_.value(r) + table_.valence);
+    }
+    return 4 * std::numbers::pi * step / 3 * sum;
+  }
+
+  int largest_l() const noexcept override { return largest_l_; }
+  int projectors(int l) const override {
+    return l < 0 || l > most_l ? 0 : static_cast<int>(channels_[at(l)].shapes.size());
+  }
+  double projector(int l, int i, double r) const override {
+    const CubicSpline* const shape = shape_of(l, i);
+    return shape != nullptr && r < shape->last() ? shape->value(r) : 0.0;
+  }
+  double projector_slope(int l, int i, double r) const override {
+    const CubicSpline* const shape = shape_of(l, i);
+    return shape != nullptr && r < shape->last() ? shape->slope(r) : 0.0;
+  }
+  double coupling(int l, int i, int j) const override {
+    if (i < 0 || j < 0 || std::max(i, j) >= projectors(l)) return 0;
+    const auto& numbers = channels_[at(l)].numbers;
+    return table_.coupling[numbers[at(i)] * table_.projectors.size() + numbers[at(j)]];
+  }
+  double projector_radius(int l) const override { return projectors(l) > 0 ? channels_[at(l)].radius : 0.0; }
+  double coarsest_spacing() const override { return coarsest_; }
+
+  double start_density(double r) const override {
+    if (!density_.empty()) return r < density_.last() ? std::max(0.0, density_.value(r)) : 0.0;
+    constexpr double width = 1.2;  // [bohr], as the elements of goedecker_table.cpp have on average
+    const double a = 0.5 / (width * width);
+    return table_.valence * std::pow(a / std::numbers::pi, 1.5) * std::exp(-a * r * r);
+  }
+
+private:
+  struct Channel {
+    std::vector<CubicSpline> shapes;
+    std::vector<std::size_t> numbers;  ///< in the table
+    double radius = 0;
+  };
+
+  const CubicSpline* shape_of(int l, int i) const {
+    return i >= 0 && i < projectors(l) ? &channels_[at(l)].shapes[at(i)] : nullptr;
+  }
+
+  Tabulated table_;
+  double tail_ = 0;
+  CubicSpline local_, density_;
+  std::array<Channel, most_l + 1> channels_;
+  int largest_l_ = -1;
+  double coarsest_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Pseudopotential> make_tabulated(Tabulated table) {
+  return std::make_shared<const TabulatedPseudopotential>(std::move(table));
+}
+
+}  // namespace halocline::tddft::detail
