@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "halocline/tddft/io/cube.hpp"
+
+#include "halocline/tddft/io/detail/parallel_file.hpp"
+#include "halocline/tddft/pseudopotential/pseudopotential.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace halocline::tddft {
+namespace {
+
+constexpr std::array<std::string_view, 87> symbols{
+    "",   "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",  "S",  "Cl",
+    "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br",
+    "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",
+    "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu",
+    "Hf", "Ta", "W",  "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
+
+/// 0, the cube format's ghost atom, for what is no element.
+std::ptrdiff_t atomic_number(const std::string& symbol) {
+  const auto found = std::find(symbols.begin(), symbols.end(), symbol);
+  return found == symbols.end() ? 0 : found - symbols.begin();
+}
+
+std::string cube_text(const System& system, const std::vector<double>& values, const std::string& comment) {
+  const Grid& grid = system.grid;
+  fmt::memory_buffer out;
+  auto to = std::back_inserter(out);
+  std::string line = comment;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::format_to(to, "{}\nHalocline; lengths in bohr, values in atomic units, z runs fastest\n", line);
+  fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", system.atoms.size(), grid.position(0, 0),
+                 grid.position(1, 0), grid.position(2, 0));
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    std::array<double, 3> step{};
+    step[a] = grid.spacing[a];
+    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", grid.extent[a], step[0], step[1], step[2]);
+  }
+  for (const Atom& atom : system.atoms) {
+    const Pseudopotential& species = *system.species[static_cast<std::size_t>(atom.species)];
+    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f} {:12.6f}\n", atomic_number(species.symbol()),
+                   species.valence(), atom.position[0], atom.position[1], atom.position[2]);
+  }
+  for (std::int64_t x = 0; x < grid.extent[0]; ++x)
+    for (std::int64_t y = 0; y < grid.extent[1]; ++y)
+      for (std::int64_t z = 0; z < grid.extent[2]; ++z) {
+        const bool last = z % 6 == 5 || z + 1 == grid.extent[2];
+        fmt::format_to(to, " {:17.10e}{}",
+                       values[static_cast<std::size_t>(x + grid.extent[0] * (y + grid.extent[1] * z))],
+                       last ? "\n" : "");
+      }
+  return fmt::to_string(out);
+}
+
+}  // namespace
+
+std::vector<double> gathered(const Decomposition& decomposition, std::span<const double> values) {
+  const Grid& grid = decomposition.grid();
+  const std::vector<std::byte> bytes = decomposition.space().gather(std::as_bytes(values), 0);
+  if (decomposition.space().rank() != 0) return {};
+  std::vector<double> whole(static_cast<std::size_t>(grid.points()));
+  const std::byte* from = bytes.data();
+  for (int rank = 0; rank < decomposition.space().size(); ++rank) {
+    const Box box = decomposition.box_of(rank);
+    const auto row = static_cast<std::size_t>(box.extent[0]) * sizeof(double);
+    for (std::int64_t z = 0; z < box.extent[2]; ++z)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y, from += row)
+        std::memcpy(whole.data() + box.offset[0] +
+                        grid.extent[0] * (box.offset[1] + y + grid.extent[1] * (box.offset[2] + z)),
+                    from, row);
+  }
+  return whole;
+}
+
+void write_cube(const std::string& path, const System& system, const Decomposition& decomposition,
+                std::span<const double> values, const std::string& comment) {
+  const comm::Communicator& world = decomposition.world();
+  const std::vector<double> whole = gathered(decomposition, values);
+  std::string text;
+  comm::on_every_rank(world, [&] {
+    if (world.rank() == 0) text = cube_text(system, whole, comment);
+  });
+  detail::WriteFile file(world, path, 0);
+  comm::on_every_rank(world, [&] {
+    if (world.rank() == 0) file.write(0, std::as_bytes(std::span(text)));
+  });
+  file.finish();
+}
+
+}  // namespace halocline::tddft

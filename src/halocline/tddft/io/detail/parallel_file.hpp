@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// One file, many processes: everybody moves its own bytes at their offsets.
+///
+/// A new file grows under the name PATH.writing and takes the name PATH only after every process has written and synced
+/// its part without error, so that a crash or a full disk leaves what PATH held before.
+
+#include "halocline/comm/communicator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace halocline::tddft::detail {
+
+/// An open file of the system; closed at the end. Movable.
+class FileHandle {
+public:
+  FileHandle() = default;
+  /// @param flags  as of open(2). @throws FileError
+  FileHandle(const std::string& path, int flags);
+  FileHandle(FileHandle&& other) noexcept;
+  FileHandle& operator=(FileHandle&& other) noexcept;
+  ~FileHandle();
+
+  int number() const noexcept { return number_; }
+  bool is_open() const noexcept { return number_ >= 0; }
+
+private:
+  int number_ = -1;
+};
+
+/// A file to read from, by one process on its own.
+class ReadFile {
+public:
+  /// @throws FileError  missing, not readable, no regular file
+  explicit ReadFile(std::string path);
+  const std::string& path() const noexcept { return path_; }
+  std::int64_t size() const noexcept { return size_; }
+  /// @param what  the record, for the error. @throws FileError  the file ends before, with both lengths
+  void read(std::int64_t offset, std::span<std::byte> bytes, const std::string& what) const;
+
+private:
+  std::string path_;
+  FileHandle handle_;
+  std::int64_t size_ = 0;
+};
+
+/// A file that a group writes.
+class WriteFile {
+public:
+  /// Creates PATH.writing with its final size. @throws FileError  on every rank. Collective: yes.
+  WriteFile(const comm::Communicator& group, std::string path, std::int64_t size);
+  WriteFile(const WriteFile&) = delete;
+  WriteFile& operator=(const WriteFile&) = delete;
+  /// Removes PATH.writing unless it has been finished.
+  ~WriteFile();
+
+  /// Collective: no. @throws FileError  here alone
+  void write(std::int64_t offset, std::span<const std::byte> bytes);
+  /// Syncs on every rank, then renames. Call it where every rank has written without error.
+  /// @throws FileError  on every rank. Collective: yes.
+  void finish();
+
+private:
+  comm::Communicator group_;
+  std::string path_, temporary_;
+  FileHandle handle_;
+  bool made_ = false;  ///< by this rank, and not yet renamed
+};
+
+}  // namespace halocline::tddft::detail
