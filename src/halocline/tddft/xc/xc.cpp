@@ -39,6 +39,7 @@ struct Named {
 
 const std::vector<Named>& functionals() {
   static const std::vector<Named> known{{"pz", {XC_LDA_X, XC_LDA_C_PZ}},
+                                        {"pz-mod", {XC_LDA_X, XC_LDA_C_PZ_MOD}},
                                         {"pw", {XC_LDA_X, XC_LDA_C_PW_MOD}},
                                         {"pade", {XC_LDA_XC_TETER93}},
                                         {"x", {XC_LDA_X}},

@@ -3,8 +3,9 @@
 /// @file
 /// Exchange and correlation in the local density approximation, by libxc.
 ///
-/// Names: "pz" (Perdew and Zunger 1981), "pw" (Perdew and Wang 1992, the modified constants), "pade" (Goedecker, Teter
-/// and Hutter 1996), "x" (exchange alone), "none".
+/// Names: "pz" (Perdew and Zunger 1981), "pz-mod" (the same with constants in more digits, so that energy and potential
+/// are continuous at r_s = 1, where "pz" jumps by 3e-5 hartree), "pw" (Perdew and Wang 1992, the modified constants),
+/// "pade" (Goedecker, Teter and Hutter 1996), "x" (exchange alone), "none".
 
 #include <memory>
 #include <span>
