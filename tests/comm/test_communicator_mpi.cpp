@@ -131,6 +131,31 @@ TEST_CASE("communicator: gathers keep rank order and unequal lengths") {
   CHECK_THROWS_AS(static_cast<void>(world.gather(bytes_of(mine), world.size())), core::InvalidArgument);
 }
 
+TEST_CASE("communicator: an all-to-all takes block r to rank r, and there and back is where it was") {
+  const Communicator world = comm::world();
+  const auto ranks = static_cast<std::size_t>(world.size());
+  for (const std::size_t length : {0u, 1u, 3u, 4099u}) {
+    CAPTURE(length);
+    const auto value = [&](std::size_t from, std::size_t to, std::size_t i) {
+      return static_cast<std::byte>((31 * from + 7 * to + i) % 251);
+    };
+    const auto me = static_cast<std::size_t>(world.rank());
+    std::vector<std::byte> mine(ranks * length), all(mine.size()), again(mine.size());
+    for (std::size_t to = 0; to < ranks; ++to)
+      for (std::size_t i = 0; i < length; ++i) mine[to * length + i] = value(me, to, i);
+    world.all_to_all(mine, all);
+    bool right = true;
+    for (std::size_t from = 0; from < ranks; ++from)
+      for (std::size_t i = 0; i < length; ++i) right = right && all[from * length + i] == value(from, me, i);
+    CHECK(right);
+    world.all_to_all(all, again);
+    CHECK(again == mine);
+  }
+  std::vector<std::byte> few(ranks), more(2 * ranks), odd(ranks + 1);
+  CHECK_THROWS_AS(world.all_to_all(few, more), core::InvalidArgument);
+  if (ranks > 1) CHECK_THROWS_AS(world.all_to_all(odd, odd), core::InvalidArgument);
+}
+
 TEST_CASE("communicator: messages keep their order, to others and to oneself") {
   const Communicator world = comm::world();
   const int to = (world.rank() + 1) % world.size(), from = (world.rank() + world.size() - 1) % world.size();
