@@ -16,6 +16,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -49,6 +50,11 @@ void bind_qcd_gauge(nb::module_& m);
 void bind_qcd_io(nb::module_& m);
 void bind_qcd_measure(nb::module_& m);
 void bind_qcd_solver(nb::module_& m);
+void bind_tddft_system(nb::module_& m);
+void bind_tddft_model(nb::module_& m);
+void bind_tddft_propagate(nb::module_& m);
+void bind_tddft_spectrum(nb::module_& m);
+void bind_tddft_files(nb::module_& m);
 void bind_bench(nb::module_& m);
 
 /// A NumPy array that owns the values.

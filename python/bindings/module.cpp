@@ -76,6 +76,12 @@ NB_MODULE(_halocline, m) {
   bind_qcd_io(qcd);
   bind_qcd_measure(qcd);
   bind_qcd_solver(qcd);
+  auto tddft = submodule("tddft");
+  bind_tddft_system(tddft);
+  bind_tddft_model(tddft);
+  bind_tddft_propagate(tddft);
+  bind_tddft_spectrum(tddft);
+  bind_tddft_files(tddft);
   auto bench = submodule("bench");
   bind_bench(bench);
 }

@@ -5,9 +5,9 @@
     u = hc.qcd.read_gauge("cfg.lime")
     print(hc.qcd.plaquette(u))
 
-`hc.qcd` is lattice QCD, `hc.comm` the processes it runs on, `hc.mapping` where to put them on a torus network. Fields
-are NumPy arrays in canonical order, `[t][z][y][x]...`, the part that this process holds. The rooms are loaded when
-first named.
+`hc.qcd` is lattice QCD, `hc.tddft` electrons in molecules and crystals and their motion in time, `hc.comm` the
+processes they run on, `hc.mapping` where to put these on a torus network. Fields are NumPy arrays in canonical order,
+`[t][z][y][x]...`, the part that this process holds. The rooms are loaded when first named.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from halocline.errors import Error, FileError, Interrupted, InvalidArgument
+from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 if TYPE_CHECKING:
-    from halocline import comm, mapping, qcd
+    from halocline import comm, mapping, qcd, tddft
 
 
 def _prepare_threads() -> None:
@@ -41,11 +41,11 @@ def _prepare_threads() -> None:
 _local_ranks = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 _prepare_threads()
 
-__all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "comm", "mapping", "qcd"]
+__all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "NotConverged", "comm", "mapping", "qcd", "tddft"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("comm", "mapping", "qcd"):
+    if name in ("comm", "mapping", "qcd", "tddft"):
         return importlib.import_module(f"halocline.{name}")
     if name == "__version__":
         return importlib.import_module("halocline._halocline").core.version

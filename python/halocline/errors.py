@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three errors that Halocline raises, each one sentence: what was given, what was expected, what to do.
+"""The errors that Halocline raises, each one sentence: what was given, what was expected, what to do.
 
-They mirror `halocline/core/error.hpp`; the bindings translate the C++ ones into these classes. Each is also one of
-Python's own errors, so `except ValueError` and `except OSError` do what they say.
+The first three mirror `halocline/core/error.hpp`; the bindings translate the C++ ones into these classes. Each is also
+one of Python's own errors, so `except ValueError` and `except OSError` do what they say.
 """
 
 
@@ -26,3 +26,7 @@ class FileError(Error, OSError):
 
 class Interrupted(Error):
     """The run was asked to stop (Ctrl-C, SIGTERM) and did so at a safe point; on the command line, exit status 130."""
+
+
+class NotConverged(Error):
+    """An iteration ended before it reached what was asked for; on the command line, exit status 3."""

@@ -2,7 +2,8 @@
 """The `halocline` command: its groups, and how every command ends.
 
 Exit status 0: done. 2: the user's mistake (arguments, run file, input or output files), said in one sentence. 1:
-anything else that stopped the work, such as a solver that did not converge. 130: stopped by Ctrl-C or SIGTERM.
+anything else that stopped the work, such as a solver that did not converge. 3: a ground state that did not converge.
+130: stopped by Ctrl-C or SIGTERM.
 
 Under an MPI launcher the first rank speaks for all. An error that every rank met ends every rank in order; an error
 that some ranks never learn of ends the whole job, so that none is left hanging.
@@ -20,7 +21,7 @@ import typer
 from typer.exceptions import Abort, Exit, TyperException
 
 from halocline.comm import launched_rank
-from halocline.errors import Error, FileError, Interrupted, InvalidArgument
+from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 SECONDS_TO_AGREE = 10.0
 
@@ -29,7 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Stencil physics at the strong-scaling limit: lattice QCD from a gauge configuration to a hadron spectrum.",
+    help="Stencil physics at the strong-scaling limit: lattice QCD, and electron dynamics by real-time TDDFT.",
 )
 
 
@@ -49,12 +50,13 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import bench, doctor, gauge, map, report, spectrum
+    from halocline.cli import bench, doctor, gauge, map, report, spectrum, tddft
 
     qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")
+    app.add_typer(tddft.app, name="tddft")
     app.add_typer(bench.app, name="bench")
     app.add_typer(map.app, name="map")
     report.add_to(app)
@@ -73,6 +75,8 @@ def outcome(error: BaseException) -> tuple[int, str]:
         return 130, str(error)
     if isinstance(error, (InvalidArgument, FileError)):
         return 2, str(error)
+    if isinstance(error, NotConverged):
+        return 3, str(error)
     if isinstance(error, Error):
         return 1, str(error)
     if isinstance(error, MemoryError):

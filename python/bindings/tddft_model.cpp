@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// tddft: a system on its processes, the state of its electrons, the ground state, orbital and cube files.
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/ground_state.hpp"
+#include "tddft.hpp"
+
+namespace halocline::bindings {
+
+nb::dict to_dict(const tddft::Energies& energy) {
+  nb::dict d;
+  d["total"] = energy.total;
+  d["kinetic"] = energy.kinetic;
+  d["hartree"] = energy.hartree;
+  d["ion_local"] = energy.ion_local;
+  d["ion_nonlocal"] = energy.ion_nonlocal;
+  d["xc"] = energy.xc;
+  d["ion_ion"] = energy.ion_ion;
+  d["entropy"] = energy.entropy;
+  return d;
+}
+
+tddft::HartreeShare hartree_share_of(const std::string& name) {
+  if (name == "auto") return tddft::HartreeShare::automatic;
+  if (name == "redundant") return tddft::HartreeShare::redundant;
+  if (name == "shared") return tddft::HartreeShare::shared;
+  throw core::InvalidArgument("hartree is \"" + name + "\"; auto, redundant or shared expected");
+}
+
+std::string name_of(tddft::HartreeShare share) {
+  if (share == tddft::HartreeShare::redundant) return "redundant";
+  return share == tddft::HartreeShare::shared ? "shared" : "auto";
+}
+
+namespace {
+
+using namespace tddft;
+using Counts = std::array<int, 5>;
+
+ModelOptions model_options(const std::string& xc, const std::string& hartree, const std::string& transport, bool odd) {
+  ModelOptions options;
+  options.xc = xc;
+  options.hartree = hartree_share_of(hartree);
+  options.transport = transport;
+  options.odd_allowed = odd;
+  return options;
+}
+
+nb::dict counts_of(const Model& model) {
+  const ProcessCounts& counts = model.decomposition().counts();
+  nb::dict d;
+  d["k"] = counts.channels;
+  d["orbitals"] = counts.orbitals;
+  d["space"] = counts.space;
+  d["text"] = counts.text();
+  return d;
+}
+
+nb::dict hartree_of(Model& model) {
+  const Hartree& hartree = model.hartree();
+  nb::dict d;
+  d["share"] = name_of(hartree.share());
+  d["seconds_redundant"] = hartree.seconds_redundant();
+  d["seconds_shared"] = hartree.seconds_shared();
+  return d;
+}
+
+ScfOptions scf_options(const nb::dict& d) {
+  ScfOptions o;
+  o.tolerance = nb::cast<double>(d["tolerance"]);
+  o.energy_tolerance = nb::cast<double>(d["energy_tolerance"]);
+  o.eigen_tolerance = nb::cast<double>(d["eigen_tolerance"]);
+  o.max_iterations = nb::cast<int>(d["max_iterations"]);
+  o.eigensolver = nb::cast<std::string>(d["eigensolver"]);
+  o.filter_degree = nb::cast<int>(d["filter_degree"]);
+  o.mixing = nb::cast<std::string>(d["mixing"]);
+  o.mixing_weight = nb::cast<double>(d["mixing_weight"]);
+  o.mixing_history = nb::cast<int>(d["mixing_history"]);
+  o.temperature = nb::cast<double>(d["temperature"]);
+  o.fixed_spin = nb::cast<bool>(d["fixed_spin"]);
+  o.spin_moment = nb::cast<double>(d["spin_moment"]);
+  o.seed = nb::cast<std::uint64_t>(d["seed"]);
+  return o;
+}
+
+nb::dict to_dict(const ScfStep& step) {
+  nb::dict d;
+  d["iteration"] = step.iteration;
+  d["energy"] = bindings::to_dict(step.energy);
+  d["energy_change"] = step.energy_change;
+  d["density_residual"] = step.density_residual;
+  d["eigen_residual"] = step.eigen_residual;
+  d["gap"] = step.gap;
+  d["seconds"] = step.seconds;
+  return d;
+}
+
+nb::dict solve(Model& model, State& state, const nb::dict& given, const std::function<bool(nb::dict)>& progress) {
+  const ScfOptions options = scf_options(given);
+  GroundState found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = solve_ground_state(model, state, options, [&progress](const ScfStep& step) {
+      const nb::gil_scoped_acquire lock;
+      return progress(to_dict(step));
+    });
+  }
+  nb::dict d;
+  d["converged"] = found.converged;
+  d["reason"] = found.reason;
+  d["energy"] = bindings::to_dict(found.energy);
+  d["fermi_level"] = found.fermi_level;
+  d["gap"] = found.gap;
+  nb::list history;
+  for (const ScfStep& step : found.history) history.append(to_dict(step));
+  d["history"] = history;
+  return d;
+}
+
+ArrayOut<double> flat(const std::vector<double>& values) {
+  return to_numpy(std::vector<double>(values), {values.size()});
+}
+
+void bind_state(nb::module_& m) {
+  nb::class_<State>(m, "State", "Orbitals of this process, occupations, eigenvalues, density.")
+      .def_prop_ro(
+          "occupations", [](const State& s) { return flat(s.occupations); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "eigenvalues", [](const State& s) { return flat(s.eigenvalues); }, nb::rv_policy::move)
+      .def("copy", [](const State& s) { return State(s); });
+}
+
+}  // namespace
+
+void bind_tddft_model(nb::module_& m) {
+  using Released = nb::call_guard<nb::gil_scoped_release>;
+  bind_state(m);
+  nb::class_<Model>(m, "Model", "A system on its processes.")
+      .def(
+          "__init__",
+          [](Model* self, const System& system, const comm::Communicator& world, const std::optional<Counts>& counts,
+             const std::string& xc, const std::string& hartree, const std::string& transport, bool odd) {
+            const ModelOptions options = model_options(xc, hartree, transport, odd);
+            const nb::gil_scoped_release unlocked;
+            const ProcessCounts chosen =
+                counts ? ProcessCounts{(*counts)[0], (*counts)[1], {(*counts)[2], (*counts)[3], (*counts)[4]}}
+                       : choose_counts(world.size(), system);
+            new (self) Model(system, world, chosen, options);
+          },
+          "system"_a, "communicator"_a, "counts"_a.none(), "xc"_a, "hartree"_a = "auto", "transport"_a = "auto",
+          "odd_allowed"_a = false, "Collective.")
+      .def_prop_ro("counts", &counts_of, "Processes over k, orbitals and space.")
+      .def_prop_ro("hartree", &hartree_of, "How the Hartree potential is shared, and what a trial of each way took.")
+      .def_prop_ro("ion_ion_energy", &Model::ion_ion_energy)
+      .def_prop_ro("communicator", [](const Model& model) { return model.decomposition().world(); })
+      .def("empty_state", &Model::empty_state, Released())
+      .def(
+          "energies",
+          [](Model& model, const State& state) {
+            Energies energy;
+            {
+              const nb::gil_scoped_release unlocked;
+              energy = model.energies(state);
+            }
+            return to_dict(energy);
+          },
+          "state"_a, "Collective.");
+  m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
+  m.def("forces", &forces, "model"_a, "state"_a, Released(), "[hartree/bohr] Collective.");
+}
+
+}  // namespace halocline::bindings

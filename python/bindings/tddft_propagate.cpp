@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// tddft: electrons in time.
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/propagate/propagator.hpp"
+#include "tddft.hpp"
+
+namespace halocline::bindings {
+namespace {
+
+using namespace tddft;
+
+Pulse pulse_from(const nb::dict& d) {
+  Pulse pulse;
+  pulse.shape = nb::cast<std::string>(d["shape"]);
+  pulse.amplitude = nb::cast<double>(d["amplitude"]);
+  pulse.frequency = nb::cast<double>(d["frequency"]);
+  pulse.duration = nb::cast<double>(d["duration"]);
+  pulse.centre = nb::cast<double>(d["centre"]);
+  pulse.phase = nb::cast<double>(d["phase"]);
+  pulse.direction = nb::cast<Vec3>(d["direction"]);
+  return pulse;
+}
+
+Field field_from(const nb::dict& d) {
+  Field field;
+  const auto gauge = nb::cast<std::string>(d["gauge"]);
+  if (gauge != "length" && gauge != "velocity")
+    throw core::InvalidArgument("gauge is \"" + gauge + "\"; length or velocity expected");
+  field.gauge = gauge == "length" ? Gauge::length : Gauge::velocity;
+  field.kick = nb::cast<Vec3>(d["kick"]);
+  for (nb::handle pulse : nb::cast<nb::list>(d["pulses"]))
+    field.pulses.push_back(pulse_from(nb::cast<nb::dict>(pulse)));
+  field.table_times = nb::cast<std::vector<double>>(d["table_times"]);
+  field.table_fields = nb::cast<std::vector<Vec3>>(d["table_fields"]);
+  return field;
+}
+
+PropagateOptions propagate_options(const nb::dict& d) {
+  PropagateOptions options;
+  options.time_step = nb::cast<double>(d["time_step"]);
+  options.scheme = nb::cast<std::string>(d["scheme"]);
+  options.energy_every = nb::cast<int>(d["energy_every"]);
+  options.exponential_tolerance = nb::cast<double>(d["exponential_tolerance"]);
+  options.correction_tolerance = nb::cast<double>(d["correction_tolerance"]);
+  return options;
+}
+
+nb::dict to_dict(const Record& record) {
+  nb::dict d;
+  d["step"] = record.step;
+  d["time"] = record.time;
+  d["vector_potential"] = record.vector_potential;
+  d["electric_field"] = record.electric_field;
+  d["current"] = record.current;
+  d["dipole"] = record.dipole;
+  d["norm"] = record.norm;
+  if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
+  d["prediction_error"] = record.prediction_error;
+  return d;
+}
+
+template <Record (Propagator::*what)()>
+nb::dict recorded(Propagator& propagator) {
+  Record record;
+  {
+    const nb::gil_scoped_release unlocked;
+    record = (propagator.*what)();
+  }
+  return to_dict(record);
+}
+
+}  // namespace
+
+void bind_tddft_propagate(nb::module_& m) {
+  using Released = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<Propagator>(m, "Propagator", "Orbitals in time. Every method but the properties is collective.")
+      .def(
+          "__init__",
+          [](Propagator* self, Model& model, State& state, const nb::dict& field, const nb::dict& options) {
+            Field light = field_from(field);
+            const PropagateOptions chosen = propagate_options(options);
+            const nb::gil_scoped_release unlocked;
+            new (self) Propagator(model, state, std::move(light), chosen);
+          },
+          "model"_a, "state"_a, "field"_a, "options"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def_prop_ro("step_limit", &Propagator::step_limit, "Largest stable time step [a.u.].")
+      .def_prop_ro("time_step", &Propagator::time_step, "[a.u.]")
+      .def_prop_ro("steps_done", &Propagator::steps_done)
+      .def("kick", &Propagator::kick, Released())
+      .def("step", &recorded<&Propagator::step>)
+      .def("observe", &recorded<&Propagator::observe>)
+      .def("excited", &Propagator::excited, "ground"_a, Released(), "Electrons that have left the ground state.")
+      .def("resume", &Propagator::resume, "steps_done"_a, Released());
+  m.def(
+      "field_of",
+      [](const nb::dict& field, const std::vector<double>& times) {
+        const Field light = field_from(field);
+        std::vector<double> values;
+        for (const double t : times)
+          for (const Vec3& v : {light.electric_field(t), light.vector_potential(t)})
+            values.insert(values.end(), v.begin(), v.end());
+        return to_numpy(std::move(values), {times.size(), 2, 3});
+      },
+      "field"_a, "times"_a, "E and A at these times, shape (times, 2, 3) [a.u.].");
+}
+
+}  // namespace halocline::bindings

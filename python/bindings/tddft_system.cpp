@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// tddft: pseudopotentials and systems.
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/pseudopotential/goedecker.hpp"
+#include "halocline/tddft/pseudopotential/ky.hpp"
+#include "halocline/tddft/pseudopotential/pseudopotential.hpp"
+#include "halocline/tddft/pseudopotential/upf.hpp"
+#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/xc/xc.hpp"
+#include "tddft.hpp"
+
+namespace halocline::bindings {
+namespace {
+
+using namespace tddft;
+using AtomEntry = std::pair<int, Vec3>;
+using JelliumEntry = std::tuple<double, double, Vec3>;
+
+void bind_pseudopotential(nb::module_& m) {
+  nb::class_<Pseudopotential>(m, "Pseudopotential", "A separable norm-conserving pseudopotential.")
+      .def_prop_ro("symbol", &Pseudopotential::symbol)
+      .def_prop_ro("origin", &Pseudopotential::origin)
+      .def_prop_ro("valence", &Pseudopotential::valence)
+      .def_prop_ro("functional", &Pseudopotential::functional, "That it was made for; empty where unknown.")
+      .def_prop_ro("coarsest_spacing", &Pseudopotential::coarsest_spacing, "[bohr]")
+      .def_prop_ro("largest_l", &Pseudopotential::largest_l)
+      .def("projectors", &Pseudopotential::projectors, "l"_a)
+      .def("local", &Pseudopotential::local, "r"_a, "V_local(r) [hartree], r in bohr.")
+      .def("projector", &Pseudopotential::projector, "l"_a, "i"_a, "r"_a)
+      .def("coupling", &Pseudopotential::coupling, "l"_a, "i"_a, "j"_a);
+  m.def(
+      "goedecker", [](const std::string& symbol, int valence) { return goedecker(symbol, valence); }, "symbol"_a,
+      "valence"_a = 0);
+  m.def("goedecker_symbols", &goedecker_symbols);
+  m.def("goedecker_valences", [](const std::string& symbol) { return goedecker_valences(symbol); }, "symbol"_a);
+  m.def(
+      "read_ky",
+      [](const std::string& path, const std::string& symbol, int local) { return read_ky(path, symbol, local); },
+      "path"_a, "symbol"_a, "local"_a = -1);
+  m.def("read_upf", [](const std::string& path) { return read_upf(path); }, "path"_a);
+  m.def(
+      "functional_warning",
+      [](const Pseudopotential& p, const std::string& xc) { return functional_warning(p, xc).value_or(""); },
+      "pseudopotential"_a, "xc"_a, "A sentence where they do not fit, else an empty text.");
+  m.def("functionals", &ExchangeCorrelation::names);
+}
+
+/// The constructor of System, whose arguments are named in Python.
+void make_system(System* self, const std::array<std::int64_t, 3>& extent, const Vec3& spacing, bool periodic,
+                 const std::vector<PseudopotentialPtr>& species, const std::vector<AtomEntry>& atoms,
+                 const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
+                 bool gamma_centred, int spins, double electrons, int states) {
+  System made;
+  made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
+  made.species = species;
+  for (const auto& [index, position] : atoms) made.atoms.push_back({index, position});
+  if (jellium) made.jellium = JelliumSphere{std::get<0>(*jellium), std::get<1>(*jellium), std::get<2>(*jellium)};
+  made.channels = monkhorst_pack(made.grid, mesh, shift, gamma_centred, spins);
+  made.spins = spins;
+  made.electrons = electrons;
+  made.states = states;
+  new (self) System(std::move(made));
+}
+
+}  // namespace
+
+void bind_tddft_system(nb::module_& m) {
+  bind_pseudopotential(m);
+  nb::class_<System>(m, "System", "Atoms or jellium on a grid, with k-points and spin.")
+      .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
+           "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a)
+      .def_ro("electrons", &System::electrons)
+      .def_ro("states", &System::states)
+      .def_ro("spins", &System::spins)
+      .def_prop_ro("extent", [](const System& s) { return s.grid.extent; })
+      .def_prop_ro("spacing", [](const System& s) { return s.grid.spacing; })
+      .def_prop_ro("volume", [](const System& s) { return s.grid.volume(); })
+      .def_prop_ro(
+          "channels",
+          [](const System& s) {
+            std::vector<std::tuple<Vec3, double, int>> channels;
+            for (const Channel& c : s.channels) channels.emplace_back(c.k, c.weight, c.spin);
+            return channels;
+          },
+          "k [1/bohr], weight and spin of each.");
+  m.def("validate", &validate, "system"_a, "odd_allowed"_a = false,
+        "Raises InvalidArgument for what cannot be computed, whatever the number of processes.");
+}
+
+}  // namespace halocline::bindings

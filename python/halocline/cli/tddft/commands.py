@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three commands; what they do is in halocline/tddft/jobs.py."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halocline.cli.common import Json
+from halocline.cli.console import Console, speaks, write_json
+from halocline.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from halocline.tddft.runfile import Run
+
+RunFile = Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")]
+Example = Annotated[bool, typer.Option("--example", help="Print a commented run file and stop.")]
+
+
+def add_to(group: typer.Typer) -> None:
+    group.command(name="ground-state")(ground_state)
+    group.command()(propagate)
+    group.command()(spectrum)
+
+
+def run_of(run_file: str | None, example: bool, command: str) -> Run | None:
+    """The run to work on; None when the example was asked for, which is then printed."""
+    from halocline.tddft.runfile import example_run_file, read_run_file
+
+    if example:
+        if speaks():
+            print(example_run_file(), end="")
+        return None
+    if run_file is None:
+        raise InvalidArgument(f"a run file is missing; `halocline tddft {command} --example` prints one to start from.")
+    return read_run_file(run_file)
+
+
+@contextlib.contextmanager
+def console_of(run: Run, suffix: str) -> Iterator[Console]:
+    """A console that hears signals and keeps the log beside the results."""
+    console = Console()
+    with console.hears_signals():
+        console.keep_log(run.output.path(f"{suffix}.log"))
+        try:
+            yield console
+        finally:
+            console.close()
+
+
+def numbers(run: Run, json: Path | None, results: list[Path]) -> None:
+    """Writes the JSON files that were asked for: one by name (a list where there are several results), and one beside
+    each result."""
+    from halocline.tddft.results import as_json
+
+    if not speaks():
+        return
+    if run.output.json:
+        for path in results:
+            write_json(path.with_suffix(".json"), as_json(path))
+    if json is not None:
+        every = [as_json(path) for path in results]
+        write_json(json, every[0] if len(every) == 1 else every)
+
+
+def ground_state(run_file: RunFile = None, example: Example = False, json: Json = None) -> None:
+    """Atoms or jellium in, the self-consistent ground state out.
+
+    Numbers go to <output>_gs.h5 and orbitals beside it, with a log, a cube file of the density and a picture of the
+    convergence. Exit status 3 when it does not converge; what was reached is kept, marked so, and the same command goes
+    on from there.
+    """
+    from halocline.comm import communicator
+    from halocline.tddft import jobs
+
+    run = run_of(run_file, example, "ground-state")
+    if run is None:
+        return
+    with console_of(run, "_gs") as console:
+        job = jobs.GroundStateJob(run, communicator(), console)
+        ground = job.run()
+        numbers(run, json, [job.path])
+        ground.require_converged()
+
+
+def propagate(
+    run_file: RunFile = None,
+    example: Example = False,
+    json: Json = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Go on from a checkpoint, which must be there.")] = False,
+) -> None:
+    """Electrons in time after a kick or under pulses of light, from the ground state.
+
+    The ground state is computed first where its file is not there. Time series go to <output>_rt.h5. A run that was
+    stopped, by a signal, its wall_limit or a crash, goes on from its last checkpoint when the same command is given.
+    """
+    from halocline.comm import communicator
+    from halocline.tddft import jobs
+
+    run = run_of(run_file, example, "propagate")
+    if run is None:
+        return
+    with console_of(run, "_rt") as console:
+        job = jobs.PropagateJob(run, communicator(), console, must_restart=restart)
+        numbers(run, json, job.run())
+
+
+def spectrum(
+    run_file: RunFile = None,
+    example: Example = False,
+    json: Json = None,
+) -> None:
+    """The absorption spectrum or dielectric function of what `propagate` left: table, picture, peaks."""
+    from halocline.tddft import jobs
+
+    run = run_of(run_file, example, "spectrum")
+    if run is None:
+        return
+    with console_of(run, "_spectrum") as console:
+        if speaks():
+            numbers(run, json, [jobs.spectrum_job(run, console)])

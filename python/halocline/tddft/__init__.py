@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Electrons in real time: a molecule or a crystal goes in, ground state, motion and absorption spectrum come out.
+
+    system = hc.tddft.from_atoms(ase.build.molecule("C2H2"), spacing="0.25 angstrom", box=[10, 10, 10])
+    ground = hc.tddft.ground_state(system).require_converged()
+    series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
+    print(hc.tddft.spectrum(series).peaks_ev)
+
+Plain numbers are in Hartree atomic units, texts carry their unit. `hc.tddft.Halocline` is an ASE calculator.
+"""
+
+from halocline.tddft.calculator import Halocline
+from halocline.tddft.ground import GroundState, ground_state
+from halocline.tddft.motion import Series, propagate
+from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
+from halocline.tddft.spectra import Spectrum, spectrum
+from halocline.tddft.system import System, from_atoms
+
+__all__ = [
+    "GroundState", "Halocline", "Run", "Series", "Spectrum", "System", "example_run_file", "from_atoms", "ground_state",
+    "parse_run_file", "propagate", "read_run_file", "spectrum",
+]  # fmt: skip

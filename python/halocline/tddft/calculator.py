@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ASE calculator: `atoms.calc = hc.tddft.Halocline(spacing="0.2 angstrom", box=[8, 8, 8])`.
+
+Energies come in eV and forces in eV/angstrom, as ASE has them. Isolated atoms stand in the box where their coordinates
+put them when centre = False, which keeps the grid still while they move; so that is the default here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ase.calculators.calculator import Calculator, SCFError, all_changes
+
+from halocline.errors import NotConverged
+from halocline.reporter import Reporter
+from halocline.tddft.ground import GroundState, ground_state
+from halocline.tddft.system import from_atoms
+from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+
+
+class Halocline(Calculator):
+    """Kohn-Sham energies and forces.
+
+    system: the arguments of halocline.tddft.from_atoms: spacing, box, mesh, pseudopotential, functional, spin, ...
+    scf: keys of [scf]: tolerance, max_iterations, ...
+    comm: see halocline.comm; every process must ask for the same. reporter: hears the convergence table
+    What is asked for is computed anew when positions, cell or elements have changed; the last ground state is `ground`.
+    Raises InvalidArgument for what cannot be computed, ase's SCFError for what does not converge.
+    """
+
+    implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces"]
+
+    def __init__(
+        self, *, scf: dict[str, Any] | None = None, comm: Any = None, reporter: Reporter | None = None, **system: Any
+    ) -> None:
+        super().__init__()
+        self.system_keys = {"centre": False} | system
+        self.scf, self.comm, self.reporter = dict(scf or {}), comm, reporter
+        self.ground: GroundState | None = None
+
+    def calculate(
+        self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = tuple(all_changes)
+    ) -> None:
+        """See ASE. Collective."""
+        super().calculate(atoms, properties, system_changes)
+        self.results = {}
+        system = from_atoms(self.atoms, **self.system_keys)
+        try:
+            ground = ground_state(system, comm=self.comm, reporter=self.reporter, **self.scf).require_converged()
+        except NotConverged as error:
+            raise SCFError(str(error)) from None
+        self.ground = ground
+        # The free energy is what forces derive from; without smearing the two are one.
+        free = ground.energy["total"]
+        self.results = {
+            "energy": (free + 0.5 * ground.energy["entropy"]) * HARTREE_EV,
+            "free_energy": free * HARTREE_EV,
+        }
+        if ground.forces is not None:
+            self.results["forces"] = ground.forces * (HARTREE_EV / BOHR_ANGSTROM)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The self-consistent ground state: `ground_state(system)` computes it, a `GroundState` is what comes out.
+
+A GroundState holds the orbitals of this process and the numbers that all processes share. It can be written as an HDF5
+file of numbers with an orbital file beside it, and read again on any number of processes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.comm import communicator, on_root
+from halocline.errors import Interrupted, NotConverged
+from halocline.reporter import Reporter
+from halocline.tddft import results
+from halocline.tddft.runfile import Parallel, Scf
+from halocline.tddft.system import System
+from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+
+native = _halocline.tddft
+
+TABLE_HEAD = "  it   total energy [hartree]      change   density     eigen   gap [eV]   time [s]"
+
+
+@dataclasses.dataclass
+class GroundState:
+    """What an SCF left. Arrays in atomic units, the same on every process unless said otherwise."""
+
+    system: System
+    model: Any
+    """The system on its processes (of the library)."""
+    state: Any
+    """The orbitals of this process, occupations, eigenvalues and density (of the library)."""
+    converged: bool
+    reason: str
+    energy: dict[str, float]
+    """total, kinetic, hartree, ion_local, ion_nonlocal, xc, ion_ion, and entropy: temperature times entropy."""
+    fermi_level: float
+    gap: float
+    """0 for a metal."""
+    history: list[dict[str, float]]
+    forces: np.ndarray | None = None
+    """Shape (atoms, 3) [hartree/bohr]; None where they were not asked for."""
+    egg_box: float | None = None
+    """Spread of the energy as one atom moves between grid points [hartree], where it was measured."""
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Shape (channels, states) [hartree]; channels are k-points, first of spin up, then of spin down."""
+        return self.state.eigenvalues.reshape(-1, self.system.states)
+
+    @property
+    def occupations(self) -> np.ndarray:
+        """Shape (channels, states): electrons in each state, without the k-point's weight."""
+        return self.state.occupations.reshape(-1, self.system.states)
+
+    def density(self) -> np.ndarray | None:
+        """Shape (spins, z, y, x) [1/bohr^3] at the first process, None at the others. Collective."""
+        return native.gather_density(self.model, self.state)
+
+    def require_converged(self) -> GroundState:
+        """Itself. Raises NotConverged for anything less."""
+        if not self.converged:
+            raise NotConverged(not_converged(self))
+        return self
+
+
+def make_model(system: System, group: Any, parallel: Parallel) -> Any:
+    """The system on the processes of `group`. Collective. Raises InvalidArgument on every rank."""
+    counts = None
+    if any(v is not None for v in (parallel.k, parallel.orbitals, parallel.space)):
+        counts = (parallel.k or 1, parallel.orbitals or 1, *(parallel.space or (1, 1, 1)))
+    odd = system.run.scf.temperature > 0
+    return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
+
+
+def scf_options(system: System, scf: Scf) -> dict[str, Any]:
+    """What the library's ScfOptions are made of."""
+    values = {f.name: getattr(scf, f.name) for f in dataclasses.fields(scf) if f.name != "forces"}
+    chosen = system.run.system
+    return values | {"fixed_spin": chosen.fixed_moment, "spin_moment": chosen.moment}
+
+
+def ground_state(
+    system: System,
+    *,
+    comm: Any = None,
+    reporter: Reporter | None = None,
+    start: GroundState | None = None,
+    on_step: Callable[[list[dict[str, float]]], None] | None = None,
+    parallel: Parallel | None = None,
+    **scf: Any,
+) -> GroundState:
+    """Solves the Kohn-Sham equations to self-consistency.
+
+    comm: see halocline.comm; all processes of the run by default
+    start: orbitals to begin from, of the same system on the same processes
+    on_step: called after each iteration with the history so far
+    parallel: counts of processes, as in [parallel]; automatic by default
+    scf: keys of [scf], instead of those that the system was made with
+    Returns what was reached, converged or not: see GroundState.converged and require_converged(). Raises
+    InvalidArgument, and Interrupted when the reporter asks to stop. Collective.
+
+        ground = hc.tddft.ground_state(system, tolerance=1e-9).require_converged()
+    """
+    reporter = reporter or Reporter()
+    group = communicator(comm)
+    options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
+    model = start.model if start else make_model(system, group, parallel or system.run.parallel)
+    state = start.state if start else model.empty_state()
+    history: list[dict[str, float]] = []
+    stopped = False
+    with reporter.stage("ground state", 1.0) as advance:
+
+        def progress(step: dict[str, float]) -> bool:
+            nonlocal stopped
+            history.append(step)
+            if len(history) == 1:
+                reporter.line(TABLE_HEAD)
+            reporter.line(table_line(step))
+            advance(share_done(step, options), f"iteration {step['iteration']}, {remaining(history, options)}")
+            if on_step is not None:
+                on_step(history)
+            stopped = group.any(reporter.stop_requested())
+            return not stopped
+
+        found = native.solve_ground_state(model, state, scf_options(system, options), progress)
+    result = GroundState(
+        system, model, state, found["converged"], found["reason"], found["energy"], found["fermi_level"],
+        found["gap"], found["history"],
+    )  # fmt: skip
+    if stopped and not result.converged:
+        raise Interrupted("stopped before the ground state converged.")
+    if result.converged and options.forces and system.structure.symbols:
+        result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
+    return result
+
+
+def table_line(step: dict[str, float]) -> str:
+    """A line of the convergence table."""
+    return (
+        f"{step['iteration']:4d} {step['energy']['total']:24.12f}  {step['energy_change']:10.2e}"
+        f"{step['density_residual']:10.2e}{step['eigen_residual']:10.2e}{step['gap'] * HARTREE_EV:11.4f}"
+        f"{step['seconds']:11.2f}"
+    )
+
+
+def share_done(step: dict[str, float], options: Scf) -> float:
+    """How much of the way to convergence is gone, on the scale on which it goes evenly."""
+    parts = []
+    for value, goal in (
+        (step["density_residual"], options.tolerance),
+        (abs(step["energy_change"]), options.energy_tolerance),
+        (step["eigen_residual"], options.eigen_tolerance),
+    ):
+        if value > 0 and goal < 1:
+            parts.append(min(1.0, max(0.0, math.log(min(value, 1.0)) / math.log(goal))))
+    return min(parts, default=0.0)
+
+
+def remaining(history: list[dict[str, float]], options: Scf) -> str:
+    """A guess of the time left: the way goes on as it went."""
+    done, spent = share_done(history[-1], options), sum(h["seconds"] for h in history)
+    if len(history) < 3 or done <= 0.05:
+        return f"{spent:.0f} s so far"
+    return f"about {spent * (1 - done) / done:.0f} s left"
+
+
+def not_converged(ground: GroundState) -> str:
+    """The sentence of NotConverged."""
+    last = ground.history[-1] if ground.history else None
+    where = (
+        f" (density residual {last['density_residual']:.1e}, energy change {last['energy_change']:.1e} hartree, eigen "
+        f"residual {last['eigen_residual']:.1e} hartree)"
+        if last
+        else ""
+    )
+    return (
+        f"the ground state did not converge: {ground.reason} after {len(ground.history)} iterations{where}; raise "
+        "max_iterations, take more states, a smaller mixing_weight or a temperature."
+    )
+
+
+def summary(ground: GroundState) -> list[str]:
+    """Lines of the result."""
+    e = ground.energy
+    lines = [f"{'energy ' + part:<22}{e[part]:20.10f} hartree" for part in results.PARTS]
+    if e["entropy"]:
+        lines.append(f"{'temperature x entropy':<22}{e['entropy']:20.10f} hartree, part of the total with a minus")
+    lines.append(f"{'Fermi level':<22}{ground.fermi_level * HARTREE_EV:20.6f} eV")
+    lines.append(f"{'gap':<22}{ground.gap * HARTREE_EV:20.6f} eV")
+    if ground.egg_box is not None:
+        lines.append(f"{'egg-box error':<22}{ground.egg_box:20.2e} hartree, as an atom moves between grid points")
+    if ground.forces is not None:
+        unit = HARTREE_EV / BOHR_ANGSTROM
+        for symbol, f in zip(ground.system.structure.symbols, ground.forces * unit, strict=True):
+            lines.append(f"force on {symbol:<13}" + "".join(f"{v:12.6f}" for v in f) + " eV/angstrom")
+    return lines
+
+
+def chosen(ground_or_model: Any) -> dict[str, Any]:
+    """What was automatic in the parameters, settled."""
+    model = getattr(ground_or_model, "model", ground_or_model)
+    return {"processes": model.counts, "hartree": model.hartree}
+
+
+def write(ground: GroundState, path: Path) -> None:
+    """The numbers to `path`, the orbitals to a file beside it (orbital_file()). Collective. Raises FileError."""
+    density = ground.density()
+    native.write_orbitals(str(orbital_file(path)), ground.model, ground.state)
+    system = ground.system
+    channels = system.native.channels
+
+    def put() -> None:
+        attributes = {
+            "converged": ground.converged,
+            "reason": ground.reason,
+            "fermi_level": ground.fermi_level,
+            "gap": ground.gap,
+            "functional": system.functional,
+            "parameters": system.run.as_toml_values(),
+            "identity": system.identity(),
+            "chosen": chosen(ground),
+        }
+        data: dict[str, Any] = {f"energy/{part}": ground.energy[part] for part in results.PARTS}
+        data |= {
+            "entropy": ground.energy["entropy"],
+            "eigenvalues": ground.eigenvalues,
+            "occupations": ground.occupations,
+            "k": np.array([c[0] for c in channels]),
+            "weights": np.array([c[1] for c in channels]),
+            "spins": np.array([c[2] for c in channels]),
+            "density": density,
+            "positions": system.structure.positions,
+        }
+        if system.structure.symbols:
+            data["symbols"] = list(system.structure.symbols)
+        if ground.forces is not None:
+            data["forces"] = ground.forces
+        if ground.egg_box is not None:
+            data["egg_box"] = (ground.egg_box, "hartree")
+        for name in ("density_residual", "energy_change", "eigen_residual", "seconds"):
+            unit = {"seconds": "s", "density_residual": "1"}.get(name, "hartree")
+            data[f"history/{name}"] = (np.array([h[name] for h in ground.history]), unit)
+        data["history/total"] = (np.array([h["energy"]["total"] for h in ground.history]), "hartree")
+        results.write(path, "ground_state", attributes, data)
+
+    on_root(communicator(ground.model.communicator), put)
+
+
+def orbital_file(path: Path) -> Path:
+    """Where the orbitals of a result file lie."""
+    return path.with_suffix(".orbitals")
+
+
+def load(
+    path: Path, system: System, *, comm: Any = None, parallel: Parallel | None = None, occupied_only: bool = False
+) -> GroundState:
+    """A ground state that write() left, on the processes of `comm`.
+
+    occupied_only: leave out the highest states where no k-point has electrons in them
+    Raises FileError for a missing or damaged file, InvalidArgument for another system, NotConverged when it is marked
+    so. Collective.
+    """
+    group = communicator(comm)
+    attributes, data = on_root(group, lambda: _numbers(path, system))
+    if not attributes["converged"]:
+        raise NotConverged(f"{path}: this ground state did not converge ({attributes['reason']}).")
+    if occupied_only:
+        filled = np.flatnonzero(data["occupations"].any(axis=0))
+        system = system.with_states(int(filled[-1]) + 1)
+    model = make_model(system, group, parallel or system.run.parallel)
+    state = model.empty_state()
+    native.read_orbitals(str(orbital_file(path)), model, state)
+    energy = {part: float(data[f"energy/{part}"]) for part in results.PARTS} | {"entropy": float(data["entropy"])}
+    return GroundState(
+        system, model, state, True, attributes["reason"], energy, attributes["fermi_level"], attributes["gap"], [],
+        data.get("forces"),
+    )  # fmt: skip
+
+
+def _numbers(path: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
+    attributes, data = results.read(path, "ground_state")
+    advice = "compute its ground state anew, or name another [output] file"
+    results.refuse_other(path, attributes["identity"], system.identity(), advice)
+    return {n: attributes[n] for n in ("converged", "reason", "fermi_level", "gap")}, {
+        n: v for n, v in data.items() if n != "density" and not n.startswith("history/")
+    }

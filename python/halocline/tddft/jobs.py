@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work behind the three commands: run file in, files and lines of a log out.
+
+A job says every parameter first, keeps what it has reached on disk, and goes on from there when it is run again.
+Methods are collective; the first process alone writes files and speaks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from halocline import _halocline
+from halocline.comm import on_root
+from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
+from halocline.reporter import Reporter
+from halocline.tddft import ground as ground_module
+from halocline.tddft import plots, results, spectra
+from halocline.tddft.ground import GroundState, ground_state, make_model, orbital_file
+from halocline.tddft.motion import Series, duration, field_of, gauge_of, library_options, steps_of, time_line
+from halocline.tddft.runfile import Run
+from halocline.tddft.system import System
+from halocline.tddft.units import ATOMIC_TIME_FS
+
+native = _halocline.tddft
+
+SECONDS_BETWEEN_PLOTS = 20.0
+SECONDS_BETWEEN_AGREEMENTS = 0.2
+
+
+def head_lines(system: System, group: Any) -> list[str]:
+    """What every log begins with."""
+    core = _halocline.core
+    return [
+        f"halocline {core.version} ({core.revision}, {core.isa}), {group.size} processes of {core.threads()} threads",
+        *system.describe(),
+    ]
+
+
+def division_lines(model: Any) -> list[str]:
+    """How the processes and the Hartree potential are shared out, with what was measured."""
+    hartree = model.hartree
+    tried = (
+        f" (redundant {1e3 * hartree['seconds_redundant']:.3g} ms, shared {1e3 * hartree['seconds_shared']:.3g} ms)"
+        if hartree["seconds_redundant"] and hartree["seconds_shared"]
+        else ""
+    )
+    return [f"processes     {model.counts['text']}", f"hartree       {hartree['share']}{tried}"]
+
+
+def echo(run: Run, *sections: str) -> list[str]:
+    """Every key of some sections."""
+    values = run.as_toml_values()
+    return [f"  [{s}] {name} = {value}" for s in sections for name, value in values[s].items()]
+
+
+class GroundStateJob:
+    """`halocline tddft ground-state`."""
+
+    def __init__(self, run: Run, group: Any, reporter: Reporter, system: System | None = None) -> None:
+        """Refuses what cannot work."""
+        self.given, self.group, self.reporter = run, group, reporter
+        self.system = system or System(run)
+        self.path = run.output.path("_gs.h5")
+        self.drawn = 0.0
+
+    def run(self) -> GroundState:
+        """Computes, or goes on from an unconverged file, and writes. An unconverged result is marked so."""
+        say = self.reporter.line
+        for line in head_lines(self.system, self.group) + echo(self.given, "scf"):
+            say(line)
+        for sentence in self.system.warnings:
+            self.reporter.warning(sentence)
+        model = make_model(self.system, self.group, self.given.parallel)
+        for line in division_lines(model):
+            say(line)
+        ground = ground_state(
+            self.system,
+            comm=self.group,
+            reporter=self.reporter,
+            start=self._start(model),
+            on_step=self._plot_now_and_then,
+        )
+        if ground.converged and self.given.grid.egg_box and self.system.structure.symbols:
+            with self.reporter.stage("egg-box error"):
+                ground.egg_box = native.egg_box(
+                    self.system.native,
+                    self.group,
+                    self.system.functional,
+                    ground_module.scf_options(self.system, self.given.scf),
+                )
+        ground_module.write(ground, self.path)
+        for line in ground_module.summary(ground):
+            say(line)
+        say(f"results       {self.path}, orbitals {orbital_file(self.path)}")
+        if self.given.output.cube:
+            cube = self.given.output.path("_density.cube")
+            native.write_density_cube(
+                str(cube), ground.model, ground.state, f"density of {self.system.structure.formula()}"
+            )
+            say(f"density       {cube}")
+        if self.given.output.plots:
+            on_root(self.group, lambda: self._plot(ground.history))
+            say(f"picture       {self.given.output.path('_convergence.png')}")
+        if ground.converged:
+            say(f"converged in {len(ground.history)} iterations")
+        return ground
+
+    def _start(self, model: Any) -> GroundState:
+        """The orbitals of an earlier attempt at the same system, or none."""
+        state = model.empty_state()
+        ground = GroundState(self.system, model, state, False, "", {}, 0.0, 0.0, [])
+
+        def usable() -> bool:
+            if not (self.path.is_file() and orbital_file(self.path).is_file()):
+                return False
+            try:
+                there, _ = results.read(self.path, "ground_state")
+            except FileError:
+                return False
+            return results.first_difference(there["identity"], plain(self.system.identity())) is None
+
+        if on_root(self.group, usable):
+            try:
+                native.read_orbitals(str(orbital_file(self.path)), model, state)
+                self.reporter.line(f"start         from the orbitals of {orbital_file(self.path)}")
+            except FileError as error:
+                self.reporter.warning(f"{error} Starting from random orbitals.")
+                ground.state = model.empty_state()
+        return ground
+
+    def _plot_now_and_then(self, history: list[dict[str, Any]]) -> None:
+        now = time.monotonic()
+        if self.given.output.plots and self.group.rank == 0 and now - self.drawn > SECONDS_BETWEEN_PLOTS:
+            self._plot(history)
+            self.drawn = time.monotonic()
+
+    def _plot(self, history: list[dict[str, Any]]) -> None:
+        plots.convergence(self.given.output.path("_convergence.png"), history, self.system.structure.formula())
+
+
+def plain(value: Any) -> Any:
+    """As JSON gives it back."""
+    return json.loads(json.dumps(value))
+
+
+class PropagateJob:
+    """`halocline tddft propagate`: one run, or one along each axis."""
+
+    def __init__(self, run: Run, group: Any, reporter: Reporter, must_restart: bool = False) -> None:
+        self.given, self.group, self.reporter = run, group, reporter
+        p = run.propagate
+        if p.total_time is None and p.steps is None:
+            raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
+        if not p.kick and not p.pulses and p.field_table is None:
+            raise InvalidArgument("[propagate] has no light: set kick (0.01 for a spectrum), pulses or field_table.")
+        self.must_restart = must_restart or p.restart == "always"
+        self.system = System(run)
+        self.gauge = gauge_of(self.system, p)
+        self.begun = time.monotonic()
+
+    def run(self) -> list[Path]:
+        """The result files. Raises Interrupted when it was stopped; what was reached is then on disk."""
+        for line in head_lines(self.system, self.group) + echo(self.given, "propagate"):
+            self.reporter.line(line)
+        for sentence in self.system.warnings:
+            self.reporter.warning(sentence)
+        written = []
+        for suffix, direction in self.given.propagate.directions():
+            if suffix:
+                self.reporter.line(f"kick along {suffix[1:]}")
+            kick = tuple(self.given.propagate.kick * v for v in direction)
+            written.append(OneRun(self, self.given.output.path(f"_rt{suffix}.h5"), kick).run())
+        return written
+
+    def ground(self) -> GroundState:
+        """From its file, or computed now."""
+        path = self.given.output.path("_gs.h5")
+        if not on_root(self.group, path.is_file):
+            self.reporter.line(f"ground state  {path} is not there: computing it")
+            GroundStateJob(self.given, self.group, self.reporter, self.system).run().require_converged()
+        try:
+            return ground_module.load(
+                path, self.system, comm=self.group, parallel=self.given.parallel, occupied_only=True
+            )
+        except NotConverged as error:
+            raise NotConverged(f"{error} Run `halocline tddft ground-state` until it does.") from None
+
+
+class OneRun:
+    """One propagation with its files."""
+
+    def __init__(self, job: PropagateJob, path: Path, kick: tuple[float, float, float]) -> None:
+        self.job, self.path, self.kick = job, path, kick
+        self.run_file, self.group, self.reporter = job.given, job.group, job.reporter
+        self.options = job.given.propagate
+        self.identity = job.system.identity() | {"propagate": self._physics()}
+        self.saved = time.monotonic()
+        self.saved_step = -1
+
+    def _physics(self) -> dict[str, Any]:
+        """What a continuation must share, beside the system."""
+        names = ("scheme", "exponential_tolerance", "correction_tolerance", "pulses", "field_table", "time_step")
+        values = self.options.as_toml_values()
+        return {n: values.get(n) for n in names} | {"gauge": self.job.gauge, "kick": list(self.kick)}
+
+    def run(self) -> Path:
+        ground = self.job.ground()
+        self.model, self.ground_orbitals = ground.model, ground.state
+        self.state = ground.state.copy()
+        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick)
+        there = self._stored()
+        if there is not None:
+            point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
+            self.series.restore(there)
+            self.series.cut(point["step"])
+            self.series.time_step = point["time_step"]
+        field = field_of(self.options, self.job.gauge, self.kick)
+        step = self.series.time_step or self.options.time_step
+        propagator = native.Propagator(self.model, self.state, field, library_options(self.options, step))
+        self.series.time_step = propagator.time_step
+        total = steps_of(self.options, propagator.time_step)
+        self._say_parameters(propagator, total)
+        if there is not None:
+            propagator.resume(point["step"])
+            self.reporter.line(f"restart       from step {point['step']} of {orbital_file(self.path)}")
+        else:
+            if any(self.kick):
+                propagator.kick()
+            self.series.add(propagator.observe())
+        self._go(propagator, total)
+        return self.path
+
+    def _stored(self) -> dict[str, Any] | None:
+        """The series of an earlier part of this run, None where it begins now. Refuses that of another run."""
+
+        def look() -> dict[str, Any] | None:
+            if self.options.restart == "never" and not self.job.must_restart:
+                return None
+            if not (self.path.is_file() and orbital_file(self.path).is_file()):
+                if self.job.must_restart:
+                    raise FileError(f"{orbital_file(self.path)}: no checkpoint to go on from.")
+                return None
+            attributes, data = results.read(self.path, "propagation")
+            advice = 'restore the parameters, set [propagate] restart = "never", or name another [output] file'
+            results.refuse_other(self.path, attributes["identity"], self.identity, advice)
+            return data
+
+        return on_root(self.group, look)
+
+    def _say_parameters(self, propagator: Any, total: int) -> None:
+        fs = ATOMIC_TIME_FS
+        say = self.reporter.line
+        for line in division_lines(self.model):
+            say(line)
+        say(f"states        {self.model_states()} a channel are propagated")
+        say(
+            f"time step     {propagator.time_step:.8g} a.u. = {1e3 * propagator.time_step * fs:.6g} as; the limit of "
+            f"stability is {propagator.step_limit:.6g} a.u."
+        )
+        say(f"steps         {total}, {total * propagator.time_step * fs:.6g} fs")
+        say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)}")
+
+    def model_states(self) -> int:
+        return self.state.occupations.size // len(self.job.system.native.channels)
+
+    def _go(self, propagator: Any, total: int) -> None:
+        options, reporter = self.options, self.reporter
+        first = propagator.steps_done
+        if first >= total:
+            self._keep(propagator, True)
+            reporter.line(f"finished before: {self.path} has all {total} steps")
+            return
+        agree_every = 1
+        with reporter.stage("propagating", total) as advance:
+            begun = time.monotonic()
+            for done in range(first + 1, total + 1):
+                record = propagator.step()
+                if options.excited_every and done % options.excited_every == 0:
+                    record["excited"] = propagator.excited(self.ground_orbitals)
+                self.series.add(record)
+                seconds = (time.monotonic() - begun) / (done - first)
+                advance(done, time_line(done, total, record, seconds))
+                if done == first + 10:
+                    slowest = self.group.max([seconds])[0]
+                    agree_every = max(1, min(1000, int(SECONDS_BETWEEN_AGREEMENTS / max(slowest, 1e-6))))
+                if options.checkpoint_every and done % options.checkpoint_every == 0:
+                    self._keep(propagator, False)
+                if done % agree_every == 0 and done < total:
+                    self._agree(propagator, done, total)
+        self._keep(propagator, True)
+        reporter.line(f"{total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step")
+        reporter.line(f"results       {self.path}")
+        if self.run_file.output.plots:
+            for picture in on_root(self.group, lambda: plots.series(self.path)):
+                reporter.line(f"picture       {picture}")
+
+    def _agree(self, propagator: Any, done: int, total: int) -> None:
+        """All processes keep a checkpoint, or stop, together."""
+        now, options = time.monotonic(), self.options
+        stop = self.reporter.stop_requested()
+        late = options.wall_limit is not None and now - self.job.begun > options.wall_limit
+        due = not options.checkpoint_every and now - self.saved > options.checkpoint_interval
+        asked = self.group.max([float(stop), float(late), float(due)])
+        if not any(asked):
+            return
+        self._keep(propagator, False)
+        if asked[0] or asked[1]:
+            why = "stopped" if asked[0] else "the wall_limit is reached: stopped"
+            raise Interrupted(
+                f"{why} at step {done} of {total}; the same command goes on from {orbital_file(self.path)}."
+            )
+
+    def _keep(self, propagator: Any, finished: bool) -> None:
+        """The series, then the orbitals: a series that is ahead of its orbitals is cut when the run goes on."""
+        if propagator.steps_done == self.saved_step:
+            return
+        on_root(
+            self.group, lambda: results.write(self.path, "propagation", self._attributes(finished), self.series.data())
+        )
+        native.write_orbitals(
+            str(orbital_file(self.path)),
+            self.model,
+            self.state,
+            step=propagator.steps_done,
+            time=propagator.steps_done * propagator.time_step,
+            time_step=propagator.time_step,
+            kicked=any(self.kick),
+        )
+        self.saved, self.saved_step = time.monotonic(), propagator.steps_done
+
+    def _attributes(self, finished: bool) -> dict[str, Any]:
+        system = self.job.system
+        return {
+            "parameters": self.run_file.as_toml_values(),
+            "identity": self.identity,
+            "chosen": ground_module.chosen(self.model) | {"time_step": self.series.time_step, "gauge": self.job.gauge},
+            "time_step": self.series.time_step,
+            "steps": int(self.series.records[-1]["step"]),
+            "finished": finished,
+            "kick": list(self.kick),
+            "gauge": self.job.gauge,
+            "formula": system.structure.formula(),
+            "periodic": system.periodic,
+            "electrons": system.electrons,
+            "volume": system.native.volume,
+        }
+
+
+def spectrum_job(run: Run, reporter: Reporter) -> Path:
+    """`halocline tddft spectrum`: from the files of one propagation, or of one along each axis. For one process.
+
+    Raises FileError where they are not there. Returns the result file.
+    """
+    files = [run.output.path(f"_rt{suffix}.h5") for suffix, _ in run.propagate.directions()]
+    for line in echo(run, "spectrum"):
+        reporter.line(line)
+    made = spectra.of_files(files, run.spectrum)
+    for sentence in made.warnings:
+        reporter.warning(sentence)
+    path = run.output.path("_spectrum.h5")
+    results.write(path, "spectrum", made.attributes() | {"parameters": run.as_toml_values()}, made.data())
+    table = path.with_suffix(".txt")
+    spectra.write_table(table, made)
+    for line in made.summary():
+        reporter.line(line)
+    reporter.line(f"results       {path}, table {table}")
+    if run.output.plots:
+        picture = path.with_suffix(".png")
+        plots.spectrum(picture, made)
+        reporter.line(f"picture       {picture}")
+    return path

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Electrons in time: `propagate(ground, ...)` makes a `Series` of what was observed after each step."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.errors import FileError, Interrupted, InvalidArgument
+from halocline.reporter import Reporter
+from halocline.tddft import results
+from halocline.tddft.ground import GroundState
+from halocline.tddft.runfile import Propagate, unit_vector
+from halocline.tddft.system import System
+from halocline.tddft.units import ATOMIC_TIME_FS
+
+native = _halocline.tddft
+
+VECTORS = ("vector_potential", "electric_field", "current", "dipole")
+
+
+class Series:
+    """What a propagation observed, growing. Arrays are in atomic units, row 0 is t = 0 (after the kick).
+
+    step, time, norm: shape (n,); vector_potential, electric_field, current, dipole: shape (n, 3)
+    energy: part -> shape (m,), at the times energy_time; excited at excited_time
+    current is the mean particle current density of the electrons; dipole is that of ions and electrons (e bohr),
+    isolated systems only; norm counts the electrons
+    """
+
+    def __init__(self, system: System, options: Propagate, gauge: str, kick: tuple[float, float, float]) -> None:
+        self.system, self.options, self.gauge, self.kick = system, options, gauge, kick
+        self.time_step = 0.0
+        self.records: list[dict[str, Any]] = []
+
+    def add(self, record: dict[str, Any]) -> None:
+        self.records.append(record)
+
+    def cut(self, steps: int) -> None:
+        """Forgets everything after a step."""
+        self.records = [r for r in self.records if r["step"] <= steps]
+
+    def _column(self, name: str) -> np.ndarray:
+        return np.array([r[name] for r in self.records], dtype=float)
+
+    @property
+    def step(self) -> np.ndarray:
+        return np.array([r["step"] for r in self.records], dtype=np.int64)
+
+    @property
+    def time(self) -> np.ndarray:
+        return self._column("time")
+
+    @property
+    def norm(self) -> np.ndarray:
+        return self._column("norm")
+
+    @property
+    def current(self) -> np.ndarray:
+        return self._column("current").reshape(-1, 3)
+
+    @property
+    def dipole(self) -> np.ndarray:
+        electrons = self._column("dipole").reshape(-1, 3)
+        return electrons if self.system.periodic else self.system.ion_dipole - electrons
+
+    @property
+    def vector_potential(self) -> np.ndarray:
+        return self._column("vector_potential").reshape(-1, 3)
+
+    @property
+    def electric_field(self) -> np.ndarray:
+        return self._column("electric_field").reshape(-1, 3)
+
+    @property
+    def energy(self) -> dict[str, np.ndarray]:
+        with_energy = [r["energy"] for r in self.records if "energy" in r]
+        return {part: np.array([e[part] for e in with_energy]) for part in results.PARTS}
+
+    @property
+    def energy_time(self) -> np.ndarray:
+        return np.array([r["time"] for r in self.records if "energy" in r])
+
+    @property
+    def excited(self) -> np.ndarray:
+        return np.array([r["excited"] for r in self.records if "excited" in r])
+
+    @property
+    def excited_time(self) -> np.ndarray:
+        return np.array([r["time"] for r in self.records if "excited" in r])
+
+    def data(self) -> dict[str, Any]:
+        """As results.write takes it."""
+        found: dict[str, Any] = {"step": self.step, "time": self.time, "norm": self.norm, "current": self.current}
+        if not self.system.periodic:
+            found["dipole"] = self.dipole
+        found |= {"vector_potential": self.vector_potential, "electric_field": self.electric_field}
+        if self.energy_time.size:
+            found |= {f"energy/{part}": values for part, values in self.energy.items()}
+            found["energy_time"] = (self.energy_time, results.UNITS["time"])
+        if self.excited_time.size:
+            found |= {"excited": self.excited, "excited_time": (self.excited_time, results.UNITS["time"])}
+        return found
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """The contrary of data()."""
+        at = {float(t): n for n, t in enumerate(data.get("energy_time", ()))}
+        excited = dict(zip(map(float, data.get("excited_time", ())), data.get("excited", ()), strict=True))
+        electrons = (
+            np.zeros((len(data["time"]), 3)) if self.system.periodic else self.system.ion_dipole - data["dipole"]
+        )
+        for n, time in enumerate(map(float, data["time"])):
+            record = {"step": int(data["step"][n]), "time": time, "norm": float(data["norm"][n])}
+            record |= {name: data[name][n].tolist() for name in ("current", "vector_potential", "electric_field")}
+            record["dipole"] = electrons[n].tolist()
+            if time in at:
+                record["energy"] = {part: float(data[f"energy/{part}"][at[time]]) for part in results.PARTS}
+            if time in excited:
+                record["excited"] = float(excited[time])
+            self.add(record)
+
+
+def gauge_of(system: System, options: Propagate) -> str:
+    """With "auto" settled: length for an isolated system, velocity for a crystal."""
+    if options.gauge != "auto":
+        return options.gauge
+    return "velocity" if system.periodic else "length"
+
+
+def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -> dict[str, Any]:
+    """The light, as the library takes it. Raises FileError for a table that cannot be read."""
+    times, fields = ([], []) if options.field_table is None else read_table(options.field_table)
+    pulses = []
+    for p in options.pulses:
+        values = {name: getattr(p, name) for name in ("shape", "amplitude", "frequency", "duration", "phase")}
+        # A Gaussian is down to 1e-7 of its peak field two durations from its centre.
+        begin = 0.5 * p.duration if p.shape == "cos2" else 2.0 * p.duration
+        values["centre"] = begin if p.centre is None else p.centre
+        pulses.append(values | {"direction": unit_vector(p.direction)})
+    return {"gauge": gauge, "kick": list(kick), "pulses": pulses, "table_times": times, "table_fields": fields}
+
+
+def read_table(path: str) -> tuple[list[float], list[list[float]]]:
+    """Columns t, Ex, Ey, Ez of a text file; lines that begin with # are comments. Raises FileError."""
+    if not Path(path).is_file():
+        raise FileError(f"{path}: no such table of the field (paths are relative to the folder of the command).")
+    try:
+        table = np.loadtxt(path, dtype=float, ndmin=2)
+    except (ValueError, OSError) as error:
+        raise FileError(f"{path}: not a table of numbers ({str(error).split(chr(10))[0]}).") from None
+    if table.shape[1] != 4 or table.shape[0] < 2:
+        raise FileError(f"{path}: has {table.shape[0]} rows of {table.shape[1]} columns; t, Ex, Ey, Ez were expected.")
+    return table[:, 0].tolist(), table[:, 1:].tolist()
+
+
+def library_options(options: Propagate, time_step: float | None) -> dict[str, Any]:
+    names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance")
+    return {name: getattr(options, name) for name in names} | {"time_step": time_step or 0.0}
+
+
+def steps_of(options: Propagate, time_step: float) -> int:
+    """How many steps the run takes. Raises InvalidArgument where the options do not say."""
+    if options.steps is not None:
+        return options.steps
+    if options.total_time is None:
+        raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
+    return max(1, math.ceil(options.total_time / time_step - 1e-9))
+
+
+def time_line(done: int, total: int, record: dict[str, Any], seconds_a_step: float) -> str:
+    """Progress in a few words."""
+    left = (total - done) * seconds_a_step
+    return f"step {done} of {total}, {record['time'] * ATOMIC_TIME_FS:.4g} fs, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """'2 h 05 min', '3 min 20 s', '14 s'."""
+    whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
+
+
+def propagate(
+    ground: GroundState,
+    *,
+    reporter: Reporter | None = None,
+    callback: Callable[[dict[str, Any]], bool | None] | None = None,
+    direction: Any = None,
+    **options: Any,
+) -> Series:
+    """Propagates a copy of the ground state's orbitals in time.
+
+    direction: of the kick, "x", "y", "z" or a vector
+    options: keys of [propagate] (time_step, total_time or steps, scheme, gauge, kick, pulses, ...), instead of those of
+        the system's run file; checkpoints belong to the command line
+    callback: gets every record, a dictionary; returning False ends the run there
+    Raises NotConverged for a ground state that is none, InvalidArgument for an unstable time step (the sentence says
+    the limit) and for what cannot be, Interrupted when the reporter asks to stop. Collective.
+
+        series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
+    """
+    ground.require_converged()
+    reporter = reporter or Reporter()
+    system = ground.system
+    given = dict(options) if direction is None else {**options, "direction": direction}
+    if "steps" in given:
+        given.setdefault("total_time", None)
+    elif "total_time" in given:
+        given["steps"] = None
+    chosen = dataclasses.replace(system.run.propagate, **given)
+    if chosen.direction == "xyz":
+        raise InvalidArgument('direction = "xyz" is for run files; here, make one run along each axis.')
+    gauge = gauge_of(system, chosen)
+    kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
+    state = ground.state.copy()
+    series = Series(system, chosen, gauge, kick)
+    field = field_of(chosen, gauge, kick)
+    propagator = native.Propagator(ground.model, state, field, library_options(chosen, chosen.time_step))
+    series.time_step = propagator.time_step
+    total = steps_of(chosen, propagator.time_step)
+    group = ground.model.communicator
+    if chosen.kick:
+        propagator.kick()
+    series.add(propagator.observe())
+    with reporter.stage("propagating", total) as advance:
+        for done in range(1, total + 1):
+            record = propagator.step()
+            if chosen.excited_every and done % chosen.excited_every == 0:
+                record["excited"] = propagator.excited(ground.state)
+            series.add(record)
+            advance(done, "")
+            if callback is not None and callback(record) is False:
+                break
+            if group.any(reporter.stop_requested()):
+                raise Interrupted(f"stopped after {done} steps.")
+    return series

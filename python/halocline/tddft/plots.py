@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures (PNG) of convergence, of what a propagation observed, and of spectra. One process draws."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from halocline.tddft import results
+from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
+
+STYLE = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "0.92",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+}
+COLOURS = ("#0b5fa5", "#c8500a", "#2b8a3e")
+
+
+@contextmanager
+def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
+    """Axes to paint on; the picture replaces an older one when it is whole."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(rows, 1, figsize=(6.4, height), squeeze=False, sharex=True)
+        try:
+            yield [a for (a,) in axes]
+            beside = path.with_name(path.name + ".partial")
+            figure.savefig(beside, dpi=160, format="png")
+            os.replace(beside, path)
+        finally:
+            plt.close(figure)
+
+
+def convergence(path: Path, history: Sequence[Mapping[str, Any]], title: str) -> None:
+    """Residuals of every iteration so far."""
+    with _figure(path) as (axes,):
+        iteration = [h["iteration"] for h in history]
+        for colour, name, label in (
+            (COLOURS[0], "density_residual", "density, per electron"),
+            (COLOURS[1], "energy_change", "energy change [hartree]"),
+            (COLOURS[2], "eigen_residual", "eigenvalue residual [hartree]"),
+        ):
+            values = np.abs([h[name] for h in history])
+            axes.semilogy(
+                iteration, np.where(values > 0, values, np.nan), "o-", ms=3.5, lw=1.2, color=colour, label=label
+            )
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("residual")
+        axes.legend()
+        _title(axes, title)
+
+
+def series(path: Path) -> list[Path]:
+    """Of a propagation's file: dipole or current, and the energy. Returns the pictures."""
+    attributes, data = results.read(path, "propagation")
+    periodic = attributes["periodic"]
+    picture = path.with_name(f"{path.stem}_{'current' if periodic else 'dipole'}.png")
+    time = data["time"] * ATOMIC_TIME_FS
+    with_energy = "energy_time" in data and len(data["energy_time"]) > 1
+    with _figure(picture, 2 if with_energy else 1, 5.2 if with_energy else 3.8) as axes:
+        values = data["current"] if periodic else (data["dipole"] - data["dipole"][0]) * BOHR_ANGSTROM
+        for axis, colour in zip(range(3), COLOURS, strict=True):
+            if np.abs(values[:, axis]).max() > 1e-3 * np.abs(values).max():
+                axes[0].plot(time, values[:, axis], lw=1.0, color=colour, label="xyz"[axis])
+        axes[0].set_ylabel("current density [a.u.]" if periodic else r"dipole [e $\mathrm{\AA}$]")
+        axes[0].legend()
+        if with_energy:
+            change = (data["energy/total"] - data["energy/total"][0]) * HARTREE_EV
+            axes[1].plot(data["energy_time"] * ATOMIC_TIME_FS, change, lw=1.0, color=COLOURS[0])
+            axes[1].set_ylabel("energy change [eV]")
+        axes[-1].set_xlabel("time [fs]")
+        _title(axes[0], attributes["formula"])
+    return [picture]
+
+
+def spectrum(path: Path, made: Any) -> None:
+    """Of a Spectrum, with its highest peaks named."""
+    with _figure(path) as (axes,):
+        if made.kind == "dielectric":
+            axes.plot(made.energy_ev, made.response.real, lw=1.2, color=COLOURS[0], label=r"Re $\epsilon$")
+            axes.plot(made.energy_ev, made.response.imag, lw=1.2, color=COLOURS[1], label=r"Im $\epsilon$")
+            shown, factor = made.response.imag, 1.0
+            axes.set_ylabel("dielectric function")
+            axes.legend()
+            limit = 1.2 * np.abs(shown[made.energy_ev > 1.0]).max(initial=1.0)
+            axes.set_ylim(-0.8 * limit, limit)  # a real part that diverges at zero would hide the rest
+        else:
+            factor = BOHR_ANGSTROM**2
+            shown = made.cross_section * factor
+            axes.plot(made.energy_ev, shown, lw=1.3, color=COLOURS[0])
+            axes.fill_between(made.energy_ev, shown, color=COLOURS[0], alpha=0.12, lw=0)
+            axes.set_ylabel(r"absorption cross-section [$\mathrm{\AA}^2$]")
+        for energy, height in sorted(made.peaks, key=lambda p: -p[1])[:3]:
+            axes.annotate(
+                f"{energy * HARTREE_EV:.2f} eV", (energy * HARTREE_EV, height * factor), xytext=(0, 4),
+                textcoords="offset points", ha="center", fontsize=8, color="0.3",
+            )  # fmt: skip
+        axes.set_xlim(made.energy_ev[0], made.energy_ev[-1])
+        axes.set_xlabel("photon energy [eV]")
+        _title(axes, f"{made.formula}, resolution {made.resolution * HARTREE_EV:.2g} eV, {made.window} window")
+
+
+def _title(axes: Any, text: str) -> None:
+    axes.set_title(text, fontsize=9, color="0.35", loc="left")

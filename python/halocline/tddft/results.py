@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HDF5 files of ground states, propagations and spectra, and their numbers for JSON.
+
+    /                      attributes: format, kind ("ground_state", "propagation", "spectrum"), version, revision,
+                           parameters (JSON, every default included), identity (JSON: system, grid, k-points,
+                           pseudopotentials), chosen (JSON: what was automatic), and those of the kind
+    ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
+                           spins, density (spins, z, y, x), forces (atoms, 3), history/<column>, atoms
+    propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
+                           electric_field; energy/step and energy/<part>; excited/step and excited/electrons
+    spectrum               energy, the columns of its kind; peaks (m, 2)
+
+Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A file is written anew beside the old
+one and renamed, so a run that is killed, or a disk that is full, never costs what was there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from halocline import _halocline
+from halocline.errors import FileError, InvalidArgument
+
+FORMAT = "halocline tddft 1"
+PARTS = ("total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion")
+"""Of the energy."""
+UNITS = {
+    "energy": "hartree",
+    "entropy": "hartree",
+    "eigenvalues": "hartree",
+    "fermi_level": "hartree",
+    "gap": "hartree",
+    "occupations": "electrons",
+    "k": "1/bohr",
+    "density": "1/bohr^3",
+    "forces": "hartree/bohr",
+    "positions": "bohr",
+    "time": "hbar/hartree",
+    "time_step": "hbar/hartree",
+    "current": "electrons hartree/(hbar bohr^2), particle current density of the electrons",
+    "dipole": "e bohr, ions and electrons",
+    "norm": "electrons",
+    "excited": "electrons",
+    "vector_potential": "hbar/(e bohr)",
+    "electric_field": "hartree/(e bohr)",
+    "kick": "hbar/bohr",
+}
+"""Of every number in files and JSON."""
+
+
+def _short(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0].strip("'\"")
+
+
+@contextlib.contextmanager
+def opened(path: Path | str) -> Iterator[h5py.File]:
+    """An HDF5 file of this format for reading; its failures are FileErrors."""
+    if not Path(path).is_file():
+        raise FileError(f"{path}: no such file.")
+    try:
+        with h5py.File(path, "r") as file:
+            if file.attrs.get("format") != FORMAT:
+                raise FileError(f"{path}: is no result of `halocline tddft`.")
+            yield file
+    except FileError:
+        raise
+    except (OSError, KeyError) as error:
+        raise FileError(f"{path}: not a readable HDF5 file of Halocline ({_short(error)}).") from None
+
+
+def kind_of(path: Path | str) -> str:
+    """'ground_state', 'propagation' or 'spectrum'. Raises FileError for anything else."""
+    with opened(path) as file:
+        return str(file.attrs["kind"])
+
+
+def is_result(path: Path | str) -> bool:
+    """True for any file of this format."""
+    try:
+        with opened(path):
+            return True
+    except FileError:
+        return False
+
+
+def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Puts a file on disk, whole.
+
+    data: name -> array, or (array, unit); slashes make groups
+    Raises FileError; an older file then stands. For one process.
+    """
+    beside = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with h5py.File(beside, "w") as file:
+            head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version}
+            head["revision"] = _halocline.core.revision
+            for name, value in (head | dict(attributes)).items():
+                file.attrs[name] = json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+            for name, value in data.items():
+                array, unit = value if isinstance(value, tuple) else (value, unit_of(name))
+                if isinstance(array, list) and array and isinstance(array[0], str):
+                    file.create_dataset(name, data=array, dtype=h5py.string_dtype())
+                    continue
+                file.create_dataset(name, data=np.asarray(array))
+                file[name].attrs["unit"] = unit
+        with open(beside, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(beside, path)
+    except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else _short(error)
+        free = shutil.disk_usage(path.parent).free if path.parent.exists() else 0
+        raise FileError(f"{path}: cannot be written: {reason} ({free} bytes are free there).") from None
+
+
+def unit_of(name: str) -> str:
+    """Of a dataset, by the first or last word of its path."""
+    words = name.split("/")
+    return UNITS.get(words[-1], UNITS.get(words[0], "1") if words[-1] != "step" else "1")
+
+
+def read(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Attributes (JSON texts parsed) and datasets (by path) of a file. Raises FileError. Collective: no."""
+    data: dict[str, Any] = {}
+
+    def visit(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            value = item[()]
+            data[name] = [v.decode() for v in value] if item.dtype == object else value
+
+    with opened(path) as file:
+        if file.attrs["kind"] != kind:
+            raise FileError(f"{path}: holds a {file.attrs['kind']}, and a {kind} was expected.".replace("_", " "))
+        file.visititems(visit)
+        return {name: _attribute(value) for name, value in file.attrs.items()}, data
+
+
+def _attribute(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] == "{":
+        return json.loads(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def first_difference(there: Any, here: Any, where: str = "") -> str | None:
+    """'[grid] extent is [12, 12, 12] there and [14, 14, 14] here', for two nested tables; None where they agree."""
+    for name in sorted(set(there) | set(here), key=lambda n: (n not in there, n)):
+        before, now = there.get(name), here.get(name)
+        if before == now:
+            continue
+        inner = f"{where} {name}" if where else f"[{name}]"
+        if isinstance(before, Mapping) and isinstance(now, Mapping):
+            return first_difference(before, now, inner)
+        return f"{inner} is {_said(before)} there and {_said(now)} here"
+    return None
+
+
+def _said(value: Any) -> str:
+    text = "absent" if value is None else json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def refuse_other(path: Path | str, there: Any, here: Any, advice: str) -> None:
+    """Raises InvalidArgument where a file belongs to another system or run; `advice` ends the sentence."""
+    difference = first_difference(there, json.loads(json.dumps(here)))
+    if difference is not None:
+        raise InvalidArgument(f"{path} belongs to another run ({difference}); {advice}.")
+
+
+def as_json(path: Path | str) -> dict[str, Any]:
+    """The numbers of any result file for `--json`: energy.total, eigenvalues[k][i], time, current, ..., and units."""
+    kind = kind_of(path)
+    attributes, data = read(path, kind)
+    numbers: dict[str, Any] = {"kind": kind}
+    for name, value in data.items():
+        if name == "density":
+            continue  # as large as the grid: in the HDF5 and the cube file
+        *groups, last = name.split("/")
+        inside = numbers
+        for group in groups:
+            inside = inside.setdefault(group, {})
+        inside[last] = value
+    units = {name: UNITS[name] for name in numbers if name in UNITS}
+    return numbers | {"units": units | attributes.pop("units", {})} | attributes

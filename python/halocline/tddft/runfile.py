@@ -1,0 +1,505 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run file of `halocline tddft`: sections, keys, defaults and refusals.
+
+One file serves the three commands: what belongs to another command is checked and then left alone. Numbers are in
+Hartree atomic units, texts carry their unit ("0.25 angstrom"); see units.py. Paths are relative to the folder that the
+command is started in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from halocline import runs
+from halocline.errors import InvalidArgument
+from halocline.schema import (
+    REQUIRED,
+    Section,
+    Unfit,
+    array,
+    boolean,
+    choice,
+    integer,
+    key,
+    number,
+    read_table,
+    table,
+    text,
+)
+from halocline.tddft.units import converted, quantity, vector
+
+FUNCTIONALS = ("auto", "pz", "pw", "pade", "x", "none")
+AXES = ("x", "y", "z")
+
+length = quantity("length", above=0.0)
+lengths = vector(length, "a length, or three of them x, y, z")
+three_counts = vector(integer(at_least=1), "three integers x, y, z, each at least 1")
+
+
+def any_length(value: Any) -> Any:
+    """A number, or a text with a unit; which unit a number has is settled by the section."""
+    if isinstance(value, str):
+        converted(value, "length")
+        return value
+    return number()(value)
+
+
+def atom(value: Any) -> tuple:
+    expected = '["C", x, y, z]'
+    if not isinstance(value, (list, tuple)) or len(value) != 4 or not isinstance(value[0], str):
+        raise Unfit(expected)
+    return (value[0], *(any_length(v) for v in value[1:]))
+
+
+def direction(value: Any) -> Any:
+    """An axis, "xyz" for one run along each, or a vector."""
+    if isinstance(value, str):
+        return choice(*AXES, "xyz")(value)
+    vector_3 = array(number(), 'an axis "x", "y" or "z", "xyz" for one run each, or three numbers', length=3)(value)
+    if not any(vector_3):
+        raise Unfit("a direction that is not zero")
+    return vector_3
+
+
+@dataclasses.dataclass(frozen=True)
+class Jellium(Section):
+    """A ball of uniform positive charge instead of atoms."""
+
+    title: ClassVar[str] = "[system] jellium:"
+    radius: float = key(REQUIRED, length, "Wigner-Seitz radius r_s: the density is 3 / (4 pi r_s^3)")
+    charge: float = key(REQUIRED, number(above=0.0), "of the whole ball")
+    centre: tuple | None = key(None, vector(any_length, "three lengths"), "where it stands; in the middle when absent")
+
+
+@dataclasses.dataclass(frozen=True)
+class System(Section):
+    title: ClassVar[str] = "[system]"
+    file: str | None = key(None, text, "atoms from a file: anything that ASE reads", example='file = "acetylene.xyz"')
+    atoms: tuple | None = key(
+        None,
+        array(atom, 'a list of atoms ["C", x, y, z]', at_least=1),
+        "instead of file: the atoms, coordinates in the unit below",
+        example='atoms = [["C", 0.0, 0.0, -0.6], ["C", 0.0, 0.0, 0.6], ["H", 0.0, 0.0, -1.66], ["H", 0.0, 0.0, 1.66]]',
+    )
+    jellium: Jellium | None = key(
+        None,
+        table(Jellium),
+        "instead of atoms: a ball of uniform positive charge",
+        example="jellium = { radius = 1.0, charge = 10 }",
+    )
+    unit: str = key("angstrom", choice("angstrom", "bohr"), "of plain numbers in atoms, cell, box and jellium's centre")
+    periodic: bool | None = key(
+        None, boolean, "a crystal (true) or a box (false); as the file says when absent", example="periodic = false"
+    )
+    cell: tuple | None = key(
+        None,
+        vector(any_length, "a length, or three of them x, y, z"),
+        "edges of the orthogonal cell of a crystal; as the file says when absent",
+        example="cell = [10.26, 10.26, 10.26]",
+    )
+    box: tuple | None = key(
+        None,
+        vector(any_length, "a length, or three of them x, y, z"),
+        "edges of the box that isolated atoms stand in",
+        example="box = [10.0, 10.0, 10.0]",
+    )
+    centre: bool = key(True, boolean, "move isolated atoms to the middle of the box; false: the origin is the middle")
+    charge: float = key(0.0, number(), "of the whole: electrons taken away")
+    spin: bool = key(False, boolean, "collinear spin")
+    moment: float = key(0.0, number(), "spin: electrons up minus electrons down, to start from")
+    fixed_moment: bool = key(False, boolean, "spin: keep the moment")
+    states: int | None = key(
+        None,
+        integer(at_least=1),
+        "of each k-point and spin; a few more than are filled when absent",
+        example="states = 8",
+    )
+
+    def check_together(self) -> None:
+        given = [n for n in ("file", "atoms", "jellium") if getattr(self, n) is not None]
+        if not given:
+            raise InvalidArgument("[system] needs 'file' (anything ASE reads), 'atoms' (a list) or 'jellium'.")
+        if len(given) > 1:
+            raise InvalidArgument(f"[system] has both '{given[0]}' and '{given[1]}'; keep one of them.")
+        if self.cell is not None and self.box is not None:
+            raise InvalidArgument("[system] has both 'cell' (a crystal) and 'box' (isolated); keep one of them.")
+        if self.periodic is False and self.cell is not None:
+            raise InvalidArgument("[system] cell is set but periodic = false; an isolated system stands in a 'box'.")
+        if self.periodic and self.box is not None:
+            raise InvalidArgument("[system] box is set but periodic = true; a crystal has a 'cell'.")
+        if self.file is None and self.cell is None and self.box is None:
+            raise InvalidArgument("[system] needs 'cell' (a crystal) or 'box' (isolated): the edges along x, y, z.")
+        if not self.spin and (self.moment or self.fixed_moment):
+            raise InvalidArgument("[system] moment is set but spin = false.")
+
+    def in_bohr(self, value: Any) -> float:
+        """A length of this section in atomic units."""
+        return converted(value if isinstance(value, str) else f"{value!r} {self.unit}", "length")
+
+    def edges(self) -> tuple[float, float, float] | None:
+        """Of the cell or box [bohr]; None where the file says it."""
+        given = self.cell if self.cell is not None else self.box
+        return None if given is None else tuple(self.in_bohr(v) for v in given)  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid(Section):
+    title: ClassVar[str] = "[grid]"
+    spacing: tuple | None = key(
+        None,
+        lengths,
+        "of the grid points, along each axis or one for all; made smaller until it divides the cell",
+        example='spacing = "0.25 angstrom"',
+    )
+    extent: tuple | None = key(
+        None, three_counts, "instead of spacing: grid points along x, y, z", example="extent = [40, 40, 40]"
+    )
+    allow_coarse: bool = key(False, boolean, "compute even where the estimated error exceeds 0.05 hartree an atom")
+    egg_box: bool = key(False, boolean, "measure how the energy changes as an atom moves between grid points")
+
+    def check_together(self) -> None:
+        if (self.spacing is None) == (self.extent is None):
+            raise InvalidArgument("[grid] needs 'spacing' or 'extent', one of them.")
+
+
+@dataclasses.dataclass(frozen=True)
+class KPoints(Section):
+    title: ClassVar[str] = "[kpoints]"
+    mesh: tuple = key((1, 1, 1), three_counts, "Monkhorst-Pack mesh of a crystal, without use of symmetry")
+    shift: tuple = key((0.0, 0.0, 0.0), vector(number(), "three numbers"), "of the mesh, in units of its own steps")
+    gamma: bool = key(False, boolean, "move a mesh of even numbers by half a step, so that k = 0 is in it")
+
+
+@dataclasses.dataclass(frozen=True)
+class Element(Section):
+    """The pseudopotential of one element."""
+
+    title: ClassVar[str] = "[pseudopotential]"
+    file: str | None = key(None, text, "a UPF or KY file; the built-in one when absent")
+    format: str | None = key(None, choice("upf", "ky"), '"upf" or "ky"; from the name of the file when absent')
+    local: int | None = key(
+        None, integer(at_least=0, at_most=3), "ky: angular momentum of the local channel; the largest when absent"
+    )
+    valence: int | None = key(None, integer(at_least=1), "built-in: valence electrons, where there is a choice")
+
+    def check_together(self) -> None:
+        if self.file is None and (self.format is not None or self.local is not None):
+            raise InvalidArgument("[pseudopotential] format and local describe a file; name it with 'file'.")
+        if self.file is not None and self.valence is not None:
+            raise InvalidArgument("[pseudopotential] valence chooses among the built-in ones; a file has its own.")
+
+    @property
+    def kind(self) -> str:
+        if self.file is None:
+            return "goedecker"
+        if self.format is not None:
+            return self.format
+        return "upf" if self.file.lower().endswith(".upf") else "ky"
+
+
+def elements(value: Any) -> dict[str, Element]:
+    if not isinstance(value, Mapping):
+        raise Unfit('a table { Si = { file = "Si.upf" } }')
+    made = {}
+    for symbol, entry in value.items():
+        if isinstance(entry, str):
+            entry = {"file": entry}
+        try:
+            made[symbol] = entry if isinstance(entry, Element) else read_table(Element, entry)
+        except InvalidArgument as error:
+            raise InvalidArgument(str(error).replace("[pseudopotential]", f"[pseudopotential] {symbol}", 1)) from None
+    return made
+
+
+@dataclasses.dataclass(frozen=True)
+class Pseudopotential(Section):
+    """Keys beside `default` are symbols of elements."""
+
+    title: ClassVar[str] = "[pseudopotential]"
+    default: str = key("goedecker", choice("goedecker"), 'of elements without a line: "goedecker", the built-in ones')
+    elements: dict = key(
+        {},
+        elements,
+        "of an element: a UPF or KY file, or the valence of the built-in one; the key is its symbol",
+        example='# Si = { file = "Si_rps.dat", format = "ky", local = 2 }',
+    )
+
+    @staticmethod
+    def prepared(value: Any) -> Any:
+        """Symbols as keys, as run files have them, gathered in `elements`."""
+        if not isinstance(value, Mapping) or "elements" in value:
+            return value
+        symbols = {k: v for k, v in value.items() if isinstance(v, Mapping) or (k[:1].isupper() and len(k) <= 2)}
+        return {k: v for k, v in value.items() if k not in symbols} | ({"elements": symbols} if symbols else {})
+
+    def as_toml_values(self) -> dict[str, Any]:
+        return {"default": self.default} | {k: e.as_toml_values() for k, e in self.elements.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Xc(Section):
+    title: ClassVar[str] = "[xc]"
+    functional: str = key(
+        "auto",
+        choice(*FUNCTIONALS),
+        '"pz", "pw", "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Scf(Section):
+    title: ClassVar[str] = "[scf]"
+    tolerance: float = key(1e-8, number(above=0.0), "of the density: integral of its change, per electron")
+    energy_tolerance: float = key(1e-9, quantity("energy", above=0.0), "change of the total energy in an iteration")
+    eigen_tolerance: float = key(1e-6, quantity("energy", above=0.0), "largest residual of an occupied state")
+    max_iterations: int = key(100, integer(at_least=1), "before giving up; exit status 3 then")
+    eigensolver: str = key("chebyshev", choice("chebyshev", "lobpcg"), '"chebyshev" or "lobpcg"')
+    filter_degree: int = key(8, integer(at_least=1, at_most=100), "of the polynomial; iterations of lobpcg")
+    mixing: str = key("pulay", choice("pulay", "broyden", "linear"), '"pulay", "broyden" or "linear"')
+    mixing_weight: float = key(0.3, number(above=0.0), "of the new density")
+    mixing_history: int = key(8, integer(at_least=1, at_most=100), "densities remembered")
+    temperature: float = key(
+        0.0, quantity("energy", at_least=0.0), "of the Fermi smearing; 0: the lowest states are filled"
+    )
+    seed: int = key(1, integer(at_least=0), "of the random orbitals, which do not depend on the process count")
+    forces: bool = key(True, boolean, "forces on the atoms when converged")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pulse(Section):
+    """One pulse of light."""
+
+    title: ClassVar[str] = "[propagate] pulses:"
+    amplitude: float = key(REQUIRED, quantity("field", above=0.0), 'peak electric field, or intensity "1e12 W/cm^2"')
+    frequency: float = key(REQUIRED, quantity("energy", at_least=0.0), "photon energy")
+    duration: float = key(REQUIRED, quantity("time", above=0.0), "whole length of cos2; FWHM of gaussian's intensity")
+    shape: str = key("cos2", choice("cos2", "gaussian"), '"cos2" or "gaussian"')
+    centre: float | None = key(None, quantity("time"), "of the envelope; begins at t = 0 when absent")
+    phase: float = key(0.0, quantity("angle"), "of the carrier at the centre")
+    direction: Any = key("z", direction, 'polarisation: "x", "y", "z" or a vector')
+
+    def check_together(self) -> None:
+        if self.direction == "xyz":
+            raise InvalidArgument('[propagate] pulses: direction = "xyz" is for kicks; give an axis or a vector.')
+
+
+@dataclasses.dataclass(frozen=True)
+class Propagate(Section):
+    title: ClassVar[str] = "[propagate]"
+    time_step: float | None = key(
+        None,
+        quantity("time", above=0.0),
+        "0.9 of the limit of stability when absent",
+        example='time_step = "1.25 as"',
+    )
+    total_time: float | None = key(
+        None, quantity("time", above=0.0), "length of the run, or steps", example='total_time = "10 fs"'
+    )
+    steps: int | None = key(None, integer(at_least=1), "instead of total_time", example="steps = 8000")
+    scheme: str = key("taylor4", choice("taylor4", "etrs"), '"taylor4" or "etrs" (enforced time-reversal symmetry)')
+    exponential_tolerance: float = key(
+        0.0, number(at_least=0.0), "etrs: the Taylor series ends where its last term is below; 0: order 4"
+    )
+    correction_tolerance: float = key(
+        0.0, number(at_least=0.0), "etrs: the step is repeated until its density changes less, per electron; 0: once"
+    )
+    gauge: str = key(
+        "auto", choice("auto", "length", "velocity"), '"length", "velocity", or "auto": length for a box, else velocity'
+    )
+    kick: float = key(
+        0.0, quantity("momentum"), "momentum given to every electron at t = 0; none when absent", example="kick = 0.01"
+    )
+    direction: Any = key("z", direction, 'of the kick: "x", "y", "z", a vector, or "xyz" for three runs')
+    pulses: tuple = key(
+        (),
+        array(table(Pulse), "a list of pulses"),
+        "of light, beside or instead of the kick",
+        example='# pulses = [{ amplitude = "1e12 W/cm^2", frequency = "1.55 eV", duration = "10 fs" }]',
+    )
+    field_table: str | None = key(
+        None,
+        text,
+        "a file of columns t, Ex, Ey, Ez in atomic units: the electric field",
+        example='field_table = "field.txt"',
+    )
+    energy_every: int = key(10, integer(at_least=0), "steps between energies; 0: never")
+    excited_every: int = key(0, integer(at_least=0), "steps between counts of excited electrons; 0: never")
+    checkpoint_every: int = key(0, integer(at_least=0), "steps between checkpoints; 0: by the clock alone")
+    checkpoint_interval: float = key(
+        600.0, quantity("wall time", above=0.0), "seconds between checkpoints, where checkpoint_every is 0"
+    )
+    wall_limit: float | None = key(
+        None, quantity("wall time", above=0.0), "stop with a checkpoint after it", example='wall_limit = "23.5 h"'
+    )
+    restart: str = key(
+        "auto",
+        choice("auto", "never", "always"),
+        '"auto": from the checkpoint when there is one; "never"; "always"',
+    )
+
+    def check_together(self) -> None:
+        if self.total_time is not None and self.steps is not None:
+            raise InvalidArgument("[propagate] has both 'total_time' and 'steps'; keep one of them.")
+        if self.direction == "xyz" and self.pulses:
+            raise InvalidArgument('[propagate] direction = "xyz" makes three kicked runs; leave the pulses out.')
+
+    def directions(self) -> list[tuple[str, tuple[float, float, float]]]:
+        """(suffix of the file names, unit vector of the kick) of each run."""
+        if self.direction == "xyz":
+            return [(f"_{a}", unit_vector(a)) for a in AXES]
+        return [("", unit_vector(self.direction))]
+
+
+def unit_vector(given: Any) -> tuple[float, float, float]:
+    """Of an axis or of three numbers."""
+    if isinstance(given, str):
+        return tuple(1.0 if a == given else 0.0 for a in AXES)  # type: ignore[return-value]
+    size = sum(v * v for v in given) ** 0.5
+    return tuple(v / size for v in given)  # type: ignore[return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Spectrum(Section):
+    title: ClassVar[str] = "[spectrum]"
+    window: str = key(
+        "polynomial",
+        choice("polynomial", "gaussian", "exponential", "none"),
+        'damping of the signal: "polynomial", "gaussian", "exponential" (Lorentzian lines) or "none"',
+    )
+    width: float | None = key(
+        None,
+        quantity("energy", above=0.0),
+        "of a line of the gaussian and exponential windows",
+        example='width = "0.1 eV"',
+    )
+    from_energy: float = key(0.0, quantity("energy", at_least=0.0), "where the table begins")
+    to_energy: float = key(1.0, quantity("energy", above=0.0), "where it ends", example='to_energy = "30 eV"')
+    step: float = key(
+        0.0005, quantity("energy", above=0.0), "of the table; not the resolution", example='step = "0.01 eV"'
+    )
+    resolution: float = key(
+        0.02,
+        quantity("energy", above=0.0),
+        "that is asked for: a shorter run is warned about",
+        example='resolution = "0.5 eV"',
+    )
+
+    def check_together(self) -> None:
+        if self.to_energy <= self.from_energy:
+            raise InvalidArgument("[spectrum] to_energy must lie above from_energy.")
+        if self.width is None and self.window in ("gaussian", "exponential"):
+            raise InvalidArgument(f'[spectrum] window = "{self.window}" needs width, such as "0.1 eV".')
+
+
+def hdf5_name(value: Any) -> str:
+    name = text(value)
+    if not name.endswith((".h5", ".hdf5")):
+        raise Unfit('a file name ending in ".h5"')
+    return name
+
+
+@dataclasses.dataclass(frozen=True)
+class Output(Section):
+    title: ClassVar[str] = "[output]"
+    file: str = key(
+        "electrons.h5", hdf5_name, "names all results: electrons_gs.h5, electrons_rt.h5, electrons_spectrum.h5, ..."
+    )
+    cube: bool = key(True, boolean, "the ground state's density as a cube file")
+    plots: bool = key(True, boolean, "convergence, dipole or current, spectrum as PNG")
+    json: bool = key(False, boolean, "the numbers as JSON beside each result")
+
+    def path(self, suffix: str) -> Path:
+        """Of a result: path("_gs.h5")."""
+        given = Path(self.file)
+        return given.with_name(given.stem + suffix)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parallel(Section):
+    title: ClassVar[str] = "[parallel]"
+    k: int | None = key(None, integer(at_least=1), "processes over k-points and spins; automatic", example="k = 1")
+    orbitals: int | None = key(None, integer(at_least=1), "processes over orbitals", example="orbitals = 1")
+    space: tuple | None = key(None, three_counts, "processes over the grid, x, y, z", example="space = [1, 1, 2]")
+    transport: str = key("auto", text, "of the halo: a name of `halocline doctor`, or measured (auto)")
+    hartree: str = key(
+        "auto", choice("auto", "redundant", "shared"), "Hartree potential in each group, by all, or measured (auto)"
+    )
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "system": System,
+    "grid": Grid,
+    "kpoints": KPoints,
+    "pseudopotential": Pseudopotential,
+    "xc": Xc,
+    "scf": Scf,
+    "propagate": Propagate,
+    "spectrum": Spectrum,
+    "output": Output,
+    "parallel": Parallel,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A whole run file."""
+
+    system: System
+    grid: Grid
+    kpoints: KPoints = dataclasses.field(default_factory=KPoints)
+    pseudopotential: Pseudopotential = dataclasses.field(default_factory=Pseudopotential)
+    xc: Xc = dataclasses.field(default_factory=Xc)
+    scf: Scf = dataclasses.field(default_factory=Scf)
+    propagate: Propagate = dataclasses.field(default_factory=Propagate)
+    spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
+    output: Output = dataclasses.field(default_factory=Output)
+    parallel: Parallel = dataclasses.field(default_factory=Parallel)
+
+    @staticmethod
+    def from_table(tables: Mapping[str, Any]) -> Run:
+        """Makes a run of nested dictionaries, as TOML gives them. Raises InvalidArgument."""
+        made = runs.read_sections(tables, SECTIONS, ("system", "grid"), "halocline tddft ground-state")
+        return Run(**made)  # type: ignore[arg-type]
+
+    def as_toml_values(self) -> dict[str, Any]:
+        """Every parameter, defaults included, as plain values in atomic units."""
+        return {name: getattr(self, name).as_toml_values() for name in SECTIONS}
+
+    def physics_hash(self, *sections: str) -> str:
+        """Digest of the sections named; of everything that changes a ground state when none is."""
+        named = sections or ("system", "grid", "kpoints", "pseudopotential", "xc", "scf")
+        values = self.as_toml_values()
+        return hashlib.sha256(json.dumps({n: values[n] for n in named}, sort_keys=True).encode()).hexdigest()
+
+
+def parse_run_file(content: str, name: str) -> Run:
+    """Reads the text of a run file; `name` heads the sentence of a refusal."""
+    tables = runs.parse(content, name)
+    try:
+        return Run.from_table(tables)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"{name}: {error}") from None
+
+
+def read_run_file(path: str | Path) -> Run:
+    """Reads and checks a run file.
+
+    Raises FileError when it cannot be read, InvalidArgument for the first thing wrong in it. Collective: no.
+    """
+    return parse_run_file(runs.text_of(path), str(path))
+
+
+def example_run_file() -> str:
+    """A complete run file with a comment on every key, as `--example` prints it."""
+    head = (
+        "Run file of `halocline tddft ground-state`, `propagate` and `spectrum`: acetylene in a box.",
+        'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
+        "What is commented out has no default, or stands for what is.",
+    )
+    kept = ("system.atoms", "system.box", "grid.spacing", "propagate.total_time")
+    return runs.example(SECTIONS, head, kept)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atoms in a cell or a box, in bohr and in the frame of the grid, from an ASE object, a file or a run file.
+
+A crystal keeps its coordinates: grid point i of an axis stands at i h. A box has its middle at the origin; where ASE
+gives a cell to atoms without periodicity, the middle of that cell is taken for it, and otherwise the middle of the
+atoms (or the origin of the coordinates, with centre = false).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halocline.errors import FileError, InvalidArgument
+from halocline.tddft.runfile import System
+from halocline.tddft.units import BOHR_ANGSTROM
+
+
+@dataclasses.dataclass(frozen=True)
+class Structure:
+    """What stands where."""
+
+    symbols: tuple[str, ...]
+    positions: np.ndarray
+    """Shape (atoms, 3) [bohr], in the frame of the grid."""
+    edges: np.ndarray
+    """Shape (3,) [bohr] of the cell or box."""
+    periodic: bool
+    jellium: tuple[float, float, tuple[float, float, float]] | None = None
+    """Radius r_s [bohr], charge, centre [bohr]."""
+
+    def formula(self) -> str:
+        """'C2H2', in the order of first appearance."""
+        if self.jellium:
+            return "jellium"
+        counts: dict[str, int] = {}
+        for symbol in self.symbols:
+            counts[symbol] = counts.get(symbol, 0) + 1
+        return "".join(f"{s}{n if n > 1 else ''}" for s, n in counts.items())
+
+
+def read_atoms(path: str) -> Any:
+    """The last image of any file that ASE reads. Raises FileError."""
+    import ase.io
+
+    if not Path(path.rsplit("@", 1)[0]).is_file():
+        raise FileError(f"{path}: no such file of atoms (paths are relative to the folder of the command).")
+    try:
+        return ase.io.read(path)
+    except Exception as error:  # ASE's readers raise anything
+        said = str(error).strip().split("\n")[0]
+        raise FileError(f"{path}: ASE cannot read atoms from it ({type(error).__name__}: {said}).") from None
+
+
+def structure_of(section: System, atoms: Any = None) -> Structure:
+    """Of a [system] section.
+
+    atoms: an ASE Atoms object, instead of what the section names
+    Raises InvalidArgument and FileError.
+    """
+    if section.jellium is not None:
+        return _jellium(section)
+    if section.atoms is not None:
+        positions = np.array([[section.in_bohr(v) for v in entry[1:]] for entry in section.atoms])
+        return _placed(section, [entry[0] for entry in section.atoms], positions, section.edges(), None)
+    atoms = read_atoms(section.file) if atoms is None else atoms
+    cell, periodic = _cell_of(atoms)
+    if section.periodic is not None:
+        periodic = section.periodic
+    elif section.box is not None:
+        periodic = False
+    elif section.cell is not None:
+        periodic = True
+    edges = section.edges()
+    if edges is None and cell is None:
+        raise InvalidArgument("[system] these atoms have no cell; say the edges of the box in 'box' (or 'cell').")
+    positions = np.asarray(atoms.get_positions(), dtype=float) / BOHR_ANGSTROM
+    middle = None if cell is None else 0.5 * np.asarray(cell)
+    chosen = dataclasses.replace(section, periodic=periodic, cell=None, box=None)
+    return _placed(chosen, atoms.get_chemical_symbols(), positions, edges or cell, middle)
+
+
+def _cell_of(atoms: Any) -> tuple[tuple[float, ...] | None, bool]:
+    """Edges [bohr] of ASE's cell, None where it has none, and whether it is periodic."""
+    periodic = [bool(p) for p in atoms.get_pbc()]
+    if any(periodic) and not all(periodic):
+        raise InvalidArgument(
+            "[system] these atoms are periodic along some axes only; Halocline has crystals (all three) and isolated "
+            "boxes (none): set periodic."
+        )
+    cell = np.asarray(atoms.get_cell()[:], dtype=float) / BOHR_ANGSTROM
+    if not cell.any():
+        return None, False
+    outside = np.abs(cell - np.diag(np.diag(cell))).max()
+    if outside > 1e-6 or np.diag(cell).min() <= 0:
+        raise InvalidArgument(
+            f"[system] the cell is not orthogonal along x, y, z (largest entry off the diagonal {outside:.4g} bohr); "
+            "take the conventional cell, or a supercell that is."
+        )
+    return tuple(float(v) for v in np.diag(cell)), all(periodic)
+
+
+def _placed(section: System, symbols: list[str], positions: np.ndarray, edges: Any, middle: Any) -> Structure:
+    periodic = section.periodic if section.periodic is not None else section.cell is not None
+    if periodic:
+        positions = np.mod(positions, edges)
+    elif middle is not None:
+        positions = positions - middle
+    elif section.centre:
+        positions = positions - 0.5 * (positions.min(axis=0) + positions.max(axis=0))
+    return Structure(tuple(symbols), positions, np.array(edges, dtype=float), periodic)
+
+
+def _jellium(section: System) -> Structure:
+    j, edges = section.jellium, np.array(section.edges())
+    periodic = section.periodic if section.periodic is not None else section.cell is not None
+    if j.centre is not None:
+        centre = tuple(section.in_bohr(v) for v in j.centre)
+    else:
+        centre = tuple(0.5 * edges) if periodic else (0.0, 0.0, 0.0)
+    return Structure((), np.empty((0, 3)), edges, periodic, (j.radius, j.charge, centre))

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A system ready to be computed: structure, pseudopotentials, grid, k-points, electrons and states.
+
+`from_atoms(atoms, spacing=...)` makes one from ASE atoms with the keys of a run file as arguments; `System(run)` from a
+run file. What cannot be computed is refused here, before anything large is allocated; what is doubtful is said in
+`System.warnings`.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.errors import FileError, InvalidArgument
+from halocline.tddft.runfile import Element, Run
+from halocline.tddft.structure import Structure, structure_of
+from halocline.tddft.units import BOHR_ANGSTROM
+
+native = _halocline.tddft
+
+STATED_ERROR = 1e-3
+"""Error of an atom [hartree] that is to be expected at Pseudopotential.coarsest_spacing."""
+LARGEST_ERROR = 0.05
+"""Estimated error of an atom [hartree] beyond which a spacing is refused."""
+LANES = 4
+"""Orbitals that are computed together."""
+
+
+class System:
+    """What a run file says, checked and built.
+
+    run: the run file
+    structure: its atoms
+    species: symbol -> pseudopotential
+    native: the system of the library
+    functional: name of the functional, with "auto" settled
+    warnings: sentences about what is doubtful
+    """
+
+    def __init__(self, run: Run, atoms: Any = None) -> None:
+        """Raises InvalidArgument and FileError for what cannot be computed. Collective: no."""
+        self.run = run
+        self.warnings: list[str] = []
+        self.structure: Structure = structure_of(run.system, atoms)
+        self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements)
+        self.extent, self.spacing = grid_points(self.structure.edges, run)
+        self.functional = self._functional()
+        self._check_spacing()
+        valence = [self.species[s].valence for s in self.structure.symbols]
+        positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
+        self.electrons = positive - run.system.charge
+        self.ion_dipole = np.array(valence) @ self.structure.positions if valence else np.zeros(3)
+        self.states = self._states()
+        self.native = self._build()
+        native.validate(self.native, run.scf.temperature > 0)
+
+    def _functional(self) -> str:
+        wanted = self.run.xc.functional
+        if wanted == "auto":
+            made_for = {p.functional for p in self.species.values()} & set(native.functionals())
+            if len(made_for) > 1:
+                listed = ", ".join(f"{symbol}: {p.functional}" for symbol, p in self.species.items())
+                raise InvalidArgument(
+                    f'[xc] the pseudopotentials were made for different functionals ({listed}); "auto" cannot choose: '
+                    "say which."
+                )
+            wanted = made_for.pop() if made_for else "pz"
+        for p in self.species.values():
+            if sentence := native.functional_warning(p, wanted):
+                self.warnings.append(sentence)
+        return wanted
+
+    def _check_spacing(self) -> None:
+        coarse = max(self.spacing)
+        for symbol, p in self.species.items():
+            if coarse <= p.coarsest_spacing * (1 + 1e-9):
+                continue
+            # The error of an eighth-order stencil on functions that the grid still resolves.
+            error = STATED_ERROR * (coarse / p.coarsest_spacing) ** 8
+            sentence = (
+                f"a spacing of {coarse:.4g} bohr ({coarse * BOHR_ANGSTROM:.3g} angstrom) is coarse for {symbol} "
+                f"({p.origin}): an error of some {error:.1g} hartree an atom is to be expected, "
+                f"{STATED_ERROR:g} at {p.coarsest_spacing:.3g} bohr"
+            )
+            if error > LARGEST_ERROR and not self.run.grid.allow_coarse:
+                raise InvalidArgument(f"[grid] {sentence}; take a smaller one, or set allow_coarse = true.")
+            self.warnings.append(sentence + ".")
+
+    def _states(self) -> int:
+        """Of a channel: those asked for, or the filled ones and a few more, in whole groups of lanes."""
+        system = self.run.system
+        if system.states is not None:
+            return system.states
+        filled = math.ceil(0.5 * (self.electrons + (abs(system.moment) if system.spin else 0.0)) - 1e-9)
+        more = max(2, filled // 8) + (filled // 4 if self.run.scf.temperature > 0 else 0)
+        return LANES * math.ceil((max(filled, 1) + more) / LANES)
+
+    def _build(self) -> Any:
+        names = list(self.species)
+        s, k = self.structure, self.run.kpoints
+        return native.System(
+            extent=list(self.extent),
+            spacing=list(self.spacing),
+            periodic=s.periodic,
+            species=list(self.species.values()),
+            atoms=[
+                (names.index(symbol), list(map(float, r))) for symbol, r in zip(s.symbols, s.positions, strict=True)
+            ],
+            jellium=s.jellium,
+            mesh=list(k.mesh),
+            shift=list(k.shift),
+            gamma_centred=k.gamma,
+            spins=2 if self.run.system.spin else 1,
+            electrons=float(self.electrons),
+            states=self.states,
+        )
+
+    def with_states(self, states: int) -> System:
+        """The same system with fewer states: those that hold no electrons need not be propagated."""
+        other = copy.copy(self)
+        other.states = states
+        other.native = other._build()
+        return other
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that another run must share to go on from this one's orbitals, as plain values."""
+        s, k, system = self.structure, self.run.kpoints, self.run.system
+        digests = {symbol: digest(e.file) for symbol, e in self.run.pseudopotential.elements.items() if e.file}
+        return {
+            "system": {
+                "symbols": list(s.symbols),
+                "positions": np.round(s.positions, 9).tolist(),
+                "edges": np.round(s.edges, 9).tolist(),
+                "periodic": s.periodic,
+                "jellium": None if s.jellium is None else [*s.jellium[:2], *s.jellium[2]],
+                "electrons": self.electrons,
+                "states": self.states,
+                "spins": self.spins,
+                "moment": system.moment,
+                "fixed_moment": system.fixed_moment,
+            },
+            "grid": {"extent": list(self.extent)},
+            "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma},
+            "pseudopotential": {s: f"{p.origin} {p.valence:g} {digests.get(s, '')}" for s, p in self.species.items()},
+            "xc": {"functional": self.functional},
+            "scf": {"temperature": self.run.scf.temperature},
+        }
+
+    @property
+    def spins(self) -> int:
+        return 2 if self.run.system.spin else 1
+
+    @property
+    def periodic(self) -> bool:
+        return self.structure.periodic
+
+    def describe(self) -> list[str]:
+        """Lines that echo what is computed, with everything that was chosen automatically."""
+        s, edges = self.structure, self.structure.edges
+        lines = [
+            f"system        {s.formula()}, {'crystal' if s.periodic else 'isolated'}, "
+            f"{' x '.join(f'{e:.6g}' for e in edges)} bohr",
+            f"grid          {' x '.join(map(str, self.extent))} points, spacing "
+            f"{' x '.join(f'{h:.6g}' for h in self.spacing)} bohr ({self.spacing[0] * BOHR_ANGSTROM:.4g} angstrom)",
+        ]
+        if s.jellium:
+            lines.append(f"jellium       r_s = {s.jellium[0]:.6g} bohr, charge {s.jellium[1]:g}")
+        lines += [f"{symbol:<14}{p.origin}, valence {p.valence:g}" for symbol, p in self.species.items()]
+        k = self.run.kpoints
+        if s.periodic:
+            lines.append(f"k-points      {' x '.join(map(str, k.mesh))}{', Gamma in the mesh' if k.gamma else ''}")
+        spin = f", collinear spin, moment {self.run.system.moment:g}" if self.spins == 2 else ""
+        lines.append(f"electrons     {self.electrons:g} in {self.states} states a channel{spin}")
+        lines.append(f"functional    {self.functional}")
+        return lines
+
+
+def digest(path: str) -> str:
+    """Of a file's content."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Points and spacing along each axis: the spacing asked for, made smaller until it divides the edge."""
+    if run.grid.extent is not None:
+        extent = run.grid.extent
+    else:
+        extent = tuple(max(1, math.ceil(e / h - 1e-6)) for e, h in zip(edges, run.grid.spacing, strict=True))
+    return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
+
+
+def pseudopotentials(symbols: Sequence[str], elements: Mapping[str, Element]) -> dict[str, Any]:
+    """The pseudopotential of each element, in the order of first appearance.
+
+    Raises InvalidArgument for an element that has none, FileError for a file that is damaged or of another element.
+    """
+    present = list(dict.fromkeys(symbols))
+    for symbol in elements:
+        if symbol not in present:
+            near = difflib.get_close_matches(symbol, present, n=1, cutoff=0.5)
+            raise InvalidArgument(
+                f"[pseudopotential] has a line for {symbol}, but there are only {', '.join(present) or 'no'} atoms"
+                f"{f'; did you mean {near[0]}?' if near else '.'}"
+            )
+    return {symbol: pseudopotential(symbol, elements.get(symbol, Element())) for symbol in present}
+
+
+def pseudopotential(symbol: str, element: Element) -> Any:
+    """Of one element; see pseudopotentials()."""
+    if element.kind == "goedecker":
+        return native.goedecker(symbol, element.valence or 0)
+    if not Path(element.file).is_file():
+        raise FileError(f"{element.file}: no such pseudopotential (paths are relative to the folder of the command).")
+    if element.kind == "ky":
+        return native.read_ky(element.file, symbol, -1 if element.local is None else element.local)
+    made = native.read_upf(element.file)
+    if made.symbol != symbol:
+        raise FileError(f"{element.file}: is a pseudopotential of {made.symbol}, and was given for {symbol}.")
+    return made
+
+
+def from_atoms(
+    atoms: Any,
+    spacing: Any = None,
+    *,
+    extent: Any = None,
+    box: Any = None,
+    periodic: bool | None = None,
+    mesh: Any = (1, 1, 1),
+    shift: Any = (0.0, 0.0, 0.0),
+    gamma: bool = False,
+    pseudopotential: Mapping[str, Any] | None = None,
+    functional: str = "auto",
+    temperature: Any = 0.0,
+    allow_coarse: bool = False,
+    **system: Any,
+) -> System:
+    """A system from ASE atoms.
+
+    atoms: positions and cell in angstrom, as ASE has them
+    spacing: of the grid; a number is in bohr, a text carries its unit, as in "0.25 angstrom"; or extent instead
+    box: edges of an isolated box in angstrom, where the atoms have no cell
+    mesh, shift, gamma: k-points of a crystal
+    pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; built-in ones for the others
+    functional: "pz", "pw", "pade", "x", "none", or "auto"
+    temperature: of the Fermi smearing
+    system: further keys of [system]: charge, spin, moment, states, centre
+    Raises InvalidArgument and FileError. Collective: no.
+    """
+    given = {"file": "(atoms)", "box": box, "periodic": periodic, **system}
+    grid = {"spacing": spacing, "extent": extent, "allow_coarse": allow_coarse}
+    tables = {
+        "system": {k: v for k, v in given.items() if v is not None},
+        "grid": {k: v for k, v in grid.items() if v is not None},
+        "kpoints": {"mesh": mesh, "shift": shift, "gamma": gamma},
+        "pseudopotential": dict(pseudopotential or {}),
+        "xc": {"functional": functional},
+        "scf": {"temperature": temperature},
+    }
+    return System(Run.from_table(tables), atoms)

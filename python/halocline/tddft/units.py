@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hartree atomic units inside, any unit at the border when it is written.
+
+A number in a run file or an argument is in Hartree atomic units; a text carries its unit, as in "0.25 angstrom". The
+values are CODATA 2022. `quantity("length")` is a check for schema.py that returns the number in atomic units.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from halocline.schema import Unfit
+
+BOHR_ANGSTROM = 0.529177210544
+HARTREE_EV = 27.211386245981
+ATOMIC_TIME_FS = 0.024188843265864
+ATOMIC_FIELD_V_PER_ANGSTROM = HARTREE_EV / BOHR_ANGSTROM
+ATOMIC_INTENSITY_W_PER_CM2 = 3.50944506e16
+"""Of a linearly polarised wave whose peak field is one atomic unit: c eps_0 E^2 / 2."""
+KELVIN_HARTREE = 3.1668115634564e-6
+SPEED_OF_LIGHT = 137.035999177
+
+Convert = Callable[[float], float]
+
+
+def _times(factor: float) -> Convert:
+    return lambda value: value * factor
+
+
+_ALIASES = {
+    "Å": "angstrom", "Angstrom": "angstrom", "a0": "bohr", "Ha": "hartree", "Hartree": "hartree", "Ry": "rydberg",
+}  # fmt: skip
+
+UNITS: dict[str, dict[str, Convert]] = {
+    "length": {
+        "bohr": _times(1.0),
+        "angstrom": _times(1.0 / BOHR_ANGSTROM),
+        "nm": _times(10.0 / BOHR_ANGSTROM),
+        "pm": _times(0.01 / BOHR_ANGSTROM),
+    },
+    "energy": {
+        "hartree": _times(1.0),
+        "eV": _times(1.0 / HARTREE_EV),
+        "meV": _times(1e-3 / HARTREE_EV),
+        "rydberg": _times(0.5),
+        "K": _times(KELVIN_HARTREE),
+    },
+    "time": {
+        "au": _times(1.0),
+        "fs": _times(1.0 / ATOMIC_TIME_FS),
+        "as": _times(1e-3 / ATOMIC_TIME_FS),
+        "ps": _times(1e3 / ATOMIC_TIME_FS),
+    },
+    "momentum": {"1/bohr": _times(1.0), "1/angstrom": _times(BOHR_ANGSTROM)},
+    "field": {
+        "au": _times(1.0),
+        "V/angstrom": _times(1.0 / ATOMIC_FIELD_V_PER_ANGSTROM),
+        "V/nm": _times(0.1 / ATOMIC_FIELD_V_PER_ANGSTROM),
+        "W/cm^2": lambda intensity: math.sqrt(intensity / ATOMIC_INTENSITY_W_PER_CM2) if intensity >= 0 else math.nan,
+    },
+    "angle": {"rad": _times(1.0), "deg": _times(math.pi / 180.0), "pi": _times(math.pi)},
+    "wall time": {"s": _times(1.0), "min": _times(60.0), "h": _times(3600.0)},
+}
+"""What is measured -> unit -> conversion to atomic units (or seconds). The first unit is that of a number."""
+
+_TEXT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)\s*")
+
+
+def converted(value: Any, kind: str) -> float:
+    """A number, or a text with its unit, in atomic units.
+
+    >>> round(converted("0.529177210544 angstrom", "length"), 12)
+    1.0
+    >>> converted(0.5, "energy")
+    0.5
+
+    Raises Unfit: neither, an unknown unit, or not finite.
+    """
+    units = UNITS[kind]
+    first = next(iter(units))
+    expected = f"a {kind}: a number ({first}), or a text with its unit: {', '.join(units)}"
+    if isinstance(value, str):
+        match = _TEXT.fullmatch(value)
+        unit = _ALIASES.get(match[2], match[2]) if match else ""
+        if unit not in units:
+            raise Unfit(expected)
+        result = units[unit](float(match[1]))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        result = float(value)
+    else:
+        raise Unfit(expected)
+    if not math.isfinite(result):
+        raise Unfit(expected)
+    return result
+
+
+def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf) -> Callable[[Any], float]:
+    """A check: the quantity in atomic units, within the limits."""
+
+    def check(value: Any) -> float:
+        result = converted(value, kind)
+        if not result > above:
+            raise Unfit(f"a {kind} above {above:g}")
+        if result < at_least:
+            raise Unfit(f"a {kind} of at least {at_least:g}")
+        return result
+
+    return check
+
+
+def vector(entry: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
+    """A check: three entries, or one that stands for all three."""
+
+    def check(value: Any) -> tuple:
+        if not isinstance(value, (list, tuple)):
+            value = (value, value, value)
+        if len(value) != 3:
+            raise Unfit(expected)
+        return tuple(entry(v) for v in value)
+
+    return check
