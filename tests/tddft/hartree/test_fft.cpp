@@ -8,6 +8,8 @@
 #include <complex>
 #include <doctest/doctest.h>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 namespace halocline::tddft {
 namespace {
@@ -52,30 +54,50 @@ TEST_CASE("fft: rows are sums over phases, and back they are n times themselves"
   }
 }
 
-TEST_CASE("fft: columns are sums over phases of their own sign") {
-  for (const std::int64_t n : {1, 5, 8, 12}) {
+TEST_CASE("fft: columns are sums over phases in the order told, and back they are n times themselves") {
+  for (const std::int64_t n : {1, 5, 8, 12, 17, 24, 34, 54, 80, 96, 256, 1000}) {
     CAPTURE(n);
-    const std::int64_t lines = 5;
+    const std::int64_t lines = 3;
     core::AlignedArray<double> values(2 * n * lines);
     for (std::int64_t i = 0; i < values.size(); ++i) values[i] = scattered(i);
     const core::AlignedArray<double> before = values;
     const auto* old = reinterpret_cast<const complex*>(before.data());
+    auto* numbers = reinterpret_cast<complex*>(values.data());
     const ColumnTransform transform(n, lines);
-    for (const int sign : {-1, +1}) {
-      values = before;
-      auto* numbers = reinterpret_cast<complex*>(values.data());
-      sign < 0 ? transform.forward(numbers) : transform.backward(numbers);
-      double worst = 0;
-      for (std::int64_t line = 0; line < lines; ++line) {
-        for (std::int64_t k = 0; k < n; ++k) {
-          complex sum;
-          for (std::int64_t j = 0; j < n; ++j) sum += old[j * lines + line] * phase(sign, j, k, n);
-          worst = std::max(worst, std::abs(sum - numbers[k * lines + line]));
-        }
+    const std::vector<std::int64_t>& order = transform.wavenumbers();
+    std::vector<std::int64_t> sorted = order, natural(static_cast<std::size_t>(n));
+    std::ranges::sort(sorted);
+    std::iota(natural.begin(), natural.end(), 0);
+    CHECK(sorted == natural);
+    transform.forward(numbers);
+    double worst = 0;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      for (std::int64_t k = 0; k < n; ++k) {
+        complex sum;
+        for (std::int64_t j = 0; j < n; ++j)
+          sum += old[j * lines + line] * phase(-1, j, order[static_cast<std::size_t>(k)], n);
+        worst = std::max(worst, std::abs(sum - numbers[k * lines + line]));
       }
-      CHECK(worst < 1e-13);
     }
+    transform.backward(numbers);
+    double worst_again = 0;
+    for (std::int64_t i = 0; i < n * lines; ++i)
+      worst_again = std::max(worst_again, std::abs(numbers[i] - static_cast<double>(n) * old[i]));
+    CHECK(worst < 1e-14 * static_cast<double>(n));
+    CHECK(worst_again < 1e-14 * static_cast<double>(n));
   }
+}
+
+TEST_CASE("fft: stages multiply to the length, few where it has small factors only") {
+  for (const std::int64_t n : {1, 2, 16, 17, 24, 34, 97, 128, 289, 360, 1024, 4096}) {
+    CAPTURE(n);
+    std::int64_t product = 1;
+    for (const std::int64_t stage : stage_lengths(n)) product *= stage;
+    CHECK(product == n);
+  }
+  CHECK(stage_lengths(128).size() == 1);
+  for (const std::int64_t n : {24, 80, 96, 256, 512, 1024}) CHECK(stage_lengths(n).size() == 2);
+  CHECK(stage_lengths(289) == std::vector<std::int64_t>{17, 17});
 }
 
 TEST_CASE("fft: no lines are no work") {

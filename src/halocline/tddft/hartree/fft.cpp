@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <mutex>
+#include <numbers>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,18 @@ int as_int(std::int64_t number) {
     throw core::InvalidArgument("a Fourier transform of length or number of lines " + std::to_string(number) +
                                 " was asked for; give 1 to 2147483647");
   return static_cast<int>(number);
+}
+
+/// FFTW has straight-line code for complex transforms of these lengths.
+bool has_code(std::int64_t length) noexcept {
+  return length <= 16 || length == 20 || length == 25 || length == 32 || length == 64 || length == 128;
+}
+
+bool is_prime(std::int64_t number) noexcept {
+  for (std::int64_t divisor = 2; divisor * divisor <= number; ++divisor) {
+    if (number % divisor == 0) return false;
+  }
+  return true;
 }
 
 /// Runs `make()`, which returns a plan, where nobody else plans.
@@ -77,27 +90,85 @@ void RowTransform::backward(std::complex<double>* in, double* out) const {
   if (backward_.raw() != nullptr) fftw_execute_dft_c2r(raw(backward_), raw(in), out);
 }
 
-ColumnTransform::ColumnTransform(std::int64_t length, std::int64_t lines) {
-  if (lines == 0) return;
-  const int n = as_int(length), count = as_int(lines);
+std::vector<std::int64_t> stage_lengths(std::int64_t length) {
+  if (has_code(length)) return {length};
+  std::vector<std::int64_t> best{length};  // a prime that only FFTW's general methods can do
+  bool found = false;
+  for (std::int64_t first = 2; first < length; ++first) {
+    if (length % first != 0 || !(has_code(first) || is_prime(first))) continue;
+    std::vector<std::int64_t> stages = stage_lengths(length / first);
+    stages.insert(stages.begin(), first);
+    // Elements of the first stage stand furthest apart: at most the eight that share a set of the first cache.
+    if (!found || stages.size() < best.size() || (stages.size() == best.size() && first <= 8)) best = stages;
+    found = true;
+  }
+  return best;
+}
+
+ColumnTransform::ColumnTransform(std::int64_t length, std::int64_t lines) : length_(length), lines_(lines) {
+  if (lines > 0) static_cast<void>(as_int(length * lines));
   core::AlignedArray<double> values(2 * length * lines);
   auto* complex = reinterpret_cast<fftw_complex*>(values.data());
-  const auto make = [&](int sign) {
-    return planned([&] {
-      return fftw_plan_many_dft(1, &n, count, complex, nullptr, count, 1, complex, nullptr, count, 1, sign,
-                                FFTW_ESTIMATE);
-    });
-  };
-  forward_ = make(FFTW_FORWARD);
-  backward_ = make(FFTW_BACKWARD);
+  // Stage by stage the transform of a block of L elements becomes that of `factor` blocks of L / factor, the k-th of
+  // which gives the wavenumbers k + factor k'.
+  wavenumbers_ = {0};
+  std::int64_t stride = 1, rest = length;
+  for (const std::int64_t factor : stage_lengths(length)) {
+    Stage stage{rest, {}, {}, {}};
+    const std::int64_t inner = rest / factor;
+    if (lines > 0) {
+      const auto apart = static_cast<int>(inner * lines), block = static_cast<int>(rest * lines);
+      const fftw_iodim along{static_cast<int>(factor), apart, apart};
+      const fftw_iodim many[2]{{static_cast<int>(length / rest), block, block}, {apart, 1, 1}};
+      const auto make = [&](int sign) {
+        return planned([&] { return fftw_plan_guru_dft(1, &along, 2, many, complex, complex, sign, FFTW_ESTIMATE); });
+      };
+      stage.forward = make(FFTW_FORWARD);
+      stage.backward = make(FFTW_BACKWARD);
+    }
+    for (std::int64_t k = 0; inner > 1 && k < factor; ++k) {
+      for (std::int64_t j = 0; j < inner; ++j)
+        stage.factors.push_back(
+            std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(j * k) / static_cast<double>(rest)));
+    }
+    stages_.push_back(std::move(stage));
+    std::vector<std::int64_t> finer;
+    for (const std::int64_t before : wavenumbers_) {
+      for (std::int64_t k = 0; k < factor; ++k) finer.push_back(before + stride * k);
+    }
+    wavenumbers_ = std::move(finer);
+    stride *= factor;
+    rest = inner;
+  }
+}
+
+void ColumnTransform::multiply(std::complex<double>* values, const Stage& stage, bool conjugate) const noexcept {
+  for (std::int64_t at = 0; at < length_; ++at) {
+    const std::complex<double> factor = stage.factors[static_cast<std::size_t>(at % stage.length)];
+    const double c = factor.real(), s = conjugate ? -factor.imag() : factor.imag();
+    auto* row = reinterpret_cast<double*>(values + at * lines_);
+    for (std::int64_t i = 0; i < lines_; ++i) {
+      const double re = row[2 * i], im = row[2 * i + 1];
+      row[2 * i] = re * c - im * s;
+      row[2 * i + 1] = re * s + im * c;
+    }
+  }
 }
 
 void ColumnTransform::forward(std::complex<double>* values) const {
-  if (forward_.raw() != nullptr) fftw_execute_dft(raw(forward_), raw(values), raw(values));
+  if (lines_ == 0) return;
+  for (const Stage& stage : stages_) {
+    fftw_execute_dft(raw(stage.forward), raw(values), raw(values));
+    if (!stage.factors.empty()) multiply(values, stage, false);
+  }
 }
 
 void ColumnTransform::backward(std::complex<double>* values) const {
-  if (backward_.raw() != nullptr) fftw_execute_dft(raw(backward_), raw(values), raw(values));
+  if (lines_ == 0) return;
+  for (auto stage = stages_.rbegin(); stage != stages_.rend(); ++stage) {
+    if (!stage->factors.empty()) multiply(values, *stage, true);
+    fftw_execute_dft(raw(stage->backward), raw(values), raw(values));
+  }
 }
 
 std::int64_t fast_length(std::int64_t least) noexcept {

@@ -34,7 +34,7 @@ public:
   /// Collective over the world.
   Pencils(const Decomposition& decomposition, bool shared, const std::array<std::int64_t, 3>& lengths);
 
-  /// Parts of y among p1, of z among p2, of k_x among p1, of k_y among p2.
+  /// Parts of y among p1, of z among p2, of k_x among p1, of k_y among p2 (places in the order of the transform).
   const std::vector<Range>& y_parts() const noexcept { return y_; }
   const std::vector<Range>& z_parts() const noexcept { return z_; }
   const std::vector<Range>& kx_parts() const noexcept { return kx_; }

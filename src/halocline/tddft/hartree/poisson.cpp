@@ -9,9 +9,9 @@
 namespace halocline::tddft {
 namespace {
 
-/// Columns of z in a bundle: two 64-byte lines of each plane or more, and a bundle of 512 numbers stays in the second
-/// cache.
-constexpr std::int64_t most_columns = 32;
+/// Columns of z in a bundle: five 64-byte lines of each plane, and a bundle of 1000 numbers stays in the second cache.
+/// No power of two, which would put all elements of a column into few sets of a cache.
+constexpr std::int64_t most_columns = 24;
 
 std::int64_t largest(const std::vector<Range>& parts) {
   std::int64_t size = 0;
@@ -26,10 +26,11 @@ std::int64_t bundle_of(std::int64_t columns) {
   return (columns + bundles - 1) / bundles;
 }
 
-std::vector<std::int64_t> folded(const Range& wavenumbers, std::int64_t length) {
-  std::vector<std::int64_t> k;
-  for (std::int64_t i = wavenumbers.begin; i < wavenumbers.end; ++i) k.push_back(std::min(i, length - i));
-  return k;
+/// The smaller of k and -k.
+std::vector<std::int64_t> folded(std::vector<std::int64_t> wavenumbers) {
+  const auto length = static_cast<std::int64_t>(wavenumbers.size());
+  for (std::int64_t& k : wavenumbers) k = std::min(k, length - k);
+  return wavenumbers;
 }
 
 std::vector<std::int64_t> sorted_once(std::vector<std::int64_t> numbers) {
@@ -57,8 +58,11 @@ Poisson::Poisson(const Decomposition& decomposition, bool shared)
                                                                   : 2 * rows_.z.size() * largest(pencils_.y_parts()) *
                                                                         largest(pencils_.kx_parts())),
       among_z_(pencils_.among_z(), 2 * largest(pencils_.z_parts()) * largest(pencils_.ky_parts()) * kx_) {
-  const std::vector<std::int64_t> ky = folded(pencils_.ky(), lengths_[1]), kept = sorted_once(ky);
+  const std::vector<std::int64_t> all = folded(y_.wavenumbers());
+  const std::vector<std::int64_t> ky(all.begin() + pencils_.ky().begin, all.begin() + pencils_.ky().end);
+  const std::vector<std::int64_t> kept = sorted_once(ky);
   for (const std::int64_t k : ky) kernel_row_.push_back(std::ranges::lower_bound(kept, k) - kept.begin());
+  kernel_plane_ = folded(z_.wavenumbers());
   kernel_rows_ = static_cast<std::int64_t>(kept.size());
   kernel_ = coulomb_kernel(decomposition.grid(), lengths_, {pencils_.kx(), kept});
 
@@ -166,7 +170,8 @@ void Poisson::multiply_columns(std::int64_t ky, std::int64_t first, std::int64_t
   std::fill(columns + extent_[2] * bundle_, columns + length * bundle_, complex{});
   z_.forward(columns);
   for (std::int64_t kz = 0; kz < length; ++kz) {
-    const std::int64_t row = std::min(kz, length - kz) * kernel_rows_ + kernel_row_[static_cast<std::size_t>(ky)];
+    const std::int64_t row =
+        kernel_plane_[static_cast<std::size_t>(kz)] * kernel_rows_ + kernel_row_[static_cast<std::size_t>(ky)];
     const double* factors = kernel_.data() + row * kx_ + first;
     for (std::int64_t i = 0; i < count; ++i) columns[kz * bundle_ + i] *= factors[i];
   }

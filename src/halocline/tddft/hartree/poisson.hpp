@@ -66,11 +66,12 @@ private:
   std::array<std::int64_t, 3> extent_, lengths_;
   Pencils pencils_;
   BoxRows box_rows_;
-  Rectangle rows_;                        ///< of this process
-  std::int64_t half_;                     ///< numbers of a row's spectrum
-  std::int64_t kx_, ky_;                  ///< how many this process has
-  std::int64_t bundle_;                   ///< columns of z transformed at once
-  std::vector<std::int64_t> kernel_row_;  ///< of each local k_y
+  Rectangle rows_;                          ///< of this process
+  std::int64_t half_;                       ///< numbers of a row's spectrum
+  std::int64_t kx_, ky_;                    ///< how many this process has
+  std::int64_t bundle_;                     ///< columns of z transformed at once
+  std::vector<std::int64_t> kernel_row_;    ///< of each local k_y
+  std::vector<std::int64_t> kernel_plane_;  ///< of each k_z
   core::AlignedArray<double> kernel_;
   std::int64_t kernel_rows_;
   RowTransform x_;
