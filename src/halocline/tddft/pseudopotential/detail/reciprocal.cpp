@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace halocline::tddft::detail {
 
@@ -87,17 +88,30 @@ std::vector<Complex> Waves::at_points(std::int64_t offset, std::int64_t points) 
 
 LocalCoefficients::LocalCoefficients(const System& system, const std::array<Waves, 3>& waves) {
   for (std::size_t axis = 0; axis < 3; ++axis) count_[axis] = waves[axis].count();
+  std::vector<double> squares;
+  for (std::int64_t kz = 0; kz <= count_[2] / 2; ++kz)
+    for (std::int64_t ky = 0; ky <= count_[1] / 2; ++ky)
+      for (std::int64_t kx = 0; kx <= count_[0] / 2; ++kx) {
+        const double gx = waves[0].g(kx), gy = waves[1].g(ky), gz = waves[2].g(kz);
+        squares.push_back(gx * gx + gy * gy + gz * gz);
+      }
+  // In a cube most lengths occur often: in their order each is computed once.
+  std::vector<std::size_t> order(squares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return squares[i]; });
   const double volume = system.grid.volume();
   for (const auto& species : system.species) {
-    auto& values = values_.emplace_back();
-    for (std::int64_t kz = 0; kz <= count_[2] / 2; ++kz)
-      for (std::int64_t ky = 0; ky <= count_[1] / 2; ++ky)
-        for (std::int64_t kx = 0; kx <= count_[0] / 2; ++kx) {
-          const double gx = waves[0].g(kx), gy = waves[1].g(ky), gz = waves[2].g(kz);
-          const double g2 = gx * gx + gy * gy + gz * gz;
-          const double coulomb = g2 > 0 ? 4 * pi * species->valence() / g2 : 0.0;
-          values.push_back((species->local_fourier(std::sqrt(g2)) - coulomb) / volume);
-        }
+    auto& values = values_.emplace_back(squares.size());
+    double last = -1, value = 0;
+    for (const std::size_t i : order) {
+      const double g2 = squares[i];
+      if (last < 0 || g2 > last * (1 + 1e-13)) {
+        const double coulomb = g2 > 0 ? 4 * pi * species->valence() / g2 : 0.0;
+        value = (species->local_fourier(std::sqrt(g2)) - coulomb) / volume;
+        last = g2;
+      }
+      values[i] = value;
+    }
   }
 }
 

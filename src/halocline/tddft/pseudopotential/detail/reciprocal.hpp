@@ -38,8 +38,8 @@ private:
   std::vector<double> g_;
 };
 
-/// For each species V_local,short(G) - 4 pi Z/G^2 over the volume, without the latter at G = 0. Of the vectors that
-/// differ by signs alone one is computed.
+/// For each species V_local,short(G) - 4 pi Z/G^2 over the volume, without the latter at G = 0. Each
+/// length of G is computed once.
 class LocalCoefficients {
 public:
   LocalCoefficients(const System& system, const std::array<Waves, 3>& waves);

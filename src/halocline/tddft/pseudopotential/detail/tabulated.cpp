@@ -22,9 +22,17 @@ constexpr double transform_step = 0.01;  // of Simpson's rule [bohr], at most
 
 std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
-/// f(0) of a function of parity (-1)^l from its values at two radii.
-double at_origin(int l, double r1, double f1, double r2, double f2) {
-  return l % 2 == 1 ? 0.0 : (f1 * r2 * r2 - f2 * r1 * r1) / (r2 * r2 - r1 * r1);
+/// f(0) of a function of parity (-1)^l from its values at three radii: by the parabola in r^2 through them.
+double at_origin(int l, std::span<const double, 3> r, std::span<const double, 3> f) {
+  if (l % 2 == 1) return 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    double weight = 1;
+    for (std::size_t j = 0; j < 3; ++j)
+      if (j != i) weight *= r[j] * r[j] / (r[j] * r[j] - r[i] * r[i]);
+    sum += weight * f[i];
+  }
+  return sum;
 }
 
 /// Spline through f at the nodes r and at mirrored ones; f has the parity of l.
@@ -37,7 +45,7 @@ CubicSpline even_or_odd(std::span<const double> r, std::span<const double> f, in
     y.push_back(sign * f[i]);
   }
   x.push_back(0);
-  y.push_back(at_origin(l, r[first], f[first], r[first + 1], f[first + 1]));
+  y.push_back(at_origin(l, r.subspan(first).first<3>(), f.subspan(first).first<3>()));
   for (std::size_t i = first; i < f.size(); ++i) {
     x.push_back(r[i]);
     y.push_back(f[i]);
@@ -52,9 +60,15 @@ public:
     const auto tail = [&](std::size_t i) { return std::abs(r[i] * table_.local[i] + table_.valence); };
     std::size_t end = r.size();
     while (end > 8 && tail(end - 1) < smallest_tail) --end;
-    end = std::min(end + 1, r.size());
-    tail_ = r[end - 1];
-    local_ = even_or_odd(std::span(r).first(end), std::span(table_.local).first(end), 0);
+    tail_ = r[std::min(end, r.size() - 1)];
+    // The table goes on as -Z/r for some nodes, so that the end of the spline is not felt within it.
+    auto nodes = r;
+    auto values = table_.local;
+    for (std::size_t i = 0; i < mirrored; ++i) {
+      nodes.push_back(nodes.back() + (r.back() - r[r.size() - 2]));
+      values.push_back(-table_.valence / nodes.back());
+    }
+    local_ = even_or_odd(nodes, values, 0);
     for (std::size_t n = 0; n < table_.projectors.size(); ++n) {
       const auto& projector = table_.projectors[n];
       auto& channel = channels_[at(projector.l)];

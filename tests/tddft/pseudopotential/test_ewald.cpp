@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Point charges in a periodic cell: Madelung's constants, and the laws that an Ewald sum must obey.
+
+#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halocline::tddft::detail {
+namespace {
+
+struct Crystal {
+  std::vector<double> charges;
+  std::vector<Vec3> positions;  ///< in units of the cubic cell
+};
+
+/// Charges on the four points of a face-centred cubic cell, moved by `at`.
+void add_fcc(Crystal& crystal, double charge, double at) {
+  for (const Vec3& r : {Vec3{0, 0, 0}, Vec3{0, .5, .5}, Vec3{.5, 0, .5}, Vec3{.5, .5, 0}}) {
+    crystal.charges.push_back(charge);
+    crystal.positions.push_back({r[0] + at, r[1] + at, r[2] + at});
+  }
+}
+
+Crystal fcc_pair(double first, double second, double at) {
+  Crystal crystal;
+  add_fcc(crystal, first, 0);
+  add_fcc(crystal, second, at);
+  return crystal;
+}
+
+std::vector<Vec3> scaled(const Crystal& crystal, double a) {
+  std::vector<Vec3> positions = crystal.positions;
+  for (Vec3& r : positions)
+    for (double& x : r) x *= a;
+  return positions;
+}
+
+/// Four charges without symmetry in a cell of three lengths.
+const Vec3 box{7.1, 5.3, 9.7};
+const std::vector<double> some_charges{4, -1, 3, 1.5};
+const std::vector<Vec3> some_positions{{0.3, 0.2, 0.1}, {2.9, 4.4, 1.0}, {5.5, 1.7, 6.6}, {1.1, 3.3, 8.8}};
+
+}  // namespace
+
+TEST_CASE("ewald: Madelung's constants of rock salt, caesium chloride and zinc blende") {
+  const double a = 3.7;
+  const auto salt = ewald({a, a, a}, fcc_pair(1, -1, 0.5).charges, scaled(fcc_pair(1, -1, 0.5), a));
+  CHECK(salt.energy / 4 * (a / 2) == doctest::Approx(-1.747564594633182).epsilon(1e-12));
+  const std::vector<double> pair{1, -1};
+  const auto caesium = ewald({a, a, a}, pair, std::vector<Vec3>{{0, 0, 0}, {a / 2, a / 2, a / 2}});
+  CHECK(caesium.energy * a * std::sqrt(3.0) / 2 == doctest::Approx(-1.762674773070988).epsilon(1e-12));
+  const auto blende = ewald({a, a, a}, fcc_pair(1, -1, 0.25).charges, scaled(fcc_pair(1, -1, 0.25), a));
+  CHECK(blende.energy / 4 * a * std::sqrt(3.0) / 4 == doctest::Approx(-1.638055053388789).epsilon(1e-12));
+}
+
+TEST_CASE("ewald: silicon has the published energy, and no forces") {
+  const double a = 10.26;
+  const Crystal crystal = fcc_pair(4, 4, 0.25);
+  const auto sum = ewald({a, a, a}, crystal.charges, scaled(crystal, a));
+  CHECK(sum.energy == doctest::Approx(-33.60185914).epsilon(3e-10));
+  for (const Vec3& f : sum.forces)
+    for (const double component : f) CHECK(std::abs(component) < 1e-13);
+}
+
+TEST_CASE("ewald: the result does not depend on how charges are split") {
+  const auto expected = ewald(box, some_charges, some_positions);
+  for (const double eta : {0.15, 0.3, 0.6, 1.1}) {
+    const auto sum = ewald(box, some_charges, some_positions, eta);
+    CHECK(sum.energy == doctest::Approx(expected.energy).epsilon(1e-12));
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        CHECK(std::abs(sum.forces[i][axis] - expected.forces[i][axis]) < 1e-12);
+  }
+}
+
+TEST_CASE("ewald: a doubled cell has twice the energy, and shifts and images change nothing") {
+  const double energy = ewald(box, some_charges, some_positions).energy;
+  auto charges = some_charges;
+  auto positions = some_positions;
+  for (std::size_t i = 0; i < 4; ++i) {
+    charges.push_back(some_charges[i]);
+    positions.push_back({some_positions[i][0], some_positions[i][1] + box[1], some_positions[i][2]});
+  }
+  CHECK(ewald({box[0], 2 * box[1], box[2]}, charges, positions).energy == doctest::Approx(2 * energy).epsilon(1e-12));
+  auto moved = some_positions;
+  for (std::size_t i = 0; i < 4; ++i) {
+    moved[i][0] += 0.77 + 3 * box[0] * static_cast<double>(i);
+    moved[i][2] -= 2.2 + box[2] * static_cast<double>(i % 2);
+  }
+  CHECK(ewald(box, some_charges, moved).energy == doctest::Approx(energy).epsilon(1e-12));
+}
+
+TEST_CASE("ewald: forces are minus the derivatives of the energy and add up to nothing") {
+  const auto sum = ewald(box, some_charges, some_positions);
+  Vec3 total{};
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      total[axis] += sum.forces[i][axis];
+      const double h = 1e-3;
+      std::array<double, 2> energy{};
+      for (int side = 0; side < 2; ++side) {
+        auto positions = some_positions;
+        positions[i][axis] += side == 0 ? -h : h;
+        energy[static_cast<std::size_t>(side)] = ewald(box, some_charges, positions).energy;
+      }
+      CHECK(sum.forces[i][axis] == doctest::Approx((energy[0] - energy[1]) / (2 * h)).epsilon(1e-5));
+    }
+  for (const double component : total) CHECK(std::abs(component) < 1e-12);
+}
+
+TEST_CASE("ewald: one charge in a cube has Wigner's energy") {
+  // -2.837297479 q^2 / (2 a): the simple cubic lattice on its background.
+  const std::vector<double> charge{2.5};
+  const auto sum = ewald({4, 4, 4}, charge, std::vector<Vec3>{{1, 2, 3}});
+  CHECK(sum.energy == doctest::Approx(-2.837297479480619 * 2.5 * 2.5 / 8).epsilon(1e-10));
+}
+
+}  // namespace halocline::tddft::detail
