@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
+#include "halocline/comm/simulation.hpp"
 #include "halocline/core/error.hpp"
 #include "tddft/pseudopotential/nonlocal_systems.hpp"
 
@@ -205,6 +206,34 @@ TEST_CASE("nonlocal: the result does not depend on the number of threads, to the
   }
   omp_set_num_threads(before);
   for (const Orbitals& result : results) CHECK(largest_difference(result.values(), results[0].values()) == 0.0);
+}
+
+TEST_CASE("nonlocal: no order in which messages travel blocks it or changes a bit") {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);  // the simulated ranks take turns in one thread
+  const System system = test::nonlocal_cases()[0].system;
+  std::vector<double> first;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    std::vector<double> energy;
+    comm::SimulationOptions options;
+    options.seed = seed;
+    options.pause_probability = 0.3;
+    comm::simulate(8, options, [&](const comm::Communicator& world) {
+      const Decomposition decomposition(world, system, {1, 1, {2, 2, 2}});
+      Nonlocal nonlocal(system, decomposition);
+      nonlocal.set_phases(std::vector<Vec3>(1, momenta[1]));
+      const Orbitals psi = test::random_orbitals(decomposition);
+      Orbitals out = psi;
+      nonlocal.begin(0, psi.block(0, 0), psi.blocks());
+      nonlocal.finish(out.block(0, 0), 0.5);
+      std::vector<double> here(at(psi.blocks()) * orbital_lanes);
+      nonlocal.energy(0, out.block(0, 0), psi.blocks(), here);
+      if (world.rank() == 5) energy = here;
+    });
+    if (first.empty()) first = energy;
+    CHECK(largest_difference(first, energy) == 0.0);
+  }
+  omp_set_num_threads(before);
 }
 
 TEST_CASE("nonlocal: phases may be set again, to zero and back") {

@@ -43,6 +43,9 @@ struct Team {
   comm::PendingSum pending;
 };
 
+/// Points times blocks from which on threads are worth waking: two microseconds of work.
+constexpr std::int64_t work_for_threads = 512;
+
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
@@ -67,7 +70,7 @@ struct Nonlocal::State {
   detail::SphereView view(std::size_t s) const {
     const Shape& shape = shape_of(s);
     const double* phase =
-        phased[at(channel_under_way)] != 0 ? phases[at(channel_under_way)].data() + 4 * shape.first_point : nullptr;
+        phased[at(channel_under_way)] != 0 ? phases[at(channel_under_way)].data() + 2 * shape.first_point : nullptr;
     return {all.spheres[s].index.data(), shape.values.data(), shape.count, phase};
   }
   /// Runs action(n, phased, first, view) for the projectors of a sphere, at most eight at a time.
@@ -89,13 +92,14 @@ struct Nonlocal::State {
   std::vector<std::shared_ptr<const Pseudopotential>> potentials;
   detail::ProjectorSpheres all;
   std::vector<std::int64_t> first;                    ///< projectors of the spheres before this one
+  std::int64_t points_near_atoms = 0;                 ///< of all spheres
   std::size_t whole = 0;                              ///< spheres before this number are all here
   std::vector<char> counted_here;                     ///< this rank is the first of those that share the sphere
   std::vector<core::AlignedArray<double>> gradients;  ///< of each shape, (points, projectors, 3); made when first used
 
   std::vector<Vec3> q;                             ///< of each local channel
   std::vector<char> phased;                        ///< q is not zero
-  std::vector<core::AlignedArray<double>> phases;  ///< of each local channel, (phase_points, 4)
+  std::vector<core::AlignedArray<double>> phases;  ///< of each local channel, (phase_points, 2)
 
   std::int64_t channel_under_way = 0, blocks_under_way = 0;
   const double* in_under_way = nullptr;
@@ -113,8 +117,10 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
   const std::int64_t channels = decomposition.channels().size();
   for (const Atom& atom : system.atoms) empty = empty && all.species[at(atom.species)].count == 0;
   make_teams();
-  for (std::size_t s = 0; s < all.spheres.size(); ++s)
+  for (std::size_t s = 0; s < all.spheres.size(); ++s) {
     first.push_back(s == 0 ? 0 : first[s - 1] + shape_of(s - 1).count);
+    points_near_atoms += shape_of(s).points;
+  }
   q.resize(at(channels));
   phased.resize(at(channels));
   phases.resize(at(channels));
@@ -176,7 +182,7 @@ void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t
     coefficients = core::AlignedArray<double>(lines);
   }
   const auto work = static_cast<std::int64_t>(spheres) * blocks;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t i = 0; i < work; ++i) {
     // All spheres of a block before the next block: what the caller has just written is in the cache.
     const std::size_t s = at(i) % spheres;
@@ -198,7 +204,6 @@ void Nonlocal::State::wait() {
 }
 
 void Nonlocal::State::couple_one(std::size_t s, std::int64_t block, std::complex<double> factor) {
-  const std::array<double, 2> turned{-factor.imag(), factor.imag()};
   const double* from = sums.data() + line(s, block);
   double* to = coefficients.data() + line(s, block);
   for (const detail::Shell& shell : all.species[at(shape_of(s).species)].shells) {
@@ -209,7 +214,7 @@ void Nonlocal::State::couple_one(std::size_t s, std::int64_t block, std::complex
         for (int j = 0; j < shell.radial; ++j)
           c += Lines(shell.coupling[at(i * shell.radial + j)]) *
                Lines::load(from + doubles_per_point * (shell.first + j * width + m));
-        c = c * Lines(factor.real()) + detail::swapped(c) * detail::pairs(turned.data());
+        c = c * Lines(factor.real()) + detail::times_i(c) * Lines(factor.imag());
         c.store(to + doubles_per_point * (shell.first + i * width + m));
       }
   }
@@ -227,7 +232,7 @@ void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
   const std::int64_t slabs =
       std::min(planes, std::max<std::int64_t>(1, threads / std::max<std::int64_t>(1, blocks_under_way)));
   const std::int64_t work = blocks_under_way * slabs;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (points_near_atoms * blocks_under_way >= work_for_threads)
   for (std::int64_t i = 0; i < work; ++i) {
     const std::int64_t block = i / slabs;
     const Range slab = part_of(planes, static_cast<int>(slabs), static_cast<int>(i % slabs));
@@ -270,16 +275,16 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
   State& state = *state_;
   assert(q.size() == state.q.size());
   const auto channels = static_cast<std::int64_t>(q.size());
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (state.all.phase_points * channels >= 4 * work_for_threads)
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     const std::size_t c = at(channel);
     if (state.q[c] == q[c]) continue;
     state.q[c] = q[c];
     state.phased[c] = q[c] != Vec3{} ? 1 : 0;
     if (state.phased[c] == 0) continue;
-    if (state.phases[c].size() == 0) state.phases[c] = core::AlignedArray<double>(4 * state.all.phase_points);
+    if (state.phases[c].size() == 0) state.phases[c] = core::AlignedArray<double>(2 * state.all.phase_points);
     for (const Shape& shape : state.all.shapes)
-      detail::fill_phases(shape, state.grid, q[c], state.phases[c].data() + 4 * shape.first_point);
+      detail::fill_phases(shape, state.grid, q[c], state.phases[c].data() + 2 * shape.first_point);
   }
 }
 
@@ -335,7 +340,7 @@ void Nonlocal::velocity(std::int64_t channel, const double* in, std::int64_t blo
   begin(channel, in, blocks);
   state.wait();
   state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (state.points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t block = 0; block < blocks; ++block) {
     alignas(64) std::array<double, 3 * doubles_per_point> moments{};
     for (std::size_t s = 0; s < state.all.spheres.size(); ++s)
@@ -377,7 +382,7 @@ void Nonlocal::add_forces(std::int64_t channel, const double* in, std::int64_t b
       std::array<Lines, 3> sum{Lines(0.0), Lines(0.0), Lines(0.0)};
       for (std::int64_t p = 0; p < shape.points; ++p) {
         const double* line = state.block_of(block) + doubles_per_point * std::int64_t{sphere.index[at(p)]};
-        const Lines w = view.phases != nullptr ? detail::phased_line<true>(line, view.phases + 4 * p)
+        const Lines w = view.phases != nullptr ? detail::phased_line<true>(line, view.phases + 2 * p)
                                                : detail::phased_line<false>(line, nullptr);
         const double* gradient = state.gradients[at(sphere.shape)].data() + 3 * p * shape.count;
         for (std::size_t axis = 0; axis < 3; ++axis) {

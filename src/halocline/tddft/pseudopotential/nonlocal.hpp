@@ -23,7 +23,7 @@ class Nonlocal {
 public:
   /// @throws InvalidArgument  on every rank: projectors of l > 3, or a coupling that is not symmetric
   /// Collective over decomposition.space().  Cost: 8 bytes a projector and point of every atom that stands differently
-  /// between the grid points; 32 bytes a point and channel for phases; one split a layer of disjoint sets of ranks.
+  /// between the grid points; 16 bytes a point and channel for phases; one split a layer of disjoint sets of ranks.
   Nonlocal(const System& system, const Decomposition& decomposition);
   Nonlocal(Nonlocal&&) noexcept;
   ~Nonlocal();

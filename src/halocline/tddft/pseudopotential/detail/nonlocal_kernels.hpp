@@ -10,10 +10,10 @@
 /// Up to eight projectors are accumulated in registers at a time; where an atom has more, the points are passed again.
 /// With few projectors several points are accumulated apart (`chains`), so that additions need not wait for each other.
 ///
-/// Cost a point and block of n projectors, in operations on 8 doubles (n up to 8):
-///   project:  n + 2 multiply-adds, 1 move, 2 + n loads: 64 bytes of orbitals, 8 n of projectors, 32 of phases
-///   add:      n + 2 multiply-adds, 1 move; the line of `out` is read and written
-///   moments:  n + 6 multiply-adds, 2 moves, and 24 bytes of displacements
+/// Cost a point and block of n projectors (to 8), in operations on 8 doubles; with q = 0 without what is for phases:
+///   project:  n + 2 multiply-adds, 2 moves; reads 64 bytes of orbitals, 8 n of projectors, 16 of phases, 4 of index
+///   add:      n + 2 multiply-adds, 2 moves; the line of `out` is read and written
+///   moments:  n + 6 multiply-adds, 3 moves; and 24 bytes of displacements
 
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/orbitals.hpp"
@@ -31,11 +31,11 @@ __attribute__((always_inline)) inline Lines swapped(const Lines& a) {
   return Lines(__builtin_shufflevector(a.v, a.v, 1, 0, 3, 2, 5, 4, 7, 6));
 }
 
-/// A pair repeated over the lanes.
-__attribute__((always_inline)) inline Lines pairs(const double* from) {
-  typename core::Pack<double, 2>::Vector two;
-  __builtin_memcpy(&two, from, sizeof(two));
-  return Lines(__builtin_shufflevector(two, two, 0, 1, 0, 1, 0, 1, 0, 1));
+/// (re, im) -> (-im, re): the product with i. The sign is turned by its bit, which costs no multiplication.
+__attribute__((always_inline)) inline Lines times_i(const Lines& a) {
+  constexpr std::int64_t sign = INT64_MIN;
+  constexpr Lines::Mask real_parts{sign, 0, sign, 0, sign, 0, sign, 0};
+  return Lines((Lines::Vector)((Lines::Mask)swapped(a).v ^ real_parts));
 }
 
 /// The orbitals at a point times its phase.
@@ -43,21 +43,21 @@ template <bool phased>
 __attribute__((always_inline)) inline Lines phased_line(const double* line, const double* phase) {
   const Lines v = Lines::load(line);
   if constexpr (!phased) return v;
-  return v * Lines(phase[0]) + swapped(v) * pairs(phase + 2);
+  return v * Lines(phase[0]) + times_i(v) * Lines(phase[1]);
 }
 
-/// Where the projectors of a sphere and the block meet.
+/// Where the projectors of a sphere and the block meet. Kernels take a copy, which their stores cannot change.
 struct SphereView {
   const std::int32_t* index;  ///< shape (points,): places in the block
   const double* values;       ///< shape (points, stride): projectors
   std::int64_t stride;
-  const double* phases;  ///< shape (points, 4), see fill_phases(); null where q = 0
+  const double* phases;  ///< shape (points, 2), see fill_phases(); null where q = 0
 };
 
 /// sums[j] = sum over points p_j exp(i q d) psi. @param sums  shape (n, 4, 2)
 /// @param points  a multiple of 4
 template <int n, bool phased>
-void project_some(double* sums, const double* block, const SphereView& at, std::int64_t points) {
+void project_some(double* sums, const double* block, SphereView at, std::int64_t points) {
   constexpr int chains = n >= 8 ? 1 : n >= 3 ? 2 : 4;
   Lines sum[chains][n];
   for (auto& chain : sum)
@@ -66,7 +66,7 @@ void project_some(double* sums, const double* block, const SphereView& at, std::
 #pragma GCC unroll 4
     for (int c = 0; c < chains; ++c) {
       const Lines w = phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p + c]},
-                                          at.phases + (phased ? 4 * (p + c) : 0));
+                                          at.phases + (phased ? 2 * (p + c) : 0));
       const double* value = at.values + (p + c) * at.stride;
 #pragma GCC unroll 8
       for (int j = 0; j < n; ++j) sum[c][j] += Lines(value[j]) * w;
@@ -95,7 +95,7 @@ __attribute__((always_inline)) inline void load_lines(Lines (&c)[n], const doubl
 
 /// out += exp(-i q d) sum over j of p_j c_j at points [begin, end). @param coefficients  c, shape (n, 4, 2)
 template <int n, bool phased>
-void add_some(double* out, const double* coefficients, const SphereView& at, std::int64_t begin, std::int64_t end) {
+void add_some(double* out, const double* coefficients, SphereView at, std::int64_t begin, std::int64_t end) {
   Lines c[n];
   load_lines(c, coefficients);
   for (std::int64_t p = begin; p < end; ++p) {
@@ -103,9 +103,9 @@ void add_some(double* out, const double* coefficients, const SphereView& at, std
     const Lines x = combination(at, p, c);
     Lines result = Lines::load(line);
     if constexpr (phased) {
-      const double* phase = at.phases + 4 * p;
+      const double* phase = at.phases + 2 * p;
       result += x * Lines(phase[0]);
-      result -= swapped(x) * pairs(phase + 2);
+      result -= times_i(x) * Lines(phase[1]);
     } else {
       result += x;
     }
@@ -117,14 +117,14 @@ void add_some(double* out, const double* coefficients, const SphereView& at, std
 /// each orbital the products x_re w_im and x_im w_re, whose difference is the imaginary part of conj(x) w.
 /// @param moments  shape (3, 4, 2)
 template <int n, bool phased>
-void moments_some(double* moments, const double* block, const double* coefficients, const SphereView& at,
+void moments_some(double* moments, const double* block, const double* coefficients, SphereView at,
                   const Vec3* displacements, std::int64_t points) {
   Lines c[n], sum[3];
   load_lines(c, coefficients);
   load_lines(sum, moments);
   for (std::int64_t p = 0; p < points; ++p) {
     const Lines w =
-        phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p]}, at.phases + (phased ? 4 * p : 0));
+        phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p]}, at.phases + (phased ? 2 * p : 0));
     const Lines product = combination(at, p, c) * swapped(w);
 #pragma GCC unroll 3
     for (int axis = 0; axis < 3; ++axis) sum[axis] += Lines(displacements[p][static_cast<std::size_t>(axis)]) * product;

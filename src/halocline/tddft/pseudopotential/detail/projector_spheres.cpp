@@ -263,11 +263,8 @@ void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* ph
     for (std::int64_t p = row.begin; p < row.end; ++p) {
       // The product in reals: the operator of std::complex looks for infinities each time.
       const double c = x[p - row.begin].real(), s = x[p - row.begin].imag();
-      const double cosine = a * c - b * s, sine = a * s + b * c;
-      double* to = phases + 4 * p;
-      to[0] = to[1] = cosine;
-      to[2] = -sine;
-      to[3] = sine;
+      phases[2 * p] = a * c - b * s;
+      phases[2 * p + 1] = a * s + b * c;
     }
   }
 }

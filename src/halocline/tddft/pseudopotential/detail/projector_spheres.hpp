@@ -97,10 +97,10 @@ struct ProjectorSpheres {
 /// Cost: the points of all spheres of the system for the ranks; those of this process for the projectors.
 ProjectorSpheres make_spheres(const System& system, const Decomposition& decomposition);
 
-/// phases[p] = (cos, cos, -sin, sin) of q . d at the points of a shape: the form in which kernels load it. One sine and
+/// phases[p] = (cos, sin) of q . d at the points of a shape. One sine and
 /// cosine an axis; along an axis the factors follow from each other by products, so that errors grow to a few dozen
 /// rounding units at most.
-/// @param phases  shape (padded, 4)
+/// @param phases  shape (padded, 2)
 void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* phases);
 
 }  // namespace halocline::tddft::detail
