@@ -78,6 +78,15 @@ inline P alternating(double even, double odd) {
   return p;
 }
 
+/// Keeps a number that is used twice in its register: the compiler would rather load it twice, and loads are what
+/// there is most of.
+template <class P>
+__attribute__((always_inline)) inline void hold([[maybe_unused]] P& p) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(P) == 64) __asm__("" : "+v"(p.v));
+#endif
+}
+
 /// The sums over the neighbours along one axis.
 /// @param at  at(j) is the neighbour at the distance j, -4 to 4
 template <bool with_slope, class P, class At>
@@ -85,7 +94,9 @@ __attribute__((always_inline)) inline void add_axis(P& curvature, P& slope, cons
                                                     const std::array<P, stencil_reach>& n, At&& at) {
 #pragma GCC unroll 4
   for (int j = 1; j <= stencil_reach; ++j) {
-    const P up = at(j), down = at(-j);
+    P up = at(j), down = at(-j);
+    hold(up);
+    hold(down);
     const auto weight = static_cast<std::size_t>(j - 1);
     curvature += l[weight] * (up + down);
     if constexpr (with_slope) {
