@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Small systems for the tests of the ions, and densities on them.
+
+#include "halocline/comm/communicator.hpp"
+#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/pseudopotential/goedecker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace halocline::tddft::test {
+
+/// Carbon and two hydrogens at places without symmetry, some outside a periodic cell.
+inline System ion_system(Boundary boundary, std::array<std::int64_t, 3> extent = {10, 9, 12}, double spacing = 0.55) {
+  System system;
+  system.grid = {extent, {spacing, 1.1 * spacing, 0.9 * spacing}, boundary};
+  system.species = {goedecker("C"), goedecker("H")};
+  system.atoms = {{0, {0.31, -0.22, 0.17}}, {1, {1.93, 0.64, -1.02}}, {1, {-1.41, 1.23, 1.57}}};
+  system.electrons = 6;
+  system.states = 3;
+  return system;
+}
+
+inline System jellium_system(Boundary boundary) {
+  System system;
+  system.grid = {{12, 10, 11}, {0.6, 0.7, 0.65}, boundary};
+  system.jellium = JelliumSphere{1.2, 6, {0.3, 0.2, -0.1}};
+  system.electrons = 6;
+  system.states = 3;
+  return system;
+}
+
+inline Decomposition alone(const System& system) { return {comm::Communicator::self(), system, ProcessCounts{}}; }
+
+/// A density without symmetry at the points of a box, the same whatever the division.
+inline std::vector<double> some_density(const Grid& grid, const Box& box) {
+  std::vector<double> density;
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+        const double u = static_cast<double>((box.offset[0] + x) * 7 % grid.extent[0]),
+                     v = static_cast<double>((box.offset[1] + y) * 3 % grid.extent[1]),
+                     w = static_cast<double>((box.offset[2] + z) * 5 % grid.extent[2]);
+        density.push_back(0.05 + 0.02 * std::sin(u + 2 * v) + 0.01 * std::cos(3 * w - u * v));
+      }
+  return density;
+}
+
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = a.size() == b.size() ? 0 : 1e300;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    if (!(d <= most)) most = d;
+  }
+  return most;
+}
+
+/// The part of whole-grid values that belongs to a box.
+inline std::vector<double> part_of_grid(const Grid& grid, const Box& box, const std::vector<double>& whole) {
+  std::vector<double> part;
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x)
+        part.push_back(whole[static_cast<std::size_t>(
+            box.offset[0] + x + grid.extent[0] * (box.offset[1] + y + grid.extent[1] * (box.offset[2] + z)))]);
+  return part;
+}
+
+}  // namespace halocline::tddft::test

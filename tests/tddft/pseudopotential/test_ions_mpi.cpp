@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the ions do does not depend on how space is divided.
+
+#include "halocline/comm/world.hpp"
+#include "halocline/tddft/pseudopotential/ions.hpp"
+#include "tddft/pseudopotential/ion_systems.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace halocline::tddft {
+namespace {
+
+using namespace test;
+
+/// All divisions of the ranks over space that leave four points to each, and one over orbitals.
+std::vector<ProcessCounts> divisions(int ranks, const Grid& grid) {
+  std::vector<ProcessCounts> result;
+  for (int x = 1; x <= ranks; ++x)
+    for (int y = 1; x * y <= ranks; ++y) {
+      if (ranks % (x * y) != 0) continue;
+      const int z = ranks / (x * y);
+      const auto fits = [](std::int64_t extent, int parts) { return parts == 1 || extent / parts >= 4; };
+      if (fits(grid.extent[0], x) && fits(grid.extent[1], y) && fits(grid.extent[2], z))
+        result.push_back({1, 1, {x, y, z}});
+    }
+  result.push_back({1, ranks, {1, 1, 1}});
+  return result;
+}
+
+System divided(System system) {
+  system.states = 4 * 8;  // blocks for a division over orbitals
+  return system;
+}
+
+}  // namespace
+
+TEST_CASE("ions: potential, start density and forces are the same however space is divided") {
+  const comm::Communicator world = comm::world();
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
+    const System system = divided(ion_system(boundary, {16, 9, 12}));
+    const auto whole = alone(system);
+    const auto potential = ion_potential(system, whole), start = start_density(system, whole);
+    const auto forces = local_forces(system, whole, some_density(system.grid, whole.box()));
+    for (const ProcessCounts& counts : divisions(world.size(), system.grid)) {
+      const std::string text = counts.text();
+      CAPTURE(text);
+      const Decomposition decomposition(world, system, counts);
+      const Box& box = decomposition.box();
+      CHECK(largest_difference(ion_potential(system, decomposition), part_of_grid(system.grid, box, potential)) <
+            1e-12 * 20);
+      CHECK(largest_difference(start_density(system, decomposition), part_of_grid(system.grid, box, start)) < 1e-13);
+      const auto shared = local_forces(system, decomposition, some_density(system.grid, box));
+      for (std::size_t a = 0; a < forces.size(); ++a)
+        for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(shared[a][axis] - forces[a][axis]) < 1e-11);
+    }
+  }
+}
+
+TEST_CASE("ions: jellium is the same however space is divided") {
+  const comm::Communicator world = comm::world();
+  System system = divided(jellium_system(Boundary::periodic));
+  system.grid.extent = {16, 10, 12};
+  const auto whole = alone(system);
+  const auto density = jellium_density(system, whole), potential = ion_potential(system, whole);
+  const double energy = ion_ion_energy(system, whole);
+  for (const ProcessCounts& counts : divisions(world.size(), system.grid)) {
+    const std::string text = counts.text();
+    CAPTURE(text);
+    const Decomposition decomposition(world, system, counts);
+    const Box& box = decomposition.box();
+    CHECK(largest_difference(jellium_density(system, decomposition), part_of_grid(system.grid, box, density)) < 1e-14);
+    CHECK(largest_difference(ion_potential(system, decomposition), part_of_grid(system.grid, box, potential)) < 1e-12);
+    CHECK(ion_ion_energy(system, decomposition) == doctest::Approx(energy).epsilon(1e-12));
+  }
+}
+
+}  // namespace halocline::tddft
