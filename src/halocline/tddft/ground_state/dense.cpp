@@ -145,6 +145,7 @@ Eigenpairs generalised_eigenpairs(const Matrix& h, const Matrix& s, int wanted) 
 
 std::vector<double> least_squares(const std::vector<double>& a, const std::vector<double>& b, double cut) {
   const int n = static_cast<int>(b.size());
+  if (n == 0) return {};
   Matrix matrix(n, n);
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) matrix(i, j) = a[size(i) * size(n) + size(j)];

@@ -76,10 +76,38 @@ double distance(const Decomposition& decomposition, std::span<const double> a, s
   return sum * decomposition.grid().point_volume();
 }
 
+/// The electrons of jellium spill out of their background, whose own density would bind no state to begin with: a
+/// Gaussian as wide as the ball.
+std::vector<double> spilled_density(const Model& model) {
+  const System& system = model.system();
+  const Grid& grid = system.grid;
+  const Box& box = model.decomposition().box();
+  const double width = system.jellium->radius_per_charge * std::cbrt(system.jellium->charge);
+  std::array<std::vector<double>, 3> factor;  // exp(-(x - centre)^2 / width^2) along each axis
+  for (int axis = 0; axis < 3; ++axis)
+    for (std::int64_t i = 0; i < box.extent[size(axis)]; ++i) {
+      double distance = grid.position(axis, box.offset[size(axis)] + i) - system.jellium->centre[size(axis)];
+      if (grid.boundary == Boundary::periodic) distance = std::remainder(distance, grid.length(axis));
+      factor[size(axis)].push_back(std::exp(-distance * distance / (width * width)));
+    }
+  std::vector<double> density(size(box.points()));
+  double sum = 0;
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+        const double n = factor[0][size(x)] * factor[1][size(y)] * factor[2][size(z)];
+        density[size(box.index(x, y, z))] = n;
+        sum += n;
+      }
+  model.decomposition().space().sum(std::span(&sum, 1));
+  for (double& n : density) n *= system.electrons / (sum * grid.point_volume());
+  return density;
+}
+
 /// Densities of pseudo-atoms, with the moment shared out in proportion.
 std::vector<double> first_density(const Model& model, const ScfOptions& options) {
   const System& system = model.system();
-  std::vector<double> density = start_density(system, model.decomposition());
+  std::vector<double> density = system.jellium ? spilled_density(model) : start_density(system, model.decomposition());
   if (system.spins == 1) return density;
   const bool odd = std::lround(system.electrons) % 2 != 0;
   const double moment = options.spin_moment == 0 && odd && !options.fixed_spin ? 1.0 : options.spin_moment;

@@ -24,8 +24,8 @@ struct ScfOptions {
   int mixing_history = 8;
   double mixing_screening = 0;  ///< wave number below which changes of the density are damped [1/bohr] (mixing.hpp);
                                 ///< for metals in long periodic cells, 0.5 to 1
-  double temperature = 0;   ///< Fermi-Dirac smearing [hartree]; 0: the lowest states are filled
-  bool fixed_spin = false;  ///< keep `spin_moment` instead of one Fermi level for both spins
+  double temperature = 0;       ///< Fermi-Dirac smearing [hartree]; 0: the lowest states are filled
+  bool fixed_spin = false;      ///< keep `spin_moment` instead of one Fermi level for both spins
   /// Electrons of spin 0 minus those of spin 1, to start from or to keep. Where one starts from 0 with an odd number of
   /// electrons, 1 is taken.
   double spin_moment = 0;
