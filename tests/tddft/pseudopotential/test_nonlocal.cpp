@@ -84,6 +84,37 @@ TEST_CASE("nonlocal: fast equals reference, with images, walls, momenta and fact
     }
 }
 
+TEST_CASE("nonlocal: any number of projectors, with phases and without") {
+  // Radial functions of l = 0, 1, 2 for atoms of 1 to 11 and of 25 projectors: each length of a run of the kernels.
+  const std::vector<std::array<int, 3>> counts{{1, 0, 0}, {2, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}, {0, 2, 0},
+                                               {1, 2, 0}, {0, 1, 1}, {1, 1, 1}, {2, 1, 1}, {0, 2, 1}, {3, 4, 2}};
+  for (const auto& [s, p, d] : counts)
+    for (const Vec3& q : {momenta[0], momenta[1]}) {
+      CAPTURE(s + 3 * p + 5 * d);
+      System system = test::nonlocal_cases()[0].system;
+      using Shells = std::vector<test::ToyPotential::Shell>;
+      system.species = {std::make_shared<test::ToyPotential>(Shells{{s, 1.7}, {p, 1.5}, {d, 1.6}})};
+      system.atoms = {{0, {0.4, 1.3, 2.9}}};
+      system.states = 1;
+      Single on(system, q);
+      const Orbitals psi = test::random_orbitals(on.decomposition);
+      Orbitals expected(on.decomposition), found(on.decomposition);
+      reference::apply_nonlocal(system, expected.block(0, 0), psi.block(0, 0), 1, q);
+      on.nonlocal.apply(0, found.block(0, 0), psi.block(0, 0), 1);
+      CHECK(largest_difference(expected.values(), found.values()) < 1e-12);
+      CHECK(largest_difference(expected.values(), Orbitals(on.decomposition).values()) > 1e-3);
+      std::vector<double> velocity(orbital_lanes * 3);
+      on.nonlocal.velocity(0, psi.block(0, 0), 1, velocity);
+      constexpr double step = 1e-4;
+      on.set({q[0], q[1] + step, q[2]});
+      const auto above = on.energies(psi);
+      on.set({q[0], q[1] - step, q[2]});
+      const auto below = on.energies(psi);
+      for (std::size_t i = 0; i < above.size(); ++i)
+        CHECK(std::abs((above[i] - below[i]) / (2 * step) - velocity[3 * i + 1]) < 1e-7);
+    }
+}
+
 TEST_CASE("nonlocal: V is hermitian and <psi|V psi> is the energy") {
   for (const auto& [name, system] : test::nonlocal_cases()) {
     CAPTURE(name);
@@ -212,6 +243,11 @@ TEST_CASE("nonlocal: no order in which messages travel blocks it or changes a bi
   const int before = omp_get_max_threads();
   omp_set_num_threads(1);  // the simulated ranks take turns in one thread
   const System system = test::nonlocal_cases()[0].system;
+  Single alone(system, momenta[1]);
+  const Orbitals psi = test::random_orbitals(alone.decomposition);
+  Orbitals after = psi;
+  alone.nonlocal.apply(0, after.block(0, 0), psi.block(0, 0), psi.blocks(), 0.5);
+  const std::vector<double> expected = alone.energies(after);
   std::vector<double> first;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     std::vector<double> energy;
@@ -222,15 +258,16 @@ TEST_CASE("nonlocal: no order in which messages travel blocks it or changes a bi
       const Decomposition decomposition(world, system, {1, 1, {2, 2, 2}});
       Nonlocal nonlocal(system, decomposition);
       nonlocal.set_phases(std::vector<Vec3>(1, momenta[1]));
-      const Orbitals psi = test::random_orbitals(decomposition);
-      Orbitals out = psi;
-      nonlocal.begin(0, psi.block(0, 0), psi.blocks());
+      const Orbitals in = test::random_orbitals(decomposition);
+      Orbitals out = in;
+      nonlocal.begin(0, in.block(0, 0), in.blocks());
       nonlocal.finish(out.block(0, 0), 0.5);
-      std::vector<double> here(at(psi.blocks()) * orbital_lanes);
-      nonlocal.energy(0, out.block(0, 0), psi.blocks(), here);
+      std::vector<double> here(at(in.blocks()) * orbital_lanes);
+      nonlocal.energy(0, out.block(0, 0), in.blocks(), here);
       if (world.rank() == 5) energy = here;
     });
     if (first.empty()) first = energy;
+    CHECK(largest_difference(expected, energy) < 1e-12);
     CHECK(largest_difference(first, energy) == 0.0);
   }
   omp_set_num_threads(before);
