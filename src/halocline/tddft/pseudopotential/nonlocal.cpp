@@ -135,9 +135,9 @@ void Nonlocal::State::make_teams() {
   // Sets without a common rank are made by one call of split.
   std::vector<std::vector<const std::vector<int>*>> rounds;
   for (const auto& [ranks, atoms] : atoms_of) {
-    const auto disjoint = [&ranks = ranks](const auto& round) {
+    const auto disjoint = [&own = ranks](const auto& round) {
       return std::ranges::none_of(round, [&](const std::vector<int>* other) {
-        return std::ranges::find_first_of(*other, ranks) != other->end();
+        return std::ranges::find_first_of(*other, own) != other->end();
       });
     };
     auto round = std::ranges::find_if(rounds, disjoint);
