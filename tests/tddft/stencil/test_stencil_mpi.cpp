@@ -99,7 +99,8 @@ void check_division(const Whole& whole, const std::array<int, 3>& space, const s
 
 TEST_CASE("stencil: every division of space gives what one process gives") {
   for (const Boundary boundary : {Boundary::periodic, Boundary::isolated})
-    for (const std::array<std::int64_t, 3>& extent : {std::array<std::int64_t, 3>{9, 8, 13}, {17, 6, 10}, {5, 9, 34}}) {
+    for (const std::array<std::int64_t, 3>& extent :
+         {std::array<std::int64_t, 3>{9, 8, 13}, {17, 6, 10}, {5, 9, 34}, {40, 32, 11}}) {
       const Whole whole({extent, {0.5, 0.6, 0.4}, boundary});
       for (const auto& space : divisions(comm::world().size(), whole.grid))
         check_division(whole, space, "mpi_persistent");

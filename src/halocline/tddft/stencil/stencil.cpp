@@ -11,48 +11,10 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/stencil/detail/kernels.hpp"
-#include "halocline/tddft/stencil/halo_rows.hpp"
 #include "halocline/tddft/stencil/tiles.hpp"
+#include "halocline/tddft/stencil/walk.hpp"
 
 namespace halocline::tddft {
-namespace {
-
-using detail::Form;
-using detail::Row;
-using detail::RowKernel;
-using detail::Weights;
-
-constexpr std::int64_t product_doubles = 3 * doubles_per_point;  ///< of a tile
-
-/// One sweep over all blocks.
-struct Pass {
-  double* out = nullptr;
-  const double* in = nullptr;
-  const double* base = nullptr;
-  const double* v = nullptr;
-  Weights weights;
-  RowKernel kernel = nullptr;
-  std::span<double> gradient;  ///< empty: not asked for
-
-  /// The same for a block further on; `gradient` stays.
-  Pass at(std::int64_t doubles) const {
-    Pass moved = *this;
-    if (out != nullptr) moved.out += doubles;
-    if (base != nullptr) moved.base += doubles;
-    moved.in += doubles;
-    return moved;
-  }
-};
-
-/// What a thread keeps.
-struct Scratch {
-  core::AlignedArray<double> row;       ///< a row and its eight neighbours beyond the ends
-  core::AlignedArray<double> products;  ///< shape (tiles, 3, 8)
-  Neighbourhood near;
-};
-
-}  // namespace
 
 struct Stencil::State {
   Grid grid;
@@ -77,80 +39,35 @@ struct Stencil::State {
   /// Scratch for so many threads. Allocates only where there are more than ever before.
   void reserve(int threads) {
     while (static_cast<int>(scratch.size()) < threads) {
-      Scratch one;
-      one.row = core::AlignedArray<double>((halo.box().extent[0] + 2 * stencil_reach) * doubles_per_point);
-      one.products = core::AlignedArray<double>(static_cast<std::int64_t>(tiles.size()) * product_doubles);
-      halo.fill(one.near, nullptr);
-      scratch.push_back(std::move(one));
+      scratch.emplace_back(halo.box(), tiles, needs_window(halo.box().extent));
+      halo.fill(scratch.back().near, nullptr);
     }
-  }
-
-  /// The row with its neighbours in x on both sides: in place where it has them, else copied.
-  const double* along(const double* in, const Neighbourhood& near, double* copy, std::int64_t x, std::int64_t count,
-                      std::int64_t row) const {
-    const std::int64_t n = halo.box().extent[0];
-    const double* start = in + row * n * doubles_per_point;
-    const std::int64_t first = x - stencil_reach, last = x + count + stencil_reach;
-    if (first >= 0 && last <= n) return start + x * doubles_per_point;
-    const std::int64_t inner_first = std::max<std::int64_t>(first, 0), inner_last = std::min(last, n);
-    const auto line = [&](std::int64_t to, const double* from) {
-      std::memcpy(copy + (to - first) * doubles_per_point, from, doubles_per_point * sizeof(double));
-    };
-    for (std::int64_t i = first; i < 0; ++i) line(i, near.beyond[static_cast<std::size_t>(i + stencil_reach)].at(row));
-    for (std::int64_t i = inner_first; i < inner_last; ++i) line(i, start + i * doubles_per_point);
-    for (std::int64_t i = n; i < last; ++i)
-      line(i, near.beyond[static_cast<std::size_t>(i - n + stencil_reach)].at(row));
-    return copy + stencil_reach * doubles_per_point;
-  }
-
-  void compute(const Pass& pass, const Neighbourhood& near, const Box& tile, double* copy, double* products) const {
-    const Box& box = halo.box();
-    const std::int64_t x = tile.offset[0], shift = x * doubles_per_point;
-    Row row;
-    row.points = tile.extent[0];
-    for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z)
-      for (std::int64_t y = tile.offset[1]; y < tile.offset[1] + tile.extent[1]; ++y) {
-        const std::int64_t number = y + box.extent[1] * z, first = x + box.extent[0] * number;
-        for (std::size_t j = 0; j < 8; ++j) {
-          const std::size_t above = j < 4 ? j : j + 1;
-          row.y[j] = near.y[static_cast<std::size_t>(y) + above].at(z) + shift;
-          row.z[j] = near.z[static_cast<std::size_t>(z) + above].at(y) + shift;
-        }
-        row.along = along(pass.in, near, copy, x, tile.extent[0], number);
-        if (pass.out != nullptr) row.out = pass.out + first * doubles_per_point;
-        if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
-        if (pass.v != nullptr) row.v = pass.v + first;
-        pass.kernel(row, pass.weights, products);
-      }
   }
 
   /// Tiles [begin, end) of a block on the threads there are. With `gradient`, leaves their products in scratch 0.
   void compute(const Pass& pass, std::size_t begin, std::size_t end, int threads) {
-    const Neighbourhood& near = scratch[0].near;
-    double* products = scratch[0].products.data();
     const auto count = static_cast<std::int64_t>(end - begin);
     if (threads == 1 || count < 2) {
       for (std::size_t t = begin; t < end; ++t)
-        compute(pass, near, tiles[t], scratch[0].row.data(), products + static_cast<std::int64_t>(t) * product_doubles);
+        walk(pass, scratch[0].near, halo.box(), tiles[t], scratch[0], scratch[0].products_of(t));
       return;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t t = begin + static_cast<std::size_t>(i);
-      compute(pass, near, tiles[t], scratch[static_cast<std::size_t>(omp_get_thread_num())].row.data(),
-              products + static_cast<std::int64_t>(t) * product_doubles);
+      Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
+      walk(pass, scratch[0].near, halo.box(), tiles[t], mine, scratch[0].products_of(t));
     }
   }
 
   /// Sums over the tiles in their order, always the same one.
-  void reduce(std::span<double> gradient, std::int64_t block, const Scratch& from) const {
+  void reduce(std::span<double> gradient, std::int64_t block, Scratch& from) const {
     if (gradient.empty()) return;
     for (int lane = 0; lane < orbital_lanes; ++lane)
       for (int a = 0; a < 3; ++a) {
         double sum = 0;
         for (std::size_t t = 0; t < tiles.size(); ++t) {
-          const double* product =
-              from.products.data() + static_cast<std::int64_t>(t) * product_doubles + a * doubles_per_point + 2 * lane;
+          const double* product = from.products_of(t) + a * doubles_per_point + 2 * lane;
           sum += product[0] - product[1];
         }
         gradient[static_cast<std::size_t>((block * orbital_lanes + lane) * 3 + a)] =
@@ -181,8 +98,7 @@ struct Stencil::State {
       clear(pass, mine);
       halo.fill(mine.near, block.in);
       for (std::size_t t = 0; t < tiles.size(); ++t)
-        compute(block, mine.near, tiles[t], mine.row.data(),
-                mine.products.data() + static_cast<std::int64_t>(t) * product_doubles);
+        walk(block, mine.near, halo.box(), tiles[t], mine, mine.products_of(t));
       reduce(pass.gradient, b, mine);
     }
   }
@@ -251,8 +167,8 @@ struct Stencil::State {
     pass.in = in;
     pass.base = what.base;
     pass.v = v.data();
-    Form form{0, imaginary, what.base != nullptr, current};
-    Weights& w = pass.weights;
+    detail::Form form{0, imaginary, what.base != nullptr, current};
+    detail::Weights& w = pass.weights;
     w.potential = f;
     w.centre = f * (kinetic_centre(grid, q) - what.shift);
     w.slope = slope_weights;

@@ -37,11 +37,15 @@ std::array<std::int64_t, 2> pieces_of(const Box& part, const std::array<std::int
 
 }  // namespace
 
+bool needs_window(const std::array<std::int64_t, 3>& whole) {
+  return whole[0] * whole[1] * (2 * stencil_reach + 1) > cache_lines;
+}
+
 std::vector<Box> tiles_of(const Box& part, const std::array<std::int64_t, 3>& whole) {
   std::vector<Box> tiles;
   if (part.points() == 0) return tiles;
   const auto [px, py] = pieces_of(part, whole);
-  const auto pz = static_cast<int>(ceiling(part.extent[2], planes_of_a_piece));
+  const int pz = needs_window(whole) ? 1 : static_cast<int>(ceiling(part.extent[2], planes_of_a_piece));
   for (int iy = 0; iy < py; ++iy)
     for (int ix = 0; ix < px; ++ix)
       for (int iz = 0; iz < pz; ++iz) {
