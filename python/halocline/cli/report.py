@@ -17,12 +17,18 @@ def add_to(group: typer.Typer) -> None:
 
 
 def report(
-    file: Annotated[str, typer.Argument(metavar="FILE.h5", help="Result file of `halocline qcd spectrum`.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE.h5", help="Result file of `halocline qcd spectrum` or `halocline tddft`.")
+    ],
     bin: Annotated[int, typer.Option(help="Configurations a jackknife bin.")] = 1,
     plots: Annotated[bool, typer.Option("--plots", help="Draw the pictures anew.")] = False,
     json: Json = None,
 ) -> None:
-    """Print the parameters, configurations and effective masses of a result file."""
+    """Print what a result file holds: parameters and numbers of a spectrum run or of electrons."""
+    from halocline.tddft.results import is_result
+
+    if is_result(file):
+        return report_electrons(file, plots, json)
     from halocline.qcd import plots as pictures
     from halocline.qcd.results import as_json, read_spectrum
 
@@ -47,3 +53,17 @@ def report(
         for picture in pictures.draw(file, attributes, measured, bin):
             console.line(f"picture {picture}")
     write_json(json, as_json(attributes, measured))
+
+
+def report_electrons(file: str, plots: bool, json: Json) -> None:
+    """Of a result of `halocline tddft`."""
+    from halocline.tddft import report as electrons
+    from halocline.tddft.results import as_json
+
+    console = Console()
+    for line in electrons.lines(file):
+        console.line(line)
+    if plots and speaks():
+        for picture in electrons.pictures(file):
+            console.line(f"picture {picture}")
+    write_json(json, as_json(file))

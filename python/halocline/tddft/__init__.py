@@ -9,14 +9,26 @@
 Plain numbers are in Hartree atomic units, texts carry their unit. `hc.tddft.Halocline` is an ASE calculator.
 """
 
-from halocline.tddft.calculator import Halocline
+from typing import TYPE_CHECKING, Any
+
 from halocline.tddft.ground import GroundState, ground_state
 from halocline.tddft.motion import Series, propagate
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
 from halocline.tddft.spectra import Spectrum, spectrum
 from halocline.tddft.system import System, from_atoms
 
+if TYPE_CHECKING:
+    from halocline.tddft.calculator import Halocline
+
 __all__ = [
     "GroundState", "Halocline", "Run", "Series", "Spectrum", "System", "example_run_file", "from_atoms", "ground_state",
     "parse_run_file", "propagate", "read_run_file", "spectrum",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Halocline":  # loading ASE's calculators takes longer than all the rest
+        from halocline.tddft.calculator import Halocline
+
+        return Halocline
+    raise AttributeError(f"module 'halocline.tddft' has no attribute '{name}'")

@@ -143,6 +143,21 @@ def ground_state(
     return result
 
 
+def egg_box(ground: GroundState, comm: Any = None, reporter: Reporter | None = None, steps: int = 2) -> float:
+    """The egg-box error [hartree]: how much the energy changes as everything moves rigidly between two grid points.
+
+    In free space it would not change at all. The way goes along the diagonal of a grid cell, in `steps` steps up to its
+    middle, beyond which the way back begins; each is a ground state of its own. Returns the spread of the energies.
+    Raises NotConverged. Collective.
+    """
+    energies = [ground.energy["total"]]
+    for n in range(1, steps + 1):
+        moved = ground.system.moved(0.5 * n / steps * np.array(ground.system.spacing))
+        found = ground_state(moved, comm=comm, reporter=reporter, forces=False).require_converged()
+        energies.append(found.energy["total"])
+    return max(energies) - min(energies)
+
+
 def table_line(step: dict[str, float]) -> str:
     """A line of the convergence table."""
     return (

@@ -39,6 +39,11 @@ def head_lines(system: System, group: Any) -> list[str]:
     ]
 
 
+def counted(number: int, noun: str, plural: str = "s") -> str:
+    """'1 thread', '2 threads'."""
+    return f"{number} {noun}{'' if number == 1 else plural}"
+
+
 def division_lines(model: Any) -> list[str]:
     """How the processes and the Hartree potential are shared out, with what was measured."""
     hartree = model.hartree

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
 from halocline.tddft import results
@@ -31,6 +30,8 @@ COLOURS = ("#0b5fa5", "#c8500a", "#2b8a3e")
 @contextmanager
 def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
     """Axes to paint on; the picture replaces an older one when it is whole."""
+    import matplotlib as mpl  # takes long to load: only where a picture is drawn
+
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 

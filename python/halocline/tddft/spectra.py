@@ -24,7 +24,7 @@ from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
 
 native = _halocline.tddft
 
-PEAK_FRACTION = 0.02
+PEAK_FRACTION = 0.05
 """Of the highest peak: lower ones are not listed."""
 
 

@@ -9,6 +9,7 @@ run file. What cannot be computed is refused here, before anything large is allo
 from __future__ import annotations
 
 import copy
+import dataclasses
 import difflib
 import hashlib
 import math
@@ -28,7 +29,7 @@ native = _halocline.tddft
 
 STATED_ERROR = 1e-3
 """Error of an atom [hartree] that is to be expected at Pseudopotential.coarsest_spacing."""
-LARGEST_ERROR = 0.05
+LARGEST_ERROR = 0.25
 """Estimated error of an atom [hartree] beyond which a spacing is refused."""
 LANES = 4
 """Orbitals that are computed together."""
@@ -127,6 +128,13 @@ class System:
         """The same system with fewer states: those that hold no electrons need not be propagated."""
         other = copy.copy(self)
         other.states = states
+        other.native = other._build()
+        return other
+
+    def moved(self, by: np.ndarray) -> System:
+        """The same system, all atoms moved [bohr]."""
+        other = copy.copy(self)
+        other.structure = dataclasses.replace(self.structure, positions=self.structure.positions + by)
         other.native = other._build()
         return other
 

@@ -74,12 +74,12 @@ def ground_state(run_file: RunFile = None, example: Example = False, json: Json 
     convergence. Exit status 3 when it does not converge; what was reached is kept, marked so, and the same command goes
     on from there.
     """
-    from halocline.comm import communicator
-    from halocline.tddft import jobs
-
     run = run_of(run_file, example, "ground-state")
     if run is None:
         return
+    from halocline.comm import communicator
+    from halocline.tddft import jobs
+
     with console_of(run, "_gs") as console:
         job = jobs.GroundStateJob(run, communicator(), console)
         ground = job.run()
@@ -98,12 +98,12 @@ def propagate(
     The ground state is computed first where its file is not there. Time series go to <output>_rt.h5. A run that was
     stopped, by a signal, its wall_limit or a crash, goes on from its last checkpoint when the same command is given.
     """
-    from halocline.comm import communicator
-    from halocline.tddft import jobs
-
     run = run_of(run_file, example, "propagate")
     if run is None:
         return
+    from halocline.comm import communicator
+    from halocline.tddft import jobs
+
     with console_of(run, "_rt") as console:
         job = jobs.PropagateJob(run, communicator(), console, must_restart=restart)
         numbers(run, json, job.run())
@@ -115,11 +115,11 @@ def spectrum(
     json: Json = None,
 ) -> None:
     """The absorption spectrum or dielectric function of what `propagate` left: table, picture, peaks."""
-    from halocline.tddft import jobs
-
     run = run_of(run_file, example, "spectrum")
     if run is None:
         return
+    from halocline.tddft import jobs
+
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console)])

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the result files hold, as lines of text, and their pictures anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from halocline.tddft import plots, results
+from halocline.tddft.units import ATOMIC_TIME_FS, HARTREE_EV
+
+
+def lines(path: str) -> list[str]:
+    """Parameters and numbers. Raises FileError. Collective: no."""
+    kind = results.kind_of(path)
+    attributes, data = results.read(path, kind)
+    made = f"{path}: {kind.replace('_', ' ')} by halocline {attributes['version']} ({attributes['revision']})"
+    found = [made]
+    for section, values in attributes["parameters"].items():
+        found += [f"  [{section}] {name} = {json.dumps(value)}" for name, value in values.items()]
+    if kind == "ground_state":
+        found.append(f"{'converged' if attributes['converged'] else 'NOT CONVERGED: ' + attributes['reason']}")
+        found += [f"energy {part:<15}{float(data[f'energy/{part}']):20.10f} hartree" for part in results.PARTS]
+        found.append(f"gap                   {attributes['gap'] * HARTREE_EV:20.6f} eV")
+        for k, (values, filled) in enumerate(zip(data["eigenvalues"], data["occupations"], strict=True)):
+            found.append(f"channel {k}: k = {' '.join(f'{v:.5f}' for v in data['k'][k])}, spin {data['spins'][k]}")
+            found += [
+                f"  {n + 1:4d} {e:16.8f} hartree {f:8.4f}" for n, (e, f) in enumerate(zip(values, filled, strict=True))
+            ]
+    elif kind == "propagation":
+        end = data["time"][-1] * ATOMIC_TIME_FS
+        found.append(
+            f"{attributes['steps']} steps of {attributes['time_step'] * ATOMIC_TIME_FS * 1e3:.6g} as, {end:.6g} fs, "
+            f"{'finished' if attributes['finished'] else 'not finished'}"
+        )
+        found.append(f"largest change of the norm {abs(data['norm'] - data['norm'][0]).max():.2e} electrons")
+        if "energy_time" in data:
+            change = abs(data["energy/total"] - data["energy/total"][0]).max()
+            found.append(f"largest change of the energy {change:.2e} hartree")
+    else:
+        found += [f"peak {energy:8.3f} eV" for energy in data["peaks_ev"]]
+    return found
+
+
+def pictures(path: str) -> list[Path]:
+    """Those that need nothing but the file; none of a spectrum, which `halocline tddft spectrum` draws."""
+    kind, file = results.kind_of(path), Path(path)
+    if kind == "propagation":
+        return plots.series(file)
+    if kind == "ground_state":
+        attributes, data = results.read(file, kind)
+        columns = {name.split("/")[1]: values for name, values in data.items() if name.startswith("history/")}
+        history = [
+            {"iteration": n + 1} | {name: float(values[n]) for name, values in columns.items()}
+            for n in range(len(columns["total"]))
+        ]
+        picture = file.with_name(f"{file.stem}_convergence.png")
+        plots.convergence(picture, history, "".join(attributes["identity"]["system"]["symbols"]))
+        return [picture]
+    return []

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run files of `halocline tddft`: units, defaults, the example, and what is refused with which advice."""
+
+import doctest
+
+import pytest
+from halocline.schema import Unfit
+from halocline.tddft.runfile import example_run_file, parse_run_file
+
+import halocline as hc
+from halocline.tddft import units
+
+SYSTEM = '[system]\natoms = [["H", 0, 0, -0.37], ["H", 0, 0, 0.37]]\nbox = 5\n'
+GRID = '[grid]\nspacing = "0.25 angstrom"\n'
+
+
+def parsed(more="", system=SYSTEM, grid=GRID):
+    return parse_run_file(system + grid + more, "run.toml")
+
+
+def refused(said, *arguments, **named):
+    with pytest.raises(hc.InvalidArgument, match="run.toml") as error:
+        parsed(*arguments, **named)
+    assert said in str(error.value), str(error.value)
+    return str(error.value)
+
+
+def test_the_example_is_accepted_and_its_comments_speak_of_every_key():
+    text = example_run_file()
+    run = parse_run_file(text, "example")
+    assert run.propagate.kick == 0.01
+    for section in ("system", "grid", "kpoints", "pseudopotential", "xc", "scf", "propagate", "output", "parallel"):
+        assert f"[{section}]" in text
+    for word in ("jellium", "mesh", "checkpoint_every", "egg_box", "orbitals"):
+        assert word in text
+
+
+def test_docstrings_of_units_are_true():
+    found = doctest.testmod(units)
+    assert found.attempted > 0 and found.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (2, "length", 2.0),
+        ("1 angstrom", "length", 1 / 0.529177210544),
+        ("1 Å", "length", 1 / 0.529177210544),
+        ("0.1 nm", "length", 1 / 0.529177210544),
+        ("13.605693122990 eV", "energy", 0.5),
+        ("1 Ry", "energy", 0.5),
+        ("24.188843265864 as", "time", 1.0),
+        ("1.5e1 fs", "time", 15 / 0.024188843265864),
+        ("3.50944506e16 W/cm^2", "field", 1.0),
+        ("1.5 h", "wall time", 5400.0),
+        ("0.5 pi", "angle", 1.5707963267948966),
+    ],
+)
+def test_units_are_converted(value, kind, expected):
+    assert units.converted(value, kind) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "value", ["1 furlong", "angstrom", "1e400 bohr", "", True, None, [1], float("nan"), "-1 W/cm^2"]
+)
+def test_what_is_no_quantity_is_refused(value):
+    with pytest.raises(Unfit):
+        units.converted(value, "field" if isinstance(value, str) and "W" in value else "length")
+
+
+def test_the_same_run_in_other_units_is_the_same_run():
+    there = parsed('[propagate]\ntime_step = "2.4188843265864 as"\n[scf]\ntemperature = "27.211386245981 meV"\n')
+    here = parsed("[propagate]\ntime_step = 0.1\n[scf]\ntemperature = 0.001\n")
+    assert there.propagate.time_step == pytest.approx(here.propagate.time_step, rel=1e-14)
+    assert there.scf.temperature == pytest.approx(here.scf.temperature, rel=1e-14)
+
+
+def test_every_parameter_comes_back_as_it_went_in():
+    run = parsed('[pseudopotential]\nH = { file = "H_rps.dat", local = 0 }\n[propagate]\nkick = 0.01\nsteps = 5\n')
+    again = hc.tddft.Run.from_table(run.as_toml_values())
+    assert again == run and again.physics_hash() == run.physics_hash()
+    assert run.pseudopotential.elements["H"].kind == "ky"
+
+
+def test_the_hash_sees_physics_and_nothing_else():
+    run = parsed()
+    assert parsed("[output]\ncube = false\n[parallel]\nk = 1\n").physics_hash() == run.physics_hash()
+    assert parsed("[kpoints]\ngamma = true\n").physics_hash() != run.physics_hash()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("[propagat]\n", "did you mean [propagate]?"),
+        ("[propagate]\nkik = 0.01\n", "did you mean 'kick'"),
+        ("[scf]\nspacing = 0.2\n", "'spacing' belongs in [grid]"),
+        ("[scf]\nmixing = 'puley'\n", 'did you mean "pulay"?'),
+        ("[xc]\nfunctional = 'pbe'\n", '"pz", "pw", "pade", "x" or "none"'),
+        ("[propagate]\ntime_step = '1 angstrom'\n", "a time: a number (au), or a text with its unit: au, fs, as, ps"),
+        ("[propagate]\ntime_step = 0\n", "a time above 0"),
+        ("[propagate]\nsteps = 3\ntotal_time = 5\n", "both 'total_time' and 'steps'"),
+        ("[propagate]\ndirection = [0, 0, 0]\n", "a direction that is not zero"),
+        ("[propagate]\npulses = [{ amplitude = 0.1 }]\n", "frequency"),
+        ("[spectrum]\nwindow = 'gaussian'\n", "needs width"),
+        ("[pseudopotential]\nH = { local = 1 }\n", "name it with 'file'"),
+        ("[pseudopotential]\nH = { fil = 'a' }\n", "did you mean 'file'"),
+        ("[pseudopotential]\ndefalt = 'goedecker'\n", "did you mean 'default'"),
+        ("[kpoints]\nmesh = [2, 2]\n", "three integers"),
+        ("[parallel]\nspace = 0\n", "at least 1"),
+        ("[output]\nfile = 'a.txt'\n", 'ending in ".h5"'),
+        ("[scf]\ntolerance = true\n", "a number"),
+        ("kick = 1", "'kick'"),
+    ],
+)
+def test_mistakes_are_one_sentence_with_advice(more, said):
+    sentence = refused(said, more)
+    assert sentence.count("\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("system", "said"),
+    [
+        ("[system]\nbox = 5\n", "needs 'file'"),
+        ('[system]\natoms = [["H", 0, 0, 0]]\n', "needs 'cell' (a crystal) or 'box'"),
+        ('[system]\natoms = [["H", 0, 0]]\nbox = 5\n', '["C", x, y, z]'),
+        ('[system]\natoms = [["H", 0, 0, 0]]\nbox = 5\ncell = 5\n', "both 'cell'"),
+        ('[system]\natoms = [["H", 0, 0, 0]]\nbox = 5\nperiodic = true\n', "a crystal has a 'cell'"),
+        ('[system]\natoms = [["H", 0, 0, 0]]\nfile = "a.xyz"\nbox = 5\n', "both 'file' and 'atoms'"),
+        ("[system]\njellium = { radius = 1.0 }\nbox = 5\n", "charge"),
+        ('[system]\natoms = [["H", 0, 0, 0]]\nbox = 5\nmoment = 1\n', "spin = false"),
+    ],
+)
+def test_systems_that_say_too_little_or_too_much(system, said):
+    refused(said, system=system)
+
+
+def test_a_grid_needs_spacing_or_extent():
+    refused("one of them", grid="[grid]\n")
+    refused("one of them", grid="[grid]\nspacing = 0.2\nextent = [9, 9, 9]\n")
+    with pytest.raises(hc.InvalidArgument, match=r"\[grid\] is missing"):
+        parse_run_file(SYSTEM, "run.toml")

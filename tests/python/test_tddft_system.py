@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From atoms to a system: ASE, units, placement, k-points, states; and every system that cannot be computed."""
+
+import ase
+import ase.build
+import numpy as np
+import pytest
+from halocline.tddft.units import BOHR_ANGSTROM
+
+import halocline as hc
+
+PEN = 0.74 / 2
+
+
+def hydrogen(**keys):
+    atoms = ase.Atoms("H2", [[0, 0, -PEN], [0, 0, PEN]])
+    return hc.tddft.from_atoms(atoms, **({"spacing": 0.6, "box": [5, 5, 6]} | keys))
+
+
+def refused(said, **keys):
+    with pytest.raises(hc.InvalidArgument) as error:
+        hydrogen(**keys)
+    assert said in str(error.value), str(error.value)
+
+
+def test_a_molecule_stands_in_the_middle_of_its_box():
+    away = ase.Atoms("H2", [[3, 4, 5 - PEN], [3, 4, 5 + PEN]])
+    system = hc.tddft.from_atoms(away, spacing="0.3 angstrom", box=[5, 5, 6])
+    expected = np.array([[0, 0, -PEN], [0, 0, PEN]]) / BOHR_ANGSTROM
+    assert system.structure.positions == pytest.approx(expected, abs=1e-12)
+    assert not system.periodic and system.extent == (17, 17, 20)
+    assert np.array(system.spacing) * system.extent == pytest.approx(np.array([5, 5, 6]) / BOHR_ANGSTROM)
+
+
+def test_the_cell_of_a_molecule_is_its_box():
+    atoms = ase.build.molecule("H2", vacuum=3.0)
+    system = hc.tddft.from_atoms(atoms, spacing=0.6)
+    assert not system.periodic
+    assert system.structure.edges == pytest.approx(np.diag(atoms.cell) / BOHR_ANGSTROM)
+    assert np.abs(system.structure.positions.sum(axis=0)).max() < 1e-12
+
+
+def test_a_crystal_from_ase_has_its_k_points_and_its_electrons():
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.9, mesh=[2, 2, 2])
+    assert system.periodic and len(system.native.channels) == 8 and system.electrons == 32
+    k = np.array([c[0] for c in system.native.channels])
+    assert np.abs(k) == pytest.approx(np.full((8, 3), np.pi / 2 / system.structure.edges[0]))
+    assert sum(c[1] for c in system.native.channels) == pytest.approx(1.0)
+    assert system.states >= 18 and system.states % 4 == 0
+    assert system.functional == "pade" and system.structure.formula() == "Si8"
+
+
+def test_gamma_is_in_the_mesh_when_it_is_asked_for():
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.9, mesh=[2, 1, 1], gamma=True)
+    assert min(np.linalg.norm(c[0]) for c in system.native.channels) == 0.0
+
+
+def test_jellium_needs_no_atoms():
+    run = hc.tddft.Run.from_table(
+        {
+            "system": {"jellium": {"radius": 1.0, "charge": 10}, "cell": 16},
+            "grid": {"extent": [16, 16, 16]},
+            "kpoints": {"mesh": [1, 1, 2]},
+        }
+    )
+    system = hc.tddft.System(run)
+    assert system.electrons == 10 and system.functional == "pz"
+    assert system.structure.jellium[2] == pytest.approx([8 / BOHR_ANGSTROM] * 3)
+
+
+def test_charge_and_spin_change_the_electrons():
+    assert hydrogen(charge=1, spin=True, moment=1).electrons == 1
+    assert hydrogen(spin=True).native.spins == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"functional": "pbe"}, '"pz", "pw", "pade", "x" or "none"'),
+        ({"charge": 1}, "cannot be paired"),
+        ({"charge": -6, "states": 2}, "do not fit 2 states"),
+        ({"charge": 2}, "0 electrons"),
+        ({"box": [0.5, 5, 5], "centre": False}, "points along x"),
+        ({"spacing": "2 angstrom", "box": [24, 24, 24]}, "hartree an atom is to be expected"),
+        ({"mesh": [1, 1, 2]}, "only periodic cells"),
+        ({"pseudopotential": {"He": {"valence": 2}}}, "there are only H atoms"),
+        ({"pseudopotential": {"H": {"valence": 7}}}, "7"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_what_cannot_be_computed_is_said(keys, said):
+    refused(said, **keys)
+
+
+def test_an_unknown_element_is_answered_with_those_that_exist():
+    with pytest.raises(hc.InvalidArgument, match=r"Xe.*H, C, N"):
+        hc.tddft.from_atoms(ase.Atoms("Xe"), spacing=0.3, box=[4, 4, 4])
+
+
+def test_overlapping_atoms_and_atoms_outside_are_refused():
+    with pytest.raises(hc.InvalidArgument, match="apart"):
+        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.1]]), spacing=0.6, box=[5, 5, 5])
+    with pytest.raises(hc.InvalidArgument, match="outside"):
+        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 9]]), spacing=0.6, box=[5, 5, 5])
+
+
+def test_cells_that_are_not_orthogonal_or_half_periodic_are_refused():
+    with pytest.raises(hc.InvalidArgument, match="orthogonal"):
+        hc.tddft.from_atoms(ase.build.bulk("Si"), spacing=0.6)
+    with pytest.raises(hc.InvalidArgument, match="periodic along some axes"):
+        hc.tddft.from_atoms(ase.Atoms("H", cell=[5, 5, 5], pbc=[True, True, False]), spacing=0.6)
+    with pytest.raises(hc.InvalidArgument, match="no cell"):
+        hc.tddft.from_atoms(ase.Atoms("H"), spacing=0.6)
+
+
+def test_a_functional_that_does_not_fit_is_warned_about():
+    assert hydrogen(functional="pade").warnings == hydrogen().warnings
+    assert any("pade" in w.lower() for w in hydrogen(functional="x", spacing=0.25).warnings)
+
+
+def test_a_coarse_spacing_is_warned_about_with_its_error():
+    fine = hydrogen(spacing=0.9 * hydrogen().species["H"].coarsest_spacing)
+    coarse = hydrogen(spacing=1.2 * hydrogen().species["H"].coarsest_spacing)
+    assert fine.warnings == []
+    assert len(coarse.warnings) == 1 and "hartree an atom" in coarse.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x7fELF" + bytes(200), b"100 0.1 2 4\n0 1 1 1\n0.0 nonsense\n", b"<UPF version='2.0.1'>"]
+)
+@pytest.mark.parametrize("name", ["H.upf", "H_rps.dat"])
+def test_damaged_pseudopotentials_are_refused_with_their_name(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(hc.FileError, match=name):
+        hydrogen(pseudopotential={"H": {"file": str(path)}})
+    with pytest.raises(hc.FileError, match="no such pseudopotential"):
+        hydrogen(pseudopotential={"H": str(tmp_path / "absent.upf")})
+
+
+def test_files_of_atoms_are_read_and_others_refused(tmp_path):
+    from halocline.tddft.structure import read_atoms
+
+    ase.build.molecule("H2").write(tmp_path / "h2.xyz")
+    assert len(read_atoms(str(tmp_path / "h2.xyz"))) == 2
+    (tmp_path / "bad.xyz").write_text("nonsense\n")
+    with pytest.raises(hc.FileError, match="bad.xyz"):
+        read_atoms(str(tmp_path / "bad.xyz"))
+    with pytest.raises(hc.FileError, match="no such file"):
+        read_atoms(str(tmp_path / "absent.xyz"))
