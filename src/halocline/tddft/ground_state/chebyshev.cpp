@@ -27,7 +27,7 @@ double growth_exponent(const FilterBounds& bounds, double eigenvalue) {
 int filter_degree(const FilterBounds& bounds, double last, double gain, double most_growth) {
   const double wanted = std::acosh(gain) / std::max(1e-6, growth_exponent(bounds, last));
   const double allowed = most_growth / std::max(1e-6, growth_exponent(bounds, bounds.lowest));
-  return static_cast<int>(std::clamp(std::min(std::ceil(wanted), std::floor(allowed)), 4.0, 40.0));
+  return static_cast<int>(std::clamp(std::min(std::ceil(wanted), std::floor(allowed)), 4.0, 60.0));
 }
 
 double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare, int degree,

@@ -15,7 +15,7 @@ struct FilterBounds {
   double highest = 0;  ///< not below the largest eigenvalue of H
 };
 
-/// The degree for which an eigenvalue `last` grows by `gain` against all that is damped; at least 4 and at most 40, and
+/// The degree for which an eigenvalue `last` grows by `gain` against all that is damped; at least 4 and at most 60, and
 /// no more than keeps the lowest eigenvalue from growing by exp(`most_growth`), lest the vectors become parallel.
 int filter_degree(const FilterBounds& bounds, double last, double gain, double most_growth);
 

@@ -140,15 +140,15 @@ void Eigensolver::update_bounds() {
 }
 
 bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms) {
-  FilterBounds bounds{lowest_, lowest_ + 0.15 * (highest_now_ - lowest_), highest_now_};
-  int degree = 10;
+  constexpr double growth = 8, later_growth = 14;  // exponents: while vectors are far from eigenvectors, and then
+  FilterBounds bounds{lowest_, lowest_ + 0.05 * (highest_now_ - lowest_), highest_now_};
+  int degree = filter_degree(bounds, bounds.lowest, 1e3, growth);
   if (!ritz.values.empty()) {
-    // At least 2 % of the spectrum is left out of the damped part, so that a set without guards converges too.
-    bounds.lowest = ritz.values.front();
-    bounds.cut = std::min(std::max(ritz.values.back(), bounds.lowest + 0.02 * (highest_now_ - bounds.lowest)),
-                          bounds.lowest + 0.5 * (highest_now_ - bounds.lowest));
     const double last = ritz.values[size(occupied - 1)];
-    degree = options_.degree > 0 ? options_.degree : filter_degree(bounds, last, 10, ritz.worst > 0.1 ? 8 : 14);
+    bounds.lowest = ritz.values.front();
+    bounds.cut = std::min(std::max(ritz.values.back(), last + 0.02), 0.5 * (bounds.lowest + highest_now_));
+    degree = options_.degree > 0 ? options_.degree
+                                 : filter_degree(bounds, last, 10, ritz.worst > 0.1 ? growth : later_growth);
   }
   if (chebyshev_filter(problem, x_.data(), y_.data(), degree, bounds) == y_.data()) std::swap(x_, y_);
   problem.apply(y_.data(), x_.data());
@@ -159,6 +159,7 @@ bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int 
 }
 
 bool Eigensolver::improve(State& state, int passes) {
+  constexpr double near = 0.03;  // residual [hartree] below which more passes wait for a better potential
   update_bounds();
   const System& system = model_.system();
   const Decomposition& decomposition = model_.decomposition();
@@ -183,7 +184,7 @@ bool Eigensolver::improve(State& state, int passes) {
         norms = std::move(result.residuals);
       }
     } else {
-      for (int pass = 0; pass < passes && good; ++pass) {
+      for (int pass = 0; pass < passes && good && (pass == 0 || ritz.worst > near); ++pass) {
         good = chebyshev_pass(problem, ritz, matter, norms);
         ritz.worst = 0;
         for (std::size_t i = 0; i < norms.size() && good; ++i)

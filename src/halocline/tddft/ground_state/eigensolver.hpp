@@ -37,7 +37,8 @@ public:
   /// @return true where states were among them. Collective over the world.
   bool start(State& state);
 
-  /// Improves the orbitals for the Hamiltonian's present potential, `passes` times, and writes their eigenvalues.
+  /// Improves the orbitals for the Hamiltonian's present potential and writes their eigenvalues: in at most `passes`
+  /// passes, of which the second and later are for vectors that are still far from eigenvectors.
   /// Occupations of the state tell which vectors matter; where all are zero the lowest that hold the electrons do.
   /// The orbitals are then orthonormal, and H is diagonal among them. @return false where numbers were not finite
   /// Collective over the world.

@@ -169,7 +169,7 @@ public:
         potential_(size(model.system().spins * model.decomposition().box().points())),
         new_potential_(potential_.size()) {
     if (is_zero(model.decomposition().world(), density_)) density_ = first_density(model, options);
-    passes_ = eigensolver_.start(state) ? 4 : 2;
+    passes_ = eigensolver_.start(state) ? 12 : 2;
     model_.effective_potential(potential_, density_);
   }
 
