@@ -96,6 +96,7 @@ void BoxRows::scatter(std::span<double> box) {
 }
 
 void BoxRows::share_out(std::span<double> box) const {
+  const core::Region region("shares to box mates");
   const std::int64_t length = box_.extent[0];
   const Rectangle own = pencils_.share_of(pencils_.share());
   std::vector<double> mine(static_cast<std::size_t>(own.lines() * length));

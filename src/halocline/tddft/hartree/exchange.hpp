@@ -10,6 +10,7 @@
 
 #include "halocline/comm/communicator.hpp"
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/core/region.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +40,9 @@ public:
 
 private:
   void move(const core::AlignedArray<double>& from, core::AlignedArray<double>& to) const {
-    if (group_.size() > 1) group_.all_to_all(std::as_bytes(from.span()), std::as_writable_bytes(to.span()));
+    if (group_.size() == 1) return;
+    const core::Region region("all to all");
+    group_.all_to_all(std::as_bytes(from.span()), std::as_writable_bytes(to.span()));
   }
 
   comm::Communicator group_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/hartree/poisson.hpp"
 
+#include "halocline/core/region.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -182,9 +184,9 @@ void Poisson::multiply_columns(std::int64_t ky, std::int64_t first, std::int64_t
   }
 }
 
-void Poisson::solve(std::span<double> v, std::span<const double> n) {
-  make_scratch();
-  box_rows_.gather(n);
+/// Density to spectra of columns of z.
+void Poisson::forward(std::span<const double> n) {
+  const core::Region region("rows and planes");
   const std::int64_t planes = rows_.z.size();
   if (!rows_stay()) {
 #pragma omp parallel for schedule(static)
@@ -208,16 +210,12 @@ void Poisson::solve(std::span<double> v, std::span<const double> n) {
     if (!planes_stay()) plane_to_exchange(plane, z);
   }
   among_z_.forth();
+}
 
-  const std::int64_t bundles = bundle_ == 0 ? 0 : (kx_ + bundle_ - 1) / bundle_;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < ky_ * bundles; ++i) {
-    const std::int64_t first = i % bundles * bundle_;
-    multiply_columns(i / bundles, first, std::min(bundle_, kx_ - first),
-                     scratch_[static_cast<std::size_t>(omp_get_thread_num())]);
-  }
-
+void Poisson::backward(std::span<double> v) {
+  const core::Region region("rows and planes");
   among_z_.back();
+  const std::int64_t planes = rows_.z.size();
 #pragma omp parallel for schedule(static)
   for (std::int64_t z = 0; z < planes; ++z) {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
@@ -229,15 +227,33 @@ void Poisson::solve(std::span<double> v, std::span<const double> n) {
     else
       empty_plane(plane, z);
   }
-  if (!rows_stay()) {
-    among_y_.back();
+  if (rows_stay()) return;
+  among_y_.back();
 #pragma omp parallel for schedule(static)
-    for (std::int64_t z = 0; z < planes; ++z) {
-      Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-      spectra_from_exchange(scratch.as_complex(scratch.spectrum), z);
-      transform_rows_back(v, scratch.as_complex(scratch.spectrum), z, scratch);
-    }
+  for (std::int64_t z = 0; z < planes; ++z) {
+    Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+    spectra_from_exchange(scratch.as_complex(scratch.spectrum), z);
+    transform_rows_back(v, scratch.as_complex(scratch.spectrum), z, scratch);
   }
+}
+
+void Poisson::multiply() {
+  const core::Region region("columns");
+  const std::int64_t bundles = bundle_ == 0 ? 0 : (kx_ + bundle_ - 1) / bundle_;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < ky_ * bundles; ++i) {
+    const std::int64_t first = i % bundles * bundle_;
+    multiply_columns(i / bundles, first, std::min(bundle_, kx_ - first),
+                     scratch_[static_cast<std::size_t>(omp_get_thread_num())]);
+  }
+}
+
+void Poisson::solve(std::span<double> v, std::span<const double> n) {
+  make_scratch();
+  box_rows_.gather(n);
+  forward(n);
+  multiply();
+  backward(v);
   box_rows_.scatter(v);
 }
 

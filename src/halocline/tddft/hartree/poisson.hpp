@@ -49,6 +49,9 @@ private:
   };
 
   void make_scratch();
+  void forward(std::span<const double> n);
+  void multiply();
+  void backward(std::span<double> v);
   void transform_rows(complex* spectrum, std::span<const double> n, std::int64_t z, Scratch& scratch);
   void transform_rows_back(std::span<double> v, complex* spectrum, std::int64_t z, Scratch& scratch);
   void spectra_to_exchange(const complex* spectrum, std::int64_t z);
