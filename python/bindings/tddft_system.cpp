@@ -36,8 +36,10 @@ void bind_pseudopotential(nb::module_& m) {
   m.def("goedecker_valences", [](const std::string& symbol) { return goedecker_valences(symbol); }, "symbol"_a);
   m.def(
       "read_ky",
-      [](const std::string& path, const std::string& symbol, int local) { return read_ky(path, symbol, local); },
-      "path"_a, "symbol"_a, "local"_a = -1);
+      [](const std::string& path, const std::string& symbol, int local, int largest_l) {
+        return read_ky(path, symbol, local, largest_l);
+      },
+      "path"_a, "symbol"_a, "local"_a = -1, "largest_l"_a = -1);
   m.def("read_upf", [](const std::string& path) { return read_upf(path); }, "path"_a);
   m.def(
       "functional_warning",

@@ -90,7 +90,8 @@ inline System acetylene() {
   system.grid.boundary = Boundary::isolated;
   system.grid.extent = {40, 40, 40};
   system.grid.spacing = {spacing, spacing, spacing};
-  system.species = {read_ky(electrons_data() + "C_rps.dat", "C", 1), read_ky(electrons_data() + "H_rps.dat", "H", 0)};
+  system.species = {read_ky(electrons_data() + "C_rps.dat", "C", 1),
+                    read_ky(electrons_data() + "H_rps.dat", "H", 0, 0)};
   const double carbon = 0.599672 * bohr_per_angstrom, hydrogen = 1.662257 * bohr_per_angstrom;
   system.atoms = {{0, {0, 0, carbon}}, {0, {0, 0, -carbon}}, {1, {0, 0, hydrogen}}, {1, {0, 0, -hydrogen}}};
   system.electrons = 10;

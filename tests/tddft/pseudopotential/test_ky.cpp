@@ -108,6 +108,24 @@ TEST_CASE("ky: the value of a projector at the origin is that of the first node"
   CHECK(p->projector(1, 0, 0) == 0);
 }
 
+TEST_CASE("ky: channels above the largest l asked for are as if the file did not have them") {
+  const test::ScratchFile file(toy_file());
+  const auto s_alone = read_ky(file.path(), "X", 0, 0), two = read_ky(file.path(), "X", -1, 1);
+  CHECK(s_alone->largest_l() == -1);
+  CHECK(two->largest_l() == 0);
+  const auto all = read_ky(file.path(), "X", 1);
+  for (const double r : {0.0, 0.4, 1.1, 5.0}) {
+    CHECK(s_alone->local(r) == read_ky(file.path(), "X", 0)->local(r));
+    CHECK(two->local(r) == all->local(r));
+    CHECK(two->projector(0, 0, r) == all->projector(0, 0, r));
+  }
+  CHECK(two->coupling(0, 0, 0) == all->coupling(0, 0, 0));
+  CHECK(two->projectors(2) == 0);
+  CHECK(all->projectors(2) == 1);
+  CHECK_THROWS_AS(read_ky(file.path(), "X", 1, 0), core::InvalidArgument);
+  CHECK_THROWS_AS(read_ky(file.path(), "X", -1, 3), core::InvalidArgument);
+}
+
 TEST_CASE("ky: the local channel is the caller's, and -Z/r beyond the core") {
   const test::ScratchFile file(toy_file());
   for (int local = 0; local <= 2; ++local) {

@@ -220,13 +220,23 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const Pseudopotential> read_ky(const std::string& path, std::string_view symbol, int local_l) {
+std::shared_ptr<const Pseudopotential> read_ky(const std::string& path, std::string_view symbol, int local_l,
+                                               int largest_l) {
   const std::string text = detail::read_text(path);
-  const Table table = Reader(path, text).read();
-  const int channels = static_cast<int>(table.u.size());
+  Table table = Reader(path, text).read();
+  int channels = static_cast<int>(table.u.size());
+  if (largest_l < -1 || largest_l >= channels)
+    throw core::InvalidArgument(fmt::format("largest l = {} asked for, and {} has l = 0 to {}; name one of these, or "
+                                            "-1 for all",
+                                            largest_l, path, channels - 1));
+  if (largest_l >= 0) {
+    channels = largest_l + 1;
+    table.potential.resize(at(channels));
+    table.u.resize(at(channels));
+  }
   if (local_l < -1 || local_l >= channels)
     throw core::InvalidArgument(
-        fmt::format("local channel l = {} asked for, and {} has l = 0 to {}; name one of these, "
+        fmt::format("local channel l = {} asked for, and of {} l = 0 to {} are taken; name one of these, "
                     "or -1 for the largest",
                     local_l, path, channels - 1));
   return std::make_shared<const Ky>(path, symbol, local_l < 0 ? channels - 1 : local_l, table);
