@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/io/orbital_file.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/io/cube.hpp"
+#include "tddft/propagate/soft_systems.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+using namespace soft;
+
+namespace {
+
+/// A path of this process's own that is gone at the end.
+struct Scratch {
+  std::string path;
+  explicit Scratch(const std::string& name)
+      : path((std::filesystem::temp_directory_path() / ("halocline-" + std::to_string(::getpid()) + "-" + name))
+                 .string()) {}
+  ~Scratch() { std::filesystem::remove(path); }
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+System system_here() { return periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 4, 6, {2, 1, 1}); }
+
+State some_state(Model& model) {
+  State state = waves(model);
+  for (std::size_t i = 0; i < state.eigenvalues.size(); ++i) state.eigenvalues[i] = 0.1 * static_cast<double>(i) - 0.3;
+  model.sum_density(state);
+  return state;
+}
+
+bool same(const State& a, const State& b) {
+  return std::ranges::equal(a.orbitals.values(), b.orbitals.values()) && a.occupations == b.occupations &&
+         a.eigenvalues == b.eigenvalues && a.density == b.density;
+}
+
+/// The sentence with which reading fails.
+std::string refusal(const std::string& path, const Model& model) {
+  State state = model.empty_state();
+  try {
+    read_orbitals(path, model, state);
+  } catch (const core::FileError& error) {
+    CHECK(error.path() == path);
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("orbital file: what is read is what was written, every bit, and the step with it") {
+  const Scratch file("whole.orbitals");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  const RunPoint point{1234, 197.44, 0.16, true, "[system]\nname = \"two soft ions\"\n"};
+  write_orbitals(file.path, model, state, point);
+  State back = model.empty_state();
+  const RunPoint read = read_orbitals(file.path, model, back);
+  CHECK(same(back, state));
+  CHECK(read.step == point.step);
+  CHECK(read.time == point.time);
+  CHECK(read.time_step == point.time_step);
+  CHECK(read.kicked);
+  CHECK(read.note == point.note);
+  CHECK_FALSE(std::filesystem::exists(file.path + ".writing"));
+
+  const OrbitalFileInfo info = orbital_file_info(file.path);
+  CHECK(info.atoms == "Soft2");
+  CHECK(info.states == 6);
+  CHECK(info.channels == 2);
+  CHECK(info.electrons == 4);
+  CHECK(info.grid.extent == model.system().grid.extent);
+  CHECK(info.point.step == 1234);
+}
+
+TEST_CASE("orbital file: orbitals stand as the page of formats says") {
+  const Scratch file("layout.orbitals");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  write_orbitals(file.path, model, state);
+  const std::string bytes = contents(file.path);
+  CHECK(bytes.substr(0, 8) == "HALORBIT");
+  const std::int64_t points = model.system().grid.points();
+  const std::size_t data = bytes.size() - static_cast<std::size_t>(8 * (2 * 6 + 1) + 8 * points + 16 * points * 12);
+  CHECK(data % 4096 == 0);
+  for (const auto& [channel, number, point] : {std::array<std::int64_t, 3>{0, 0, 0}, {1, 5, 17}, {0, 4, points - 1}}) {
+    double value[2];
+    std::memcpy(value, bytes.data() + data + 16 * static_cast<std::size_t>((channel * 6 + number) * points + point),
+                16);
+    const double* psi = state.orbitals.block(channel, number / 4) + point * doubles_per_point + 2 * (number % 4);
+    CHECK(value[0] == psi[0]);
+    CHECK(value[1] == psi[1]);
+  }
+}
+
+TEST_CASE("orbital file: states that hold nothing may be left out, others not") {
+  const Scratch file("fewer.orbitals");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  write_orbitals(file.path, model, state);
+  System fewer = system_here();
+  fewer.states = 3;
+  Model smaller = model_of(fewer);
+  State back = smaller.empty_state();
+  read_orbitals(file.path, smaller, back);
+  for (std::int64_t p = 0; p < back.orbitals.points(); ++p)
+    for (int i = 0; i < 6; ++i) CHECK(back.orbitals.block(1, 0)[p * 8 + i] == state.orbitals.block(1, 0)[p * 8 + i]);
+  CHECK(back.occupations == std::vector<double>{2, 2, 0, 2, 2, 0});
+  CHECK(back.eigenvalues[3] == state.eigenvalues[6]);
+
+  State hot = state;
+  hot.occupations[4] = 0.25;
+  write_orbitals(file.path, model, hot);
+  CHECK(contains(refusal(file.path, smaller), "state 5 of channel 1 holds 0.25"));
+  System more = system_here();
+  more.states = 7;
+  CHECK(contains(refusal(file.path, model_of(more)), "the file has 6 and this run 7"));
+}
+
+TEST_CASE("orbital file: a file of another system is refused with the record and both values") {
+  const Scratch file("other.orbitals");
+  Model model = model_of(system_here());
+  write_orbitals(file.path, model, some_state(model));
+  const auto changed = [&](const std::function<void(System&)>& change, const std::string& record,
+                           const ModelOptions& options = {}) {
+    System system = system_here();
+    change(system);
+    const std::string sentence = refusal(file.path, model_of(system, options));
+    CAPTURE(sentence);
+    CHECK(contains(sentence, "(" + record));
+    CHECK(contains(sentence, "another system"));
+  };
+  changed([](System& s) { s.grid.extent[1] = 10; }, "GRID");
+  changed([](System& s) { s.grid.spacing[2] += 1e-6; }, "SPACING");
+  changed([](System& s) { s.atoms[1].position[0] += 1e-6; }, "ATOM 2");
+  changed([](System& s) { s.atoms.pop_back(); }, "ATOMS");
+  changed([](System& s) { s.species = {std::make_shared<SoftIon>(2.0, 1.0, 0.5)}; }, "PSEUDOPOTENTIAL Soft");
+  changed([](System& s) { s.species = {std::make_shared<SoftIon>(2.0, 0.99, 0.4)}; }, "PSEUDOPOTENTIAL Soft");
+  changed([](System& s) { s.channels = monkhorst_pack(s.grid, {1, 2, 1}); }, "CHANNEL 1");
+  changed([](System& s) { s.channels = monkhorst_pack(s.grid, {3, 1, 1}); }, "CHANNELS");
+  changed([](System& s) { s.electrons = 6; }, "ELECTRONS");
+  changed([](System& s) { s.spins = 2, s.channels = monkhorst_pack(s.grid, {2, 1, 1}, {}, false, 2); }, "SPINS");
+  changed([](System&) {}, "FUNCTIONAL", {.xc = "pw"});
+  changed([](System& s) { s.grid.boundary = Boundary::isolated, s.atoms = {{0, {0, 0, 0}}}, s.channels = {Channel{}}; },
+          "BOUNDARY");
+}
+
+TEST_CASE("orbital file: any bit that is turned is found, and where") {
+  const Scratch file("damaged.orbitals");
+  Model model = model_of(system_here());
+  write_orbitals(file.path, model, some_state(model));
+  const std::string whole = contents(file.path);
+  const std::size_t points = static_cast<std::size_t>(model.system().grid.points());
+  const std::size_t checksums = whole.size() - 8 * 13, density = checksums - 8 * points,
+                    data = density - 16 * points * 12;
+  const auto turned = [&](std::size_t byte, int bit) {
+    std::string bytes = whole;
+    bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << bit));
+    put(file.path, bytes);
+    return refusal(file.path, model);
+  };
+  CHECK(contains(turned(3, 0), "no orbital file"));
+  CHECK(contains(turned(8, 1), "version"));
+  CHECK(contains(turned(16, 2), "HEADER"));
+  CHECK(contains(turned(24, 3), "HEADER"));
+  CHECK(contains(turned(32, 4), "truncated or damaged"));
+  for (const std::size_t byte : {64u, 100u, 200u}) CHECK(contains(turned(byte, 5), "HEADER"));
+  CHECK(contains(turned(data, 0), "ORBITAL 1 of channel 1"));
+  CHECK(contains(turned(data + 16 * points * 7 + 16 * 33 + 15, 7), "ORBITAL 2 of channel 2"));
+  CHECK(contains(turned(density - 1, 6), "ORBITAL 6 of channel 2"));
+  CHECK(contains(turned(density + 8 * 5, 0), "DENSITY"));
+  CHECK(contains(turned(checksums + 8 * 2, 0), "ORBITAL 3 of channel 1"));
+  put(file.path, whole);
+  CHECK(refusal(file.path, model) == "no error");
+}
+
+TEST_CASE("orbital file: two numbers that have changed places are found") {
+  const Scratch file("swapped.orbitals");
+  Model model = model_of(system_here());
+  write_orbitals(file.path, model, some_state(model));
+  std::string bytes = contents(file.path);
+  const std::size_t points = static_cast<std::size_t>(model.system().grid.points());
+  const std::size_t data = bytes.size() - 8 * 13 - 8 * points - 16 * points * 12;
+  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(data),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(data) + 16,
+                   bytes.begin() + static_cast<std::ptrdiff_t>(data) + 160);
+  put(file.path, bytes);
+  CHECK(contains(refusal(file.path, model), "ORBITAL 1 of channel 1"));
+}
+
+TEST_CASE("orbital file: missing, foreign, truncated, extended") {
+  const Scratch file("broken.orbitals");
+  Model model = model_of(system_here());
+  CHECK(contains(refusal(file.path, model), "cannot be opened"));
+  put(file.path, "");
+  CHECK(contains(refusal(file.path, model), "no orbital file"));
+  put(file.path, "CONFIG\n{\"grid\": 12}\n");
+  CHECK(contains(refusal(file.path, model), "no orbital file"));
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  CHECK(contains(refusal(folder, model), "regular file"));
+  write_orbitals(file.path, model, some_state(model));
+  const std::string whole = contents(file.path);
+  for (const std::size_t length :
+       {std::size_t{20}, std::size_t{64}, std::size_t{300}, whole.size() / 2, whole.size() - 1}) {
+    put(file.path, whole.substr(0, length));
+    CHECK(contains(refusal(file.path, model), "truncated"));
+  }
+  put(file.path, whole + "x");
+  CHECK(contains(refusal(file.path, model), "truncated or damaged"));
+  CHECK_THROWS_AS(orbital_file_info(file.path), core::FileError);
+}
+
+TEST_CASE("orbital file: where nothing can be written the old file stays") {
+  const Scratch file("kept.orbitals");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  write_orbitals(file.path, model, state);
+  const std::string before = contents(file.path);
+  CHECK_THROWS_AS(write_orbitals(file.path + "/inside", model, state), core::FileError);
+  CHECK_THROWS_AS(write_orbitals(std::filesystem::temp_directory_path().string(), model, state), core::FileError);
+  CHECK(contents(file.path) == before);
+}
+
+TEST_CASE("cube: header, order and values are what viewers expect") {
+  const Scratch file("density.cube");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  write_cube(file.path, model.system(), model.decomposition(), state.density, "density of two soft ions\nand more");
+  std::ifstream in(file.path);
+  std::string line;
+  std::getline(in, line);
+  CHECK(line == "density of two soft ions and more");
+  std::getline(in, line);
+  int atoms = 0;
+  double x = 0, y = 0, z = 0;
+  in >> atoms >> x >> y >> z;
+  CHECK(atoms == 2);
+  CHECK(x == 0);
+  const Grid& grid = model.system().grid;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::int64_t count = 0;
+    Vec3 step{};
+    in >> count >> step[0] >> step[1] >> step[2];
+    CHECK(count == grid.extent[axis]);
+    CHECK(step[axis] == doctest::Approx(grid.spacing[axis]));
+  }
+  for (std::size_t atom = 0; atom < 2; ++atom) {
+    int number = -1;
+    double charge = 0;
+    in >> number >> charge >> x >> y >> z;
+    CHECK(number == 0);  // "Soft" is no element
+    CHECK(charge == 2);
+    CHECK(z == doctest::Approx(model.system().atoms[atom].position[2]));
+  }
+  double sum = 0, worst = 0;
+  for (std::int64_t ix = 0; ix < grid.extent[0]; ++ix)
+    for (std::int64_t iy = 0; iy < grid.extent[1]; ++iy)
+      for (std::int64_t iz = 0; iz < grid.extent[2]; ++iz) {
+        double value = -1;
+        in >> value;
+        sum += value;
+        const double n = state.density[static_cast<std::size_t>(model.decomposition().box().index(ix, iy, iz))];
+        worst = std::max(worst, std::abs(value - n));
+      }
+  CHECK(worst < 1e-10);
+  CHECK(sum * grid.point_volume() == doctest::Approx(4).epsilon(1e-8));
+  double more = 0;
+  CHECK_FALSE(static_cast<bool>(in >> more));
+}

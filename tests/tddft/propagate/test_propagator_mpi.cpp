@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever is split, and over how many processes, the electrons move the same way: every rank also runs the whole
+// system alone and compares.
+
+#include "halocline/tddft/propagate/propagator.hpp"
+
+#include "halocline/comm/world.hpp"
+#include "halocline/core/error.hpp"
+#include "tddft/propagate/soft_systems.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace soft;
+
+namespace {
+
+struct Run {
+  std::vector<Record> records;
+  double excited = 0, limit = 0;
+};
+
+Run run_on(const comm::Communicator& world, const System& system, ProcessCounts counts, const Field& field,
+           const PropagateOptions& options, int steps) {
+  Model model(system, world, counts);
+  State state = system.grid.boundary == Boundary::isolated ? oscillator(model, 0.5) : waves(model);
+  const State start = state;
+  Propagator run(model, state, field, options);
+  Run result;
+  result.limit = run.step_limit();
+  for (int i = 0; i < steps; ++i) result.records.push_back(run.step());
+  result.excited = run.excited(start);
+  return result;
+}
+
+void check_equal(const Run& a, const Run& b) {
+  REQUIRE(a.records.size() == b.records.size());
+  for (std::size_t i = 0; i < a.records.size(); ++i) {
+    const Record &x = a.records[i], &y = b.records[i];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      CHECK(std::abs(x.current[axis] - y.current[axis]) < 1e-9);
+      CHECK(std::abs(x.dipole[axis] - y.dipole[axis]) < 1e-9);
+    }
+    CHECK(std::abs(x.norm - y.norm) < 1e-9);
+    REQUIRE(x.has_energy);
+    CHECK(std::abs(x.energy.total - y.energy.total) < 1e-9);
+    CHECK(std::abs(x.energy.ion_nonlocal - y.energy.ion_nonlocal) < 1e-9);
+  }
+  CHECK(std::abs(a.excited - b.excited) < 1e-9);
+  CHECK(a.limit == doctest::Approx(b.limit).epsilon(1e-9));
+}
+
+/// Every way to divide `ranks` processes that the system allows.
+std::vector<ProcessCounts> divisions(int ranks, const System& system) {
+  const int blocks = (system.states + orbital_lanes - 1) / orbital_lanes;
+  std::vector<ProcessCounts> all;
+  for (int k = 1; k <= static_cast<int>(system.channels.size()); ++k)
+    for (int orbitals = 1; orbitals <= blocks; ++orbitals)
+      for (int x = 1; x <= system.grid.extent[0] / 4; ++x)
+        for (int y = 1; y <= system.grid.extent[1] / 4; ++y)
+          for (int z = 1; z <= system.grid.extent[2] / 4; ++z) {
+            const ProcessCounts counts{k, orbitals, {x, y, z}};
+            if (counts.ranks() == ranks) all.push_back(counts);
+          }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("propagator: every division of a cell with k-points and projectors gives the same motion") {
+  System system = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 8, 6, {2, 1, 1});
+  system.grid.extent[2] = 12;  // three parts are possible
+  system.grid.spacing[2] = 0.7;
+  system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+  Field field;
+  field.kick = {0.01, 0.02, -0.03};
+  field.pulses.resize(1);
+  field.pulses[0] = {.amplitude = 0.05, .frequency = 0.3, .duration = 2, .centre = 1};
+  const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
+  const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 6);
+  const comm::Communicator world = comm::world();
+  const auto all = divisions(world.size(), system);
+  REQUIRE(!all.empty());
+  for (const ProcessCounts& counts : all) {
+    const std::string division = counts.text();
+    CAPTURE(division);
+    check_equal(run_on(world, system, counts, field, options, 6), alone);
+  }
+}
+
+TEST_CASE("propagator: every division of a box gives the same motion in both gauges") {
+  const comm::Communicator world = comm::world();
+  System system = isolated(12, 0.9, std::make_shared<SoftIon>(8.0, 1.2, 0.3), 8, 5);
+  system.atoms[0].position = {0.2, -0.1, 0.4};
+  for (const Gauge gauge : {Gauge::length, Gauge::velocity}) {
+    Field field;
+    field.gauge = gauge;
+    field.kick = {0.01, 0.02, -0.03};
+    field.table_times = {0, 10};
+    field.table_fields = {{0, 0.01, 0}, {0.02, 0, 0.01}};
+    const PropagateOptions options{
+        .time_step = 0.05, .scheme = "etrs", .energy_every = 1, .exponential_tolerance = 1e-12};
+    const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 3);
+    const auto all = divisions(world.size(), system);
+    REQUIRE(!all.empty());
+    check_equal(run_on(world, system, all.front(), field, options, 3), alone);
+    check_equal(run_on(world, system, all.back(), field, options, 3), alone);
+  }
+}
+
+TEST_CASE("propagator: a step that is refused is refused on every rank") {
+  const comm::Communicator world = comm::world();
+  Model model(periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2}), world,
+              divisions(world.size(), periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2})).front());
+  State state = waves(model);
+  CHECK_THROWS_AS(Propagator(model, state, {}, {.time_step = 5}), core::InvalidArgument);
+  world.barrier();
+}
