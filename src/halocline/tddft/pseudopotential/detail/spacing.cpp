@@ -14,8 +14,8 @@ namespace halocline::tddft::detail {
 namespace {
 
 constexpr double missed_energy = 1e-3;  // [hartree]
+constexpr double trusted = 0.8;         // of pi/h
 constexpr double q_step = 0.2, q_largest = 50;
-constexpr double electrons = 2;   // in a channel with projectors
 constexpr double overlap2 = 0.1;  // <p|psi>^2 / <p|p> of a bound orbital: it has little weight inside the core
 
 }  // namespace
@@ -37,16 +37,20 @@ double coarsest_spacing(const Pseudopotential& pseudopotential) {
       const RadialFunction p([&](double r) { return pseudopotential.projector(l, i, r); },
                              pseudopotential.projector_radius(l));
       const double h = pseudopotential.coupling(l, i, i);
+      const double electrons = std::min(pseudopotential.valence(), 2.0 * (2 * l + 1));
       const double strength = electrons * overlap2 * p.norm2() * h * h;
       for (std::size_t k = 0; k < q_points; ++k) {
         const double transform = p.bessel_transform(l, q_step * (static_cast<double>(k) + 0.5));
         loss[k] += 2 * strength * transform * transform;
       }
     }
-  double missed = 0;
-  std::size_t k = q_points;
-  while (k > 1 && missed < missed_energy) missed += loss[--k] * q_step;
-  return pi / (q_step * static_cast<double>(k + 1));
+  double missed = 0, q = q_largest;
+  for (std::size_t k = q_points; k-- > 0 && missed < missed_energy;) {
+    const double more = loss[k] * q_step;
+    q -= q_step * std::min(1.0, (missed_energy - missed) / more);
+    missed += more;
+  }
+  return trusted * pi / std::max(q, q_step);
 }
 
 }  // namespace halocline::tddft::detail
