@@ -10,17 +10,11 @@
 #include "bench/qcdjdd.hpp"
 #include "bench/schwarz_cost.hpp"
 #include "bench/solver.hpp"
+#include "bench_cases.hpp"
 #include "bindings.hpp"
 
 namespace halocline::bindings {
 namespace {
-
-bench::Effort effort_of(double seconds, double block_seconds) {
-  bench::Effort effort;
-  effort.seconds = seconds;
-  effort.block_seconds = block_seconds;
-  return effort;
-}
 
 /// Transports as Python names them: pairs of a name and the number of buffers.
 using Carriers = std::vector<std::pair<std::string, int>>;
@@ -29,12 +23,6 @@ std::vector<bench::Carrier> carriers_of(const Carriers& pairs) {
   std::vector<bench::Carrier> carriers;
   for (const auto& [transport, buffers] : pairs) carriers.push_back({transport, buffers});
   return carriers;
-}
-
-std::vector<std::string> to_json(const std::vector<bench::Result>& results) {
-  std::vector<std::string> texts;
-  for (const auto& result : results) texts.push_back(bench::to_json(result));
-  return texts;
 }
 
 void bind_communication(nb::module_& m) {

@@ -84,4 +84,5 @@ NB_MODULE(_halocline, m) {
   bind_tddft_files(tddft);
   auto bench = submodule("bench");
   bind_bench(bench);
+  bind_bench_electrons(bench);
 }

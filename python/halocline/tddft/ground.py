@@ -21,7 +21,7 @@ from halocline.errors import Interrupted, NotConverged
 from halocline.reporter import Reporter
 from halocline.tddft import results
 from halocline.tddft.runfile import Parallel, Scf
-from halocline.tddft.system import System
+from halocline.tddft.system import LANES, System
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
 
 native = _halocline.tddft
@@ -288,10 +288,12 @@ def load(
     attributes, data = on_root(group, lambda: _numbers(path, system))
     if not attributes["converged"]:
         raise NotConverged(f"{path}: this ground state did not converge ({attributes['reason']}).")
+    parallel = parallel or system.run.parallel
     if occupied_only:
-        filled = np.flatnonzero(data["occupations"].any(axis=0))
-        system = system.with_states(int(filled[-1]) + 1)
-    model = make_model(system, group, parallel or system.run.parallel)
+        filled = int(np.flatnonzero(data["occupations"].any(axis=0))[-1]) + 1
+        # Each process of a division over orbitals needs a group of lanes.
+        system = system.with_states(min(system.states, max(filled, LANES * (parallel.orbitals or 1))))
+    model = make_model(system, group, parallel)
     state = model.empty_state()
     native.read_orbitals(str(orbital_file(path)), model, state)
     energy = {part: float(data[f"energy/{part}"]) for part in results.PARTS} | {"entropy": float(data["entropy"])}

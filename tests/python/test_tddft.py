@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hc.tddft from Python: laws of ground state, motion and spectrum on small systems, and the ASE calculator."""
+
+import ase
+import numpy as np
+import pytest
+from halocline.reporter import Reporter
+
+import halocline as hc
+from halocline.tddft import results
+
+
+class Hears(Reporter):
+    def __init__(self):
+        self.lines = []
+
+    def line(self, text):
+        self.lines.append(text)
+
+
+def molecule(length=0.74, **keys):
+    atoms = ase.Atoms("H2", [[0, 0, -length / 2], [0, 0, length / 2]])
+    return hc.tddft.from_atoms(atoms, **({"spacing": "0.3 angstrom", "box": [3.6, 3.6, 4.2]} | keys))
+
+
+def jellium(**keys):
+    """Two electrons on a soft ball in a small periodic cell: nothing but a local potential."""
+    tables = {
+        "system": {"jellium": {"radius": 2.0, "charge": 2}, "cell": 12, "unit": "bohr"},
+        "grid": {"extent": [10, 10, 10]},
+    }
+    return hc.tddft.System(hc.tddft.Run.from_table(tables | keys))
+
+
+@pytest.fixture(scope="module")
+def ground():
+    return hc.tddft.ground_state(molecule(), tolerance=1e-9).require_converged()
+
+
+@pytest.fixture(scope="module")
+def series(ground):
+    return hc.tddft.propagate(ground, kick=0.01, steps=60)
+
+
+def test_the_energy_is_the_sum_of_its_parts_and_the_density_that_of_two_electrons(ground):
+    parts = [ground.energy[p] for p in results.PARTS]
+    assert parts[0] == pytest.approx(sum(parts[1:]), abs=1e-10)
+    density = ground.density()
+    assert density.shape == (1, *ground.system.extent[::-1])
+    assert density.sum() * np.prod(ground.system.spacing) == pytest.approx(2.0, abs=1e-9)
+    # The molecule is symmetric about the middle of its box.
+    assert density == pytest.approx(density[:, ::-1, ::-1, ::-1], abs=1e-8)
+
+
+def test_every_iteration_is_heard(ground):
+    hears = Hears()
+    hc.tddft.ground_state(ground.system, max_iterations=3, reporter=hears)
+    assert len(hears.lines) == 4  # the head of the table, and a line each
+
+
+def test_what_did_not_converge_says_so_and_cannot_be_propagated(ground):
+    unfinished = hc.tddft.ground_state(ground.system, max_iterations=2)
+    assert not unfinished.converged
+    with pytest.raises(hc.NotConverged, match="2 iterations"):
+        unfinished.require_converged()
+    with pytest.raises(hc.NotConverged):
+        hc.tddft.propagate(unfinished, kick=0.01, steps=2)
+
+
+def test_the_first_moments_of_a_kicked_molecule(ground, series):
+    """dD/dt = -N kappa at t = 0, for the dipole counts the electrons' charge; the norm stays."""
+    assert series.time.shape == (61,) and series.dipole.shape == (61, 3)
+    slope = series.dipole[1, 2] / series.time_step
+    assert slope == pytest.approx(-2 * 0.01, rel=0.02)
+    assert np.abs(series.dipole[:, :2]).max() < 1e-6
+    assert series.norm == pytest.approx(np.full(61, 2.0), abs=1e-6)
+    assert np.ptp(series.energy["total"]) < 1e-5
+    # The kick gives every electron kappa^2/2.
+    gained = series.energy["total"][0] - ground.energy["total"]
+    assert gained == pytest.approx(2 * 0.5 * 0.01**2, rel=0.02)
+
+
+def test_a_callback_sees_every_step_and_may_end_the_run(ground):
+    seen = []
+
+    def stop_at_three(record):
+        seen.append(record["step"])
+        return record["step"] < 3
+
+    short = hc.tddft.propagate(ground, kick=0.01, steps=50, callback=stop_at_three)
+    assert seen == [1, 2, 3] and short.step.tolist() == [0, 1, 2, 3]
+
+
+def test_a_pulse_brings_in_energy_and_excites_electrons(ground):
+    pulse = {"amplitude": 0.05, "frequency": "12 eV", "duration": 8.0}
+    lit = hc.tddft.propagate(ground, pulses=[pulse], total_time=8.0, energy_every=4, excited_every=4, kick=0.0)
+    assert lit.energy["total"][-1] - lit.energy["total"][0] > 1e-4
+    assert 0 <= lit.excited[0] < lit.excited[-1] < 2
+    assert np.abs(lit.electric_field[:, 2]).max() == pytest.approx(0.05, rel=0.05)
+
+
+def test_an_unstable_step_is_refused_with_the_limit(ground):
+    with pytest.raises(hc.InvalidArgument, match="unstable"):
+        hc.tddft.propagate(ground, kick=0.01, steps=2, time_step="1 fs")
+
+
+def test_the_spectrum_obeys_the_sum_rule(series):
+    """Most of the strength of two electrons lies below the highest energy that this run can tell."""
+    s = hc.tddft.spectrum(series, to_energy=8.0, step=0.02)
+    assert s.kind == "absorption" and s.warnings  # the run is too short for the resolution
+    assert s.sum_rule == pytest.approx(2.0, rel=0.05)
+    assert s.cross_section == pytest.approx(4 * np.pi * s.energy / 137.035999177 * s.response.imag, rel=1e-8)
+    # Three equal kicks have the mean of one.
+    assert hc.tddft.spectrum([series] * 3, to_energy=8.0, step=0.02).response == pytest.approx(s.response)
+
+
+def test_a_spectrum_needs_a_kick(ground):
+    still = hc.tddft.propagate(ground, kick=0.0, steps=5)
+    with pytest.raises(hc.InvalidArgument, match="kick"):
+        hc.tddft.spectrum(still)
+
+
+def test_the_current_of_a_kicked_crystal_begins_at_density_times_kick():
+    """Where the potential is local, J(0+) = n A; and the dielectric function follows."""
+    ground = hc.tddft.ground_state(jellium()).require_converged()
+    series = hc.tddft.propagate(ground, kick=0.01, steps=30)
+    assert series.gauge == "velocity"
+    assert series.current[0, 2] == pytest.approx(2 / 12**3 * 0.01, rel=1e-6)
+    s = hc.tddft.spectrum(series, step=0.05)
+    assert s.kind == "dielectric" and s.energy[0] > 0 and np.isfinite(s.response).all()
+
+
+def test_a_rigid_move_by_one_grid_step_changes_nothing():
+    system = jellium()
+    tables = system.run.as_toml_values()
+    tables["system"]["jellium"]["centre"] = [6.0 + 1.2, 6.0, 6.0]
+    moved = hc.tddft.System(hc.tddft.Run.from_table(tables))
+    energies = [hc.tddft.ground_state(s).require_converged().energy["total"] for s in (system, moved)]
+    assert energies[0] == pytest.approx(energies[1], abs=1e-8)
+
+
+def test_the_calculator_gives_ase_units_and_forces_that_are_slopes():
+    atoms = ase.Atoms("H2", [[0, 0, -0.4], [0.05, 0, 0.4]])
+    keys = {"spacing": "0.25 angstrom", "box": [3.5, 3.5, 4.25], "scf": {"tolerance": 1e-9}}
+    atoms.calc = hc.tddft.Halocline(**keys)
+    force = atoms.get_forces()[1, 2]
+    assert atoms.get_potential_energy() == pytest.approx(atoms.calc.ground.energy["total"] * 27.211386, rel=1e-7)
+    energies = []
+    for step in (-0.002, 0.002):
+        moved = atoms.copy()
+        moved.positions[1, 2] += step
+        moved.calc = hc.tddft.Halocline(**keys)
+        energies.append(moved.get_potential_energy())
+    assert force == pytest.approx(-(energies[1] - energies[0]) / 0.004, abs=0.005)
+
+
+def test_the_calculator_refuses_what_does_not_converge():
+    from ase.calculators.calculator import SCFError
+
+    atoms = ase.Atoms("H2", [[0, 0, -0.37], [0, 0, 0.37]])
+    atoms.calc = hc.tddft.Halocline(spacing="0.3 angstrom", box=[3.6, 3.6, 4.2], scf={"max_iterations": 2})
+    with pytest.raises(SCFError, match="did not converge"):
+        atoms.get_potential_energy()
+
+
+def test_the_egg_box_error_is_measured():
+    from halocline.tddft.ground import egg_box
+
+    coarse, fine = (
+        hc.tddft.ground_state(molecule(spacing=h)).require_converged() for h in ("0.36 angstrom", "0.24 angstrom")
+    )
+    assert egg_box(fine) < egg_box(coarse)
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in hc.tddft.__all__:
+        assert getattr(hc.tddft, name).__doc__

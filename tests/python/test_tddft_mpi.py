@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Electrons under mpirun: the same numbers whatever the division, one rank speaks, errors end every rank."""
+
+import json
+
+import numpy as np
+import pytest
+
+RUN = """
+[system]
+jellium = {{ radius = 1.5, charge = 10 }}
+cell = 12
+unit = "bohr"
+states = 8
+[grid]
+extent = [10, 10, 10]
+[kpoints]
+mesh = [1, 1, 2]
+[scf]
+tolerance = 1e-10
+[propagate]
+kick = 0.01
+steps = 5
+time_step = 0.1
+{propagate}
+[output]
+file = "{file}.h5"
+plots = false
+cube = false
+[parallel]
+{parallel}
+"""
+
+
+def write_run(folder, file, parallel="", propagate=""):
+    (folder / "run.toml").write_text(RUN.format(file=file, parallel=parallel, propagate=propagate))
+
+
+def numbers(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def test_no_division_changes_the_current(halocline, tmp_path):
+    write_run(tmp_path, "one")
+    assert halocline("tddft", "propagate", "run.toml", "--json", "one.json").returncode == 0
+    one = numbers(tmp_path, "one.json")
+    for ranks, parallel in ((2, ""), (4, "orbitals = 2\nspace = [1, 1, 2]")):
+        write_run(tmp_path, "many", parallel, 'restart = "never"')
+        done = halocline("tddft", "propagate", "run.toml", "--json", "many.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("limit of stability") == 1  # one rank speaks
+        many = numbers(tmp_path, "many.json")
+        assert np.abs(np.subtract(many["current"], one["current"])).max() < 1e-9 * np.abs(one["current"]).max() + 1e-13
+        assert many["energy"]["total"] == pytest.approx(one["energy"]["total"], abs=1e-9)
+        for name in tmp_path.glob("many_*"):
+            name.unlink()
+
+
+def test_a_checkpoint_of_two_ranks_goes_on_with_one(halocline, tmp_path):
+    write_run(tmp_path, "run", "orbitals = 2")
+    assert halocline("tddft", "propagate", "run.toml", ranks=2).returncode == 0
+    (tmp_path / "run.toml").write_text(
+        (tmp_path / "run.toml").read_text().replace("steps = 5", "steps = 8").replace("orbitals = 2", "")
+    )
+    done = halocline("tddft", "propagate", "run.toml", "--json", "run.json")
+    assert done.returncode == 0 and "from step 5" in done.stdout, done.stderr
+    assert len(numbers(tmp_path, "run.json")["time"]) == 9
+
+
+def test_an_impossible_division_ends_every_rank_with_one_sentence(halocline, tmp_path):
+    write_run(tmp_path, "run", "space = [1, 1, 3]")
+    done = halocline("tddft", "ground-state", "run.toml", ranks=2)
+    assert done.returncode == 2
+    assert done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr
