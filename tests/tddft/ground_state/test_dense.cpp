@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "halocline/tddft/ground_state/dense.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+#include <random>
+
+namespace halocline::tddft {
+namespace {
+
+using Complex = std::complex<double>;
+
+Matrix random_matrix(int rows, int columns, std::uint32_t seed) {
+  std::mt19937 generator(seed);
+  const auto number = [&] { return static_cast<double>(generator()) / 2147483648.0 - 1.0; };
+  Matrix a(rows, columns);
+  for (int j = 0; j < columns; ++j)
+    for (int i = 0; i < rows; ++i) a(i, j) = Complex(number(), number());
+  return a;
+}
+
+/// a^H b, by the definition.
+Matrix inner(const Matrix& a, const Matrix& b) {
+  Matrix out(a.columns(), b.columns());
+  for (int i = 0; i < a.columns(); ++i)
+    for (int j = 0; j < b.columns(); ++j)
+      for (int k = 0; k < a.rows(); ++k) out(i, j) += std::conj(a(k, i)) * b(k, j);
+  return out;
+}
+
+Matrix hermitian(int n, std::uint32_t seed) {
+  const Matrix a = random_matrix(n, n, seed);
+  Matrix out(n, n);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) out(i, j) = a(i, j) + std::conj(a(j, i));
+  return out;
+}
+
+/// Largest element of H c - S c e, and of c^H S c - 1.
+std::pair<double, double> defects(const Matrix& h, const Matrix& s, const Eigenpairs& pairs) {
+  const int n = h.rows(), wanted = pairs.vectors.columns();
+  const Matrix sc = inner(s, pairs.vectors), hc = inner(h, pairs.vectors), norm = inner(pairs.vectors, sc);
+  double equation = 0, unit = 0;
+  for (int j = 0; j < wanted; ++j) {
+    for (int i = 0; i < n; ++i)
+      equation = std::max(equation, std::abs(hc(i, j) - pairs.values[static_cast<std::size_t>(j)] * sc(i, j)));
+    for (int i = 0; i < wanted; ++i) unit = std::max(unit, std::abs(norm(i, j) - (i == j ? 1.0 : 0.0)));
+  }
+  return {equation, unit};
+}
+
+}  // namespace
+
+TEST_CASE("dense: generalised eigenpairs solve their equation and are orthonormal in S") {
+  const int n = 24;
+  const Matrix h = hermitian(n, 1), a = random_matrix(3 * n, n, 2);
+  const Matrix s = inner(a, a);
+  const Eigenpairs pairs = generalised_eigenpairs(h, s, n);
+  REQUIRE(pairs.found);
+  const auto [equation, unit] = defects(h, s, pairs);
+  CHECK(equation < 1e-11);  // n^2 epsilon and the condition of S, some hundreds
+  CHECK(unit < 1e-11);
+  CHECK(std::is_sorted(pairs.values.begin(), pairs.values.end()));
+  const Eigenpairs few = generalised_eigenpairs(h, s, 5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(few.values[i] == doctest::Approx(pairs.values[i]).epsilon(1e-12));
+}
+
+TEST_CASE("dense: directions that the basis has twice are left out") {
+  // Of 8 vectors of a space of 12 dimensions, two are combinations of others and one is zero.
+  const int n = 8, dimension = 12;
+  const Matrix h = hermitian(dimension, 3);
+  Matrix basis = random_matrix(dimension, n, 4);
+  for (int i = 0; i < dimension; ++i) {
+    basis(i, 5) = 2.0 * basis(i, 0) - basis(i, 1);
+    basis(i, 6) = Complex(0, 1e-6) * basis(i, 2);
+    basis(i, 7) = 0;
+  }
+  const Matrix independent = basis.part(0, 0, dimension, 5);
+  const Eigenpairs expected =
+      generalised_eigenpairs(inner(independent, inner(h, independent)), inner(independent, independent), 5);
+  const Matrix s = inner(basis, basis), projected = inner(basis, inner(h, basis));
+  const Eigenpairs pairs = generalised_eigenpairs(projected, s, 5);
+  REQUIRE(expected.found);
+  REQUIRE(pairs.found);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(pairs.values[i] == doctest::Approx(expected.values[i]).epsilon(1e-9));
+  CHECK(defects(projected, s, pairs).second < 1e-9);
+  CHECK_FALSE(generalised_eigenpairs(projected, s, 6).found);
+}
+
+TEST_CASE("dense: what is not finite has no eigenpairs") {
+  Matrix h = hermitian(4, 5), s = hermitian(4, 6);
+  for (int i = 0; i < 4; ++i) s(i, i) += 20.0;
+  h(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(eigenpairs(h).found);
+  CHECK_FALSE(generalised_eigenpairs(h, s, 2).found);
+  CHECK_FALSE(generalised_eigenpairs(s, h, 2).found);
+}
+
+TEST_CASE("dense: least squares does without directions that hold nothing") {
+  // x + y is known and x - y is not: the shortest solution is taken.
+  const std::vector<double> x = least_squares({2, 2, 2, 2}, {6, 6}, 1e-12);
+  REQUIRE(x.size() == 2);
+  CHECK(x[0] == doctest::Approx(1.5));
+  CHECK(x[1] == doctest::Approx(1.5));
+  CHECK(least_squares({}, {}, 1e-12).empty());
+}
+
+}  // namespace halocline::tddft
