@@ -22,6 +22,8 @@ SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
 TRAFFICS = ("ping-pong", "both-ways")
 FACES = ("all", "x", "y", "z", "t")
 REDUCTIONS = ("shared_memory", "messages", "mpi")
+BOUNDARIES = ("periodic", "isolated")
+DIVISIONS = ("orbitals", "space")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
 SECONDS = 0.5
@@ -232,3 +234,24 @@ def allreduce(
 ) -> dict[str, Any]:
     """A sum of 1 to 32 doubles over all processes beside MPI_Allreduce; method: one of REDUCTIONS."""
     return json.loads(_halocline.bench.allreduce(communicator(comm), elements, method, seconds, block_seconds))
+
+
+def hartree(
+    points: Sequence[int] = (64, 64, 64),
+    boundary: str = "periodic",
+    over: str = "orbitals",
+    threads: int = 1,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> list[dict[str, Any]]:
+    """The Hartree potential of a density on a grid: each space group by itself, all processes together, and the choice.
+
+    points: x, y, z, of the whole grid, 5 or more; boundary: one of BOUNDARIES; over: one of DIVISIONS, what the
+    processes divide: over orbitals each has the whole density, over space a box of it
+    Three results: `way` is "redundant", "shared" and "automatic", measured in turns. `result` has what the library
+    chose, what its own trial of both ways took, and the median over that of the better of both.
+    Raises InvalidArgument for an unknown name or a grid that cannot be divided so.
+    """
+    texts = _halocline.bench.hartree(communicator(comm), list(points), boundary, over, threads, seconds, block_seconds)
+    return [json.loads(text) for text in texts]

@@ -86,6 +86,9 @@ FINDINGS: dict[str, Columns] = {
     "solver": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
     ),
+    "hartree": (
+        _found("chosen", str), _found("trial_redundant"), _found("trial_shared"), _found("over_better", _ratio),
+    ),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
         _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),

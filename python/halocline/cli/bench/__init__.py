@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import typer
 
-from halocline.cli.bench import communication, kernels, qcdjdd, weak
+from halocline.cli.bench import communication, electrons, kernels, qcdjdd, weak
 
 app = typer.Typer(no_args_is_help=True, help="Benchmarks, measured against the ceilings of the same run.")
 kernels.add_to(app)
 qcdjdd.add_to(app)
+electrons.add_to(app)
 communication.add_to(app)
 weak.add_to(app)

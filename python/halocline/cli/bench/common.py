@@ -42,14 +42,19 @@ def split(texts: list[str] | str) -> list[str]:
     return [item for text in ([texts] if isinstance(texts, str) else texts) for item in text.split(",") if item]
 
 
-def volumes(texts: list[str], axes: int = 4, example: str = "8x8x8x16") -> list[list[int]]:
+def extents(option: str, texts: list[str], axes: int, example: str) -> list[list[int]]:
+    """Positive numbers joined by x, an axis each."""
     found = []
     for text in split(texts):
         numbers = text.lower().split("x")
         if len(numbers) != axes or not all(n.isdigit() and int(n) > 0 for n in numbers):
-            raise InvalidArgument(f"--local {text}: give {axes} extents such as {example}.")
+            raise InvalidArgument(f"{option} {text}: give {axes} extents such as {example}.")
         found.append([int(n) for n in numbers])
     return found
+
+
+def volumes(texts: list[str], axes: int = 4, example: str = "8x8x8x16") -> list[list[int]]:
+    return extents("--local", texts, axes, example)
 
 
 def counts(option: str, text: str, example: str) -> list[int]:

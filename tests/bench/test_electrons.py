@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks of electrons: what they count, what they compare, and what they refuse."""
+
+import json
+import math
+
+import pytest
+from halocline.cli.main import main
+
+from halocline import InvalidArgument, bench
+
+SHORT = {"seconds": 0.02, "block_seconds": 0.0002}
+
+
+def transforms(points, half, columns, last):
+    """Operations of the lines of x, y and z, there and back, and of the kernel."""
+
+    def line(n):
+        return 5 * n * math.log2(n)
+
+    nx, ny, nz = points
+    lines = ny * nz * line(2 * (half - 1)) / 2 + half * nz * line(columns) + half * columns * line(last)
+    return 2 * lines + 2 * half * columns * last
+
+
+@pytest.mark.parametrize("boundary", bench.BOUNDARIES)
+def test_hartree_compares_both_ways_with_the_choice(boundary):
+    points = (12, 10, 8)
+    results = bench.hartree(points, boundary, **SHORT)
+    assert [r["case"]["way"] for r in results] == ["redundant", "shared", "automatic"]
+    lengths = points if boundary == "periodic" else (24, 20, 15)  # the fast lengths from 2 n - 1 on: 23, 19, 15
+    for r in results:
+        assert r["bench"] == "hartree"
+        assert r["case"]["points"] == list(points)
+        assert r["flops"] == pytest.approx(transforms(points, lengths[0] // 2 + 1, lengths[1], lengths[2]))
+        assert r["bytes"] == 16 * 12 * 10 * 8
+        assert 0 < r["seconds"]["min"] <= r["seconds"]["median"]
+        # One process alone: both ways are the same, and nothing is tried.
+        assert r["result"]["chosen"] == "redundant"
+        assert r["result"]["trial_redundant"] == r["result"]["trial_shared"] == 0
+    medians = [r["seconds"]["median"] for r in results]
+    assert results[2]["result"]["over_better"] == pytest.approx(medians[2] / min(medians[:2]))
+
+
+def test_hartree_refuses_what_it_does_not_know():
+    for options in ({"boundary": "open"}, {"over": "time"}, {"points": (4, 8, 8)}, {"threads": 0}):
+        with pytest.raises(InvalidArgument, match="give"):
+            bench.hartree(**{"points": (8, 8, 8)} | options, **SHORT)
+
+
+def test_hartree_from_the_command_line(tmp_path, capsys):
+    target = tmp_path / "hartree.json"
+    assert main(["bench", "hartree", "--points", "8x8x8,8x9x10", "--seconds", "0.02", "--json", str(target)]) == 0
+    results = json.loads(target.read_text())
+    cases = [(r["case"]["boundary"], r["case"]["points"], r["case"]["way"]) for r in results]
+    assert len(cases) == len(set(map(str, cases))) == 2 * 2 * 3
+    assert "over better" in capsys.readouterr().out
+    assert main(["bench", "hartree", "--points", "8x8"]) == 2
+    assert "--points 8x8: give 3 extents such as 64x64x64" in capsys.readouterr().err
