@@ -194,21 +194,24 @@ TEST_CASE("slow: the dipole and the spectrum of acetylene are the reference's" *
     const Record r = run.step();
     times.push_back(r.time);
     dipole.push_back(r.dipole[2]);
-    const auto at = [&](const std::string& time) {  // the reference counts the electron's charge
+    // The reference counts the electron's charge. It solves Poisson's equation by finite differences, with the edge of
+    // the box from a multipole expansion: levels within 5 meV of ours, of which 1 fs makes phases of 0.008 and dipoles
+    // of a few 1e-4 angstrom (the same happens here between two Poisson solvers).
+    const auto at = [&](const std::string& time, double tolerance) {
       const double expected = ref::number(*text, "dm_z_A", time), found = -(r.dipole[2] - before) / angstrom;
       MESSAGE("t = " << time << " fs: dipole " << found << " angstrom, off by " << found - expected);
-      CHECK(std::abs(found - expected) < 1e-4);
+      CHECK(std::abs(found - expected) < tolerance);
     };
-    if (step == 1) at("0.00125");
-    if (step == 10) at("0.01250");
-    if (step == 50) at("0.06250");
-    if (step == 100) at("0.12500");
-    if (step == 200) at("0.25000");
-    if (step == 400) at("0.50000");
-    if (step == 600) at("0.75000");
-    if (step == 800) at("1.00000");
-    if (step == 1000) at("1.25000");
-    if (step == 1200) at("1.50000");
+    if (step == 1) at("0.00125", 1e-6);
+    if (step == 10) at("0.01250", 1e-5);
+    if (step == 50) at("0.06250", 1e-4);
+    if (step == 100) at("0.12500", 1e-4);
+    if (step == 200) at("0.25000", 1e-4);
+    if (step == 400) at("0.50000", 1e-4);
+    if (step == 600) at("0.75000", 1e-4);
+    if (step == 800) at("1.00000", 5e-4);
+    if (step == 1000) at("1.25000", 5e-4);
+    if (step == 1200) at("1.50000", 5e-4);
   }
   std::vector<double> energies;
   for (double e = 0.2; e < 30; e += 0.02) energies.push_back(e * electronvolt);
