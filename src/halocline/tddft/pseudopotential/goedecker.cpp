@@ -19,7 +19,7 @@ namespace {
 
 using detail::GoedeckerEntry;
 
-constexpr double smallest_projector = 1e-8;  // of its maximum, where it is cut off
+constexpr double smallest_projector = 1e-6;  // of its maximum, where it is cut off
 constexpr double nothing_left = 9;           // in r_loc: erfc(9/sqrt 2) and exp(-81/2) are below 3e-18
 
 std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }

@@ -11,8 +11,10 @@
 /// and everything has closed forms in both spaces. The paper tabulates h_ii; h_ij for i < j is a fixed multiple of
 /// h_jj.
 ///
-/// Projectors are cut off where all of an l have fallen to 1e-8 of their maxima, at some 6.5 r_l: the sphere is what
-/// the nonlocal part costs, and the cut moves energies by less than 1e-7 hartree an atom.
+/// Projectors are cut off where all of an l have fallen to 1e-6 of their maxima, at 5.3 to 6 r_l: the volume of the
+/// sphere is what the nonlocal part costs. The total energy of silicon (16^3 points in the cubic cell) then differs by
+/// 1.5e-6 hartree an atom from that of uncut projectors, little beside what the spacing does there; a cut at 1e-8 would
+/// leave 2e-8 and cost half as much again, one at 1e-5 leave 2e-5.
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
