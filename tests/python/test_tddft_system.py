@@ -41,7 +41,7 @@ def test_the_cell_of_a_molecule_is_its_box():
 
 
 def test_a_crystal_from_ase_has_its_k_points_and_its_electrons():
-    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.9, mesh=[2, 2, 2])
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.65, mesh=[2, 2, 2])
     assert system.periodic and len(system.native.channels) == 8 and system.electrons == 32
     k = np.array([c[0] for c in system.native.channels])
     assert np.abs(k) == pytest.approx(np.full((8, 3), np.pi / 2 / system.structure.edges[0]))
@@ -51,7 +51,7 @@ def test_a_crystal_from_ase_has_its_k_points_and_its_electrons():
 
 
 def test_gamma_is_in_the_mesh_when_it_is_asked_for():
-    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.9, mesh=[2, 1, 1], gamma=True)
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.65, mesh=[2, 1, 1], gamma=True)
     assert min(np.linalg.norm(c[0]) for c in system.native.channels) == 0.0
 
 

@@ -16,7 +16,7 @@ from halocline.cli.common import Json
 from halocline.cli.console import Console, write_json
 from halocline.errors import Error
 
-PACKAGES = ("numpy", "h5py", "mpi4py", "typer", "rich", "matplotlib")
+PACKAGES = ("numpy", "h5py", "mpi4py", "typer", "rich", "matplotlib", "ase")
 
 
 def add_to(group: typer.Typer) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.comm import communicator, on_root
-from halocline.errors import Interrupted, NotConverged
+from halocline.errors import NotConverged
 from halocline.reporter import Reporter
 from halocline.tddft import results
 from halocline.tddft.runfile import Parallel, Scf
@@ -105,8 +105,8 @@ def ground_state(
     on_step: called after each iteration with the history so far
     parallel: counts of processes, as in [parallel]; automatic by default
     scf: keys of [scf], instead of those that the system was made with
-    Returns what was reached, converged or not: see GroundState.converged and require_converged(). Raises
-    InvalidArgument, and Interrupted when the reporter asks to stop. Collective.
+    Returns what was reached, converged or not: see GroundState.converged and require_converged(). Where the reporter
+    asks to stop, the reason is "stopped". Raises InvalidArgument. Collective.
 
         ground = hc.tddft.ground_state(system, tolerance=1e-9).require_converged()
     """
@@ -116,11 +116,9 @@ def ground_state(
     model = start.model if start else make_model(system, group, parallel or system.run.parallel)
     state = start.state if start else model.empty_state()
     history: list[dict[str, float]] = []
-    stopped = False
     with reporter.stage("ground state", 1.0) as advance:
 
         def progress(step: dict[str, float]) -> bool:
-            nonlocal stopped
             history.append(step)
             if len(history) == 1:
                 reporter.line(TABLE_HEAD)
@@ -128,16 +126,13 @@ def ground_state(
             advance(share_done(step, options), f"iteration {step['iteration']}, {remaining(history, options)}")
             if on_step is not None:
                 on_step(history)
-            stopped = group.any(reporter.stop_requested())
-            return not stopped
+            return not group.any(reporter.stop_requested())
 
         found = native.solve_ground_state(model, state, scf_options(system, options), progress)
     result = GroundState(
         system, model, state, found["converged"], found["reason"], found["energy"], found["fermi_level"],
         found["gap"], found["history"],
     )  # fmt: skip
-    if stopped and not result.converged:
-        raise Interrupted("stopped before the ground state converged.")
     if result.converged and options.forces and system.structure.symbols:
         result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
     return result
@@ -182,7 +177,7 @@ def share_done(step: dict[str, float], options: Scf) -> float:
 
 def remaining(history: list[dict[str, float]], options: Scf) -> str:
     """A guess of the time left: the way goes on as it went."""
-    done, spent = share_done(history[-1], options), sum(h["seconds"] for h in history)
+    done, spent = share_done(history[-1], options), history[-1]["seconds"]
     if len(history) < 3 or done <= 0.05:
         return f"{spent:.0f} s so far"
     return f"about {spent * (1 - done) / done:.0f} s left"

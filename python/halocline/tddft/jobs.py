@@ -16,16 +16,18 @@ from halocline import _halocline
 from halocline.comm import on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
 from halocline.reporter import Reporter
+from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
 from halocline.tddft.ground import GroundState, ground_state, make_model, orbital_file
 from halocline.tddft.motion import Series, duration, field_of, gauge_of, library_options, steps_of, time_line
 from halocline.tddft.runfile import Run
-from halocline.tddft.system import System
+from halocline.tddft.system import System, digest
 from halocline.tddft.units import ATOMIC_TIME_FS
 
 native = _halocline.tddft
 
+SYSTEM_SECTIONS = ("system", "grid", "kpoints", "pseudopotential", "xc", "parallel", "output")
 SECONDS_BETWEEN_PLOTS = 20.0
 SECONDS_BETWEEN_AGREEMENTS = 0.2
 
@@ -56,9 +58,9 @@ def division_lines(model: Any) -> list[str]:
 
 
 def echo(run: Run, *sections: str) -> list[str]:
-    """Every key of some sections."""
+    """Every key of some sections, as a run file writes them, in atomic units."""
     values = run.as_toml_values()
-    return [f"  [{s}] {name} = {value}" for s in sections for name, value in values[s].items()]
+    return [f"  [{s}] {name} = {shown(value)}" for s in sections for name, value in values[s].items()]
 
 
 class GroundStateJob:
@@ -69,12 +71,12 @@ class GroundStateJob:
         self.given, self.group, self.reporter = run, group, reporter
         self.system = system or System(run)
         self.path = run.output.path("_gs.h5")
-        self.drawn = 0.0
+        self.drawn = time.monotonic()
 
     def run(self) -> GroundState:
         """Computes, or goes on from an unconverged file, and writes. An unconverged result is marked so."""
         say = self.reporter.line
-        for line in head_lines(self.system, self.group) + echo(self.given, "scf"):
+        for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "scf"):
             say(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
@@ -89,13 +91,8 @@ class GroundStateJob:
             on_step=self._plot_now_and_then,
         )
         if ground.converged and self.given.grid.egg_box and self.system.structure.symbols:
-            with self.reporter.stage("egg-box error"):
-                ground.egg_box = native.egg_box(
-                    self.system.native,
-                    self.group,
-                    self.system.functional,
-                    ground_module.scf_options(self.system, self.given.scf),
-                )
+            self.reporter.line("egg-box error: two more ground states, moved between the grid points")
+            ground.egg_box = ground_module.egg_box(ground, self.group, self.reporter)
         ground_module.write(ground, self.path)
         for line in ground_module.summary(ground):
             say(line)
@@ -109,6 +106,8 @@ class GroundStateJob:
         if self.given.output.plots:
             on_root(self.group, lambda: self._plot(ground.history))
             say(f"picture       {self.given.output.path('_convergence.png')}")
+        if ground.reason == "stopped":
+            raise Interrupted(f"stopped after {len(ground.history)} iterations; the same command goes on from there.")
         if ground.converged:
             say(f"converged in {len(ground.history)} iterations")
         return ground
@@ -168,7 +167,7 @@ class PropagateJob:
 
     def run(self) -> list[Path]:
         """The result files. Raises Interrupted when it was stopped; what was reached is then on disk."""
-        for line in head_lines(self.system, self.group) + echo(self.given, "propagate"):
+        for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "propagate"):
             self.reporter.line(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
@@ -209,7 +208,9 @@ class OneRun:
         """What a continuation must share, beside the system."""
         names = ("scheme", "exponential_tolerance", "correction_tolerance", "pulses", "field_table", "time_step")
         values = self.options.as_toml_values()
-        return {n: values.get(n) for n in names} | {"gauge": self.job.gauge, "kick": list(self.kick)}
+        table = None if self.options.field_table is None else digest(self.options.field_table)
+        light = {"gauge": self.job.gauge, "kick": list(self.kick), "field_table content": table}
+        return {n: values.get(n) for n in names} | light
 
     def run(self) -> Path:
         ground = self.job.ground()

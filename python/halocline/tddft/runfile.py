@@ -159,7 +159,7 @@ class Grid(Section):
     extent: tuple | None = key(
         None, three_counts, "instead of spacing: grid points along x, y, z", example="extent = [40, 40, 40]"
     )
-    allow_coarse: bool = key(False, boolean, "compute even where the estimated error exceeds 0.25 hartree an atom")
+    allow_coarse: bool = key(False, boolean, "compute even where the estimated error exceeds 1 hartree an atom")
     egg_box: bool = key(False, boolean, "measure how the energy changes as an atom moves between grid points")
 
     def check_together(self) -> None:

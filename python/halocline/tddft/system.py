@@ -29,7 +29,7 @@ native = _halocline.tddft
 
 STATED_ERROR = 1e-3
 """Error of an atom [hartree] that is to be expected at Pseudopotential.coarsest_spacing."""
-LARGEST_ERROR = 0.25
+LARGEST_ERROR = 1.0
 """Estimated error of an atom [hartree] beyond which a spacing is refused."""
 LANES = 4
 """Orbitals that are computed together."""
@@ -84,8 +84,8 @@ class System:
         for symbol, p in self.species.items():
             if coarse <= p.coarsest_spacing * (1 + 1e-9):
                 continue
-            # The error of an eighth-order stencil on functions that the grid still resolves.
-            error = STATED_ERROR * (coarse / p.coarsest_spacing) ** 8
+            # Measured errors of atoms grow like this power of the spacing, or somewhat faster.
+            error = STATED_ERROR * (coarse / p.coarsest_spacing) ** 10
             sentence = (
                 f"a spacing of {coarse:.4g} bohr ({coarse * BOHR_ANGSTROM:.3g} angstrom) is coarse for {symbol} "
                 f"({p.origin}): an error of some {error:.1g} hartree an atom is to be expected, "
@@ -192,8 +192,11 @@ class System:
 
 
 def digest(path: str) -> str:
-    """Of a file's content."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    """Of a file's content. Raises FileError."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
 def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[float, ...]]:
