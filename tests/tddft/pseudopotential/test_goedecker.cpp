@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace halocline::tddft {
 namespace {
@@ -25,10 +26,17 @@ constexpr double pi = std::numbers::pi;
 
 template <class Action>
 void for_all(Action&& action) {
-  for (const detail::GoedeckerEntry& entry : detail::goedecker_table()) {
-    CAPTURE(entry.symbol);
+  static const auto made = [] {
+    std::vector<std::shared_ptr<const Pseudopotential>> all;
+    for (const auto& entry : detail::goedecker_table()) all.push_back(goedecker(entry.symbol, entry.valence));
+    return all;
+  }();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const detail::GoedeckerEntry& entry = detail::goedecker_table()[i];
+    const std::string name(entry.symbol);
+    CAPTURE(name);
     CAPTURE(entry.valence);
-    action(entry, *goedecker(entry.symbol, entry.valence));
+    action(entry, *made[i]);
   }
 }
 

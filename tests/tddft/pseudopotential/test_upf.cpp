@@ -96,7 +96,8 @@ bool says(const std::string& sentence, const std::string& words) { return senten
 TEST_CASE("upf: a tabulated pseudopotential is the one that was tabulated") {
   for (const char* symbol : {"Si", "Cu"})
     for (const bool logarithmic : {false, true}) {
-      CAPTURE(symbol);
+      const std::string name(symbol);
+      CAPTURE(name);
       CAPTURE(logarithmic);
       const auto exact = goedecker(symbol);
       const auto mesh = logarithmic ? logarithmic_mesh(900, 1e-5, 15) : uniform_mesh(1201, 12);
@@ -144,6 +145,26 @@ TEST_CASE("upf: a potential without projectors and without a density") {
   CHECK(p->projector_radius(0) == 0);
   const double charge = integral([&](double r) { return 4 * pi * r * r * p->start_density(r); }, 0, 15);
   CHECK(charge == doctest::Approx(1).epsilon(1e-9));
+}
+
+TEST_CASE("upf: the table of a projector may be shorter than the mesh where it says so") {
+  const auto exact = goedecker("C");
+  const auto mesh = uniform_mesh(801, 8);
+  const std::string whole = upf_of(*exact, mesh);
+  const std::size_t begin = whole.find("<PP_BETA.1"), end = whole.find("<PP_DIJ>");
+  const auto shorter = [&](std::size_t count, std::size_t stated) {
+    const std::vector<double> part(mesh.begin(), mesh.begin() + static_cast<std::ptrdiff_t>(count));
+    std::string beta =
+        record("PP_BETA.1", "angular_momentum=\"0\"", part, [&](double x) { return x * exact->projector(0, 0, x); });
+    beta = replaced(beta, fmt::format("size=\"{}\"", count), fmt::format("size=\"{}\"", stated));
+    return whole.substr(0, begin) + beta + whole.substr(end);
+  };
+  const test::ScratchFile file(shorter(300, 300));
+  const auto p = read_upf(file.path());
+  for (double r = 0; r < 2.5; r += 0.01)
+    CHECK(std::abs(p->projector(0, 0, r) - exact->projector(0, 0, r)) < 1e-5 * exact->projector(0, 0, 0));
+  CHECK(says(file_error(shorter(300, 301)), "(PP_BETA.1): 300 numbers where there should be 301"));
+  CHECK(says(file_error(shorter(300, 900)), "size is 900"));
 }
 
 TEST_CASE("upf: functionals get our names") {

@@ -147,8 +147,17 @@ private:
   std::vector<double> column(const pugi::xml_node& node, const std::string& record, std::size_t count) const {
     auto values = numbers(node, record);
     if (values.size() != count)
-      fail(record, fmt::format("{} numbers where PP_R has {}; the file is damaged or truncated", values.size(), count));
+      fail(record,
+           fmt::format("{} numbers where there should be {}; the file is damaged or truncated", values.size(), count));
     return values;
+  }
+
+  /// A projector's table may end before the mesh, where its own size says so.
+  std::vector<double> projector_column(const pugi::xml_node& node, const std::string& record, std::size_t most) const {
+    if (!node.attribute("size")) return column(node, record, most);
+    return column(
+        node, record,
+        static_cast<std::size_t>(whole(node, record, "size", static_cast<int>(fewest_nodes), static_cast<int>(most))));
   }
 
   void check_kind() const {
@@ -204,7 +213,7 @@ private:
       const std::string record = fmt::format("PP_BETA.{}", n);
       const auto node = child(nonlocal, record);
       const int l = whole(node, record, "angular_momentum", 0, most_l);
-      auto values = column(node, record, table.r.size());
+      auto values = projector_column(node, record, table.r.size());
       std::size_t end = values.size();
       if (node.attribute("cutoff_radius_index"))
         if (const int index = whole(node, record, "cutoff_radius_index", 0, 1 << 24); index > 0)

@@ -4,10 +4,11 @@
 /// Pseudopotentials in the unified format, UPF version 2: XML with tables in Rydberg units on a radial mesh.
 ///
 /// Read are PP_HEADER (element, pseudo_type, functional, z_valence, number_of_proj, and what must be absent),
-/// PP_MESH/PP_R, PP_LOCAL, PP_NONLOCAL (each PP_BETA.n, which tabulates r p(r), and PP_DIJ) and PP_RHOATOM (4 pi r^2
-/// n(r)). Only norm-conserving, scalar pseudopotentials without a core correction are the separable form that we
-/// compute with; all others are refused by name. A projector ends at its cutoff_radius_index, or before it where it has
-/// fallen to 1e-8 of its maximum for good. No length that the file states is believed: tables are counted.
+/// PP_MESH/PP_R, PP_LOCAL, PP_NONLOCAL (each PP_BETA.n, which tabulates r p(r), and PP_DIJ) and PP_RHOATOM
+/// (4 pi r^2 n(r)). Only norm-conserving, scalar pseudopotentials without a core correction are the separable form that
+/// we compute with; all others are refused by name. A projector ends with its table or at its cutoff_radius_index, or
+/// before that where it has fallen to 1e-8 of its maximum for good. No length that the file states is believed: tables
+/// are counted.
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
