@@ -60,6 +60,9 @@ struct Row {
   /// `in` at distances -4 -3 -2 -1 1 2 3 4.
   std::array<const double*, 8> y{}, z{};
   std::int64_t points = 0;
+  /// From this row to the one that will be written next [doubles]: its lines are asked for meanwhile, for the hardware
+  /// follows too many other streams here to see those of `out` and `base`. 0: they are in the cache already.
+  std::int64_t ahead = 0;
 };
 
 /// (a, b, c, d, ...) -> (b, a, d, c, ...)
@@ -175,6 +178,7 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
   const std::array<const double*, 8> y = row.y, z = row.z;
   const double *along = row.along, *base = row.base, *v = row.v;
   double* out = row.out;
+  const std::int64_t ahead = row.ahead;
   const std::int64_t end = row.points * doubles_per_point;
   for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
     std::array<P, 3> sums;
@@ -187,6 +191,10 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
         return P::load((axis == 1 ? y[place] : z[place]) + i);
       };
       P result = point<form>(w, P::load(along + i), P(v[i / doubles_per_point]), at, sums);
+      if (ahead != 0) {
+        __builtin_prefetch(out + i + ahead, 1, 3);
+        if constexpr (form.base) __builtin_prefetch(base + i + ahead, 0, 3);
+      }
       if constexpr (form.base) result += w.base * P::load(base + i);
       result.store(out + i);
     }
