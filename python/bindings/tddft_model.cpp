@@ -2,6 +2,7 @@
 /// @file
 /// tddft: a system on its processes, the state of its electrons, the ground state, orbital and cube files.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "tddft.hpp"
 
@@ -117,6 +118,24 @@ nb::dict solve(Model& model, State& state, const nb::dict& given, const std::fun
   return d;
 }
 
+nb::dict measure_egg_box(const Model& model, const std::string& transport, bool odd, const nb::dict& given, int steps,
+                         const Vec3& direction) {
+  const ScfOptions options = scf_options(given);
+  const ModelOptions how = model_options(model.xc().name(), "auto", transport, odd);
+  EggBox found;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Decomposition& division = model.decomposition();
+    found = egg_box(model.system(), division.world(), division.counts(), how, options, steps, direction);
+  }
+  nb::dict d;
+  d["shifts"] = found.shifts;
+  d["energies"] = found.energies;
+  d["spread"] = found.spread;
+  d["largest_force"] = found.largest_force;
+  return d;
+}
+
 ArrayOut<double> flat(const std::vector<double>& values) {
   return to_numpy(std::vector<double>(values), {values.size()});
 }
@@ -166,6 +185,8 @@ void bind_tddft_model(nb::module_& m) {
           },
           "state"_a, "Collective.");
   m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
+  m.def("egg_box", &measure_egg_box, "model"_a, "transport"_a, "odd_allowed"_a, "options"_a, "steps"_a, "direction"_a,
+        "Energies as all atoms move through a cell of the grid. Collective.");
   m.def("forces", &forces, "model"_a, "state"_a, Released(), "[hartree/bohr] Collective.");
 }
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three commands on a hydrogen molecule in a small box: files, numbers, exit status, stop and restart."""
 
+import contextlib
+import functools
+import io
 import json
 import re
 import signal
@@ -11,6 +14,7 @@ import time
 import h5py
 import numpy as np
 import pytest
+from halocline.cli.main import main
 
 RUN = """
 [system]
@@ -48,16 +52,29 @@ def refused(done, *words, status=2):
         assert word in sentences[0], sentences[0]
 
 
+def command(folder, *words):
+    """The command in this process, started in `folder`: far quicker than a process each."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main([str(w) for w in words])
+    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
+
+
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory):
     """A folder with a finished ground state."""
     folder = tmp_path_factory.mktemp("ground")
     write_run(folder)
-    command = [sys.executable, "-m", "halocline.cli.main", "tddft", "ground-state", "run.toml", "--json", "gs.json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    done = command(folder, "tddft", "ground-state", "run.toml", "--json", "gs.json")
     assert done.returncode == 0, done.stderr
     (folder / "said").write_text(done.stdout)
     return folder
+
+
+@pytest.fixture
+def halocline(tmp_path):
+    """halocline("tddft", "propagate", ...): the command, run in tmp_path."""
+    return functools.partial(command, tmp_path)
 
 
 @pytest.fixture
@@ -141,8 +158,8 @@ def test_a_finished_part_goes_on_bit_for_bit(halocline, folder):
 
 def test_a_killed_run_goes_on_from_its_checkpoint(halocline, folder):
     write_run(folder, "steps = 100000\ncheckpoint_every = 10")
-    command = [sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
-    run = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = [sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
+    run = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 100
     while not (folder / "h2_rt.orbitals").is_file() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -158,8 +175,8 @@ def test_a_killed_run_goes_on_from_its_checkpoint(halocline, folder):
 
 def test_a_signal_ends_a_run_with_a_checkpoint(folder):
     write_run(folder, "steps = 100000\ncheckpoint_every = 20")
-    command = [sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
-    run = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = [sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
+    run = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 100
     while not (folder / "h2_rt.orbitals").is_file() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -234,8 +251,8 @@ def test_a_propagation_needs_light(halocline, folder):
 def test_example_prints_a_run_file(halocline):
     from halocline.tddft import parse_run_file
 
-    for command in ("ground-state", "propagate", "spectrum"):
-        done = halocline("tddft", command, "--example")
+    for name in ("ground-state", "propagate", "spectrum"):
+        done = halocline("tddft", name, "--example")
         assert done.returncode == 0
         parse_run_file(done.stdout, "example")
 

@@ -138,19 +138,19 @@ def ground_state(
     return result
 
 
-def egg_box(ground: GroundState, comm: Any = None, reporter: Reporter | None = None, steps: int = 2) -> float:
-    """The egg-box error [hartree]: how much the energy changes as everything moves rigidly between two grid points.
+def egg_box(ground: GroundState, steps: int = 3, direction: Any = (1.0, 1.0, 1.0), **scf: Any) -> dict[str, Any]:
+    """The egg-box error: how much the energy depends on where the atoms stand between grid points.
 
-    In free space it would not change at all. The way goes along the diagonal of a grid cell, in `steps` steps up to its
-    middle, beyond which the way back begins; each is a ground state of its own. Returns the spread of the energies.
-    Raises NotConverged. Collective.
+    All atoms move together through a cell of the grid, by i/steps of `direction` (in spacings), i = 0 ... steps - 1;
+    each position has a ground state of its own. In free space the energy would not change at all.
+    Returns shifts [bohr], energies [hartree], spread [hartree] and largest_force, the largest false force between
+    neighbouring positions [hartree/bohr]. Raises Error where one does not converge. Collective.
     """
-    energies = [ground.energy["total"]]
-    for n in range(1, steps + 1):
-        moved = ground.system.moved(0.5 * n / steps * np.array(ground.system.spacing))
-        found = ground_state(moved, comm=comm, reporter=reporter, forces=False).require_converged()
-        energies.append(found.energy["total"])
-    return max(energies) - min(energies)
+    system = ground.system
+    options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
+    odd = system.run.scf.temperature > 0
+    transport = system.run.parallel.transport
+    return native.egg_box(ground.model, transport, odd, scf_options(system, options), steps, list(direction))
 
 
 def table_line(step: dict[str, float]) -> str:

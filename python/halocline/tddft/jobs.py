@@ -91,8 +91,8 @@ class GroundStateJob:
             on_step=self._plot_now_and_then,
         )
         if ground.converged and self.given.grid.egg_box and self.system.structure.symbols:
-            self.reporter.line("egg-box error: two more ground states, moved between the grid points")
-            ground.egg_box = ground_module.egg_box(ground, self.group, self.reporter)
+            with self.reporter.stage("egg-box error"):
+                ground.egg_box = ground_module.egg_box(ground)["spread"]
         ground_module.write(ground, self.path)
         for line in ground_module.summary(ground):
             say(line)

@@ -9,7 +9,6 @@ run file. What cannot be computed is refused here, before anything large is allo
 from __future__ import annotations
 
 import copy
-import dataclasses
 import difflib
 import hashlib
 import math
@@ -128,13 +127,6 @@ class System:
         """The same system with fewer states: those that hold no electrons need not be propagated."""
         other = copy.copy(self)
         other.states = states
-        other.native = other._build()
-        return other
-
-    def moved(self, by: np.ndarray) -> System:
-        """The same system, all atoms moved [bohr]."""
-        other = copy.copy(self)
-        other.structure = dataclasses.replace(self.structure, positions=self.structure.positions + by)
         other.native = other._build()
         return other
 
