@@ -9,15 +9,20 @@ import pytest
 import halocline as hc
 from halocline.mapping import problem
 from halocline.qcd import analysis, gauge, quark
+from halocline.tddft import ground, motion, spectra, structure, system, units
 
 
-@pytest.mark.parametrize("module", [analysis, problem, quark], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [analysis, problem, quark, units], ids=lambda m: m.__name__)
 def test_examples(module):
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
 
 
-@pytest.mark.parametrize("module", [hc.comm, hc.mapping, gauge, quark, analysis], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [hc.comm, hc.mapping, gauge, quark, analysis, ground, motion, spectra, structure, system, units],
+    ids=lambda m: m.__name__,
+)
 def test_every_public_function_says_what_it_does(module):
     public = [f for n, f in inspect.getmembers(module, inspect.isfunction) if not n.startswith("_")]
     assert public and all(f.__doc__ for f in public)
@@ -26,4 +31,5 @@ def test_every_public_function_says_what_it_does(module):
 def test_every_public_name_exists():
     assert all(hasattr(hc.qcd, name) for name in hc.qcd.__all__)
     assert all(hasattr(hc.mapping, name) for name in hc.mapping.__all__)
+    assert all(hasattr(hc.tddft, name) for name in hc.tddft.__all__)
     assert all(hasattr(hc, name) for name in hc.__all__)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run files of `halocline tddft`: units, defaults, the example, and what is refused with which advice."""
 
-import doctest
-
 import pytest
 from halocline.schema import Unfit
 from halocline.tddft.runfile import example_run_file, parse_run_file
@@ -33,11 +31,6 @@ def test_the_example_is_accepted_and_its_comments_speak_of_every_key():
         assert f"[{section}]" in text
     for word in ("jellium", "mesh", "checkpoint_every", "egg_box", "orbitals"):
         assert word in text
-
-
-def test_docstrings_of_units_are_true():
-    found = doctest.testmod(units)
-    assert found.attempted > 0 and found.failed == 0
 
 
 @pytest.mark.parametrize(

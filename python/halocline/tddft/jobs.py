@@ -213,6 +213,7 @@ class OneRun:
         return {n: values.get(n) for n in names} | light
 
     def run(self) -> Path:
+        """From the ground state or the checkpoint to the last step. Returns the result file."""
         ground = self.job.ground()
         self.model, self.ground_orbitals = ground.model, ground.state
         self.state = ground.state.copy()
@@ -270,6 +271,7 @@ class OneRun:
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)}")
 
     def model_states(self) -> int:
+        """States of a channel that are propagated."""
         return self.state.occupations.size // len(self.job.system.native.channels)
 
     def _go(self, propagator: Any, total: int) -> None:

@@ -40,6 +40,7 @@ class Series:
         self.records: list[dict[str, Any]] = []
 
     def add(self, record: dict[str, Any]) -> None:
+        """A record of the propagator."""
         self.records.append(record)
 
     def cut(self, steps: int) -> None:
@@ -51,48 +52,59 @@ class Series:
 
     @property
     def step(self) -> np.ndarray:
+        """Numbers of the steps, from 0."""
         return np.array([r["step"] for r in self.records], dtype=np.int64)
 
     @property
     def time(self) -> np.ndarray:
+        """[a.u.]"""
         return self._column("time")
 
     @property
     def norm(self) -> np.ndarray:
+        """Electrons."""
         return self._column("norm")
 
     @property
     def current(self) -> np.ndarray:
+        """Shape (n, 3): particle current density of the electrons, mean over the cell [a.u.]."""
         return self._column("current").reshape(-1, 3)
 
     @property
     def dipole(self) -> np.ndarray:
+        """Shape (n, 3): of ions and electrons [e bohr]; isolated systems only."""
         electrons = self._column("dipole").reshape(-1, 3)
         return electrons if self.system.periodic else self.system.ion_dipole - electrons
 
     @property
     def vector_potential(self) -> np.ndarray:
+        """Shape (n, 3) [a.u.]; zero in the length gauge."""
         return self._column("vector_potential").reshape(-1, 3)
 
     @property
     def electric_field(self) -> np.ndarray:
+        """Shape (n, 3) [a.u.], without the kick."""
         return self._column("electric_field").reshape(-1, 3)
 
     @property
     def energy(self) -> dict[str, np.ndarray]:
+        """Part -> shape (m,) [hartree], at energy_time."""
         with_energy = [r["energy"] for r in self.records if "energy" in r]
         return {part: np.array([e[part] for e in with_energy]) for part in results.PARTS}
 
     @property
     def energy_time(self) -> np.ndarray:
+        """[a.u.]"""
         return np.array([r["time"] for r in self.records if "energy" in r])
 
     @property
     def excited(self) -> np.ndarray:
+        """Electrons that have left the ground state, at excited_time."""
         return np.array([r["excited"] for r in self.records if "excited" in r])
 
     @property
     def excited_time(self) -> np.ndarray:
+        """[a.u.]"""
         return np.array([r["time"] for r in self.records if "excited" in r])
 
     def data(self) -> dict[str, Any]:
@@ -160,6 +172,7 @@ def read_table(path: str) -> tuple[list[float], list[list[float]]]:
 
 
 def library_options(options: Propagate, time_step: float | None) -> dict[str, Any]:
+    """What the library's PropagateOptions are made of; its own time step where none is given."""
     names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance")
     return {name: getattr(options, name) for name in names} | {"time_step": time_step or 0.0}
 

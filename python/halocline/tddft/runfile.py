@@ -50,6 +50,7 @@ def any_length(value: Any) -> Any:
 
 
 def atom(value: Any) -> tuple:
+    """A symbol and three coordinates."""
     expected = '["C", x, y, z]'
     if not isinstance(value, (list, tuple)) or len(value) != 4 or not isinstance(value[0], str):
         raise Unfit(expected)
@@ -195,6 +196,7 @@ class Element(Section):
 
     @property
     def kind(self) -> str:
+        """One of goedecker, upf and ky."""
         if self.file is None:
             return "goedecker"
         if self.format is not None:
@@ -203,6 +205,7 @@ class Element(Section):
 
 
 def elements(value: Any) -> dict[str, Element]:
+    """Symbol -> Element; a text is a file name."""
     if not isinstance(value, Mapping):
         raise Unfit('a table { Si = { file = "Si.upf" } }')
     made = {}
@@ -397,6 +400,7 @@ class Spectrum(Section):
 
 
 def hdf5_name(value: Any) -> str:
+    """A name that ends in .h5 or .hdf5."""
     name = text(value)
     if not name.endswith((".h5", ".hdf5")):
         raise Unfit('a file name ending in ".h5"')

@@ -68,6 +68,7 @@ class Spectrum:
 
     @property
     def energy_ev(self) -> np.ndarray:
+        """Photon energies [eV]."""
         return self.energy * HARTREE_EV
 
     @property
@@ -91,6 +92,7 @@ class Spectrum:
         return native.sum_rule(self.energy, self.strength)
 
     def attributes(self) -> dict[str, Any]:
+        """Of the result file."""
         return {
             "spectrum": self.kind,
             "window": self.window,

@@ -156,10 +156,12 @@ class System:
 
     @property
     def spins(self) -> int:
+        """1 or 2."""
         return 2 if self.run.system.spin else 1
 
     @property
     def periodic(self) -> bool:
+        """A crystal, not an isolated box."""
         return self.structure.periodic
 
     def describe(self) -> list[str]:
