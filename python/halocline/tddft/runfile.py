@@ -186,11 +186,15 @@ class Element(Section):
     local: int | None = key(
         None, integer(at_least=0, at_most=3), "ky: angular momentum of the local channel; the largest when absent"
     )
+    largest: int | None = key(
+        None, integer(at_least=0, at_most=3), "ky: channels of higher angular momentum are left out; none when absent"
+    )
     valence: int | None = key(None, integer(at_least=1), "built-in: valence electrons, where there is a choice")
 
     def check_together(self) -> None:
-        if self.file is None and (self.format is not None or self.local is not None):
-            raise InvalidArgument("[pseudopotential] format and local describe a file; name it with 'file'.")
+        described = (self.format, self.local, self.largest)
+        if self.file is None and described != (None, None, None):
+            raise InvalidArgument("[pseudopotential] format, local and largest describe a file; name it with 'file'.")
         if self.file is not None and self.valence is not None:
             raise InvalidArgument("[pseudopotential] valence chooses among the built-in ones; a file has its own.")
 

@@ -225,7 +225,8 @@ def pseudopotential(symbol: str, element: Element) -> Any:
     if not Path(element.file).is_file():
         raise FileError(f"{element.file}: no such pseudopotential (paths are relative to the folder of the command).")
     if element.kind == "ky":
-        return native.read_ky(element.file, symbol, -1 if element.local is None else element.local)
+        channels = (-1 if given is None else given for given in (element.local, element.largest))
+        return native.read_ky(element.file, symbol, *channels)
     made = native.read_upf(element.file)
     if made.symbol != symbol:
         raise FileError(f"{element.file}: is a pseudopotential of {made.symbol}, and was given for {symbol}.")
