@@ -74,7 +74,7 @@ TEST_CASE("mixing: the number of electrons is that of the densities mixed") {
       const std::vector<double> out{n[0] + 0.3 * n[1] - 0.3, n[1] - 0.2 * n[3] + 0.9, n[2] - 0.3 * n[1] + 0.3,
                                     n[3] + 0.2 * n[3] - 0.9};
       mixer.mix(n, out);
-      CHECK(n[0] + n[1] + n[2] + n[3] == doctest::Approx(10).epsilon(1e-12));
+      CHECK(n[0] + n[1] + n[2] + n[3] == doctest::Approx(10).epsilon(1e-10));  // of terms that may be hundreds
     }
   }
 }

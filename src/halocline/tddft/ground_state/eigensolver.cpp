@@ -17,7 +17,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 #include <utility>
 
 namespace halocline::tddft {
@@ -120,23 +119,23 @@ int Eigensolver::occupied(const State& state, std::int64_t channel) const {
   return none ? std::max(1, filled(system)) : 1;  // an empty channel: its lowest state
 }
 
-/// The bound is found once. Afterwards a higher potential moves it by no more than its largest rise.
-void Eigensolver::update_bounds() {
+/// The bounds are found once, and anew when the potential has risen much. In between a higher potential moves the upper
+/// one by no more than its largest rise. False for a potential that is not finite.
+bool Eigensolver::update_bounds() {
+  const comm::Communicator& world = model_.decomposition().world();
   const std::span<const double> v = model_.hamiltonian().potential();
+  if (!world.all(std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))) return false;
   double rise = 0;
-  if (potential_of_bound_.empty()) {
+  for (std::size_t i = 0; i < potential_of_bound_.size(); ++i) rise = std::max(rise, v[i] - potential_of_bound_[i]);
+  world.max(std::span(&rise, 1));
+  if (potential_of_bound_.empty() || rise > 0.05 * (highest_ - lowest_)) {
     potential_of_bound_.assign(v.begin(), v.end());
     highest_ = model_.hamiltonian().upper_bound();
     lowest_ = model_.hamiltonian().lower_bound();
-  } else {
-    for (std::size_t i = 0; i < v.size(); ++i) rise = std::max(rise, v[i] - potential_of_bound_[i]);
-  }
-  model_.decomposition().world().max(std::span(&rise, 1));
-  if (rise > 0.05 * (highest_ - lowest_)) {  // worth finding again
-    potential_of_bound_.clear();
-    return update_bounds();
+    rise = 0;
   }
   highest_now_ = highest_ + rise;
+  return std::isfinite(highest_ - lowest_);
 }
 
 bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms) {
@@ -160,7 +159,7 @@ bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int 
 
 bool Eigensolver::improve(State& state, int passes) {
   constexpr double near = 0.03;  // residual [hartree] below which more passes wait for a better potential
-  update_bounds();
+  if (!update_bounds()) return false;
   const System& system = model_.system();
   const Decomposition& decomposition = model_.decomposition();
   const std::size_t all = system.channels.size() * size(system.states);

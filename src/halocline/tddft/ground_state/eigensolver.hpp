@@ -57,7 +57,7 @@ private:
   };
 
   int occupied(const State& state, std::int64_t channel) const;
-  void update_bounds();
+  bool update_bounds();
   bool chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms);
   void load(const State& state, std::int64_t channel);
   void store(State& state, std::int64_t channel);

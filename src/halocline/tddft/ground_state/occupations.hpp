@@ -20,7 +20,7 @@ struct Filling {
   double gap = 0;
 };
 
-/// Temperature 0: the lowest states of all k-points and spins are filled. States within 1e-4 hartree of the last one
+/// Temperature 0: the lowest states of all k-points and spins are filled. States within 1e-3 hartree of the last one
 /// that gets electrons share those left for them equally, so that an open shell keeps its symmetry. Otherwise
 /// occupations of Fermi and Dirac, with the Fermi level by bisection.
 /// @param eigenvalues  shape (channels, states) [hartree]; finite

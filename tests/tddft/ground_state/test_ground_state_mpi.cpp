@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "halocline/comm/world.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/ground_state.hpp"
+#include "tddft/ground_state/systems.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <vector>
+
+namespace halocline::tests {
+namespace {
+
+/// Silicon and hydrogen in a periodic cell without symmetry; two k-points, three blocks of states, extents that do not
+/// divide evenly.
+System small_crystal() {
+  System system;
+  system.grid = {{9, 10, 11}, {0.8, 0.75, 0.7}, Boundary::periodic};
+  system.species = {goedecker("Si"), goedecker("H")};
+  system.atoms = {{0, {0.3, 0.2, 0.1}}, {0, {3.4, 2.9, 3.6}}, {1, {5.9, 1.8, 4.8}}, {1, {1.2, 6.0, 5.5}}};
+  system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+  system.electrons = 10;
+  system.states = 9;
+  return system;
+}
+
+/// A molecule in a box, one block of orbitals, so that only space divides.
+System small_molecule() { return molecule({{"H", {0.1, -0.07, 0.75}}, {"H", {-0.05, 0.13, -0.71}}}, 9.6, 0.6, 2, 2); }
+
+struct Solved {
+  GroundState ground;
+  std::vector<double> eigenvalues;
+  std::vector<Vec3> forces;
+};
+
+Solved solve(const System& system, const comm::Communicator& world, const ProcessCounts& counts,
+             const ScfOptions& options) {
+  ModelOptions model_options;
+  model_options.xc = "pade";
+  Model model(system, world, counts, model_options);
+  State state = model.empty_state();
+  Solved out;
+  out.ground = solve_ground_state(model, state, options);
+  out.eigenvalues = state.eigenvalues;
+  out.forces = forces(model, state);
+  return out;
+}
+
+void check_equal(const Solved& a, const Solved& b) {
+  REQUIRE(a.ground.converged);
+  REQUIRE(b.ground.converged);
+  CHECK(std::abs(a.ground.energy.total - b.ground.energy.total) < 1e-9);
+  CHECK(std::abs(a.ground.energy.kinetic - b.ground.energy.kinetic) < 1e-6);  // first order in the density's residual
+  CHECK(std::abs(a.ground.fermi_level - b.ground.fermi_level) < 1e-7);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(a.eigenvalues[i] - b.eigenvalues[i]) < 1e-7);
+  for (std::size_t atom = 0; atom < a.forces.size(); ++atom)
+    for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(a.forces[atom][axis] - b.forces[atom][axis]) < 1e-6);
+}
+
+/// Divisions of a number of ranks of which each splits something else.
+std::vector<ProcessCounts> divisions_of_crystal(int ranks) {
+  switch (ranks) {
+  case 1:
+    return {{1, 1, {1, 1, 1}}};
+  case 2:
+    return {{2, 1, {1, 1, 1}}, {1, 2, {1, 1, 1}}, {1, 1, {1, 1, 2}}};
+  case 3:
+    return {{1, 3, {1, 1, 1}}};
+  default:
+    return {{2, 2, {1, 2, 1}}, {1, 1, {2, 2, 2}}};
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ground state: every division over k, orbitals and space gives the same crystal") {
+  const comm::Communicator world = comm::world();
+  const ScfOptions options{.temperature = 0.005};
+  const Solved alone = solve(small_crystal(), comm::Communicator::self(), {}, options);
+  for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
+    CAPTURE(counts.text());
+    check_equal(alone, solve(small_crystal(), world, counts, options));
+  }
+}
+
+TEST_CASE("ground state: lobpcg divides as the filter does") {
+  const comm::Communicator world = comm::world();
+  const ScfOptions options{.eigensolver = "lobpcg"};
+  const Solved alone = solve(small_crystal(), comm::Communicator::self(), {}, options);
+  check_equal(alone, solve(small_crystal(), world, divisions_of_crystal(world.size()).back(), options));
+}
+
+TEST_CASE("ground state: a box divided over spins and space is the box undivided") {
+  const comm::Communicator world = comm::world();
+  if (world.size() > 3) return;  // covered by 2 and 3; a box of 16 points holds no 8 parts worth the time
+  const Solved alone = solve(small_molecule(), comm::Communicator::self(), {}, {});
+  const std::vector<ProcessCounts> all = world.size() == 2
+                                             ? std::vector<ProcessCounts>{{2, 1, {1, 1, 1}}, {1, 1, {1, 2, 1}}}
+                                             : std::vector<ProcessCounts>{{1, 1, {1, 1, world.size()}}};
+  for (const ProcessCounts& counts : all) {
+    CAPTURE(counts.text());
+    check_equal(alone, solve(small_molecule(), world, counts, {}));
+  }
+}
+
+TEST_CASE("ground state: one rank that wants to stop stops all") {
+  const comm::Communicator world = comm::world();
+  Model model(small_crystal(), world, choose_counts(world.size(), small_crystal()), {.xc = "pade"});
+  State state = model.empty_state();
+  const GroundState ground = solve_ground_state(
+      model, state, {}, [&](const ScfStep& step) { return step.iteration < 2 || world.rank() != world.size() - 1; });
+  CHECK(ground.reason == "stopped");
+  CHECK(ground.history.size() == 2);
+}
+
+TEST_CASE("ground state: wrong options are every rank's error") {
+  const comm::Communicator world = comm::world();
+  Model model(small_crystal(), world, choose_counts(world.size(), small_crystal()), {.xc = "pade"});
+  State state = model.empty_state();
+  CHECK_THROWS_AS(solve_ground_state(model, state, {.eigensolver = "none"}), core::InvalidArgument);
+  CHECK_THROWS_AS(solve_ground_state(model, state, {.temperature = -1}), core::InvalidArgument);
+}
+
+}  // namespace halocline::tests
