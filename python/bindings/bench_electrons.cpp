@@ -2,6 +2,8 @@
 /// @file
 /// bench: the benchmarks of electrons. Collective.
 #include "bench/hartree.hpp"
+#include "bench/rt_step.hpp"
+#include "bench/stencil.hpp"
 #include "bench_cases.hpp"
 #include "bindings.hpp"
 #include "halocline/comm/communicator.hpp"
@@ -19,6 +21,24 @@ void bind_bench_electrons(nb::module_& m) {
         return to_json(bench::hartree(group, c, effort_of(seconds, block_seconds)));
       },
       "communicator"_a, "points"_a, "boundary"_a, "over"_a, "threads"_a, "seconds"_a, "block_seconds"_a, Released());
+  m.def(
+      "stencil",
+      [](const Communicator& group, const std::array<std::int64_t, 3>& points, int orbitals, const std::string& form,
+         int threads, double memory_gib, double seconds, double block_seconds) {
+        const bench::StencilCase c{points, orbitals, form, threads, memory_gib};
+        return bench::to_json(bench::stencil(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "points"_a, "orbitals"_a, "form"_a, "threads"_a, "memory_gib"_a, "seconds"_a, "block_seconds"_a,
+      Released());
+  m.def(
+      "rt_step",
+      [](const Communicator& group, const std::string& system, const std::string& over, const std::string& scheme,
+         int energy_every, int threads, double seconds, double block_seconds) {
+        const bench::RtStepCase c{system, over, scheme, energy_every, threads};
+        return bench::to_json(bench::rt_step(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "system"_a, "over"_a, "scheme"_a, "energy_every"_a, "threads"_a, "seconds"_a, "block_seconds"_a,
+      Released());
 }
 
 }  // namespace halocline::bindings

@@ -57,3 +57,47 @@ def test_hartree_from_the_command_line(tmp_path, capsys):
     assert "over better" in capsys.readouterr().out
     assert main(["bench", "hartree", "--points", "8x8"]) == 2
     assert "--points 8x8: give 3 extents such as 64x64x64" in capsys.readouterr().err
+
+
+def test_stencil_counts_what_it_does():
+    for form, flops, arrays in (("apply", 158, 2), ("taylor", 158, 3), ("current", 84, 1), ("density", 5, 1)):
+        r = bench.stencil((8, 9, 10), 6, form, **SHORT)
+        assert r["case"]["points"] == [8, 9, 10]
+        assert r["flops"] == flops * 720 * 6
+        assert r["bytes"] == 720 * 2 * (64 * arrays + 8)  # two blocks of four orbitals
+        assert 0 < r["seconds"]["min"] <= r["seconds"]["median"]
+        assert r["result"]["seconds_a_point_orbital"] == pytest.approx(r["seconds"]["median"] / (720 * 6))
+        assert "stencil" in json.dumps(r["regions"]) or form == "density"
+
+
+def test_stencil_skips_what_does_not_fit():
+    r = bench.stencil((32, 32, 32), 128, memory_gib=0.1, **SHORT)
+    assert "0.1 GiB" in r["skipped"] or "more than the 0.1" in r["skipped"]
+    assert "seconds" not in r
+
+
+def test_stencil_refuses_what_it_does_not_know():
+    for options in ({"form": "wilson"}, {"points": (4, 8, 8)}, {"orbitals": 0}):
+        with pytest.raises(InvalidArgument, match="give"):
+            bench.stencil(**{"points": (8, 8, 8)} | options, **SHORT)
+
+
+def test_stencil_from_the_command_line(tmp_path, capsys):
+    target = tmp_path / "stencil.json"
+    options = ["--grid", "8x8x8,10x9x8", "--orbitals", "1,5", "--form", "all", "--seconds", "0.02"]
+    assert main(["bench", "stencil", *options, "--json", str(target)]) == 0
+    results = json.loads(target.read_text())
+    assert len({str(r["case"]) for r in results}) == len(results) == 2 * 2 * 5
+    assert "a point and orbital" in capsys.readouterr().out
+
+
+def test_rt_step_tells_where_the_time_goes():
+    r = bench.rt_step("silicon-8", energy_every=0, **SHORT)
+    size = 16**3 * 64 * 16
+    assert r["result"]["point_orbitals"] == size == 2**22
+    assert r["result"]["seconds_for_4m"] == pytest.approx(r["seconds"]["median"])
+    assert r["flops"] == 4 * 158 * size
+    assert 0 < r["result"]["time_step"] < 0.5
+    assert any("stencil" in path for path in r["regions"])
+    with pytest.raises(InvalidArgument, match="give silicon-8 or silicon-64"):
+        bench.rt_step("diamond", **SHORT)

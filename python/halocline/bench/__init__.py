@@ -24,6 +24,8 @@ FACES = ("all", "x", "y", "z", "t")
 REDUCTIONS = ("shared_memory", "messages", "mpi")
 BOUNDARIES = ("periodic", "isolated")
 DIVISIONS = ("orbitals", "space")
+STENCILS = ("apply", "taylor", "taylor-current", "current", "density")
+SILICON = ("silicon-8", "silicon-64")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
 SECONDS = 0.5
@@ -255,3 +257,51 @@ def hartree(
     """
     texts = _halocline.bench.hartree(communicator(comm), list(points), boundary, over, threads, seconds, block_seconds)
     return [json.loads(text) for text in texts]
+
+
+def stencil(
+    points: Sequence[int] = (32, 32, 32),
+    orbitals: int = 16,
+    form: str = "apply",
+    threads: int = 1,
+    memory_gib: float = 8.0,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """The 25-point stencil on complex orbitals, with the gradient along all axes; the processes divide space.
+
+    points: x, y, z, of the whole grid, 5 or more; form: one of STENCILS: H psi, a step of the Taylor series, the same
+    with the current, the current alone, the density; memory_gib: a case that needs more, on all processes together, has
+    the key `skipped` and no times
+    Operations are the nominal 158 a point and orbital where H is applied. `result` has the seconds for one of them.
+    Raises InvalidArgument for an unknown form or a grid that cannot be divided so.
+    """
+    text = _halocline.bench.stencil(
+        communicator(comm), list(points), orbitals, form, threads, memory_gib, seconds, block_seconds
+    )
+    return json.loads(text)
+
+
+def rt_step(
+    system: str = "silicon-8",
+    over: str = "auto",
+    scheme: str = "taylor4",
+    energy_every: int = 10,
+    threads: int = 1,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """One step of real-time propagation of bulk silicon after a kick.
+
+    system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; over: what the
+    processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4" or "etrs"; energy_every: steps of a run, one
+    of them with energies, whose time is divided by their number; 0: a step without
+    `result` has the points times orbitals, the seconds for 4.19 million of them, and the time step; `regions` says
+    where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit.
+    """
+    text = _halocline.bench.rt_step(
+        communicator(comm), system, over, scheme, energy_every, threads, seconds, block_seconds
+    )
+    return json.loads(text)

@@ -89,6 +89,8 @@ FINDINGS: dict[str, Columns] = {
     "hartree": (
         _found("chosen", str), _found("trial_redundant"), _found("trial_shared"), _found("over_better", _ratio),
     ),
+    "stencil": (_found("seconds_a_point_orbital", name="a point and orbital"),),
+    "rt-step": (_found("seconds_for_4m", name="for 4.19 million"),),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
         _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),

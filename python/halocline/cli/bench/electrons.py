@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from halocline.cli.bench.common import Bench, Threads, chosen, command, extents, later, thread_counts
+from halocline.cli.bench.common import Bench, Threads, chosen, command, counts, extents, later, thread_counts
 
 
 def hartree(
@@ -17,9 +17,7 @@ def hartree(
         list[str],
         typer.Option("--points", metavar="XxYxZ", help="Points of the whole grid; several by commas or repetition."),
     ] = ["16x16x16", "32x32x32", "64x64x64", "128x128x128"],  # noqa: B006 - typer copies it
-    boundary: Annotated[list[str], typer.Option(help="periodic, isolated or all; several by commas or repetition.")] = [
-        "all"
-    ],  # noqa: B006
+    boundary: Annotated[list[str], typer.Option(help="periodic, isolated or all; by commas or repetition.")] = ["all"],  # noqa: B006
     over: Annotated[
         list[str],
         typer.Option(help="What the processes divide: orbitals, space or all; several by commas or repetition."),
@@ -41,5 +39,66 @@ def hartree(
     bench.run(cases)
 
 
+def stencil(
+    bench: Bench,
+    grid: Annotated[
+        list[str],
+        typer.Option("--grid", metavar="XxYxZ", help="Points of the whole grid; several by commas or repetition."),
+    ] = ["16x16x16", "32x32x32", "64x64x64", "128x128x128"],  # noqa: B006 - typer copies it
+    orbitals: Annotated[str, typer.Option(metavar="N[,N...]", help="Complex orbitals, a case each.")] = "1,16,128",
+    form: Annotated[
+        list[str],
+        typer.Option(
+            help="apply, taylor, taylor-current, current, density or all; several by commas or repetition.",
+        ),
+    ] = ["apply"],  # noqa: B006
+    memory: Annotated[float, typer.Option(metavar="GIB", help="Cases that need more are skipped.")] = 8.0,
+    threads: Threads = "1",
+) -> None:
+    """The 25-point stencil of the Kohn-Sham Hamiltonian: 158 operations a point and orbital."""
+    from halocline import bench as library
+
+    cases = []
+    for n, m, f, t in itertools.product(
+        extents("--grid", grid, 3, "64x64x64"),
+        counts("--orbitals", orbitals, "1,16"),
+        chosen("--form", form, library.STENCILS),
+        thread_counts(threads),
+    ):
+        name = f"stencil {f} {'x'.join(map(str, n))} {m} orbitals {t} threads"
+        cases.append((name, later(library.stencil, n, m, f, t, memory, seconds=bench.seconds)))
+    bench.run(cases)
+
+
+def rt_step(
+    bench: Bench,
+    case: Annotated[list[str], typer.Option(help="silicon-8, silicon-64 or all.")] = ["all"],  # noqa: B006
+    over: Annotated[
+        list[str],
+        typer.Option(help="What the processes divide: auto, k, orbitals or space; several by commas or repetition."),
+    ] = ["auto"],  # noqa: B006
+    scheme: Annotated[list[str], typer.Option(help="taylor4, etrs or all.")] = ["taylor4"],  # noqa: B006
+    energy_every: Annotated[
+        int, typer.Option(min=0, help="Steps of a timed run, one of them with energies; 0: one step without.")
+    ] = 10,
+    threads: Threads = "1",
+) -> None:
+    """A step of real-time propagation: silicon, 16^3 points x 64 k x 16 orbitals and 32^3 points x 128 orbitals."""
+    from halocline import bench as library
+
+    cases = []
+    for c, o, s, t in itertools.product(
+        chosen("--case", case, library.SILICON),
+        chosen("--over", over, ("auto", "k", "orbitals", "space")),
+        chosen("--scheme", scheme, ("taylor4", "etrs")),
+        thread_counts(threads),
+    ):
+        name = f"rt-step {c} over {o} {s} {t} threads"
+        cases.append((name, later(library.rt_step, c, o, s, energy_every, t, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def add_to(app: typer.Typer) -> None:
     command(app, hartree, seconds=0.5)
+    command(app, stencil, seconds=0.5)
+    command(app, rt_step, seconds=2.0)

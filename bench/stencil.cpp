@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/stencil.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/stencil/stencil.hpp"
+
+namespace halocline::bench {
+namespace {
+
+using tddft::doubles_per_point;
+using tddft::orbital_lanes;
+
+constexpr double spacing = 0.5;  ///< [bohr]; no time depends on it
+
+struct Form {
+  std::string_view name;
+  double flops;   ///< a point and orbital
+  double arrays;  ///< of orbitals, read or written
+};
+constexpr double nominal_flops = 158;  ///< papers/003
+constexpr std::array forms{Form{"apply", nominal_flops, 2}, Form{"taylor", nominal_flops, 3},
+                           Form{"taylor-current", nominal_flops, 3},
+                           Form{"current", 3 * 4 * 6 + 3 * 4, 1},  // differences and their sums, Im(psi* slope)
+                           Form{"density", 5, 1}};
+
+const Form& form_of(const std::string& name) {
+  const auto found = std::ranges::find(forms, name, &Form::name);
+  if (found == forms.end())
+    throw core::InvalidArgument(
+        fmt::format("the form is \"{}\"; give apply, taylor, taylor-current, current or density", name));
+  return *found;
+}
+
+tddft::System system_of(const StencilCase& c) {
+  if (std::ranges::any_of(c.points, [](std::int64_t n) { return n < 5; }))
+    throw core::InvalidArgument(
+        fmt::format("{} points were asked for; give at least 5 along each axis", fmt::join(c.points, " x ")));
+  if (c.orbitals < 1)
+    throw core::InvalidArgument(fmt::format("{} orbitals were asked for; give at least 1", c.orbitals));
+  tddft::System system;
+  system.grid = {c.points, {spacing, spacing, spacing}, tddft::Boundary::periodic};
+  system.states = orbital_lanes;
+  return system;
+}
+
+}  // namespace
+
+Result stencil(const comm::Communicator& group, const StencilCase& c, const Effort& effort) {
+  const Threads threads(c.threads);
+  const Form& form = form_of(c.form);
+  const tddft::System system = system_of(c);
+  Result result;
+  result.bench = "stencil";
+  result.parameters = {{"points", std::vector<std::int64_t>(c.points.begin(), c.points.end())},
+                       {"orbitals", std::int64_t(c.orbitals)},
+                       {"form", c.form},
+                       {"processes", std::int64_t(group.size())},
+                       {"threads", std::int64_t(c.threads)}};
+
+  const std::int64_t blocks = (c.orbitals + orbital_lanes - 1) / orbital_lanes;
+  const auto points = static_cast<double>(system.grid.points());
+  const double array_bytes = points * static_cast<double>(blocks * doubles_per_point) * sizeof(double);
+  result.flops = form.flops * points * c.orbitals;
+  result.bytes = form.arrays * array_bytes + points * static_cast<double>(blocks) * sizeof(double);
+  const double needed_gib = 2 * array_bytes / (1 << 30);
+  if (needed_gib > c.memory_gib) {
+    result.skipped = fmt::format("its orbitals and their images take {:.1f} GiB, more than the {:.1f} allowed",
+                                 needed_gib, c.memory_gib);
+    return result;
+  }
+
+  const tddft::Decomposition decomposition(group, system, choose_counts(group.size(), system));
+  tddft::Stencil stencil(decomposition);
+  const std::int64_t local = decomposition.box().points();
+  core::AlignedArray<double> in(blocks * local * doubles_per_point), out(in.size());
+  for (std::int64_t i = 0; i < in.size(); ++i) in[i] = std::sin(0.7 * static_cast<double>(i % 9973) + 0.1);
+  std::vector<double> v(static_cast<std::size_t>(local), 0.25);
+  std::vector<double> gradient(static_cast<std::size_t>(blocks * orbital_lanes * 3));
+  const tddft::Vec3 q{0.1, 0.2, 0.3};
+  tddft::Combination what;
+  if (c.form.starts_with("taylor")) {
+    what.factor = {0, -0.01};
+    what.base = out.data();
+  }
+  const Work work = [&] {
+    if (c.form == "current") return stencil.current(in.data(), blocks, gradient);
+    if (c.form == "taylor-current")
+      return stencil.apply_with_current(out.data(), in.data(), blocks, v, q, what, gradient);
+    if (c.form != "density") return stencil.apply(out.data(), in.data(), blocks, v, q, what);
+    constexpr std::array<double, orbital_lanes> factors{1e-9, 1e-9, 1e-9, 1e-9};
+    for (std::int64_t b = 0; b < blocks; ++b) tddft::add_density(v, in.data() + b * local * doubles_per_point, factors);
+  };
+  work();  // its first use of its memory
+  result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);
+  const auto times = measure_together(group, work, FmaChains<double>{}, effort);
+  result.seconds = times.work;
+  const double fma_flops = 1e-9 * FmaChains<double>::flops(c.threads) * group.size();
+  result.ceilings.fma_gflops = fma_flops / times.companion.median;
+  result.fma_gflops_of_cpu_time = fma_flops / times.companion.cpu;
+  result.regions = regions_of(work);
+  result.outcome = {{"seconds_a_point_orbital", times.work.median / (points * c.orbitals)}};
+  return result;
+}
+
+}  // namespace halocline::bench
