@@ -176,9 +176,11 @@ TEST_CASE("upf: functionals get our names") {
     return read_upf(file.path())->functional();
   };
   CHECK(functional("PZ") == "pz");
-  CHECK(functional("SLA-PZ-NOGX-NOGC") == "sla-pz-nogx-nogc");
+  CHECK(functional("SLA-PZ-NOGX-NOGC") == "pz");
+  CHECK(functional("sla+pz") == "pz");
   CHECK(functional("SLA PW NOGX NOGC") == "pw");
   CHECK(functional("PBE") == "pbe");
+  CHECK(functional("RPBE of 1999") == "rpbe of 1999");
   CHECK(functional("").empty());
 }
 

@@ -31,7 +31,8 @@ std::string lower(std::string_view text) {
 }
 
 /// Our name of a functional; the file's own in small letters where we have none.
-std::string functional_name(std::string_view text) {
+std::string functional_name(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '-' || c == '+'; }, ' ');
   detail::Words words(text);
   std::string name;
   for (std::string_view word = words.next(); !word.empty(); word = words.next())
@@ -39,7 +40,7 @@ std::string functional_name(std::string_view text) {
   static constexpr std::array<std::array<std::string_view, 2>, 10> known{{{"pz", "pz"},
                                                                           {"lda", "pz"},
                                                                           {"sla pz nogx nogc", "pz"},
-                                                                          {"sla+pz", "pz"},
+                                                                          {"sla pz", "pz"},
                                                                           {"pw", "pw"},
                                                                           {"pw92", "pw"},
                                                                           {"sla pw nogx nogc", "pw"},
