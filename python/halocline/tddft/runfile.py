@@ -85,7 +85,7 @@ class System(Section):
         None,
         array(atom, 'a list of atoms ["C", x, y, z]', at_least=1),
         "instead of file: the atoms, coordinates in the unit below",
-        example='atoms = [["C", 0.0, 0.0, -0.6], ["C", 0.0, 0.0, 0.6], ["H", 0.0, 0.0, -1.66], ["H", 0.0, 0.0, 1.66]]',
+        example='atoms = [["C", 0, 0, -0.5997], ["C", 0, 0, 0.5997], ["H", 0, 0, -1.6623], ["H", 0, 0, 1.6623]]',
     )
     jellium: Jellium | None = key(
         None,
@@ -107,7 +107,7 @@ class System(Section):
         None,
         vector(any_length, "a length, or three of them x, y, z"),
         "edges of the box that isolated atoms stand in",
-        example="box = [10.0, 10.0, 10.0]",
+        example="box = [8.0, 8.0, 9.6]",
     )
     centre: bool = key(True, boolean, "move isolated atoms to the middle of the box; false: the origin is the middle")
     charge: float = key(0.0, number(), "of the whole: electrons taken away")
@@ -158,7 +158,7 @@ class Grid(Section):
         example='spacing = "0.25 angstrom"',
     )
     extent: tuple | None = key(
-        None, three_counts, "instead of spacing: grid points along x, y, z", example="extent = [40, 40, 40]"
+        None, three_counts, "instead of spacing: grid points along x, y, z", example="extent = [36, 36, 44]"
     )
     allow_coarse: bool = key(False, boolean, "compute even where the estimated error exceeds 1 hartree an atom")
     egg_box: bool = key(False, boolean, "measure how the energy changes as an atom moves between grid points")
@@ -305,7 +305,7 @@ class Propagate(Section):
         example='time_step = "1.25 as"',
     )
     total_time: float | None = key(
-        None, quantity("time", above=0.0), "length of the run, or steps", example='total_time = "10 fs"'
+        None, quantity("time", above=0.0), "length of the run, or steps", example='total_time = "6 fs"'
     )
     steps: int | None = key(None, integer(at_least=1), "instead of total_time", example="steps = 8000")
     scheme: str = key("taylor4", choice("taylor4", "etrs"), '"taylor4" or "etrs" (enforced time-reversal symmetry)')
@@ -385,7 +385,7 @@ class Spectrum(Section):
         example='width = "0.1 eV"',
     )
     from_energy: float = key(0.0, quantity("energy", at_least=0.0), "where the table begins")
-    to_energy: float = key(1.0, quantity("energy", above=0.0), "where it ends", example='to_energy = "30 eV"')
+    to_energy: float = key(1.0, quantity("energy", above=0.0), "where it ends", example='to_energy = "20 eV"')
     step: float = key(
         0.0005, quantity("energy", above=0.0), "of the table; not the resolution", example='step = "0.01 eV"'
     )
@@ -393,7 +393,7 @@ class Spectrum(Section):
         0.02,
         quantity("energy", above=0.0),
         "that is asked for: a shorter run is warned about",
-        example='resolution = "0.5 eV"',
+        example='resolution = "0.7 eV"',
     )
 
     def check_together(self) -> None:
@@ -509,5 +509,5 @@ def example_run_file() -> str:
         'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
         "What is commented out has no default, or stands for what is.",
     )
-    kept = ("system.atoms", "system.box", "grid.spacing", "propagate.total_time")
+    kept = ("system.atoms", "system.box", "grid.extent", "propagate.total_time")
     return runs.example(SECTIONS, head, kept)
