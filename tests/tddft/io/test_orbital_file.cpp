@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/io/cube.hpp"
+#include "halocline/tddft/propagate/propagator.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
@@ -242,6 +243,34 @@ TEST_CASE("orbital file: where nothing can be written the old file stays") {
   CHECK_THROWS_AS(write_orbitals(file.path + "/inside", model, state), core::FileError);
   CHECK_THROWS_AS(write_orbitals(std::filesystem::temp_directory_path().string(), model, state), core::FileError);
   CHECK(contents(file.path) == before);
+}
+
+TEST_CASE("restart: in the length gauge the kick is in the orbitals, and is not given again") {
+  const Scratch file("length.orbitals");
+  Field field;
+  field.gauge = Gauge::length;
+  field.kick = {0, 0.02, 0.05};
+  field.table_times = {0, 5};
+  field.table_fields = {{0.01, 0, 0}, {0, 0.02, 0}};
+  const PropagateOptions options{.time_step = 0.1, .energy_every = 1};
+  Model model = model_of(isolated(12, 1.0, std::make_shared<SoftIon>(2.0, 1.0, 0.4), 2, 1));
+  State state = oscillator(model, 0.4);
+  Propagator run(model, state, field, options);
+  run.step();
+  run.step();
+  write_orbitals(file.path, model, state, {.step = 2, .kicked = true});
+  State back = model.empty_state();
+  Record straight = run.step(), resumed;
+  const RunPoint point = read_orbitals(file.path, model, back);
+  CHECK(point.kicked);
+  Propagator again(model, back, field, options);
+  again.resume(point.step);
+  resumed = again.step();
+  CHECK(resumed.step == 3);
+  CHECK(resumed.dipole == straight.dipole);
+  CHECK(resumed.energy.total == straight.energy.total);
+  CHECK(resumed.electric_field == straight.electric_field);
+  CHECK(std::ranges::equal(back.orbitals.values(), state.orbitals.values()));
 }
 
 TEST_CASE("cube: header, order and values are what viewers expect") {

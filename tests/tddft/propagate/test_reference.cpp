@@ -117,6 +117,45 @@ TEST_CASE("slow: silicon's current after a kick is the reference's" * doctest::s
   }
 }
 
+TEST_CASE("slow: silicon by etrs keeps its norm and its energy, and is reversible" * doctest::skip()) {
+  Model model(silicon(16), comm::Communicator::self(), {}, {.xc = "pz"});
+  State state = model.empty_state();
+  ScfOptions scf;
+  scf.max_iterations = 300;
+  REQUIRE(solve_ground_state(model, state, scf).converged);
+  const PropagateOptions options{.time_step = 0.16,
+                                 .scheme = "etrs",
+                                 .energy_every = 100,
+                                 .exponential_tolerance = 1e-15,
+                                 .correction_tolerance = 1e-12};
+  Propagator run(model, state, kick_along_z(Gauge::velocity, 0.01), options);
+  run.kick();
+  const Record start = run.observe();
+  for (int step = 1; step <= 1000; ++step) {
+    const Record r = run.step();
+    if (!r.has_energy) continue;
+    MESSAGE("t = " << r.time << ": J_z = " << r.current[2] << ", norm off by " << r.norm / start.norm - 1
+                   << ", energy by " << r.energy.total - start.energy.total);
+    CHECK(std::abs(r.norm / start.norm - 1) < 1e-10);
+    CHECK(std::abs(r.energy.total - start.energy.total) < 1e-6);
+  }
+  // Backwards: conjugate orbitals, with opposite k (each k-point stands for -k too) and opposite A.
+  for (std::size_t i = 1; i < state.orbitals.values().size(); i += 2) state.orbitals.values()[i] *= -1;
+  const std::int64_t channels = state.orbitals.channels(),
+                     doubles = state.orbitals.blocks() * state.orbitals.block_doubles();
+  for (std::int64_t c = 0; c < channels / 2; ++c)  // k of channel c is minus that of channel 7 - c
+    std::swap_ranges(state.orbitals.block(c, 0), state.orbitals.block(c, 0) + doubles,
+                     state.orbitals.block(channels - 1 - c, 0));
+  Propagator back(model, state, kick_along_z(Gauge::velocity, -0.01), options);
+  back.kick();
+  for (int step = 1; step <= 1000; ++step) back.step();
+  const Record end = back.observe();
+  MESSAGE("back at the start: J_z off by " << end.current[2] + start.current[2] << ", energy by "
+                                           << end.energy.total - start.energy.total);
+  CHECK(std::abs(end.current[2] + start.current[2]) < 1e-10);
+  CHECK(std::abs(end.energy.total - start.energy.total) < 1e-9);
+}
+
 TEST_CASE("slow: the current of a jellium sphere is the reference's" * doctest::skip()) {
   const auto text = ref::text();
   REQUIRE_MESSAGE(text.has_value(), "no reference.json in " << ref::folder);
