@@ -33,7 +33,7 @@ from halocline.schema import (
 )
 from halocline.tddft.units import converted, quantity, vector
 
-FUNCTIONALS = ("auto", "pz", "pw", "pade", "x", "none")
+FUNCTIONALS = ("auto", "pz-mod", "pz", "pw", "pade", "x", "none")
 AXES = ("x", "y", "z")
 
 length = quantity("length", above=0.0)
@@ -254,7 +254,7 @@ class Xc(Section):
     functional: str = key(
         "auto",
         choice(*FUNCTIONALS),
-        '"pz", "pw", "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
+        '"pz", "pz-mod", "pw", "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
     )
 
 

@@ -256,7 +256,7 @@ def from_atoms(
     box: edges of an isolated box in angstrom, where the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; built-in ones for the others
-    functional: "pz", "pw", "pade", "x", "none", or "auto"
+    functional: "pz", "pz-mod", "pw", "pade", "x", "none", or "auto"
     temperature: of the Fermi smearing
     system: further keys of [system]: charge, spin, moment, states, centre
     Raises InvalidArgument and FileError. Collective: no.
