@@ -24,13 +24,12 @@
 
 namespace halocline::tddft {
 
-/// @param path     of the file
-/// @param symbol   of the element, e.g. "Si": the file does not say. Its case and spelling are the caller's
-/// @param local_l  the l whose potential is the local one; -1 takes the largest
+/// @param path       of the file
+/// @param symbol     of the element, e.g. "Si": the file does not say. Its case and spelling are the caller's
+/// @param local_l    the l whose potential is the local one; -1 takes the largest
 /// @param largest_l  channels above it are left out, as if the file did not have them; -1 takes all. Files often have
-/// one
-///                 more than their author's inputs use: hydrogen is taken with its s channel alone, which is then the
-///                 local one, and has no projector
+///                   one more than their authors use: hydrogen is taken with its s channel alone, which is then the
+///                   local one, and has no projector. (Its p channel differs from s by so little that h is -5400.)
 /// @throws core::InvalidArgument  a local_l or largest_l that the file does not have; says which it has
 /// @throws core::FileError        a missing, truncated or foreign file, or one with a partial core
 /// Collective: no; every process reads the file.
