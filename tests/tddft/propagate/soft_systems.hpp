@@ -184,7 +184,10 @@ inline State oscillator(const Model& model, double omega) {
   });
 }
 
-inline Model model_of(System system, const ModelOptions& options = {}) {
+/// Without the trial of both ways to solve Poisson's equation, which takes longer than most tests here.
+inline const ModelOptions no_trial{.hartree = HartreeShare::redundant};
+
+inline Model model_of(System system, const ModelOptions& options = no_trial) {
   return Model(std::move(system), comm::Communicator::self(), {}, options);
 }
 

@@ -26,7 +26,7 @@ struct Run {
 
 Run run_on(const comm::Communicator& world, const System& system, ProcessCounts counts, const Field& field,
            const PropagateOptions& options, int steps) {
-  Model model(system, world, counts);
+  Model model(system, world, counts, no_trial);
   State state = system.grid.boundary == Boundary::isolated ? oscillator(model, 0.5) : waves(model);
   const State start = state;
   Propagator run(model, state, field, options);
@@ -114,8 +114,8 @@ TEST_CASE("propagator: every division of a box gives the same motion in both gau
 
 TEST_CASE("propagator: a step that is refused is refused on every rank") {
   const comm::Communicator world = comm::world();
-  Model model(periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2}), world,
-              divisions(world.size(), periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2})).front());
+  const System system = periodic(std::make_shared<SoftIon>(2.0, 1.0), 4, 8, {2, 2, 2});
+  Model model(system, world, divisions(world.size(), system).front(), no_trial);
   State state = waves(model);
   CHECK_THROWS_AS(Propagator(model, state, {}, {.time_step = 5}), core::InvalidArgument);
   world.barrier();
