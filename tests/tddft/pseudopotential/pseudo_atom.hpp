@@ -84,7 +84,7 @@ public:
   }
 
   const std::vector<double>& eigenvalues() const noexcept { return eigenvalues_; }  ///< of the shells [hartree]
-  double energy() const noexcept { return energy_; }  ///< total [hartree]
+  double energy() const noexcept { return energy_; }                                ///< total [hartree]
 
 private:
   static constexpr int points = 400;
