@@ -3,14 +3,16 @@
 /// @file
 /// Orbitals in time: i d psi/dt = H[n(t), A(t)] psi.
 ///
-/// "taylor4"  psi(t + dt) = exp(-i H dt) psi(t) by four terms of the Taylor series, H with the density at t and the
-/// mean
-///            of the fields at t and t + dt. Four applications of H a step, no correction: the classical scheme (Yabana
-///            and Bertsch, Phys. Rev. B 54, 4484, 1996). Stable, and its norm nearly kept, below |H dt| = 2 sqrt(2).
-/// "etrs"     psi(t + dt) = exp(-i H(t + dt) dt/2) exp(-i H(t) dt/2) psi(t), where the density that H(t + dt) needs is
-///            predicted with H(t) for the whole step (Castro, Marques, Rubio, J. Chem. Phys. 121, 3425, 2004). Twelve
-///            applications of H a step at order 4. With a tolerance of the exponential the norm is kept to it, and with
-///            corrections the same steps backwards lead back to the start.
+/// "taylor4": psi(t + dt) = exp(-i H dt) psi(t) by four terms of the Taylor series, H with the density at t and the
+/// mean of the fields at t and t + dt. Four applications of H a step, no correction: the classical scheme (Yabana and
+/// Bertsch, Phys. Rev. B 54, 4484, 1996). Stable, and its norm nearly kept, below |H dt| = 2 sqrt(2). Its potential
+/// lags behind the electrons by half a step, so that where they move the potential much its error is of first order in
+/// the step.
+///
+/// "etrs": psi(t + dt) = exp(-i H(t + dt) dt/2) exp(-i H(t) dt/2) psi(t), where the density that H(t + dt) needs is
+/// predicted with H(t) for the whole step (Castro, Marques, Rubio, J. Chem. Phys. 121, 3425, 2004). Twelve applications
+/// of H a step at order 4, second order in the step. With a tolerance of the exponential the norm is kept to it, and
+/// with corrections the same steps backwards lead back to the start.
 
 #include "halocline/tddft/model.hpp"
 #include "halocline/tddft/propagate/field.hpp"

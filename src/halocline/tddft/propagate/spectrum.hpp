@@ -24,7 +24,7 @@ enum class Window {
   none,         ///< 1
   exponential,  ///< exp(-width t / 2): Lorentzian lines of this full width at half maximum
   gaussian,     ///< exp(-(width t)^2 / (16 ln 2)): Gaussian lines of this full width at half maximum
-  polynomial,   ///< 1 - 3 (t/T)^2 + 2 (t/T)^3: zero with zero slope at T (Yabana and others, phys. stat. sol. b 243, 1121)
+  polynomial,   ///< 1 - 3 (t/T)^2 + 2 (t/T)^3: zero with zero slope at T (Yabana et al., phys. stat. sol. b 243, 1121)
 };
 
 /// "none", "exponential" (or "lorentzian"), "gaussian", "polynomial".
