@@ -5,8 +5,10 @@
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "tddft/ground_state/systems.hpp"
 
+#include <array>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <span>
 #include <vector>
 
 namespace halocline::tests {
@@ -30,7 +32,7 @@ System small_molecule() { return molecule({{"H", {0.1, -0.07, 0.75}}, {"H", {-0.
 
 struct Solved {
   GroundState ground;
-  std::vector<double> eigenvalues;
+  std::vector<double> eigenvalues, occupations;
   std::vector<Vec3> forces;
 };
 
@@ -43,17 +45,40 @@ Solved solve(const System& system, const comm::Communicator& world, const Proces
   Solved out;
   out.ground = solve_ground_state(model, state, options);
   out.eigenvalues = state.eigenvalues;
+  out.occupations = state.occupations;
   out.forces = forces(model, state);
   return out;
 }
 
+/// What rank 0 finds by itself, on every rank.
+Solved solve_alone(const comm::Communicator& world, const System& system, const ScfOptions& options) {
+  Solved out;
+  if (world.rank() == 0) out = solve(system, comm::Communicator::self(), {}, options);
+  const std::size_t states = system.channels.size() * static_cast<std::size_t>(system.states);
+  out.eigenvalues.resize(states);
+  out.occupations.resize(states);
+  out.forces.resize(system.atoms.size());
+  std::array<double, 4> numbers{out.ground.energy.total, out.ground.energy.kinetic, out.ground.fermi_level,
+                                out.ground.converged ? 1.0 : 0.0};
+  world.broadcast(std::as_writable_bytes(std::span(numbers)), 0);
+  world.broadcast(std::as_writable_bytes(std::span(out.eigenvalues)), 0);
+  world.broadcast(std::as_writable_bytes(std::span(out.occupations)), 0);
+  world.broadcast(std::as_writable_bytes(std::span(out.forces)), 0);
+  out.ground.energy.total = numbers[0];
+  out.ground.energy.kinetic = numbers[1];
+  out.ground.fermi_level = numbers[2];
+  out.ground.converged = numbers[3] == 1.0;
+  return out;
+}
+
 void check_equal(const Solved& a, const Solved& b) {
-  REQUIRE(a.ground.converged);
-  REQUIRE(b.ground.converged);
+  REQUIRE(a.ground.converged == b.ground.converged);
   CHECK(std::abs(a.ground.energy.total - b.ground.energy.total) < 1e-9);
   CHECK(std::abs(a.ground.energy.kinetic - b.ground.energy.kinetic) < 1e-6);  // first order in the density's residual
   CHECK(std::abs(a.ground.fermi_level - b.ground.fermi_level) < 1e-7);
-  for (std::size_t i = 0; i < 5; ++i) CHECK(std::abs(a.eigenvalues[i] - b.eigenvalues[i]) < 1e-7);
+  REQUIRE(a.eigenvalues.size() == b.eigenvalues.size());
+  for (std::size_t i = 0; i < a.eigenvalues.size(); ++i)
+    if (a.occupations[i] > 0.5) CHECK(std::abs(a.eigenvalues[i] - b.eigenvalues[i]) < 1e-7);
   for (std::size_t atom = 0; atom < a.forces.size(); ++atom)
     for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(a.forces[atom][axis] - b.forces[atom][axis]) < 1e-6);
 }
@@ -77,7 +102,8 @@ std::vector<ProcessCounts> divisions_of_crystal(int ranks) {
 TEST_CASE("ground state: every division over k, orbitals and space gives the same crystal") {
   const comm::Communicator world = comm::world();
   const ScfOptions options{.temperature = 0.005};
-  const Solved alone = solve(small_crystal(), comm::Communicator::self(), {}, options);
+  const Solved alone = solve_alone(world, small_crystal(), options);
+  REQUIRE(alone.ground.converged);
   for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
     CAPTURE(counts.text());
     check_equal(alone, solve(small_crystal(), world, counts, options));
@@ -86,15 +112,17 @@ TEST_CASE("ground state: every division over k, orbitals and space gives the sam
 
 TEST_CASE("ground state: lobpcg divides as the filter does") {
   const comm::Communicator world = comm::world();
-  const ScfOptions options{.eigensolver = "lobpcg"};
-  const Solved alone = solve(small_crystal(), comm::Communicator::self(), {}, options);
-  check_equal(alone, solve(small_crystal(), world, divisions_of_crystal(world.size()).back(), options));
+  const ScfOptions options{.max_iterations = 2, .eigensolver = "lobpcg"};  // far from the end, and yet alike
+  const Solved alone = solve_alone(world, small_crystal(), options);
+  const ProcessCounts counts = world.size() == 8 ? ProcessCounts{1, 1, {2, 2, 2}} : ProcessCounts{1, world.size()};
+  check_equal(alone, solve(small_crystal(), world, counts, options));
 }
 
 TEST_CASE("ground state: a box divided over spins and space is the box undivided") {
   const comm::Communicator world = comm::world();
   if (world.size() > 3) return;  // covered by 2 and 3; a box of 16 points holds no 8 parts worth the time
-  const Solved alone = solve(small_molecule(), comm::Communicator::self(), {}, {});
+  const Solved alone = solve_alone(world, small_molecule(), {});
+  REQUIRE(alone.ground.converged);
   const std::vector<ProcessCounts> all = world.size() == 2
                                              ? std::vector<ProcessCounts>{{2, 1, {1, 1, 1}}, {1, 1, {1, 2, 1}}}
                                              : std::vector<ProcessCounts>{{1, 1, {1, 1, world.size()}}};

@@ -176,8 +176,8 @@ bool Eigensolver::improve(State& state, int passes) {
       // From random vectors the method is slow: a filter brings the first ones.
       if (ritz.values.empty()) good = chebyshev_pass(problem, ritz, matter, norms);
       if (good) {
-        LobpcgResult result =
-            lobpcg(problem, x_.data(), passes * (options_.degree > 0 ? options_.degree : 3), 1e-13, matter);
+        const int iterations = std::min(passes, 3) * (options_.degree > 0 ? options_.degree : 3);
+        LobpcgResult result = lobpcg(problem, x_.data(), iterations, 1e-13, matter);
         good = !result.values.empty();
         ritz.values = std::move(result.values);
         norms = std::move(result.residuals);
