@@ -12,7 +12,7 @@ namespace {
 
 /// Of a cache of 1 MiB, which the lines written pass through too.
 constexpr std::int64_t cache_lines = 640 * 1024 / 64;
-constexpr std::int64_t planes_of_a_piece = 8;
+constexpr std::int64_t planes_of_a_piece = 2;
 constexpr std::int64_t shortest_row = 16;
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
