@@ -12,12 +12,27 @@
 #include "halocline/tddft/ground_state/dense.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace halocline::tddft {
+namespace {
+
+/// In eight interleaved parts: a fixed order that vectors of the processor can follow.
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr std::size_t parts = 8;
+  std::array<double, parts> sum{};
+  std::size_t i = 0;
+  for (; i + parts <= a.size(); i += parts)
+    for (std::size_t j = 0; j < parts; ++j) sum[j] += a[i + j] * b[i + j];
+  for (; i < a.size(); ++i) sum[0] += a[i] * b[i];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+}  // namespace
 
 std::vector<std::string> Mixer::kinds() { return {"pulay", "broyden", "linear"}; }
 
@@ -42,11 +57,7 @@ std::vector<double> Mixer::dots(std::span<const std::vector<double>* const> left
   std::vector<double> sums;
   sums.reserve(left.size() * right.size());
   for (const auto* a : left)
-    for (const auto* b : right) {
-      double sum = 0;
-      for (std::size_t i = 0; i < a->size(); ++i) sum += (*a)[i] * (*b)[i];
-      sums.push_back(sum);
-    }
+    for (const auto* b : right) sums.push_back(dot(*a, *b));
   space_.sum(sums);
   return sums;
 }
