@@ -37,8 +37,12 @@ TEST_CASE("fft: rows are sums over phases, and back they are n times themselves"
     for (std::int64_t i = 0; i < real.size(); ++i) real[i] = scattered(i);
     const core::AlignedArray<double> before = real;
     auto* numbers = reinterpret_cast<complex*>(spectrum.data());
-    const RowTransform transform(n, lines);
-    transform.forward(real.data(), numbers);
+    const RowTransform transform(n);
+    core::AlignedArray<double> row(n);
+    for (std::int64_t line = 0; line < lines; ++line) {
+      std::copy_n(real.data() + line * n, n, row.data());
+      transform.forward(row.data(), numbers + line * half);
+    }
     double worst = 0;
     for (std::int64_t line = 0; line < lines; ++line) {
       for (std::int64_t k = 0; k < half; ++k) {
@@ -47,7 +51,10 @@ TEST_CASE("fft: rows are sums over phases, and back they are n times themselves"
         worst = std::max(worst, std::abs(sum - numbers[line * half + k]));
       }
     }
-    transform.backward(numbers, again.data());
+    for (std::int64_t line = 0; line < lines; ++line) {
+      transform.backward(numbers + line * half, row.data());
+      std::copy_n(row.data(), n, again.data() + line * n);
+    }
     for (std::int64_t i = 0; i < again.size(); ++i)
       worst = std::max(worst, std::abs(again[i] - static_cast<double>(n) * before[i]));
     CHECK(worst < 1e-13);
@@ -101,9 +108,8 @@ TEST_CASE("fft: stages multiply to the length, few where it has small factors on
 }
 
 TEST_CASE("fft: no lines are no work") {
-  const RowTransform rows(8, 0);
   const ColumnTransform columns(8, 0);
-  CHECK_NOTHROW(rows.forward(nullptr, nullptr));
+  CHECK_NOTHROW(columns.forward(nullptr));
   CHECK_NOTHROW(columns.backward(nullptr));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
 
+#include "halocline/core/pack.hpp"
 #include "halocline/tddft/hartree/fft.hpp"
 
-#include <cblas.h>
-
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -15,6 +15,8 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
+constexpr std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+
 /// A dense matrix, row by row.
 struct Matrix {
   Matrix(std::int64_t rows_, std::int64_t columns_) : rows(rows_), columns(columns_), values(rows_ * columns_) {}
@@ -24,13 +26,56 @@ struct Matrix {
   core::AlignedArray<double> values;
 };
 
+using Pack = core::Pack<double, core::native_lanes<double>>;
+constexpr int tile_rows = 4, tile_packs = 4;  ///< 16 registers of sums
+
+/// A tile of a product, `rows` by `packs` registers.
+template <int rows, int packs>
+void multiply_tile(double* out, const double* a, const double* b, std::int64_t inner, std::int64_t columns) {
+  std::array<std::array<Pack, packs>, rows> sum;
+  for (auto& row : sum) row.fill(Pack(0.0));
+  for (std::int64_t k = 0; k < inner; ++k) {
+    for (int j = 0; j < packs; ++j) {
+      const Pack of_b = Pack::load(b + k * columns + j * Pack::lanes);
+      for (int i = 0; i < rows; ++i) sum[at(i)][at(j)] = core::fma(Pack(a[i * inner + k]), of_b, sum[at(i)][at(j)]);
+    }
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < packs; ++j) sum[at(i)][at(j)].store(out + i * columns + j * Pack::lanes);
+}
+
+/// Some rows of a product.
+template <int rows>
+void multiply_rows(double* out, const double* a, const double* b, std::int64_t inner, std::int64_t columns) {
+  std::int64_t j = 0;
+  for (; j + tile_packs * Pack::lanes <= columns; j += tile_packs * Pack::lanes)
+    multiply_tile<rows, tile_packs>(out + j, a, b + j, inner, columns);
+  for (; j + Pack::lanes <= columns; j += Pack::lanes) multiply_tile<rows, 1>(out + j, a, b + j, inner, columns);
+  for (; j < columns; ++j) {
+    for (int i = 0; i < rows; ++i) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < inner; ++k) sum = core::fma(a[i * inner + k], b[k * columns + j], sum);
+      out[i * columns + j] = sum;
+    }
+  }
+}
+
 /// out = a b, with a of shape (rows, inner) and b of shape (inner, columns).
+///
+/// Each number is the sum over `inner` from the first to the last, whatever the shape: so a process that computes a
+/// part of the kernel gets the bits that another gets who computes all of it. The order of a library's product depends
+/// on the shape.
 void multiply(double* out, const double* a, const double* b, std::int64_t rows, std::int64_t inner,
-              std::int64_t columns, bool b_transposed = false) {
-  const int m = static_cast<int>(rows), n = static_cast<int>(columns), k = static_cast<int>(inner);
-  if (m == 0 || n == 0) return;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans, m, n, k, 1.0, a, k, b,
-              b_transposed ? k : n, 0.0, out, n);
+              std::int64_t columns) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < rows; i += tile_rows) {
+    if (i + tile_rows <= rows) {
+      multiply_rows<tile_rows>(out + i * columns, a + i * inner, b, inner, columns);
+    } else {
+      for (std::int64_t row = i; row < rows; ++row)
+        multiply_rows<1>(out + row * columns, a + row * inner, b, inner, columns);
+    }
+  }
 }
 
 /// cos(2 pi j / period) for j = 0 ... period - 1.
@@ -45,6 +90,13 @@ std::vector<std::int64_t> counted(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(end - begin));
   std::iota(numbers.begin(), numbers.end(), begin);
   return numbers;
+}
+
+Matrix transposed(const Matrix& a) {
+  Matrix b(a.columns, a.rows);
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t j = 0; j < a.columns; ++j) b(j, i) = a.values[i * a.columns + j];
+  return b;
 }
 
 /// D of the header for some k, the sum over +-K included: shape (k.size(), L / 2 + 1).
@@ -85,11 +137,11 @@ core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<
   const auto axis = [&](std::size_t a, std::span<const std::int64_t> k) {
     return axis_matrix(k, grid.extent[a], lengths[a], long_lengths[a]);
   };
-  const Matrix dx = axis(0, counted(kept.x.begin, kept.x.end)), dy = axis(1, kept.y),
+  const Matrix dx = transposed(axis(0, counted(kept.x.begin, kept.x.end))), dy = axis(1, kept.y),
                dz = axis(2, counted(0, lengths[2] / 2 + 1));
 
-  const std::int64_t plane = dy.rows * dx.rows;
-  Matrix g(halves[1], halves[0]), of_x(halves[1], dx.rows), of_xy(halves[2], plane);
+  const std::int64_t plane = dy.rows * dx.columns;
+  Matrix g(halves[1], halves[0]), of_x(halves[1], dx.columns), of_xy(halves[2], plane);
   for (std::int64_t z = 0; z < halves[2]; ++z) {
 #pragma omp parallel for schedule(static)
     for (std::int64_t y = 0; y < halves[1]; ++y) {
@@ -100,8 +152,8 @@ core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<
         g(y, x) = square == 0 ? 2 * pi * radius * radius : 8 * pi * sine * sine / square;
       }
     }
-    multiply(of_x.values.data(), g.values.data(), dx.values.data(), g.rows, g.columns, dx.rows, true);
-    multiply(&of_xy(z, 0), dy.values.data(), of_x.values.data(), dy.rows, dy.columns, dx.rows);
+    multiply(of_x.values.data(), g.values.data(), dx.values.data(), g.rows, g.columns, dx.columns);
+    multiply(&of_xy(z, 0), dy.values.data(), of_x.values.data(), dy.rows, dy.columns, dx.columns);
   }
   core::AlignedArray<double> table(dz.rows * plane);
   multiply(table.data(), dz.values.data(), of_xy.values.data(), dz.rows, dz.columns, plane);

@@ -69,25 +69,20 @@ Plan::~Plan() {
 }
 }  // namespace detail
 
-RowTransform::RowTransform(std::int64_t length, std::int64_t lines) {
-  if (lines == 0) return;
-  const int n = as_int(length), count = as_int(lines), half = n / 2 + 1;
-  core::AlignedArray<double> real(length * lines), spectrum(2 * half * lines);
+RowTransform::RowTransform(std::int64_t length) {
+  const int n = as_int(length);
+  core::AlignedArray<double> real(length), spectrum(2 * (length / 2 + 1));
   auto* complex = reinterpret_cast<fftw_complex*>(spectrum.data());
-  forward_ = planned([&] {
-    return fftw_plan_many_dft_r2c(1, &n, count, real.data(), nullptr, 1, n, complex, nullptr, 1, half, FFTW_ESTIMATE);
-  });
-  backward_ = planned([&] {
-    return fftw_plan_many_dft_c2r(1, &n, count, complex, nullptr, 1, half, real.data(), nullptr, 1, n, FFTW_ESTIMATE);
-  });
+  forward_ = planned([&] { return fftw_plan_dft_r2c_1d(n, real.data(), complex, FFTW_ESTIMATE); });
+  backward_ = planned([&] { return fftw_plan_dft_c2r_1d(n, complex, real.data(), FFTW_ESTIMATE); });
 }
 
 void RowTransform::forward(double* in, std::complex<double>* out) const {
-  if (forward_.raw() != nullptr) fftw_execute_dft_r2c(raw(forward_), in, raw(out));
+  fftw_execute_dft_r2c(raw(forward_), in, raw(out));
 }
 
 void RowTransform::backward(std::complex<double>* in, double* out) const {
-  if (backward_.raw() != nullptr) fftw_execute_dft_c2r(raw(backward_), raw(in), out);
+  fftw_execute_dft_c2r(raw(backward_), raw(in), out);
 }
 
 std::vector<std::int64_t> stage_lengths(std::int64_t length) {

@@ -3,7 +3,7 @@
 /// @file
 /// One-dimensional Fourier transforms of many lines at once, by FFTW; and lengths that it is fast for.
 ///
-/// Real lines stand one after another (rows of x). Complex lines stand side by side, element j of all lines before
+/// Real lines (rows of x) are transformed one by one. Complex lines stand side by side, element j of all lines before
 /// element j + 1 of any (columns of y or z): registers then hold the same element of neighbouring lines and no line is
 /// ever gathered. Nothing is scaled: forward and backward together multiply by the length.
 ///
@@ -39,15 +39,12 @@ private:
 };
 }  // namespace detail
 
-/// Real lines to the non-negative half of their spectra, and back.
+/// A real line to the non-negative half of its spectrum, and back.
 class RowTransform {
 public:
-  /// @param length  of a line; a spectrum has length / 2 + 1 numbers
-  /// @param lines   may be 0: then nothing is ever done
-  RowTransform(std::int64_t length, std::int64_t lines);
+  /// @param length  of the line; its spectrum has length / 2 + 1 numbers
+  explicit RowTransform(std::int64_t length);
 
-  /// @param in   shape (lines, length)
-  /// @param out  shape (lines, length / 2 + 1)
   void forward(double* in, std::complex<double>* out) const;
   /// The reverse. Destroys `in`, and takes the numbers at 0 and at length / 2 for real ones.
   void backward(std::complex<double>* in, double* out) const;

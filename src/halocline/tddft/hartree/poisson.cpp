@@ -53,7 +53,7 @@ Poisson::Poisson(const Decomposition& decomposition, bool shared)
       kx_(pencils_.kx().size()),
       ky_(pencils_.ky().size()),
       bundle_(bundle_of(kx_)),
-      x_(lengths_[0], rows_.z.size() > 0 ? rows_.y.size() : 0),
+      x_(lengths_[0]),
       y_(lengths_[1], rows_.z.size() > 0 ? kx_ : 0),
       z_(lengths_[2], ky_ > 0 ? bundle_ : 0),
       among_y_(pencils_.among_y(), pencils_.among_y().size() == 1 ? 0
@@ -78,7 +78,7 @@ void Poisson::make_scratch() {
   const auto threads = static_cast<std::size_t>(std::max(omp_get_max_threads(), 1));
   while (scratch_.size() < threads) {
     Scratch scratch;
-    scratch.rows = core::AlignedArray<double>(rows_.y.size() * lengths_[0]);
+    scratch.row = core::AlignedArray<double>(lengths_[0]);
     scratch.spectrum = core::AlignedArray<double>(rows_stay() ? 0 : 2 * rows_.y.size() * half_);
     scratch.plane = core::AlignedArray<double>(planes_stay() ? 0 : 2 * lengths_[1] * kx_);
     scratch.columns = core::AlignedArray<double>(2 * lengths_[2] * bundle_);
@@ -93,17 +93,19 @@ Poisson::complex* Poisson::plane_of(std::int64_t z, Scratch& scratch) noexcept {
 
 /// Real rows of one z, lengthened by zeros, to their spectra: shape (y here, half).
 void Poisson::transform_rows(complex* spectrum, std::span<const double> n, std::int64_t z, Scratch& scratch) {
+  double* row = scratch.row.data();
   for (std::int64_t y = 0; y < rows_.y.size(); ++y) {
-    double* row = scratch.rows.data() + y * lengths_[0];
     box_rows_.read(row, n, y, z);
     std::fill(row + extent_[0], row + lengths_[0], 0.0);
+    x_.forward(row, spectrum + y * half_);
   }
-  x_.forward(scratch.rows.data(), spectrum);
 }
 
 void Poisson::transform_rows_back(std::span<double> v, complex* spectrum, std::int64_t z, Scratch& scratch) {
-  x_.backward(spectrum, scratch.rows.data());
-  for (std::int64_t y = 0; y < rows_.y.size(); ++y) box_rows_.write(v, scratch.rows.data() + y * lengths_[0], y, z);
+  for (std::int64_t y = 0; y < rows_.y.size(); ++y) {
+    x_.backward(spectrum + y * half_, scratch.row.data());
+    box_rows_.write(v, scratch.row.data(), y, z);
+  }
 }
 
 /// Spectra of one z: to each of p1 its k_x, shape (z, y here, k_x there).

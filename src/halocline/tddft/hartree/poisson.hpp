@@ -42,7 +42,7 @@ private:
   using complex = std::complex<double>;
   /// What a thread works in.
   struct Scratch {
-    core::AlignedArray<double> rows, spectrum, plane, columns;
+    core::AlignedArray<double> row, spectrum, plane, columns;
     complex* as_complex(core::AlignedArray<double>& values) const noexcept {
       return reinterpret_cast<complex*>(values.data());
     }
