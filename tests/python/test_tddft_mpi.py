@@ -2,6 +2,10 @@
 """Electrons under mpirun: the same numbers whatever the division, one rank speaks, errors end every rank."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -72,3 +76,20 @@ def test_an_impossible_division_ends_every_rank_with_one_sentence(halocline, tmp
     done = halocline("tddft", "ground-state", "run.toml", ranks=2)
     assert done.returncode == 2
     assert done.stderr.count("halocline: ") == 1 and "Traceback" not in done.stderr
+
+
+def test_a_signal_ends_every_rank_with_a_checkpoint(tmp_path, parallel_environment):
+    """Also where a transport that was tried has put its own handlers in place of ours."""
+    write_run(tmp_path, "run", propagate="checkpoint_every = 20")
+    text = (tmp_path / "run.toml").read_text()
+    (tmp_path / "run.toml").write_text(text.replace("steps = 5", "steps = 100000"))
+    words = ["mpirun", "-n", "2", sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
+    said = open(tmp_path / "said", "w")  # noqa: SIM115 - a pipe would be held open by a rank that stays
+    run = subprocess.Popen(words, cwd=tmp_path, env=parallel_environment, stdout=said, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 200
+    while not (tmp_path / "run_rt.orbitals").is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(timeout=60) != 0
+    assert "stopping at the next safe point" in (tmp_path / "said").read_text()
+    assert "Traceback" not in (tmp_path / "said").read_text()

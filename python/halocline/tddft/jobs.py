@@ -7,6 +7,7 @@ Methods are collective; the first process alone writes files and speaks.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from pathlib import Path
@@ -179,16 +180,17 @@ class PropagateJob:
             written.append(OneRun(self, self.given.output.path(f"_rt{suffix}.h5"), kick).run())
         return written
 
-    def ground(self) -> GroundState:
-        """From its file, or computed now."""
+    def ground(self, hartree: str | None = None) -> GroundState:
+        """From its file, or computed now; hartree: what [parallel] hartree = "auto" was settled to before."""
         path = self.given.output.path("_gs.h5")
         if not on_root(self.group, path.is_file):
             self.reporter.line(f"ground state  {path} is not there: computing it")
             GroundStateJob(self.given, self.group, self.reporter, self.system).run().require_converged()
         try:
-            return ground_module.load(
-                path, self.system, comm=self.group, parallel=self.given.parallel, occupied_only=True
-            )
+            parallel = self.given.parallel
+            if hartree is not None and parallel.hartree == "auto":
+                parallel = dataclasses.replace(parallel, hartree=hartree)
+            return ground_module.load(path, self.system, comm=self.group, parallel=parallel, occupied_only=True)
         except NotConverged as error:
             raise NotConverged(f"{error} Run `halocline tddft ground-state` until it does.") from None
 
@@ -214,11 +216,11 @@ class OneRun:
 
     def run(self) -> Path:
         """From the ground state or the checkpoint to the last step. Returns the result file."""
-        ground = self.job.ground()
+        there, share = self._stored()
+        ground = self.job.ground(share)
         self.model, self.ground_orbitals = ground.model, ground.state
         self.state = ground.state.copy()
         self.series = Series(self.job.system, self.options, self.job.gauge, self.kick)
-        there = self._stored()
         if there is not None:
             point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
             self.series.restore(there)
@@ -240,20 +242,23 @@ class OneRun:
         self._go(propagator, total)
         return self.path
 
-    def _stored(self) -> dict[str, Any] | None:
-        """The series of an earlier part of this run, None where it begins now. Refuses that of another run."""
+    def _stored(self) -> tuple[dict[str, Any] | None, str | None]:
+        """The series of an earlier part of this run, None where it begins now. Refuses that of another run.
 
-        def look() -> dict[str, Any] | None:
+        And how the Hartree potential was shared then: measured anew, it might be shared otherwise, and round otherwise.
+        """
+
+        def look() -> tuple[dict[str, Any] | None, str | None]:
             if self.options.restart == "never" and not self.job.must_restart:
-                return None
+                return None, None
             if not (self.path.is_file() and orbital_file(self.path).is_file()):
                 if self.job.must_restart:
                     raise FileError(f"{orbital_file(self.path)}: no checkpoint to go on from.")
-                return None
+                return None, None
             attributes, data = results.read(self.path, "propagation")
             advice = 'restore the parameters, set [propagate] restart = "never", or name another [output] file'
             results.refuse_other(self.path, attributes["identity"], self.identity, advice)
-            return data
+            return data, attributes["chosen"]["hartree"]["share"]
 
         return on_root(self.group, look)
 
