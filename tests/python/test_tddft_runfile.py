@@ -69,7 +69,8 @@ def test_the_same_run_in_other_units_is_the_same_run():
 
 
 def test_every_parameter_comes_back_as_it_went_in():
-    run = parsed('[pseudopotential]\nH = { file = "H_rps.dat", local = 0, largest = 0 }\n[propagate]\nkick = 0.01\nsteps = 5\n')
+    text = '[pseudopotential]\nH = { file = "H_rps.dat", local = 0, largest = 0 }\n[propagate]\nkick = 0.01\nsteps = 5'
+    run = parsed(text)
     again = hc.tddft.Run.from_table(run.as_toml_values())
     assert again == run and again.physics_hash() == run.physics_hash()
     assert run.pseudopotential.elements["H"].kind == "ky"

@@ -36,8 +36,9 @@ SECONDS_BETWEEN_AGREEMENTS = 0.2
 def head_lines(system: System, group: Any) -> list[str]:
     """What every log begins with."""
     core = _halocline.core
+    ranks, threads = counted(group.size, "process", "es"), counted(core.threads(), "thread")
     return [
-        f"halocline {core.version} ({core.revision}, {core.isa}), {group.size} processes of {core.threads()} threads",
+        f"halocline {core.version} ({core.revision}, {core.isa}), {ranks}, {threads} each",
         *system.describe(),
     ]
 
