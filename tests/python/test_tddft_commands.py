@@ -156,6 +156,14 @@ def test_a_finished_part_goes_on_bit_for_bit(halocline, folder):
     )
 
 
+def test_a_continuation_shares_the_hartree_potential_as_before(halocline, folder):
+    write_run(folder, "steps = 2", '[parallel]\nhartree = "shared"\n')
+    assert halocline("tddft", "propagate", "run.toml").returncode == 0
+    write_run(folder, "steps = 3")  # "auto", which would be measured anew
+    done = halocline("tddft", "propagate", "run.toml")
+    assert "from step 2" in done.stdout and "hartree       shared" in done.stdout, done.stdout
+
+
 def test_a_killed_run_goes_on_from_its_checkpoint(halocline, folder):
     write_run(folder, "steps = 100000\ncheckpoint_every = 10")
     words = [sys.executable, "-m", "halocline.cli.main", "tddft", "propagate", "run.toml"]
