@@ -12,11 +12,15 @@ namespace {
 
 constexpr std::size_t line_bytes = doubles_per_point * sizeof(double);
 
-/// Copies a box of points, which becomes dense.
+/// Copies a box of points, which becomes dense. Runs are made as long as they can be: a long copy writes whole lines
+/// without reading them first, which here would be from the cache of the neighbour that last read them.
 void pack(std::byte* to, const double* in, const Box& whole, const Box& part) {
-  const std::size_t run = static_cast<std::size_t>(part.extent[0]) * line_bytes;
-  for (std::int64_t z = 0; z < part.extent[2]; ++z)
-    for (std::int64_t y = 0; y < part.extent[1]; ++y) {
+  const bool whole_rows = part.extent[0] == whole.extent[0];
+  const bool whole_planes = whole_rows && part.extent[1] == whole.extent[1];
+  const std::int64_t rows = whole_rows ? part.extent[1] : 1, planes = whole_planes ? part.extent[2] : 1;
+  const std::size_t run = static_cast<std::size_t>(part.extent[0] * rows * planes) * line_bytes;
+  for (std::int64_t z = 0; z < part.extent[2]; z += planes)
+    for (std::int64_t y = 0; y < part.extent[1]; y += rows) {
       const std::int64_t first = whole.index(part.offset[0], part.offset[1] + y, part.offset[2] + z);
       std::memcpy(to, in + first * doubles_per_point, run);
       to += run;
