@@ -69,16 +69,19 @@ std::vector<Result> hartree(const comm::Communicator& group, const HartreeCase& 
   const std::vector<double> density(points, 0.25);
   std::vector<double> potential(points);
   std::vector<std::unique_ptr<tddft::Hartree>> solvers;
-  std::vector<Work> works;
+  std::vector<Work> solving;
   for (const HartreeShare way : ways) {
     solvers.push_back(std::make_unique<tddft::Hartree>(decomposition, way));
-    works.emplace_back([&potential, &density, solver = solvers.back().get()] { solver->solve(potential, density); });
-    works.back()();  // its first use of its memory
+    solving.emplace_back([&potential, &density, solver = solvers.back().get()] { solver->solve(potential, density); });
+    solving.back()();  // its first use of its memory
   }
   const auto choice = solvers.back()->share();
 
-  works.emplace_back(FmaChains<double>{});
-  const std::vector<Spread> times = measure_in_turns(group, works, effort);
+  // On a busy machine a block suffers for what the block before it took: sharing, whose waiting takes most, comes last,
+  // and the peak between it and the others.
+  const std::array<Work, 4> works{solving[2], solving[0], solving[1], FmaChains<double>{}};
+  const std::vector<Spread> measured = measure_in_turns(group, works, effort);
+  const std::array times{measured[1], measured[2], measured[0], measured[3]};
   const double better = std::min(times[0].median, times[1].median);
   Result result;
   result.bench = "hartree";
@@ -95,7 +98,7 @@ std::vector<Result> hartree(const comm::Communicator& group, const HartreeCase& 
     const double groups = shared ? 1 : decomposition.box_mates().size();
     result.seconds = times[i];
     result.flops = operations(system.grid) * groups;
-    result.regions = regions_of(works[i]);
+    result.regions = regions_of(solving[i]);
     result.parameters = {{"points", std::vector<std::int64_t>(c.points.begin(), c.points.end())},
                          {"boundary", c.boundary},
                          {"over", c.over},
