@@ -14,7 +14,8 @@
 /// the box, in y those of planes of the box, and the columns of z are lengthened in the cache. The large array is thus
 /// four times the density and not sixteen times.
 ///
-/// Cost on one process: about 5 (2 + 2 + 1) points log2(points)/2 flops periodic; 4 to 5 times that isolated.
+/// Cost on one process, of N points: about 5 N log2(N) flops periodic, four to five times that isolated, and two
+/// readings and writings of the large array.
 
 #include "halocline/tddft/hartree/box_rows.hpp"
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
