@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import signal
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,21 +78,7 @@ def make_model(system: System, group: Any, parallel: Parallel) -> Any:
     if any(v is not None for v in (parallel.k, parallel.orbitals, parallel.space)):
         counts = (parallel.k or 1, parallel.orbitals or 1, *(parallel.space or (1, 1, 1)))
     odd = system.run.scf.temperature > 0
-    model = native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
-    handlers_again()
-    return model
-
-
-def handlers_again() -> None:
-    """Puts this interpreter's handlers of Ctrl-C and SIGTERM back.
-
-    A transport that the halo exchange has tried may have replaced them: the start of OpenSHMEM does.
-    """
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            handler = signal.getsignal(number)
-            if handler is not None:
-                signal.signal(number, handler)
+    return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
 
 
 def scf_options(system: System, scf: Scf) -> dict[str, Any]:

@@ -13,7 +13,9 @@
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <csignal>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -71,8 +73,29 @@ void before_mpi_ends([[maybe_unused]] void (*action)()) {
 #endif
 }
 
+/// The program's handlers of signals, put back at the end of the scope: the start of Open MPI's OpenSHMEM takes those
+/// by which a run is asked to stop.
+class KeptHandlers {
+public:
+  KeptHandlers() {
+    for (std::size_t i = 0; i < numbers.size(); ++i) known_[i] = sigaction(numbers[i], nullptr, &before_[i]) == 0;
+  }
+  KeptHandlers(const KeptHandlers&) = delete;
+  KeptHandlers& operator=(const KeptHandlers&) = delete;
+  ~KeptHandlers() {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (known_[i]) sigaction(numbers[i], &before_[i], nullptr);
+  }
+
+private:
+  static constexpr std::array numbers{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  std::array<struct sigaction, numbers.size()> before_{};
+  std::array<bool, numbers.size()> known_{};
+};
+
 void Heap::start() {
   if (started_) return;
+  const KeptHandlers handlers;
   const detail::OpenShmem& shmem = detail::openshmem();
   const bool started_by_others = shmem.of_open_mpi() && *shmem.open_mpi_initialized;
   int level = 0;
