@@ -5,9 +5,10 @@
 ///
 /// Where the planes of a grid are too large for the cache, a tile is walked plane by plane. Its lines stand far apart
 /// then, on grids with a power of two of points so far that all neighbours of a point fall into the same few sets of
-/// the cache and drive each other out: 64^3 was eight times slower than 32^3. So the planes that a tile needs are
-/// copied into a ring, each line once for each tile that needs it, with the neighbours in x and y around it. The copy
-/// is one load and one store a line, in long runs, and takes the place of the first read from memory.
+/// the cache and drive each other out. So the planes that a tile needs are copied into a ring, each line once for each
+/// tile that needs it, with the neighbours in x and y around it. The copy is one load and one store a line, in long
+/// runs, and takes the place of the first read from memory. Without it 64^3 points take a quarter to a third longer,
+/// 72^3 a tenth.
 
 #include "halocline/tddft/stencil/detail/kernels.hpp"
 #include "halocline/tddft/stencil/halo_rows.hpp"
