@@ -8,17 +8,20 @@
 namespace halocline::tddft::detail {
 namespace {
 
-/// Blocks that go through the series together where space is split: enough for the pipeline of halos, few enough that
-/// the scratch stays small against the orbitals.
-constexpr std::int64_t blocks_at_once = 8;
-
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+/// Blocks that go through the series together where space is split: enough for the pipeline of halos, which has two
+/// under way, and few enough that they and their scratch stay in the cache from one application to the next.
+std::int64_t blocks_at_once(std::int64_t block_doubles) {
+  constexpr std::int64_t cache_doubles = (std::int64_t{1} << 20) / static_cast<std::int64_t>(sizeof(double));
+  return std::clamp<std::int64_t>(cache_doubles / (3 * std::max<std::int64_t>(block_doubles, 1)), 2, 8);
+}
 
 }  // namespace
 
 Exponential::Exponential(Model& model, const State& state)
     : model_(&model), block_doubles_(state.orbitals.block_doubles()), points_(state.orbitals.points()) {
-  const std::int64_t most = model.decomposition().space().size() > 1 ? blocks_at_once : 1;
+  const std::int64_t most = model.decomposition().space().size() > 1 ? blocks_at_once(block_doubles_) : 1;
   std::int64_t longest = 0;
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     weights_.push_back(model.weights(state, channel));
