@@ -93,17 +93,14 @@ std::span<const double> Hamiltonian::potential_of(std::int64_t channel) const no
 }
 
 void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-                             const Combination& what, std::span<double> gradient) {
+                             const Combination& what) {
   if (!nonlocal_.empty()) {
     core::Region region("tddft/nonlocal");
     nonlocal_.begin(channel, in, blocks);
   }
   {
     core::Region region("tddft/stencil");
-    if (gradient.empty())
-      stencil_.apply(out, in, blocks, potential_of(channel), momentum(channel), what);
-    else
-      stencil_.apply_with_current(out, in, blocks, potential_of(channel), momentum(channel), what, gradient);
+    stencil_.apply(out, in, blocks, potential_of(channel), momentum(channel), what);
   }
   if (!nonlocal_.empty()) {
     core::Region region("tddft/nonlocal");
@@ -112,17 +109,14 @@ void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in
 }
 
 void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-                        const Combination& what, std::span<double> gradient) {
+                        const Combination& what) {
   const bool split = decomposition_.space().size() > 1;
   const std::int64_t step = split ? blocks : 1;
   const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
   for (std::int64_t b = 0; b < blocks; b += step) {
     Combination part = what;
     if (part.base != nullptr) part.base += b * doubles;
-    const auto sums = gradient.empty() ? gradient
-                                       : gradient.subspan(static_cast<std::size_t>(b) * orbital_lanes * 3,
-                                                          static_cast<std::size_t>(step) * orbital_lanes * 3);
-    apply_some(channel, out + b * doubles, in + b * doubles, step, part, sums);
+    apply_some(channel, out + b * doubles, in + b * doubles, step, part);
   }
 }
 
@@ -192,7 +186,7 @@ std::pair<double, double> Hamiltonian::lanczos_ends(std::int64_t channel) {
   return {low, high};
 }
 
-std::pair<double, double> Hamiltonian::ends() {
+std::pair<double, double> Hamiltonian::spectrum_bounds() {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::int64_t channel = 0; channel < static_cast<std::int64_t>(channels_.size()); ++channel) {
     const auto [first, last] = lanczos_ends(channel);
@@ -203,8 +197,5 @@ std::pair<double, double> Hamiltonian::ends() {
   decomposition_.world().max(std::span(&high, 1));
   return {low, high};
 }
-
-double Hamiltonian::upper_bound() { return ends().second; }
-double Hamiltonian::lower_bound() { return ends().first; }
 
 }  // namespace halocline::tddft

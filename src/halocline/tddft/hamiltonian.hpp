@@ -35,10 +35,8 @@ public:
   /// @param channel    local number
   /// @param out        shape (blocks, points, 4, 2); not `in`; may be `base`
   /// @param what       see Combination (stencil.hpp); its `base` may be null
-  /// @param gradient   shape (blocks, 4, 3) or empty: filled as Stencil::apply_with_current does
   /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
-  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {},
-             std::span<double> gradient = {});
+  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
 
   Stencil& stencil() noexcept { return stencil_; }
   Nonlocal& nonlocal() noexcept { return nonlocal_; }
@@ -48,15 +46,13 @@ public:
   /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: ends of a
   /// few Lanczos steps, widened by their residual. The same on every rank, whatever the division.
   /// Collective over the world.  Cost: 12 applications to one block of each channel.
-  double upper_bound();
-  double lower_bound();
+  /// @return  lowest, highest
+  std::pair<double, double> spectrum_bounds();
 
 private:
   std::span<const double> potential_of(std::int64_t channel) const noexcept;
-  void apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what,
-                  std::span<double> gradient);
+  void apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what);
   std::pair<double, double> lanczos_ends(std::int64_t channel);
-  std::pair<double, double> ends();
 
   Decomposition decomposition_;
   std::vector<Channel> channels_;  ///< of this process

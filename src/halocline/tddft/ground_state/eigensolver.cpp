@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <tuple>
 #include <utility>
 
 namespace halocline::tddft {
@@ -130,8 +131,7 @@ bool Eigensolver::update_bounds() {
   world.max(std::span(&rise, 1));
   if (potential_of_bound_.empty() || rise > 0.05 * (highest_ - lowest_)) {
     potential_of_bound_.assign(v.begin(), v.end());
-    highest_ = model_.hamiltonian().upper_bound();
-    lowest_ = model_.hamiltonian().lower_bound();
+    std::tie(lowest_, highest_) = model_.hamiltonian().spectrum_bounds();
     rise = 0;
   }
   highest_now_ = highest_ + rise;

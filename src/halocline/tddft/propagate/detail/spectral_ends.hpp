@@ -3,9 +3,9 @@
 /// @file
 /// The ends of the Hamiltonian's spectrum, close enough to tell a stable time step from an unstable one.
 ///
-/// Hamiltonian::upper_bound() is safe but wide: its filter does not mind a tenth too much. A step limit that is a tenth
-/// too small refuses steps that work, so here Lanczos goes on for more steps and its Ritz values are widened by the
-/// residuals of their own vectors alone, |beta_m y_m|, which go to zero as the ends converge.
+/// Hamiltonian::spectrum_bounds() is safe but wide: its filter does not mind a tenth too much. A step limit that is a
+/// tenth too small refuses steps that work, so here Lanczos goes on for more steps and its Ritz values are widened by
+/// the residuals of their own vectors alone, |beta_m y_m|, which go to zero as the ends converge.
 
 #include "halocline/tddft/model.hpp"
 
