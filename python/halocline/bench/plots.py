@@ -16,19 +16,8 @@ import matplotlib as mpl
 
 from halocline.bench.table import Result, kind, measured
 from halocline.errors import FileError, InvalidArgument
+from halocline.picture import COLOURS, STYLE
 
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "0.92",
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-    "svg.hashsalt": "halocline",
-}
-COLOURS = ["#0b5fa5", "#c8500a", "#2b8a3e", "#8e3b9e", "#a07800", "#b8305f", "#4a6572", "#3a3a3a"]
 Line = tuple[list[float], list[float]]
 
 

@@ -15,22 +15,10 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
+from halocline.picture import COLOURS, STYLE
 from halocline.qcd import analysis
 from halocline.qcd.results import Measured, zero_momentum
 
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "0.92",
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "xtick.direction": "out",
-    "figure.constrained_layout.use": True,
-    "svg.hashsalt": "halocline",
-}
-COLOURS = ["#0b5fa5", "#c8500a", "#2b8a3e", "#8e3b9e", "#a07800", "#b8305f", "#4a6572", "#3a3a3a"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 SYMBOLS = {
     "pion": r"$\pi$", "rho": r"$\rho$", "rho_tensor": r"$\rho$ (tensor)", "a0": r"$a_0$", "a1": r"$a_1$",

@@ -11,20 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from halocline.picture import COLOURS, STYLE
 from halocline.tddft import results
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
-
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "0.92",
-    "axes.axisbelow": True,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-}
-COLOURS = ("#0b5fa5", "#c8500a", "#2b8a3e")
 
 
 @contextmanager
@@ -74,7 +63,7 @@ def series(path: Path) -> list[Path]:
     with_energy = "energy_time" in data and len(data["energy_time"]) > 1
     with _figure(picture, 2 if with_energy else 1, 5.2 if with_energy else 3.8) as axes:
         values = data["current"] if periodic else (data["dipole"] - data["dipole"][0]) * BOHR_ANGSTROM
-        for axis, colour in zip(range(3), COLOURS, strict=True):
+        for axis, colour in zip(range(3), COLOURS[:3], strict=True):
             if np.abs(values[:, axis]).max() > 1e-3 * np.abs(values).max():
                 axes[0].plot(time, values[:, axis], lw=1.0, color=colour, label="xyz"[axis])
         axes[0].set_ylabel("current density [a.u.]" if periodic else r"dipole [e $\mathrm{\AA}$]")
