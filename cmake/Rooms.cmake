@@ -5,7 +5,7 @@
 #
 # HALOCLINE_ROOMS=comm builds comm and the rooms below it, for programs that need nothing else.
 #
-# The room is every *.cpp below src/halocline/<name>. A room with headers only becomes an INTERFACE library, a room
+# The room is every *.cpp and *.cu below src/halocline/<name> (Cuda.cmake says how the latter are compiled). A room with headers only becomes an INTERFACE library, a room
 # without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi_*.cpp or
 # *_mpi.cpp are left out, and utofu.cpp where there is no such interconnect.
 
@@ -63,6 +63,11 @@ function(halocline_build_room name)
   set(folder ${halocline_source_root}/halocline/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.hpp)
+  file(GLOB_RECURSE device CONFIGURE_DEPENDS ${folder}/*.cu)
+  if(TARGET halocline_gpu OR name STREQUAL gpu)
+    halocline_device_sources("${device}" device)
+    list(APPEND sources ${device})
+  endif()
   if(NOT sources AND NOT headers)
     return()
   endif()
@@ -75,6 +80,9 @@ function(halocline_build_room name)
   if(name STREQUAL tddft AND NOT HALOCLINE_TDDFT)
     # Without its libraries (a cross build) the room is its stencil.
     list(FILTER sources INCLUDE REGEX "/tddft/(stencil/.*|decomposition|system)\\.cpp$")
+  endif()
+  if(name STREQUAL gpu)
+    list(APPEND sources ${halocline_kernel_hash_cpp})
   endif()
   if(name STREQUAL core)
     list(APPEND sources ${halocline_revision_cpp})
@@ -105,6 +113,12 @@ function(halocline_build_room name)
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_OpenBLAS_LIBRARY}>>
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_libxc_LIBRARY}>>
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_pugixml_LIBRARY}>>)
+  endif()
+  if(name STREQUAL gpu)
+    target_link_libraries(${target} PRIVATE $<$<PLATFORM_ID:Linux>:rt> ${CMAKE_DL_LIBS})
+    if(halocline_have_cuda)
+      target_link_libraries(${target} PUBLIC ${HALOCLINE_CUDART})
+    endif()
   endif()
   if(name STREQUAL comm)
     set(scope PUBLIC)

@@ -2,10 +2,10 @@
 #
 # One test program a room, and a second one of the tests that run under MPI.
 #
-# tests/<room>/**/test_*.cpp gives `test_<room>` (ctest name <room>), tests/<room>/**/test_*_mpi.cpp gives
+# tests/<room>/**/test_*.{cpp,cu} gives `test_<room>` (ctest name <room>), tests/<room>/**/test_*_mpi.{cpp,cu} gives
 # `test_<room>_mpi` (ctest names <room>_mpi_n1, _n2, _n3, _n8). With HALOCLINE_SPLIT_TESTS a folder inside a room's tests
-# has programs of its own (test_qcd_wilson), so that slow builds can run a part. tests/**/*.cu compile to objects for two GPU
-# generations where nvcc is found (ctest names nvcc_*): the per-site kernels must stay free of host-only code.
+# has programs of its own (test_qcd_wilson), so that slow builds can run a part. Tests in *.cu launch functors: here on the
+# host executor, and compiled by nvcc in test_<room>_cuda (target `cuda`, ctest label cuda).
 # Tests run in the top folder, so that ../shared/data and examples/ are where they expect them.
 
 add_library(halocline_test_main OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main.cpp)
@@ -56,7 +56,7 @@ function(halocline_test_program name room main)
   target_link_libraries(${name} PRIVATE ${library} halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
                                         halocline_dep_json)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  if(room MATCHES "comm|mapping|qcd|solve|tddft" AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+  if(room MATCHES "comm|gpu|mapping|qcd|solve|tddft" AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
     # Compiled as often as run, and the libraries that they test are compiled as users get them. core and lattice are
     # headers for the most part: their tests are optimised like the code of a user.
     target_compile_options(${name} PRIVATE -O1)
@@ -70,8 +70,8 @@ endfunction()
 function(halocline_add_tests name label)
   set(serial ${ARGN})
   set(parallel ${ARGN})
-  list(FILTER serial EXCLUDE REGEX "_mpi\\.cpp$")
-  list(FILTER parallel INCLUDE REGEX "_mpi\\.cpp$")
+  list(FILTER serial EXCLUDE REGEX "_mpi\\.(cpp|cu)$")
+  list(FILTER parallel INCLUDE REGEX "_mpi\\.(cpp|cu)$")
   if(serial)
     halocline_test_program(test_${name} ${label} halocline_test_main ${serial})
     add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -100,6 +100,11 @@ endfunction()
 foreach(room ${halocline_rooms})
   set(folder ${PROJECT_SOURCE_DIR}/tests/${room})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/test_*.cpp)
+  if(TARGET halocline_gpu)
+    file(GLOB_RECURSE device CONFIGURE_DEPENDS ${folder}/test_*.cu)
+    set_source_files_properties(${device} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-O1;-x;c++")
+    list(APPEND sources ${device})
+  endif()
   if(HALOCLINE_SPLIT_TESTS)
     file(GLOB inner LIST_DIRECTORIES true RELATIVE ${folder} CONFIGURE_DEPENDS ${folder}/*)
     foreach(name ${inner})
@@ -135,17 +140,34 @@ else()
   set_tests_properties(package PROPERTIES LABELS package PROCESSORS 2 TIMEOUT 600 ENVIRONMENT "${halocline_openmpi_environment}")
 endif()
 
-# 1675: nvcc does not know g++'s unroll pragma, and need not.
-find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
-if(HALOCLINE_NVCC AND NOT CMAKE_CROSSCOMPILING)
-  file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/*.cu)
-  foreach(source ${cuda_sources})
-    string(REGEX REPLACE "\\.cu$" "" test ${source})
-    string(MAKE_C_IDENTIFIER ${test} test)
-    add_test(NAME nvcc_${test}
-             COMMAND ${HALOCLINE_NVCC} -std=c++20 --expt-relaxed-constexpr -diag-suppress=1675 -gencode arch=compute_80,code=sm_80 -gencode
-                     arch=compute_90,code=sm_90 -I${halocline_source_root} -I${halocline_generated} -c
-                     ${PROJECT_SOURCE_DIR}/tests/${source} -o ${PROJECT_BINARY_DIR}/nvcc_${test}.o)
-    set_tests_properties(nvcc_${test} PROPERTIES LABELS nvcc TIMEOUT 600)
+# Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test
+# program a room in front of the libraries, whose own copies of the same files are then not taken.
+add_custom_target(cuda)
+if(HALOCLINE_NVCC AND NOT CMAKE_CROSSCOMPILING AND TARGET halocline_gpu AND HALOCLINE_CUDART)
+  set(cuda_objects "")
+  foreach(room ${halocline_rooms})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.cu)
+    file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/test_*.cu)
+    list(FILTER tests EXCLUDE REGEX "_mpi\\.cu$")
+    if(NOT halocline_have_cuda)
+      foreach(source ${sources})
+        halocline_nvcc_object(${source} object)
+        list(APPEND cuda_objects ${object})
+      endforeach()
+    endif()
+    if(tests)
+      set(test_objects "")
+      foreach(source ${tests})
+        halocline_nvcc_object(${source} object)
+        list(APPEND test_objects ${object})
+      endforeach()
+      add_executable(test_${room}_cuda EXCLUDE_FROM_ALL ${test_objects} ${cuda_objects} $<TARGET_OBJECTS:halocline_test_main>)
+      set_target_properties(test_${room}_cuda PROPERTIES LINKER_LANGUAGE CXX)
+      target_link_libraries(test_${room}_cuda PRIVATE halocline::${room} halocline_dep_fmt halocline_dep_doctest ${HALOCLINE_CUDART}
+                                                      ${CMAKE_DL_LIBS} rt)
+      add_dependencies(cuda test_${room}_cuda)
+      add_test(NAME ${room}_cuda COMMAND test_${room}_cuda WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      set_tests_properties(${room}_cuda PROPERTIES LABELS "cuda;${room}" PROCESSORS 2 TIMEOUT 900)
+    endif()
   endforeach()
 endif()

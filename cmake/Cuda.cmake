@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How *.cu files are compiled: by nvcc where GPUs are asked for, by the C++ compiler everywhere else.
+#
+# A *.cu file holds functors and the code that launches them. Compiled as plain C++ it runs them on the host executor
+# (gpu/launch.cuh), so every machine builds and tests the same source. HALOCLINE_CUDA=auto takes nvcc where it is found
+# and the machine has an NVIDIA device; on a login node without one say `on`. CMake's own CUDA language is not used: that
+# of Debian 12 knows neither the current toolkit nor C++20 in it.
+#
+# Target `cuda` compiles every *.cu by nvcc even where the library does without, and links the tests of the device code
+# with it (test_<room>_cuda): that is what ./check does on a machine without a GPU. The compiler's report on registers,
+# stack and spills lies beside each object as <name>.ptxas.
+
+set(HALOCLINE_CUDA auto CACHE STRING "GPU back end by nvcc: auto, on or off")
+set_property(CACHE HALOCLINE_CUDA PROPERTY STRINGS auto on off)
+set(HALOCLINE_CUDA_ARCHITECTURES "80;90;100" CACHE STRING "Compute capabilities that the device code is compiled for")
+
+find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
+find_library(HALOCLINE_NVSHMEM_HOST NAMES nvshmem_host libnvshmem_host.so.3 PATH_SUFFIXES nvshmem/lib)
+find_library(HALOCLINE_NVSHMEM_DEVICE nvshmem_device PATH_SUFFIXES nvshmem/lib)
+set(halocline_have_cuda OFF)
+if(HALOCLINE_CUDA STREQUAL on)
+  if(NOT HALOCLINE_NVCC)
+    message(FATAL_ERROR "HALOCLINE_CUDA=on needs nvcc, and none was found; put it in PATH, give -DHALOCLINE_NVCC=FILE, or "
+                        "configure with -DHALOCLINE_CUDA=off.")
+  endif()
+  set(halocline_have_cuda ON)
+elseif(HALOCLINE_CUDA STREQUAL auto AND HALOCLINE_NVCC AND EXISTS /dev/nvidiactl AND NOT CMAKE_CROSSCOMPILING)
+  set(halocline_have_cuda ON)
+endif()
+
+# The content of all device code, by which the tune cache knows whether its figures are of these kernels: a .cpp of its own,
+# rewritten when one of the files has changed.
+file(GLOB_RECURSE halocline_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/halocline/*.cu
+     ${PROJECT_SOURCE_DIR}/src/halocline/*.cuh ${PROJECT_SOURCE_DIR}/src/halocline/qcd/detail/kernels.hpp
+     ${PROJECT_SOURCE_DIR}/src/halocline/qcd/*/detail/kernels.hpp)
+set(halocline_kernel_hash_cpp ${PROJECT_BINARY_DIR}/kernel_hash.cpp)
+add_custom_command(OUTPUT ${halocline_kernel_hash_cpp}
+                   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${halocline_kernel_hash_cpp} -P
+                           ${PROJECT_SOURCE_DIR}/cmake/write_kernel_hash.cmake -- ${halocline_kernel_sources}
+                   DEPENDS ${halocline_kernel_sources} ${PROJECT_SOURCE_DIR}/cmake/write_kernel_hash.cmake
+                   COMMENT "Hashing the device code" VERBATIM)
+
+if(HALOCLINE_NVCC)
+  get_filename_component(halocline_cuda_root ${HALOCLINE_NVCC} REALPATH)
+  get_filename_component(halocline_cuda_root ${halocline_cuda_root} DIRECTORY)
+  get_filename_component(halocline_cuda_root ${halocline_cuda_root} DIRECTORY)
+  find_library(HALOCLINE_CUDART cudart_static PATHS ${halocline_cuda_root}/lib64 ${halocline_cuda_root}/lib
+               ${halocline_cuda_root}/targets/x86_64-linux/lib)
+  set(halocline_nvcc_flags -std=c++20 -O3 -DNDEBUG --expt-relaxed-constexpr -diag-suppress=1675 -Xcompiler=-fPIC,-fopenmp
+                           -ccbin ${CMAKE_CXX_COMPILER})
+  foreach(architecture ${HALOCLINE_CUDA_ARCHITECTURES})
+    list(APPEND halocline_nvcc_flags -gencode arch=compute_${architecture},code=sm_${architecture})
+    set(halocline_newest ${architecture})
+  endforeach()
+  # Newer devices compile the last one's virtual code at start.
+  list(APPEND halocline_nvcc_flags -gencode arch=compute_${halocline_newest},code=compute_${halocline_newest})
+endif()
+
+# The object that nvcc makes of a source. @param folders  include folders; the path of the object goes to `result`
+function(halocline_nvcc_object source result)
+  file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+  set(object ${PROJECT_BINARY_DIR}/cuda/${name}.o)
+  get_filename_component(folder ${object} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  set(includes "")
+  foreach(include ${halocline_source_root} ${halocline_generated} ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
+    list(APPEND includes -I${include})
+  endforeach()
+  add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.ptxas
+                     COMMAND ${CMAKE_COMMAND} -DREPORT=${object}.ptxas -P ${PROJECT_SOURCE_DIR}/cmake/run_nvcc.cmake -- ${HALOCLINE_NVCC}
+                             ${halocline_nvcc_flags} ${includes} -Xptxas=-v -MD -MF ${object}.d -c ${source} -o ${object}
+                     DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}" VERBATIM)
+  set(${result} ${object} PARENT_SCOPE)
+endfunction()
+
+# Sources for a target: objects of nvcc where the back end is built, else the *.cu files as C++. The host executor is for
+# tests: it is compiled quickly rather than well.
+function(halocline_device_sources sources result)
+  set(out "")
+  foreach(source ${sources})
+    if(halocline_have_cuda)
+      halocline_nvcc_object(${source} object)
+      set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+      list(APPEND out ${object})
+    else()
+      set_source_files_properties(${source} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-O1;-x;c++")
+      list(APPEND out ${source})
+    endif()
+  endforeach()
+  set(${result} ${out} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Arrays in the memory of a device, and arrays in host memory that a device reaches quickly.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "halocline/gpu/device.hpp"
+#include "halocline/gpu/stream.hpp"
+
+namespace halocline::gpu {
+
+namespace detail {
+enum class Memory { device, pinned };
+
+/// Bytes of one kind of memory, freed at the end. Move-only.
+class Buffer {
+public:
+  Buffer() = default;
+  /// @throws core::Error  out of memory: what was asked for, what is free, and what holds the rest
+  Buffer(const Device& device, Memory kind, std::size_t bytes);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept
+      : runtime_(std::move(other.runtime_)),
+        kind_(other.kind_),
+        data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(runtime_, other.runtime_);
+    std::swap(kind_, other.kind_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+  std::shared_ptr<Runtime> runtime_;
+  Memory kind_ = Memory::device;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+}  // namespace detail
+
+/// `size` numbers in device memory, 256-byte aligned, contents unspecified at first. Not to be read by the host but
+/// through copies.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+class DeviceArray {
+public:
+  DeviceArray() = default;
+  DeviceArray(const Device& device, std::int64_t size)
+      : size_(size), buffer_(device, detail::Memory::device, static_cast<std::size_t>(size) * sizeof(T)) {}
+
+  T* data() noexcept { return reinterpret_cast<T*>(buffer_.data()); }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }
+  std::int64_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept { return buffer_.bytes(); }
+
+  /// Copies from or to the host; the lengths must be equal. @throws InvalidArgument  where they are not
+  void upload(Stream& stream, std::span<const T> from) {
+    check(from.size());
+    stream.copy_to_device(data(), from.data(), bytes());
+  }
+  void download(Stream& stream, std::span<T> to) const {
+    check(to.size());
+    stream.copy_to_host(to.data(), data(), bytes());
+  }
+
+private:
+  void check(std::size_t given) const;
+
+  std::int64_t size_ = 0;
+  detail::Buffer buffer_;
+};
+
+/// `size` numbers in page-locked host memory that the device can read and write as well. Zero at first.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+class PinnedArray {
+public:
+  PinnedArray() = default;
+  PinnedArray(const Device& device, std::int64_t size)
+      : size_(size), buffer_(device, detail::Memory::pinned, static_cast<std::size_t>(size) * sizeof(T)) {}
+
+  T* data() noexcept { return reinterpret_cast<T*>(buffer_.data()); }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }
+  std::int64_t size() const noexcept { return size_; }
+  std::span<T> span() noexcept { return {data(), static_cast<std::size_t>(size_)}; }
+  std::span<const T> span() const noexcept { return {data(), static_cast<std::size_t>(size_)}; }
+
+private:
+  std::int64_t size_ = 0;
+  detail::Buffer buffer_;
+};
+
+namespace detail {
+[[noreturn]] void throw_length(std::size_t given, std::int64_t expected);
+}
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void DeviceArray<T>::check(std::size_t given) const {
+  if (given != static_cast<std::size_t>(size_)) detail::throw_length(given, size_);
+}
+
+}  // namespace halocline::gpu

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Links and clover blocks in the order in which a device takes them, made on the host in double.
+///
+/// For every site of either parity the eight matrices that its hop needs: U_mu(x) for d = mu, and U_mu(x-mu)^dagger for
+/// d = 4 + mu, from other processes too. So a hop needs no halo of links and no matrix is turned round on the device,
+/// for twice the memory of the links. They are SU(3): boundary phases and hopping coefficients are kept apart, as
+/// factors.
+
+#include <array>
+#include <complex>
+#include <vector>
+
+#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/device/box.hpp"
+
+namespace halocline::qcd {
+class GaugeField;
+}
+
+namespace halocline::qcd::device {
+
+struct HostLinks {
+  Box box{};
+  /// [parity][direction 8][site][row][column][re, im]
+  std::vector<double> matrices;
+  /// Of direction d inside the box: the hopping coefficient c_mu.
+  std::array<double, 4> coefficient{1, 1, 1, 1};
+  /// Across the edge of the box in direction d: the boundary phase where that is the edge of the lattice (its conjugate
+  /// for d >= 4), else 1. To be multiplied by the coefficient.
+  std::array<std::complex<double>, 8> edge{};
+  double unitarity_violation = 0;  ///< GaugeField::unitarity_violation(), over all processes
+};
+/// @param gauge  ghosts filled. Collective: yes.
+HostLinks host_links(const Box& box, const GaugeField& gauge, const ActionParameters& action);
+
+/// 72 reals a site (clover/detail/kernels.hpp), `[parity][site][72]`: A and A^-1. Empty without a clover term.
+struct HostClover {
+  std::vector<double> blocks, inverse;
+};
+/// @throws Error  a singular block, on every rank. Collective: yes.
+HostClover host_clover(const Box& box, const GaugeField& gauge, const ActionParameters& action);
+
+}  // namespace halocline::qcd::device

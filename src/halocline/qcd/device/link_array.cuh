@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Links on a device, in 18, 12 or 8 reals.
+///
+/// 12 reals are the first two rows; the third is the conjugate of their cross product. 8 reals: row 0, a unit vector in
+/// C^3, as the five stereographic coordinates of a point of S^5; row 1 as the three of a point of S^3, in the frame
+/// that the complex reflection which carries the pole to row 0 makes of the other two axes. Each projection is from the
+/// pole that is farther away, so all numbers lie in [-1, 1] and no denominator is below one; which pole it was is the
+/// lowest bit of a number of each. There are no singular matrices.
+///
+/// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh.
+
+#include "halocline/qcd/device/host_data.hpp"
+#include "halocline/qcd/device/spinor_array.cuh"
+#include "halocline/qcd/su3.hpp"
+
+namespace halocline::qcd::device {
+
+/// For kernels: the links of the sites of one parity.
+template <class S, int reals>
+struct LinkReader {
+  using Real = RealOf<S>;
+  const typename Storage<S>::Word* data = nullptr;
+  int stride = 0;
+
+  /// The matrix of direction d at a site, in SU(3).
+  HALOCLINE_INLINE Su3<Real> load(int site, int d) const;
+};
+/// Hopping coefficients and boundary phases (HostLinks), in the arithmetic of the kernel.
+template <class Real>
+struct LinkFactors {
+  Real coefficient[4];
+  core::Complex<Real> edge[8];  ///< coefficient included
+  bool trivial_edge[8];         ///< the edge factor is the coefficient
+  bool unit[4];                 ///< the coefficient is one
+};
+
+template <class S>
+class DeviceLinks {
+public:
+  /// @param reals  18, 12 or 8
+  /// @throws InvalidArgument  other numbers, and 12 or 8 for links that are not unitary with determinant one (to 1e-12
+  ///                          for double, 1e-5 for others); on every rank. Collective: no.
+  DeviceLinks(ContextPtr context, const HostLinks& links, int reals);
+
+  int reals() const noexcept { return reals_; }
+  const ContextPtr& context() const noexcept { return context_; }
+  template <int r>
+  LinkReader<S, r> reader(int parity) const noexcept;
+  const LinkFactors<RealOf<S>>& factors() const noexcept { return factors_; }
+  static std::int64_t bytes(const Box& box, int reals);
+
+private:
+  ContextPtr context_;
+  int reals_;
+  LinkFactors<RealOf<S>> factors_;
+  gpu::DeviceArray<std::byte> memory_;
+};
+
+}  // namespace halocline::qcd::device
+
+#include "halocline/qcd/device/detail/link_access.cuh"

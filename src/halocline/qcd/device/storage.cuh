@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// How numbers of a device field are kept: double, float, or fixed point of 16 or 8 bits.
+///
+/// A fixed-point spinor has one float scale a site and column, the largest of its 24 reals, and each real is an integer
+/// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]), clover blocks
+/// have one a site. Arithmetic is in double for double fields and in float for all others. In options and reports the
+/// names are "double", "float", "half" and "quarter".
+
+#include <cstdint>
+#include <string>
+
+namespace halocline::qcd::device {
+
+struct Fixed16 {};
+struct Fixed8 {};
+
+template <class S>
+struct Storage;
+template <>
+struct Storage<double> {
+  using Real = double;
+  using Word = double;
+  static constexpr const char* name = "double";
+  static constexpr bool scaled = false;
+};
+template <>
+struct Storage<float> {
+  using Real = float;
+  using Word = float;
+  static constexpr const char* name = "float";
+  static constexpr bool scaled = false;
+};
+template <>
+struct Storage<Fixed16> {
+  using Real = float;
+  using Word = std::int16_t;
+  static constexpr const char* name = "half";
+  static constexpr bool scaled = true;
+  static constexpr float largest = 32767.0f;
+};
+template <>
+struct Storage<Fixed8> {
+  using Real = float;
+  using Word = std::int8_t;
+  static constexpr const char* name = "quarter";
+  static constexpr bool scaled = true;
+  static constexpr float largest = 127.0f;
+};
+/// The number type that a kernel computes in.
+template <class S>
+using RealOf = typename Storage<S>::Real;
+
+}  // namespace halocline::qcd::device
