@@ -10,7 +10,7 @@ set(halocline_fortran_folder ${CMAKE_INSTALL_DATADIR}/halocline/fortran)
 foreach(room ${halocline_rooms})
   list(APPEND halocline_installed halocline_${room})
   install(DIRECTORY ${halocline_source_root}/halocline/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/halocline
-          COMPONENT cpp FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+          COMPONENT cpp FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cuh")
   file(GLOB halocline_modules CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.f90)
   install(FILES ${halocline_modules} DESTINATION ${halocline_fortran_folder} COMPONENT cpp)
 endforeach()
