@@ -24,26 +24,27 @@ template <class Real, class Load>
 HALOCLINE_INLINE wilson::Spinor<Real> multiply_block(const Load& load, const wilson::Spinor<Real>& in) {
   using core::Complex;
   wilson::Spinor<Real> out;
-#pragma GCC unroll 2
+  HALOCLINE_UNROLLED(2)
   for (int chirality = 0; chirality < 2; ++chirality) {
     const int base = 36 * chirality;
     Complex<Real> v[6];
     Complex<Real> sum[6];
-#pragma GCC unroll 6
+    HALOCLINE_UNROLLED(6)
     for (int k = 0; k < 6; ++k) {
       v[k] = in.at[k % 3][2 * chirality + k / 3];
       sum[k] = load(base + k) * v[k];
     }
-#pragma GCC unroll 6
-    for (int row = 1; row < 6; ++row)
-#pragma GCC unroll 6
+    HALOCLINE_UNROLLED(6)
+    for (int row = 1; row < 6; ++row) {
+      HALOCLINE_UNROLLED(6)
       for (int column = 0; column < row; ++column) {
         const int place = base + below_diagonal(row, column);
         const Complex<Real> a{load(place), load(place + 1)};
         core::multiply_add(sum[row], a, v[column]);
         core::conj_multiply_add(sum[column], a, v[row]);
       }
-#pragma GCC unroll 6
+    }
+    HALOCLINE_UNROLLED(6)
     for (int k = 0; k < 6; ++k) out.at[k % 3][2 * chirality + k / 3] = sum[k];
   }
   return out;

@@ -9,7 +9,8 @@
 ///     spins; project() below does it from any loader of spinor components;
 ///   - `Complex<Real> link<d>(row, column)`: U_mu(x) for d = mu, U_mu(x-mu)^dagger for d = 4 + mu, with the boundary
 ///     phase and the hopping coefficient c_mu in it;
-///   - optionally `complete<d>(product)`: makes good what link() left out of the third row of the product.
+///   - optionally `complete<d>(product)`: makes good what link() left out of the third row of the product;
+///   - optionally `weigh<d>(product)`: multiplies a row of the product by what link() left out of all of it.
 ///
 /// Flops a site: 8 directions x (12 projection + 132 product + 24 sum), less 24 for the first sum, = 1320.
 /// Reals a site read: 8 x (24 spinor + 18 links), written 24.
@@ -36,7 +37,7 @@ template <int mu, int sign, class Real, class Load>
 HALOCLINE_INLINE HalfSpinor<Real> project(const Load& load) {
   constexpr int turn = sign > 0 ? 0 : 2;
   HalfSpinor<Real> h;
-#pragma GCC unroll 3
+  HALOCLINE_UNROLLED(3)
   for (int colour = 0; colour < 3; ++colour) {
     h.at[colour][0] = load(colour, 0) + times_i_to<gamma[mu].power[0] + turn>(load(colour, gamma[mu].column[0]));
     h.at[colour][1] = load(colour, 1) + times_i_to<gamma[mu].power[1] + turn>(load(colour, gamma[mu].column[1]));
@@ -68,11 +69,11 @@ HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (
 template <int d, int sign, class Real, class Accessor>
 HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor) {
   const HalfSpinor<Real> h = accessor.template half<d, sign>();
-#pragma GCC unroll 3
+  HALOCLINE_UNROLLED(3)
   for (int row = 0; row < 3; ++row) {
     const Complex<Real> u = accessor.template link<d>(row, 0);
     Complex<Real> chi[2] = {u * h.at[0][0], u * h.at[0][1]};
-#pragma GCC unroll 2
+    HALOCLINE_UNROLLED(2)
     for (int column = 1; column < 3; ++column) {
       const Complex<Real> v = accessor.template link<d>(row, column);
       core::multiply_add(chi[0], v, h.at[column][0]);
@@ -80,6 +81,7 @@ HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor)
     }
     if constexpr (requires { accessor.template complete<d>(chi); })
       if (row == 2) accessor.template complete<d>(chi);
+    if constexpr (requires { accessor.template weigh<d>(chi); }) accessor.template weigh<d>(chi);
     reconstruct<d % 4, sign, d == 0>(sum.at[row], chi);
   }
 }
