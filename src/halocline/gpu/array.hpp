@@ -15,9 +15,13 @@
 namespace halocline::gpu {
 
 namespace detail {
-enum class Memory { device, pinned };
+/// `shareable` is device memory that other processes can map (detail/shared_memory.hpp).
+enum class Memory { device, pinned, shareable };
 
-/// Bytes of one kind of memory, freed at the end. Move-only.
+/// size * item. @throws InvalidArgument  a negative size, or one that no memory holds
+std::size_t bytes_of(std::int64_t size, std::size_t item);
+
+/// Bytes of one kind of memory, freed at the end; work that uses them must be done by then. Move-only.
 class Buffer {
 public:
   Buffer() = default;
@@ -25,7 +29,7 @@ public:
   Buffer(const Device& device, Memory kind, std::size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept
-      : runtime_(std::move(other.runtime_)),
+      : runtime_(std::exchange(other.runtime_, nullptr)),
         kind_(other.kind_),
         data_(std::exchange(other.data_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)) {}
@@ -48,15 +52,16 @@ private:
 };
 }  // namespace detail
 
-/// `size` numbers in device memory, 256-byte aligned, contents unspecified at first. Not to be read by the host but
-/// through copies.
+/// `size` numbers in device memory, 256-byte aligned, contents unspecified at first (the host executor fills them with
+/// NaNs). Not to be read by the host but through copies.
+/// @throws InvalidArgument  of the constructor: a negative size; core::Error  out of memory
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class DeviceArray {
 public:
   DeviceArray() = default;
   DeviceArray(const Device& device, std::int64_t size)
-      : size_(size), buffer_(device, detail::Memory::device, static_cast<std::size_t>(size) * sizeof(T)) {}
+      : size_(size), buffer_(device, detail::Memory::device, detail::bytes_of(size, sizeof(T))) {}
 
   T* data() noexcept { return reinterpret_cast<T*>(buffer_.data()); }
   const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }
@@ -81,13 +86,14 @@ private:
 };
 
 /// `size` numbers in page-locked host memory that the device can read and write as well. Zero at first.
+/// @throws as DeviceArray
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class PinnedArray {
 public:
   PinnedArray() = default;
   PinnedArray(const Device& device, std::int64_t size)
-      : size_(size), buffer_(device, detail::Memory::pinned, static_cast<std::size_t>(size) * sizeof(T)) {}
+      : size_(size), buffer_(device, detail::Memory::pinned, detail::bytes_of(size, sizeof(T))) {}
 
   T* data() noexcept { return reinterpret_cast<T*>(buffer_.data()); }
   const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }

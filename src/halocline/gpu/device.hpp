@@ -3,10 +3,12 @@
 /// @file
 /// The device that runs kernels: a GPU, or the host executor that stands in for one.
 ///
-/// A `Device` is a value that is cheap to copy; all copies share one state. What differs between a GPU and the host
-/// executor is behind detail::Runtime, so that memory, streams, graphs and copies (stream.hpp, array.hpp) are one code.
-/// The host executor keeps device memory in host memory and runs the functors of launch.cuh thread by thread, in order,
-/// when they are launched: for tests of index logic, packing and halo order on machines without a GPU, never for speed.
+/// A `Device` is a value that is cheap to copy; all copies share one state. A process may hold several, of one GPU or
+/// of several: the calling thread's own current device is the same after a call as before it. What differs between a
+/// GPU and the host executor is behind detail::Runtime, so that memory, streams, graphs and copies (stream.hpp,
+/// array.hpp) are one code. The host executor keeps device memory in host memory and runs the functors of launch.cuh
+/// thread by thread, in order, when they are launched: for tests of index logic, packing and halo order on machines
+/// without a GPU, never for speed.
 ///
 /// Every failing call becomes a core::Error that names the call, the kernel or size it was about, and the device.
 
@@ -14,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace halocline::gpu {
@@ -37,10 +40,10 @@ struct Properties {
   int driver = 0, runtime = 0;               ///< versions as CUDA counts them: 13000 is 13.0
 };
 
-/// Memory of a device [bytes].
+/// Memory of a device, and of the machine for the host executor [bytes].
 struct MemoryUse {
   std::int64_t free = 0, total = 0;
-  std::int64_t ours = 0;       ///< allocated through this state now
+  std::int64_t ours = 0;       ///< device memory allocated through this state now
   std::int64_t most_ours = 0;  ///< the largest that was
 };
 
@@ -75,6 +78,7 @@ public:
 
   /// For the classes of this room.
   detail::Runtime& runtime() const noexcept { return *runtime_; }
+  const std::shared_ptr<detail::Runtime>& shared_runtime() const noexcept { return runtime_; }
   friend bool operator==(const Device& a, const Device& b) noexcept { return a.runtime_ == b.runtime_; }
 
 private:

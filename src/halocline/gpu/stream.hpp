@@ -5,11 +5,17 @@
 ///
 /// On the host executor everything runs when it is enqueued, so events are always done. A graph is recorded there as
 /// the list of calls that were made between begin_capture() and end_capture(), and run again in that order.
+///
+/// Another stream takes part in a capture from the moment that it waits for an event recorded in it; the first stream
+/// must have waited for an event of the other before end_capture(). An event recorded during a capture is done when the
+/// latest launch of the graph is, for the host that asks: it is recorded again behind each launch.
+///
+/// What fails on a GPU is found out later: at the next synchronisation, whose error names the kernel launched last.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 
 #include "halocline/gpu/device.hpp"
 
@@ -17,7 +23,23 @@ namespace halocline::gpu {
 
 class Graph;
 
-/// A point in a stream.
+namespace detail {
+struct EventState;
+struct Recording;
+
+/// The name of a kernel, cut to what fits, so that keeping it costs no allocation.
+class KernelName {
+public:
+  KernelName() = default;
+  explicit KernelName(const char* name) noexcept;
+  const char* text() const noexcept { return text_; }
+
+private:
+  char text_[64] = "";
+};
+}  // namespace detail
+
+/// A point in a stream. Move-only.
 class Event {
 public:
   /// @param timing  elapsed() will be asked
@@ -26,21 +48,23 @@ public:
   Event(Event&&) noexcept;
   Event& operator=(Event&&) noexcept;
 
-  bool done() const;  ///< everything before the point has run; true before the first record
-  void wait() const;  ///< blocks the host until then
+  /// Everything before the point has run; true before the first record. @throws core::Error  its failure
+  bool done() const;
+  /// Blocks the host until then. @throws core::Error  its failure
+  void wait() const;
   /// Seconds between two recorded points. Both must be of timing events and done. The host executor has none: 0.
   static double elapsed(const Event& begin, const Event& end);
 
 private:
   friend class Stream;
-  Device device_;
-  void* handle_ = nullptr;
+  std::shared_ptr<detail::EventState> state_;
 };
 
 /// A queue of work, in order. Move-only.
 class Stream {
 public:
-  explicit Stream(const Device& device);
+  /// @param urgent  its kernels go before those of other streams where both could start
+  explicit Stream(const Device& device, bool urgent = false);
   ~Stream();
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
@@ -59,11 +83,18 @@ public:
   void copy_on_device(void* to, const void* from, std::size_t bytes);
   void set_zero(void* device, std::size_t bytes);
 
+  /// Sets a number in device memory (a neighbour's too) after all that was enqueued before has been written.
+  void write_value(std::uint64_t* address, std::uint64_t value);
+  /// The stream goes on when the number in device memory is at least `value`. @param time_limit  [s] on the host
+  /// executor, which throws core::Error after it; a GPU's stream waits for ever
+  void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit);
+
   /// Runs `action` on the host when the stream comes to it; the stream goes on after it. It must not call CUDA, and
   /// must not throw. During a capture it becomes part of the graph.
   void call_on_host(std::function<void()> action);
 
-  /// Between the two, what is enqueued here is recorded instead of run. @throws core::Error  for what cannot be
+  /// Between the two, what is enqueued here is recorded instead of run. @throws core::Error  for what cannot be;
+  /// InvalidArgument  begin within a capture, end without one, a launch of a graph within one
   void begin_capture();
   Graph end_capture();
   bool capturing() const noexcept;
@@ -73,14 +104,21 @@ public:
   void* handle() const noexcept { return handle_; }
   /// For launch.cuh on the host executor: runs the action now, or records it.
   void enqueue_on_host_executor(std::function<void()> action);
+  /// For launch.cuh: the kernel to name when something fails.
+  void note_kernel(const char* name) noexcept { kernel_ = detail::KernelName(name); }
 
 private:
+  template <class Action>
+  void perform(Action action);
+
   Device device_;
   void* handle_ = nullptr;
-  std::unique_ptr<Graph> recording_;
+  detail::KernelName kernel_;
+  std::shared_ptr<detail::Recording> recording_;
 };
 
-/// Recorded work. Refers to the memory that it was recorded with, which must still be there when it is launched.
+/// Recorded work. Refers to the memory that it was recorded with, which must still be there when it is launched. Its
+/// end waits for its last launch where that runs functions on the host. Move-only.
 class Graph {
 public:
   ~Graph();
@@ -89,8 +127,8 @@ public:
 
 private:
   friend class Stream;
-  explicit Graph(const Device& device);
   struct State;
+  explicit Graph(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -3,12 +3,19 @@
 /// @file
 /// Sums over sites in a fixed order: the same bits every run and for every choice of the tuner.
 ///
-/// A block takes `sum_block` consecutive sites of one column; its threads' values are added along a fixed tree, and the
-/// sums of the blocks, in the order of their numbers, by a fixed tree again. The order depends on the number of sites
-/// alone. Values are added in double.
+/// The halving tree of 2^k values adds the upper half to the lower, element by element, until one is left. A block
+/// takes `sum_block` = 256 consecutive sites of one column, zeros where there are no more sites; each 32 of them are
+/// added along the halving tree, and so are the 8 sums of these. Of the sums of the blocks, in the order of their
+/// numbers, the i-th, (i + 256)-th, ... are added one after the other, and the 256 numbers that this gives as those of
+/// a block. So the order depends on the number of sites alone, and is the same on a GPU and on the host executor. All
+/// is in double.
 ///
-/// A functor has `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&values)[N]) const`,
-/// which does the work of one site (updates of vectors, the hop) and gives what is to be added.
+/// On a GPU one kernel does it: the block that is done last adds the sums of the blocks. Cost beside the functor: 8 N
+/// bytes a block and column, written and read once.
+///
+/// A functor is as for launch.cuh, without hooks, has blocks of 256 threads (max_threads is not asked), and has
+/// `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&values)[N]) const`, which does the
+/// work of one site (updates of vectors, the hop) and gives what is to be added.
 
 #include <cstdint>
 #include <span>
@@ -21,27 +28,36 @@ namespace halocline::gpu {
 inline constexpr int sum_block = 256;
 
 /// Where sums arrive: `[sum][column]` doubles in pinned memory, and the scratch of their making. Reused from call to
-/// call; one set of sums may be under way at a time.
+/// call; one set of sums may be under way at a time, on one stream.
 class SumBuffer {
 public:
-  /// @param sums  most sums at a time, 1 to 16; @param sites  most sites; @param columns  of the vectors
+  /// @param sums  most sums at a time, 1 to 16; @param sites  most sites; @param columns  of the vectors, 1 to 32
+  /// @throws InvalidArgument  numbers beyond these
   SumBuffer(const Device& device, int sums, std::int64_t sites, int columns);
+  ~SumBuffer();
+  SumBuffer(SumBuffer&& other) noexcept;
+  SumBuffer& operator=(SumBuffer&& other) noexcept;
 
   int columns() const noexcept { return columns_; }
-  /// Enqueues the way of the first `sums` sums to the host. Called once after the launches that make them.
+  /// Enqueues the way of the first `sums` sums to the host. Called once after the launches that make them; recorded in
+  /// a graph, it happens at each launch of the graph.
   void fetch(Stream& stream, int sums);
-  /// Blocks until they are there: [sum][column], alive until the next fetch().
+  /// Blocks until they are there: [sum][column], alive until the next fetch(). @throws core::Error  the failure of what
+  /// was enqueued before; InvalidArgument  without a fetch()
   std::span<const double> wait();
 
   /// For launch_sum.
   double* partial(int sum) noexcept;  ///< [block][column] of one sum, in device memory
-  double* total() noexcept;           ///< [sum][column], in device memory
+  double* total(int sum) noexcept;    ///< [column] of one sum, in device memory
+  unsigned* finished() noexcept;      ///< [column], in device memory: blocks that are done, zero between launches
+  int sums() const noexcept { return sums_; }
   std::int64_t most_blocks() const noexcept { return most_blocks_; }
 
 private:
   int sums_, columns_;
   std::int64_t most_blocks_;
   DeviceArray<double> partial_, total_;
+  DeviceArray<unsigned> finished_;
   PinnedArray<double> arrived_;
   Event fetched_;
   int awaited_ = 0;
@@ -54,7 +70,8 @@ inline namespace by_host_compiler {
 #endif
 
 /// Runs the functor for all sites and columns, and adds its N values: they become sums first ... first + N - 1 of the
-/// buffer. Does not wait. @throws  as launch
+/// buffer. N is 1 to 8. Does not wait.
+/// @throws InvalidArgument  more sites or sums than the buffer was made for, another number of columns; as launch
 template <int N, class Functor>
 void launch_sum(Stream& stream, const char* name, std::int64_t sites, int columns, SumBuffer& sums, int first,
                 const Functor& functor);

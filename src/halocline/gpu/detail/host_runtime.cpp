@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The host executor: device memory is host memory, and everything runs when it is enqueued.
+///
+/// Fresh device memory is filled with bytes 0xff, which are NaNs, so that a kernel that counts on zeros is found out.
+/// Memory that other processes may map is a POSIX segment of its own under a name, which is the handle; the name goes
+/// when the owner seals or frees the memory.
+
+#include "halocline/gpu/detail/runtime.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/pause.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace halocline::gpu::detail {
+namespace {
+
+constexpr std::align_val_t alignment{256};
+
+[[noreturn]] void refuse(const char* call, int error, std::uint64_t bytes) {
+  std::string hint;
+  if (error == ENOSPC) hint = "; enlarge /dev/shm (in a container: --shm-size)";
+  if (error == ENOENT) hint = "; the processes do not see the same /dev/shm, or the memory was freed or sealed";
+  throw core::Error("host executor: shareable memory of " + std::to_string(bytes) + " bytes: " + call + ": " +
+                    std::generic_category().message(error) + hint);
+}
+
+/// A file descriptor, closed at the end.
+struct File {
+  explicit File(int given) noexcept : descriptor(given) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  int descriptor;
+};
+
+std::byte* map_file(const File& file, std::size_t bytes) {
+  void* const begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor, 0);
+  if (begin == MAP_FAILED) refuse("mmap", errno, bytes);
+  return static_cast<std::byte*>(begin);
+}
+
+class HostRuntime final : public Runtime {
+public:
+  HostRuntime() : Runtime(Backend::host, of_this_host(), "host executor") {}
+  ~HostRuntime() override {
+    for (const auto& [data, name] : names_) shm_unlink(name.c_str());
+  }
+
+  MemoryHandle export_memory(const std::byte* data, std::size_t bytes) override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = names_.find(data);
+    if (found == names_.end())
+      throw core::InvalidArgument("host executor: memory that is not shareable, or sealed already, has no handle");
+    MemoryHandle handle;
+    std::snprintf(handle.where.data(), handle.where.size(), "%s", found->second.c_str());
+    handle.bytes = bytes;
+    handle.process = process_key();
+    handle.address = reinterpret_cast<std::uintptr_t>(data);
+    handle.backend = static_cast<std::int32_t>(Backend::host);
+    return handle;
+  }
+
+  void seal_memory(const std::byte* data) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = names_.find(data);
+    if (found == names_.end()) return;
+    shm_unlink(found->second.c_str());
+    names_.erase(found);
+  }
+
+  std::byte* open_memory(const MemoryHandle& handle) override {
+    if (handle.backend != static_cast<std::int32_t>(Backend::host))
+      throw core::InvalidArgument("host executor: the neighbour's memory is that of a GPU; let all processes have the "
+                                  "same kind of device");
+    if (handle.process == process_key()) return reinterpret_cast<std::byte*>(handle.address);
+    const File file(shm_open(handle.where.data(), O_RDWR, 0));
+    if (file.descriptor < 0) refuse("shm_open", errno, handle.bytes);
+    struct stat status = {};
+    if (fstat(file.descriptor, &status) != 0) refuse("fstat", errno, handle.bytes);
+    if (static_cast<std::uint64_t>(status.st_size) < handle.bytes) refuse("shm_open", ENOENT, handle.bytes);
+    return map_file(file, handle.bytes);
+  }
+
+  void close_memory(const MemoryHandle& handle, std::byte* data) noexcept override {
+    if (data != nullptr && handle.process != process_key()) munmap(data, handle.bytes);
+  }
+
+  void synchronize(const char*) override {}
+  void* create_stream(bool) override { return nullptr; }
+  void destroy_stream(void*) noexcept override {}
+  void synchronize_stream(void*, const char*) override {}
+  void copy(void* to, const void* from, std::size_t bytes, Copy, void*) override { std::memmove(to, from, bytes); }
+  void set_zero(void* data, std::size_t bytes, void*) override { std::memset(data, 0, bytes); }
+  void call_on_host(void (*function)(void*), void* data, void*) override { function(data); }
+
+  void write_value(std::uint64_t* address, std::uint64_t value, void*) override {
+    std::atomic_ref(*address).store(value, std::memory_order_release);
+  }
+
+  void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void*) override {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const std::atomic_ref<std::uint64_t> number(*const_cast<std::uint64_t*>(address));
+    for (int looks = 1; number.load(std::memory_order_acquire) < value; ++looks) {
+      core::pause();
+      if (looks % 256 != 0) continue;
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > time_limit)
+        throw core::Error("host executor: a stream has waited " + std::to_string(time_limit) +
+                          " s for a number in device memory to become " + std::to_string(value) + "; it is " +
+                          std::to_string(number.load()));
+      std::this_thread::yield();
+    }
+  }
+
+  void launch(const KernelLaunch& launch) override {
+    throw core::Error(std::string("host executor: asked to launch the CUDA kernel ") + launch.name);
+  }
+
+  void* create_event(bool) override { return nullptr; }
+  void destroy_event(void*) noexcept override {}
+  void record_event(void*, void*) override {}
+  void wait_in_stream(void*, void*) override {}
+  bool event_done(void*, const char*) override { return true; }
+  void wait_event(void*, const char*) override {}
+  double elapsed(void*, void*) override { return 0; }
+
+  void begin_capture(void*) override {}
+  void* end_capture(void*, bool) override { return nullptr; }
+  void destroy_graph(void*) noexcept override {}
+  void launch_graph(void*, void*) override {}
+
+protected:
+  std::byte* try_allocate(Memory kind, std::size_t bytes) override {
+    std::int64_t free = 0, total = 0;
+    measure_memory(free, total);
+    if (bytes > static_cast<std::uint64_t>(total)) return nullptr;  // Linux would promise it, and kill later
+    if (kind == Memory::shareable) return make_segment(bytes);
+    auto* const data = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+    if (data != nullptr) std::memset(data, kind == Memory::pinned ? 0 : 0xff, bytes);
+    return data;
+  }
+
+  void free(Memory kind, std::byte* data, std::size_t bytes) noexcept override {
+    if (kind == Memory::shareable) {
+      seal_memory(data);
+      munmap(data, bytes);
+    } else {
+      ::operator delete(data, alignment);
+    }
+  }
+
+  void measure_memory(std::int64_t& free, std::int64_t& total) const override {
+    const std::int64_t page = sysconf(_SC_PAGESIZE);
+    free = page * static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES));
+    total = page * static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES));
+  }
+
+private:
+  static Properties of_this_host() {
+    Properties host;
+    host.name = "host executor";
+    return host;
+  }
+
+  std::byte* make_segment(std::size_t bytes) {
+    auto draw = static_cast<unsigned long long>(std::chrono::steady_clock::now().time_since_epoch().count());
+    for (int attempt = 0; attempt < 100; ++attempt, ++draw) {
+      char name[64];
+      std::snprintf(name, sizeof name, "/halocline-%lld-%llx", static_cast<long long>(getpid()), draw);
+      const File file(shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR));
+      if (file.descriptor < 0 && errno == EEXIST) continue;
+      if (file.descriptor < 0) refuse("shm_open", errno, bytes);
+      try {
+        if (ftruncate(file.descriptor, static_cast<off_t>(bytes)) != 0) refuse("ftruncate", errno, bytes);
+        int error = 0;
+        do {
+          error = posix_fallocate(file.descriptor, 0, static_cast<off_t>(bytes));
+        } while (error == EINTR);
+        if (error != 0) refuse("posix_fallocate", error, bytes);
+        std::byte* const data = map_file(file, bytes);
+        std::memset(data, 0xff, bytes);
+        const std::scoped_lock lock(mutex_);
+        names_.emplace(data, name);
+        return data;
+      } catch (...) {
+        shm_unlink(name);
+        throw;
+      }
+    }
+    refuse("shm_open", EEXIST, bytes);
+  }
+
+  std::mutex mutex_;
+  std::map<const std::byte*, std::string> names_;  // of segments that others may still open
+};
+
+}  // namespace
+
+std::shared_ptr<Runtime> make_host_runtime() { return std::make_shared<HostRuntime>(); }
+
+}  // namespace halocline::gpu::detail

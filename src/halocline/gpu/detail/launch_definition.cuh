@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// launch() of launch.cuh: the CUDA kernel and the loops of the host executor, beside each other.
+
+#include <cstddef>
+#include <type_traits>
+
+#include "halocline/core/device.hpp"
+#include "halocline/gpu/launch.cuh"
+
+#if defined(__CUDACC__)
+#include "halocline/gpu/detail/runtime.hpp"
+#endif
+
+namespace halocline::gpu {
+namespace detail {
+
+/// Blocks along each axis.
+struct Blocks {
+  unsigned x, y, z;
+  std::int64_t all() const noexcept { return std::int64_t{x} * y * z; }
+};
+
+/// @returns no blocks for an empty extent
+/// @throws InvalidArgument  a negative extent, a block beyond max_threads or the limits of every GPU, too many blocks
+Blocks plan_launch(const Stream& stream, const char* name, const Extent& extent, const Block& block, int max_threads);
+
+/// For launches that a C++ compiler has compiled. @throws core::Error  on a GPU's stream
+void require_host_executor(const Stream& stream, const char* name);
+
+}  // namespace detail
+
+#if defined(__CUDACC__)
+inline namespace by_nvcc {
+#else
+inline namespace by_host_compiler {
+#endif
+namespace detail_of_launch {
+
+template <class Functor>
+constexpr int max_threads() {
+  if constexpr (requires { Functor::max_threads; })
+    return Functor::max_threads;
+  else
+    return 256;
+}
+
+/// 0 where the functor does not say: then the compiler is not bound.
+template <class Functor>
+constexpr int min_blocks() {
+  if constexpr (requires { Functor::min_blocks; })
+    return Functor::min_blocks;
+  else
+    return 0;
+}
+
+template <class Functor>
+inline constexpr bool begins =
+    requires(const Functor& functor, const BlockPoint& block) { functor.begin_block(block); };
+template <class Functor>
+inline constexpr bool ends = requires(const Functor& functor, const BlockPoint& block) { functor.end_block(block); };
+
+template <class Functor>
+constexpr void check_functor() {
+  static_assert(std::is_trivially_copyable_v<Functor>, "a functor goes to the device as bytes");
+  static_assert(sizeof(Functor) <= 4000,
+                "a functor is passed as a parameter of a kernel, of which there are 4096 bytes");
+  static_assert(max_threads<Functor>() >= 1 && max_threads<Functor>() <= 1024, "a block has 1 to 1024 threads");
+}
+
+template <class Functor>
+void run_on_host(const Functor& functor, const Extent& extent, const Block& block, const detail::Blocks& blocks) {
+  for (unsigned bz = 0; bz < blocks.z; ++bz)
+    for (unsigned by = 0; by < blocks.y; ++by)
+      for (unsigned bx = 0; bx < blocks.x; ++bx) {
+        [[maybe_unused]] const BlockPoint at{bx, static_cast<int>(by), static_cast<int>(bz), blocks.all()};
+        if constexpr (begins<Functor>)
+          if (!functor.begin_block(at)) continue;
+        for (int tz = 0; tz < block.z; ++tz)
+          for (int ty = 0; ty < block.y; ++ty)
+            for (int tx = 0; tx < block.x; ++tx) {
+              const std::int64_t x = std::int64_t{bx} * block.x + tx;
+              const std::int64_t y = std::int64_t{by} * block.y + ty, z = std::int64_t{bz} * block.z + tz;
+              if (x < extent.x && y < extent.y && z < extent.z)
+                functor(Point{x, static_cast<int>(y), static_cast<int>(z)});
+            }
+        if constexpr (ends<Functor>) functor.end_block(at);
+      }
+}
+
+#if defined(__CUDACC__)
+/// One thread a point. A block that waits for others or tells them does so by its first thread: what begin_block has
+/// seen holds for all threads after the barrier, and end_block comes after each thread has made its own writes visible
+/// to the machine, before the barrier.
+template <class Functor>
+__global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
+    run_functor(const __grid_constant__ Functor functor, const __grid_constant__ Extent extent) {
+  const std::int64_t x = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::int64_t y = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  const std::int64_t z = std::int64_t{blockIdx.z} * blockDim.z + threadIdx.z;
+  [[maybe_unused]] const BlockPoint at{blockIdx.x, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z),
+                                       std::int64_t{gridDim.x} * gridDim.y * gridDim.z};
+  [[maybe_unused]] const bool first = threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
+  if constexpr (begins<Functor>) {
+    __shared__ bool go;
+    if (first) go = functor.begin_block(at);
+    __syncthreads();
+    if (!go) return;  // all threads of the block alike
+  }
+  if (x < extent.x && y < extent.y && z < extent.z) functor(Point{x, static_cast<int>(y), static_cast<int>(z)});
+  if constexpr (ends<Functor>) {
+    __threadfence_system();
+    __syncthreads();
+    if (first) functor.end_block(at);
+  }
+}
+#endif
+
+}  // namespace detail_of_launch
+
+template <class Functor>
+void launch(Stream& stream, const char* name, const Extent& extent, const Block& block, const Functor& functor) {
+  using namespace detail_of_launch;
+  check_functor<Functor>();
+  const detail::Blocks blocks = detail::plan_launch(stream, name, extent, block, max_threads<Functor>());
+  if (blocks.all() == 0) return;
+  stream.note_kernel(name);
+#if defined(__CUDACC__)
+  if (stream.device().on_gpu()) {
+    void* arguments[] = {const_cast<Functor*>(&functor), const_cast<Extent*>(&extent)};
+    stream.device().runtime().launch(
+        {name,
+         reinterpret_cast<const void*>(&run_functor<Functor>),
+         {blocks.x, blocks.y, blocks.z},
+         {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)},
+         block.carveout,
+         arguments,
+         stream.handle()});
+    return;
+  }
+#else
+  detail::require_host_executor(stream, name);
+#endif
+  if (stream.capturing())
+    stream.enqueue_on_host_executor([=] { run_on_host(functor, extent, block, blocks); });
+  else
+    run_on_host(functor, extent, block, blocks);
+}
+
+}  // namespace by_nvcc / by_host_compiler
+}  // namespace halocline::gpu

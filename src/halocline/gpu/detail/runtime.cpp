@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What both back ends share: the account of memory and its sentence.
+
+#include "halocline/gpu/detail/runtime.hpp"
+
+#include "halocline/core/error.hpp"
+
+#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace halocline::gpu::detail {
+namespace {
+
+const char* name_of(Memory kind) { return kind == Memory::pinned ? "pinned host memory" : "device memory"; }
+
+}  // namespace
+
+std::string amount(std::uint64_t bytes) {
+  const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 6) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[48];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+std::uint64_t process_key() noexcept {
+  // Numbers of processes are unique within a name space of them, and a container has one of its own.
+  struct stat status = {};
+  const std::uint64_t space = stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
+  return space << 32 ^ static_cast<std::uint64_t>(getpid());
+}
+
+std::byte* Runtime::allocate(Memory kind, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  std::byte* const data = try_allocate(kind, bytes);
+  if (data == nullptr) {
+    std::int64_t free = 0, total = 0;
+    measure_memory(free, total);
+    std::string sentence = description_ + ": out of memory: " + std::to_string(bytes) + " bytes (" + amount(bytes) +
+                           ") of " + name_of(kind) + " were asked for; ";
+    if (kind != Memory::pinned)
+      sentence += amount(static_cast<std::uint64_t>(free)) + " of " + amount(static_cast<std::uint64_t>(total)) +
+                  " are free, and this device object holds " + amount(static_cast<std::uint64_t>(ours_.load())) +
+                  "; take a smaller problem, fewer right-hand sides, or more devices";
+    else
+      sentence += "this device object holds " + amount(static_cast<std::uint64_t>(pinned_.load())) +
+                  " of it; the limit is the machine's (ulimit -l, or its memory)";
+    throw core::Error(sentence);
+  }
+  auto& account = kind == Memory::pinned ? pinned_ : ours_;
+  const std::int64_t now = account.fetch_add(static_cast<std::int64_t>(bytes)) + static_cast<std::int64_t>(bytes);
+  if (kind != Memory::pinned) {
+    std::int64_t most = most_ours_.load();
+    while (most < now && !most_ours_.compare_exchange_weak(most, now)) {
+    }
+  }
+  return data;
+}
+
+void Runtime::release(Memory kind, std::byte* data, std::size_t bytes) noexcept {
+  if (data == nullptr) return;
+  free(kind, data, bytes);
+  (kind == Memory::pinned ? pinned_ : ours_).fetch_sub(static_cast<std::int64_t>(bytes));
+}
+
+MemoryUse Runtime::memory() const {
+  MemoryUse use;
+  measure_memory(use.free, use.total);
+  use.ours = ours_.load();
+  use.most_ours = most_ours_.load();
+  return use;
+}
+
+}  // namespace halocline::gpu::detail

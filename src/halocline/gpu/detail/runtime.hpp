@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What a back end must be able to do, so that memory, streams and graphs are one code for a GPU and the host executor.
+///
+/// A stream, an event and a graph are opaque handles here; the host executor's are null, because everything runs when
+/// it is enqueued and Stream keeps its captures. Every member may be called by any thread and leaves the thread's
+/// current CUDA device as it was. A member that fails throws core::Error with the call, what it was about, and the
+/// device.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "halocline/gpu/array.hpp"
+#include "halocline/gpu/device.hpp"
+
+namespace halocline::gpu::detail {
+
+enum class Copy { to_device, to_host, on_device };
+
+/// One kernel launch; `function` is what nvcc makes of a __global__ function, `arguments` point to its parameters.
+struct KernelLaunch {
+  const char* name;
+  const void* function;
+  std::array<unsigned, 3> grid, block;
+  int carveout;  ///< [percent], -1 for the driver's choice
+  void** arguments;
+  void* stream;
+};
+
+/// How another process finds shareable memory: plain bytes, to be sent as they are.
+struct MemoryHandle {
+  std::array<char, 64> where{};  ///< CUDA's handle, or the name in the file system of shared memory
+  std::uint64_t bytes = 0;
+  std::uint64_t process = 0;  ///< that which owns it: there the memory is found at `address`
+  std::uint64_t address = 0;
+  std::int32_t ordinal = 0;  ///< of the device, as that process counts
+  std::int32_t backend = 0;
+};
+static_assert(std::is_trivially_copyable_v<MemoryHandle> && sizeof(MemoryHandle) == 96);
+
+class Runtime {
+public:
+  Runtime(Backend backend, Properties properties, std::string description)
+      : backend_(backend), properties_(std::move(properties)), description_(std::move(description)) {}
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  virtual ~Runtime() = default;
+
+  Backend backend() const noexcept { return backend_; }
+  const Properties& properties() const noexcept { return properties_; }
+  const std::string& description() const noexcept { return description_; }
+
+  /// 256-byte aligned; null for no bytes. @throws core::Error  out of memory
+  std::byte* allocate(Memory kind, std::size_t bytes);
+  void release(Memory kind, std::byte* data, std::size_t bytes) noexcept;
+  MemoryUse memory() const;
+
+  /// For data of allocate(Memory::shareable, ...).
+  virtual MemoryHandle export_memory(const std::byte* data, std::size_t bytes) = 0;
+  /// Nobody opens it from now on: what would outlive a killed process is removed.
+  virtual void seal_memory(const std::byte* data) noexcept = 0;
+  /// The memory of another process, or this one's own. @throws core::Error  it cannot be mapped here
+  virtual std::byte* open_memory(const MemoryHandle& handle) = 0;
+  virtual void close_memory(const MemoryHandle& handle, std::byte* data) noexcept = 0;
+
+  virtual void synchronize(const char* kernel) = 0;
+
+  virtual void* create_stream(bool urgent) = 0;
+  virtual void destroy_stream(void* stream) noexcept = 0;
+  virtual void synchronize_stream(void* stream, const char* kernel) = 0;
+  virtual void copy(void* to, const void* from, std::size_t bytes, Copy direction, void* stream) = 0;
+  virtual void set_zero(void* data, std::size_t bytes, void* stream) = 0;
+  virtual void call_on_host(void (*function)(void*), void* data, void* stream) = 0;
+  virtual void write_value(std::uint64_t* address, std::uint64_t value, void* stream) = 0;
+  virtual void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void* stream) = 0;
+  virtual void launch(const KernelLaunch& launch) = 0;
+
+  virtual void* create_event(bool timing) = 0;
+  virtual void destroy_event(void* event) noexcept = 0;
+  virtual void record_event(void* event, void* stream) = 0;
+  virtual void wait_in_stream(void* event, void* stream) = 0;
+  virtual bool event_done(void* event, const char* kernel) = 0;
+  virtual void wait_event(void* event, const char* kernel) = 0;
+  virtual double elapsed(void* begin, void* end) = 0;  ///< [s]
+
+  virtual void begin_capture(void* stream) = 0;
+  /// A graph ready to be launched. @param keep  false: the capture is given up, and nothing thrown; then null
+  virtual void* end_capture(void* stream, bool keep) = 0;
+  virtual void destroy_graph(void* graph) noexcept = 0;
+  virtual void launch_graph(void* graph, void* stream) = 0;
+
+protected:
+  /// Null where there is no memory left.
+  virtual std::byte* try_allocate(Memory kind, std::size_t bytes) = 0;
+  virtual void free(Memory kind, std::byte* data, std::size_t bytes) noexcept = 0;
+  virtual void measure_memory(std::int64_t& free, std::int64_t& total) const = 0;
+
+private:
+  Backend backend_;
+  Properties properties_;
+  std::string description_;
+  std::atomic<std::int64_t> ours_{0}, most_ours_{0}, pinned_{0};
+};
+
+std::shared_ptr<Runtime> make_host_runtime();
+
+/// The CUDA side (cuda_runtime.cu); compiled by a C++ compiler it says that it is not there.
+bool cuda_is_built() noexcept;
+std::string cuda_hindrance();
+std::vector<Properties> cuda_devices();
+std::shared_ptr<Runtime> make_cuda_runtime(int ordinal);
+
+/// A number that no other process of this machine has now.
+std::uint64_t process_key() noexcept;
+
+/// "12.5 GiB", for sentences.
+std::string amount(std::uint64_t bytes);
+
+}  // namespace halocline::gpu::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Device memory that the processes of one machine address together: who owns it, and who maps it.
+///
+/// On a GPU this is CUDA IPC, on the host executor POSIX shared memory. The owner sends handle() to its neighbours as
+/// plain bytes; when all have opened it, the owner may seal() the memory, so that a process that is killed afterwards
+/// leaves nothing behind. A handle that comes back to the process that made it gives the memory itself, through any
+/// Device of that process.
+
+#include <cstddef>
+#include <utility>
+
+#include "halocline/gpu/array.hpp"
+#include "halocline/gpu/detail/runtime.hpp"
+
+namespace halocline::gpu::detail {
+
+/// Device memory that others can map, 256-byte aligned, contents unspecified. Move-only.
+class SharedMemory {
+public:
+  SharedMemory() = default;
+  /// @param bytes  more than 0; a GPU gives multiples of 2 MiB, so one large piece is better than many small ones
+  /// @throws core::Error  out of memory, or the machine has none to share
+  /// Collective: no.
+  SharedMemory(const Device& device, std::size_t bytes);
+
+  std::byte* data() const noexcept { return buffer_.data(); }
+  std::size_t bytes() const noexcept { return buffer_.bytes(); }
+  /// @throws core::Error  this memory cannot be shared here (the reason is CUDA's); InvalidArgument  after seal()
+  MemoryHandle handle() const;
+  /// All who need it have opened the handle. Collective: no; the caller makes sure.
+  void seal() noexcept;
+
+private:
+  std::shared_ptr<Runtime> runtime_;
+  Buffer buffer_;
+};
+
+/// Memory of another process, or this one's, mapped here until the end of the object; the owner must not free it before
+/// that. Move-only.
+class MappedMemory {
+public:
+  MappedMemory() = default;
+  /// @throws core::Error  it cannot be mapped: the devices do not reach each other, or the processes share no memory
+  MappedMemory(const Device& device, const MemoryHandle& handle);
+  ~MappedMemory();
+  MappedMemory(MappedMemory&& other) noexcept
+      : runtime_(std::exchange(other.runtime_, nullptr)),
+        handle_(other.handle_),
+        data_(std::exchange(other.data_, nullptr)) {}
+  MappedMemory& operator=(MappedMemory&& other) noexcept {
+    std::swap(runtime_, other.runtime_);
+    std::swap(handle_, other.handle_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return data_ == nullptr ? 0 : handle_.bytes; }
+
+private:
+  std::shared_ptr<Runtime> runtime_;
+  MemoryHandle handle_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace halocline::gpu::detail

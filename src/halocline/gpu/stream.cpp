@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Streams over detail::Runtime, and the captures of the host executor.
+///
+/// A Recording is shared by the stream that began the capture, the streams that joined it, and the events recorded in
+/// it. On the host executor it holds the calls; on a GPU CUDA holds them, and it keeps what the graph refers to: the
+/// functions to be called on the host and the events to be recorded behind each launch.
+
+#include "halocline/gpu/stream.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/gpu/detail/runtime.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halocline::gpu {
+namespace detail {
+
+KernelName::KernelName(const char* name) noexcept {
+  std::strncpy(text_, name, sizeof text_ - 1);  // what is left of text_ is zero
+}
+
+struct EventState {
+  EventState(const Device& on, bool timed) : device(on), timing(timed), handle(on.runtime().create_event(timed)) {}
+  EventState(const EventState&) = delete;
+  EventState& operator=(const EventState&) = delete;
+  ~EventState() {
+    if (handle != nullptr) device.runtime().destroy_event(handle);
+  }
+
+  Device device;
+  bool timing;
+  void* handle;
+  bool recorded = false;  // outside a capture, or by a launch of the graph since
+  KernelName kernel;      // launched last before the point
+  std::weak_ptr<Recording> recording;
+};
+
+struct Recording {
+  bool open = true;
+  std::vector<std::function<void()>> calls;                       // of the host executor
+  std::vector<std::unique_ptr<std::function<void()>>> functions;  // that a GPU's graph calls
+  std::vector<std::shared_ptr<EventState>> events;
+};
+
+}  // namespace detail
+
+namespace {
+
+void require_same(const Device& one, const Device& other) {
+  if (!(one == other))
+    throw core::InvalidArgument("an event of " + other.describe() + " was given to a stream of " + one.describe() +
+                                "; both must be of one device object");
+}
+
+// What cudaLaunchHostFunc is given. The one that runs once deletes its function, a graph owns those of its own.
+void call_once(void* data) {
+  const std::unique_ptr<std::function<void()>> action(static_cast<std::function<void()>*>(data));
+  (*action)();
+}
+void call_often(void* data) { (*static_cast<std::function<void()>*>(data))(); }
+
+}  // namespace
+
+// --- events
+// -----------------------------------------------------------------------------------------------------------
+
+Event::Event(const Device& device, bool timing) : state_(std::make_shared<detail::EventState>(device, timing)) {}
+Event::~Event() = default;
+Event::Event(Event&&) noexcept = default;
+Event& Event::operator=(Event&&) noexcept = default;
+
+bool Event::done() const {
+  return !state_->recorded || state_->device.runtime().event_done(state_->handle, state_->kernel.text());
+}
+
+void Event::wait() const {
+  if (state_->recorded) state_->device.runtime().wait_event(state_->handle, state_->kernel.text());
+}
+
+double Event::elapsed(const Event& begin, const Event& end) {
+  if (!begin.state_->timing || !end.state_->timing)
+    throw core::InvalidArgument("the time between two events was asked for, and one of them was not made for it; "
+                                "construct both with timing = true");
+  require_same(begin.state_->device, end.state_->device);
+  if (!begin.state_->recorded || !end.state_->recorded)
+    throw core::InvalidArgument("the time between two events was asked for before both were recorded; record both");
+  return begin.state_->device.runtime().elapsed(begin.state_->handle, end.state_->handle);
+}
+
+// --- streams
+// ----------------------------------------------------------------------------------------------------------
+
+Stream::Stream(const Device& device, bool urgent) : device_(device), handle_(device.runtime().create_stream(urgent)) {}
+
+Stream::~Stream() {
+  if (recording_ != nullptr && recording_->open) {
+    recording_->open = false;
+    if (handle_ != nullptr) device_.runtime().end_capture(handle_, false);
+  }
+  if (handle_ != nullptr) device_.runtime().destroy_stream(handle_);
+}
+
+Stream::Stream(Stream&& other) noexcept
+    : device_(other.device_),
+      handle_(std::exchange(other.handle_, nullptr)),
+      kernel_(other.kernel_),
+      recording_(std::move(other.recording_)) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(handle_, other.handle_);
+  std::swap(kernel_, other.kernel_);
+  std::swap(recording_, other.recording_);
+  return *this;
+}
+
+bool Stream::capturing() const noexcept { return recording_ != nullptr && recording_->open; }
+
+void Stream::enqueue_on_host_executor(std::function<void()> action) {
+  if (capturing())
+    recording_->calls.push_back(std::move(action));
+  else
+    action();
+}
+
+/// Runs an action that enqueues on a GPU's stream, where CUDA captures by itself; on the host executor it is the work.
+template <class Action>
+void Stream::perform(Action action) {
+  if (!device_.on_gpu() && capturing())
+    recording_->calls.emplace_back(std::move(action));
+  else
+    action();
+}
+
+void Stream::synchronize() {
+  if (capturing())
+    throw core::InvalidArgument(
+        "a stream was told to wait for its work while it is captured; call end_capture() first");
+  device_.runtime().synchronize_stream(handle_, kernel_.text());
+}
+
+void Stream::record(Event& event) {
+  detail::EventState& state = *event.state_;
+  require_same(device_, state.device);
+  device_.runtime().record_event(state.handle, handle_);
+  state.kernel = kernel_;
+  state.recorded = !capturing();
+  state.recording.reset();
+  if (capturing()) {
+    state.recording = recording_;
+    recording_->events.push_back(event.state_);
+  }
+}
+
+void Stream::wait(const Event& event) {
+  detail::EventState& state = *event.state_;
+  require_same(device_, state.device);
+  const std::shared_ptr<detail::Recording> other = state.recording.lock();
+  const bool in_capture = other != nullptr && other->open;
+  if (!in_capture && !state.recorded) return;
+  if (capturing() && other != recording_)
+    throw core::InvalidArgument("a stream that is captured was told to wait for an event from outside of the capture; "
+                                "record the event within it, or wait before begin_capture()");
+  device_.runtime().wait_in_stream(state.handle, handle_);
+  if (in_capture) recording_ = other;
+}
+
+void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  perform([runtime = &device_.runtime(), device, host, bytes, stream = handle_] {
+    runtime->copy(device, host, bytes, detail::Copy::to_device, stream);
+  });
+}
+
+void Stream::copy_to_host(void* host, const void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  perform([runtime = &device_.runtime(), device, host, bytes, stream = handle_] {
+    runtime->copy(host, device, bytes, detail::Copy::to_host, stream);
+  });
+}
+
+void Stream::copy_on_device(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  perform([runtime = &device_.runtime(), to, from, bytes, stream = handle_] {
+    runtime->copy(to, from, bytes, detail::Copy::on_device, stream);
+  });
+}
+
+void Stream::set_zero(void* device, std::size_t bytes) {
+  if (bytes == 0) return;
+  perform(
+      [runtime = &device_.runtime(), device, bytes, stream = handle_] { runtime->set_zero(device, bytes, stream); });
+}
+
+void Stream::write_value(std::uint64_t* address, std::uint64_t value) {
+  perform([runtime = &device_.runtime(), address, value, stream = handle_] {
+    runtime->write_value(address, value, stream);
+  });
+}
+
+void Stream::wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit) {
+  perform([runtime = &device_.runtime(), address, value, time_limit, stream = handle_] {
+    runtime->wait_value(address, value, time_limit, stream);
+  });
+}
+
+void Stream::call_on_host(std::function<void()> action) {
+  if (!device_.on_gpu()) return enqueue_on_host_executor(std::move(action));
+  auto owned = std::make_unique<std::function<void()>>(std::move(action));
+  if (capturing()) {
+    device_.runtime().call_on_host(call_often, owned.get(), handle_);
+    recording_->functions.push_back(std::move(owned));
+  } else {
+    device_.runtime().call_on_host(call_once, owned.get(), handle_);
+    owned.release();  // call_once deletes it
+  }
+}
+
+// --- graphs
+// -----------------------------------------------------------------------------------------------------------
+
+struct Graph::State {
+  explicit State(const Device& on) : device(on) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (handle == nullptr) return;
+    if (launched) {
+      // The functions on the host go with this object. An error is reported at the stream's next synchronisation.
+      try {
+        finished->wait();
+      } catch (const core::Error&) {
+      }
+    }
+    device.runtime().destroy_graph(handle);
+  }
+
+  Device device;
+  void* handle = nullptr;
+  std::shared_ptr<detail::Recording> recording;
+  detail::KernelName kernel;
+  std::unique_ptr<Event> finished;  // only where functions are called on the host
+  bool launched = false;
+};
+
+Graph::Graph(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+void Stream::begin_capture() {
+  if (capturing())
+    throw core::InvalidArgument(
+        "begin_capture() was called on a stream that is captured already; call end_capture() first");
+  device_.runtime().begin_capture(handle_);
+  recording_ = std::make_shared<detail::Recording>();
+}
+
+Graph Stream::end_capture() {
+  if (!capturing())
+    throw core::InvalidArgument(
+        "end_capture() was called on a stream that is not captured; call begin_capture() first");
+  auto state = std::make_unique<Graph::State>(device_);
+  state->recording = std::exchange(recording_, nullptr);
+  state->recording->open = false;
+  state->kernel = kernel_;
+  state->handle = device_.runtime().end_capture(handle_, true);
+  if (state->handle != nullptr && !state->recording->functions.empty())
+    state->finished = std::make_unique<Event>(device_);
+  return Graph(std::move(state));
+}
+
+void Stream::launch(const Graph& graph) {
+  Graph::State& state = *graph.state_;
+  require_same(device_, state.device);
+  if (capturing())
+    throw core::InvalidArgument("a graph was launched on a stream that is captured; launch it after end_capture()");
+  if (device_.on_gpu()) {
+    device_.runtime().launch_graph(state.handle, handle_);
+    kernel_ = state.kernel;
+  } else {
+    for (const auto& call : state.recording->calls) call();
+  }
+  for (const auto& event : state.recording->events) {
+    // Unless the event has been recorded elsewhere since.
+    if (event->recording.lock() != state.recording) continue;
+    device_.runtime().record_event(event->handle, handle_);
+    event->recorded = true;
+  }
+  if (state.finished != nullptr) {
+    record(*state.finished);
+    state.launched = true;
+  }
+}
+
+}  // namespace halocline::gpu
