@@ -69,34 +69,42 @@ struct PolicyInfo {
   bool available;
   std::string reason;
 };
+/// All that there are, in the order above. Collective: yes.
 std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid);
 
 class FaceExchange {
 public:
-  /// @param face_bytes  shape (ndim,) [bytes] a message along each axis; 0 leaves it out
+  /// @param grid        of at most four axes
+  /// @param face_bytes  shape (ndim,) [bytes] a message along each axis; 0 leaves it out, and so is an axis of one
+  ///                    process that is not emulated
   /// @param policy      one of the names above; empty for the first available of remote-write, copy-engine, staged
   /// @throws InvalidArgument  an unknown or unavailable policy (says why, and lists the others), sizes that differ
-  /// between
-  ///                          neighbours; on every rank
-  /// Collective: yes.
+  ///                          between neighbours, an emulated axis of several processes; on every rank
+  /// Collective: yes. Cost: 2 to 4 buffers a face, in device memory, each rounded up to 256 bytes.
   FaceExchange(const Device& device, const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                std::string_view policy, const FaceExchangeOptions& options = {});
+  /// Waits for the device, and where neighbours map memory, some seconds for them to have let it go. Collective: no,
+  /// but what was posted should have been waited for by all.
   ~FaceExchange();
   FaceExchange(FaceExchange&&) noexcept;
+  FaceExchange& operator=(FaceExchange&&) noexcept;
 
   const std::string& policy() const noexcept;
+  const FaceExchangeOptions& options() const noexcept;
   bool active(comm::Face face) const noexcept;
   /// The packing kernel itself stores into neighbours and raises their flags.
   bool packs_remotely() const noexcept;
   /// The kernel that reads waits for the flags itself.
   bool waits_in_kernel() const noexcept;
 
-  /// Opens the next step. @throws core::Error  after an earlier failure. Collective: no.
+  /// Opens the next step. @throws core::Error  after an earlier failure, or while the stream is capturing: a step is
+  /// numbered when it is enqueued, so a recorded one could not be run twice. Collective: no.
   void begin(Stream& stream);
   /// Where this step's message of a face is written, device memory, 256-byte aligned.
   std::byte* outbox(comm::Face face) const noexcept;
   /// Where the message that arrives at a face is read.
   const std::byte* inbox(comm::Face face) const noexcept;
+  /// Of this step, for kernels that pack remotely or wait themselves; all null under other policies.
   FaceSignals signals() const noexcept;
   void post(Stream& stream);
   /// @throws core::Error  when a neighbour has not sent within the time limit: rank, face, step and policy are named

@@ -5,8 +5,8 @@
 /// gpu::FaceExchange, and how the exterior kernel reads them.
 ///
 /// What arrives from direction d at a target site is (1 -+ gamma_mu) psi of its neighbour, upper two spins, in the
-/// storage of the field: 12 reals, `[column][chunk][slot]` with chunks of 16 bytes (8 for quarter precision, whose 12
-/// bytes are padded to 16), then the scales `[column][slot]`.
+/// storage of the field: 12 reals and the scale of fixed point, in words of 16 bytes, `[column][word][slot]`. That is
+/// 96, 48, 32 and 16 bytes a slot and column in double, float, half and quarter precision.
 
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
@@ -33,9 +33,13 @@ template <class S>
 constexpr std::size_t halo_bytes(int slots, int columns);
 
 template <class S>
+struct HaloPacker;  // detail/halo_pack.cuh
+
+template <class S>
 class HopHalo {
 public:
-  /// Collective: yes.
+  /// @param policy  as gpu::FaceExchange takes it
+  /// @throws  as gpu::FaceExchange. Collective: yes.
   HopHalo(ContextPtr context, int columns, std::string_view policy);
 
   /// Begins a step, packs what neighbours need for their sites of target_parity from `in` (which holds the other
@@ -43,6 +47,11 @@ public:
   void send(const DeviceSpinor<S>& in, int target_parity, bool dagger);
   /// The stream waits until all faces are there. Enqueued, or waited for by the host, as the policy does.
   HaloReader<S> receive();
+
+  /// The parts of send() and receive(), for kernels that pack beside other work: what to pack into the buffers of the
+  /// step that exchange().begin() has opened, and where what arrives is read.
+  HaloPacker<S> packer(const DeviceSpinor<S>& in, int target_parity, bool dagger) const;
+  HaloReader<S> reader() const;
 
   gpu::FaceExchange& exchange() noexcept { return exchange_; }
   const ContextPtr& context() const noexcept { return context_; }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Backend::begin_swap as a value, and what the MPI library says of device memory.
+
+#include "halocline/comm/swap.hpp"
+
+#include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/mpi.hpp"
+#include "halocline/core/error.hpp"
+
+#include <utility>
+
+#if HALOCLINE_HAVE_MPI && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace halocline::comm {
+
+Swap::Swap() noexcept = default;
+Swap::Swap(Swap&&) noexcept = default;
+Swap& Swap::operator=(Swap&&) noexcept = default;
+Swap::~Swap() = default;
+
+Swap::Swap(const Communicator& group, std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
+           int tag) {
+  if (partner < 0 || partner >= group.size() || partner == group.rank()) {
+    throw core::InvalidArgument("rank " + std::to_string(partner) + " was given as a partner to rank " +
+                                std::to_string(group.rank()) + " of " + std::to_string(group.size()) +
+                                "; give another rank of the group");
+  }
+  pending_ = group.backend().begin_swap(mine, theirs, partner, tag);
+}
+
+bool Swap::done() {
+  if (pending_ == nullptr) return true;
+  if (!pending_->test()) return false;
+  pending_.reset();
+  return true;
+}
+
+void Swap::abandon() noexcept {
+  if (pending_ == nullptr) return;
+  pending_->abandon();
+  pending_.reset();
+}
+
+std::string device_memory_hindrance() {
+#if !HALOCLINE_HAVE_MPI
+  return "this build has no MPI";
+#elif defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1 ? "" : "the MPI library says that it cannot take device memory";
+#else
+  return "the MPI library was made without support of device memory";
+#endif
+}
+
+}  // namespace halocline::comm

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Policy "gpu-aware-mpi": the MPI library is handed device memory.
+///
+/// MPI does not know streams, so the host waits for the packing kernel before it starts the messages, and for the
+/// messages before it enqueues what reads them. It does both in wait(), when the interior kernel has been enqueued.
+///
+/// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done, hence
+/// all that was enqueued before it, the reading of step k-1 included; and the sends of step k are done when wait()
+/// returns.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "halocline/comm/swap.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/gpu/array.hpp"
+#include "halocline/gpu/detail/halo_policy.hpp"
+
+namespace halocline::gpu::detail {
+namespace {
+
+struct Buffers {
+  Buffers(const Device& device, std::int64_t bytes) : out(device, bytes), in(device, bytes), packed(device) {}
+  DeviceArray<std::byte> out, in;
+  Event packed;
+};
+
+class MessageHalo final : public HaloPolicy {
+public:
+  MessageHalo(const HaloPlan& plan, std::unique_ptr<Buffers> buffers)
+      : plan_(plan),
+        places_(plan),
+        group_(plan.grid.communicator().split(0, plan.grid.rank())),
+        buffers_(std::move(buffers)) {}
+
+  ~MessageHalo() override {
+    bool under_way = false;
+    for (comm::Swap& swap : swaps_) {
+      try {
+        if (swap.done()) continue;
+      } catch (const core::Error&) {
+        // as one that is not done
+      }
+      swap.abandon();
+      under_way = true;
+    }
+    if (under_way) [[maybe_unused]]
+      auto* const given_away = buffers_.release();  // MPI may still read and write it
+  }
+
+  void begin(Stream&, std::uint64_t) override {}
+  std::byte* outbox(int face, std::uint64_t) const noexcept override { return buffers_->out.data() + place(face); }
+  const std::byte* inbox(int face, std::uint64_t) const noexcept override { return buffers_->in.data() + place(face); }
+  void post(Stream& stream, std::uint64_t) override { stream.record(buffers_->packed); }
+
+  void wait(Stream& stream, std::uint64_t step) override {
+    buffers_->packed.wait();
+    for (int face = 0; face < most_faces; ++face) {
+      if (!plan_.active(face)) continue;
+      const std::size_t bytes = plan_.bytes[at(face)];
+      if (plan_.to_self(face))
+        stream.copy_on_device(buffers_->in.data() + place(face), buffers_->out.data() + place(face ^ 1), bytes);
+      else
+        swaps_[at(face)] = comm::Swap(group_, {outbox(face, step), bytes}, {buffers_->in.data() + place(face), bytes},
+                                      plan_.neighbour[at(face)], tag(face));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    for (int face = 0; face < most_faces; ++face)
+      while (!swaps_[at(face)].done()) {
+        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > plan_.time_limit)
+          throw core::Error(plan_.where(face, step) + ": no message within " + std::to_string(plan_.time_limit) + " s",
+                            plan_.grid.rank());
+        std::this_thread::yield();
+      }
+  }
+
+private:
+  static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
+  std::size_t place(int face) const noexcept { return places_.begin[at(face)]; }
+
+  /// The same at both ends of a link: its axis, and the parity of the place of its lower end. Two processes on an axis
+  /// have two links with each other, which differ in it.
+  int tag(int face) const noexcept {
+    const int axis = face / 2, dim = plan_.grid.dims()[at(axis)], here = plan_.grid.coords()[at(axis)];
+    const int lower = face % 2 == 1 ? here : (here + dim - 1) % dim;
+    return 2 * axis + lower % 2;
+  }
+
+  HaloPlan plan_;
+  FacePlaces places_;
+  comm::Communicator group_;
+  std::unique_ptr<Buffers> buffers_;
+  std::array<comm::Swap, most_faces> swaps_;
+};
+
+}  // namespace
+
+std::string message_halo_hindrance(const Device& device, const comm::ProcessGrid& grid) {
+  if (!device.on_gpu() || grid.size() == 1) return "";
+  const std::string here = comm::device_memory_hindrance();
+  return grid.communicator().all(here.empty()) ? ""
+         : here.empty()                        ? "the MPI library of another rank cannot take device memory"
+                                               : here;
+}
+
+std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan) {
+  std::unique_ptr<Buffers> buffers;
+  comm::on_every_rank(plan.grid.communicator(), [&] {
+    buffers = std::make_unique<Buffers>(plan.device,
+                                        std::max<std::int64_t>(static_cast<std::int64_t>(FacePlaces(plan).bytes), 256));
+  });
+  return std::make_unique<MessageHalo>(plan, std::move(buffers));
+}
+
+}  // namespace halocline::gpu::detail

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Arguments, the choice of a policy, the count of steps, and failures.
+
+#include "halocline/gpu/face_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "halocline/core/error.hpp"
+#include "halocline/gpu/detail/halo_policy.hpp"
+
+namespace halocline::gpu {
+namespace {
+
+using detail::HaloPlan;
+
+constexpr std::size_t index_of(int face) { return static_cast<std::size_t>(face); }
+
+std::string face_name(int face) { return fmt::format("{}{}", face % 2 == 0 ? '-' : '+', "xyzt"[face / 2]); }
+
+const PolicyInfo* find(const std::vector<PolicyInfo>& policies, std::string_view name) {
+  const auto found = std::find_if(policies.begin(), policies.end(), [&](const auto& p) { return p.name == name; });
+  return found == policies.end() ? nullptr : &*found;
+}
+
+std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wanted) {
+  if (wanted.empty())
+    for (const char* name : {"remote-write", "copy-engine", "staged"})
+      if (find(policies, name)->available) return name;
+  const PolicyInfo* found = find(policies, wanted);
+  if (found != nullptr && found->available) return found->name;
+  std::string others;
+  for (const PolicyInfo& p : policies)
+    if (p.available) others += (others.empty() ? "" : ", ") + p.name;
+  throw core::InvalidArgument(fmt::format("halo policy \"{}\" cannot be had: {}; take one of {}", wanted,
+                                          found == nullptr ? "there is none of that name" : found->reason, others));
+}
+
+void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
+                     const FaceExchangeOptions& options) {
+  if (2 * grid.ndim() > most_faces)
+    throw core::InvalidArgument(
+        fmt::format("a process grid of {} axes was given to an exchange between devices; give at most {}", grid.ndim(),
+                    most_faces / 2));
+  if (face_bytes.size() != static_cast<std::size_t>(grid.ndim()))
+    throw core::InvalidArgument(fmt::format("{} sizes of messages were given for a process grid of {} axes; give one "
+                                            "for each axis",
+                                            face_bytes.size(), grid.ndim()));
+  for (int axis = 0; axis < most_faces / 2; ++axis) {
+    if ((options.emulated >> axis & 1u) == 0) continue;
+    if (axis >= grid.ndim() || grid.dims()[index_of(axis)] != 1)
+      throw core::InvalidArgument(
+          fmt::format("axis {} was asked to be emulated, and {}; emulate axes of one process", axis,
+                      axis >= grid.ndim() ? "the grid has no such axis" : "several processes share it already"));
+  }
+  if (!(options.time_limit > 0))
+    throw core::InvalidArgument(
+        fmt::format("a time limit of {} s was given for a halo; give a positive one", options.time_limit));
+}
+
+std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
+  if (plan.policy == "staged") return detail::make_staged_halo(plan);
+  if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan);
+  return detail::make_mapped_halo(plan);
+}
+
+/// What all ranks think of their messages, compared by those who share a face.
+struct Ask {
+  std::uint64_t bytes[most_faces];
+  double time_limit;
+  unsigned emulated;
+  char policy[20];
+};
+
+void compare(const HaloPlan& plan, const std::vector<std::byte>& all, const Ask& mine) {
+  const auto of = [&](int rank) {
+    Ask ask;
+    std::memcpy(&ask, all.data() + sizeof(Ask) * static_cast<std::size_t>(rank), sizeof(Ask));
+    return ask;
+  };
+  for (int rank = 0; rank < plan.grid.size(); ++rank) {
+    const Ask theirs = of(rank);
+    if (std::strncmp(theirs.policy, mine.policy, sizeof(mine.policy)) != 0 || theirs.emulated != mine.emulated)
+      throw core::InvalidArgument(
+          fmt::format("halo policy \"{}\" with emulated axes {:#x} was asked for here, \"{}\" with {:#x} on rank {}; "
+                      "give all ranks the same",
+                      mine.policy, mine.emulated, theirs.policy, theirs.emulated, rank));
+  }
+  for (int face = 0; face < 2 * plan.grid.ndim(); ++face) {
+    const int rank = plan.neighbour[index_of(face)];
+    if (rank < 0) continue;
+    const Ask theirs = of(rank);
+    if (theirs.bytes[face ^ 1] != mine.bytes[face])
+      throw core::InvalidArgument(fmt::format(
+          "messages of {} bytes were asked for at face {}, and rank {} beyond it asks for {}; neighbours must agree",
+          mine.bytes[face], face_name(face), rank, theirs.bytes[face ^ 1]));
+  }
+}
+
+}  // namespace
+
+namespace detail {
+
+std::vector<std::size_t> HaloPlan::axis_bytes() const {
+  std::vector<std::size_t> out(static_cast<std::size_t>(grid.ndim()));
+  for (std::size_t axis = 0; axis < out.size(); ++axis) out[axis] = std::max(bytes[2 * axis], bytes[2 * axis + 1]);
+  return out;
+}
+
+std::string HaloPlan::where(int face, std::uint64_t step) const {
+  return fmt::format("rank {}, halo policy {}: face {} (from rank {}), step {}", grid.rank(), policy, face_name(face),
+                     neighbour[index_of(face)], step);
+}
+
+FacePlaces::FacePlaces(const HaloPlan& plan) {
+  for (int face = 0; face < most_faces; ++face) {
+    begin[index_of(face)] = bytes;
+    bytes += (plan.bytes[index_of(face)] + 255) / 256 * 256;
+  }
+}
+
+}  // namespace detail
+
+std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid) {
+  std::vector<PolicyInfo> out{{"staged", true, ""}};
+  const auto add = [&](const char* name, const std::string& reason) { out.push_back({name, reason.empty(), reason}); };
+  add("gpu-aware-mpi", detail::message_halo_hindrance(device, grid));
+  const std::string mapped = detail::mapped_halo_hindrance(device, grid);
+  for (const char* name : {"copy-engine", "remote-write", "merged-pack", "one-kernel"}) add(name, mapped);
+  add("nvshmem", "this build was made without NVSHMEM");
+  return out;
+}
+
+struct FaceExchange::State {
+  enum class Stage { idle, begun, posted };
+
+  HaloPlan plan;
+  FaceExchangeOptions options;
+  std::unique_ptr<detail::HaloPolicy> policy;  ///< none where no face is active on any rank
+  std::uint64_t step = 0;
+  Stage stage = Stage::idle;
+  std::string failure{};
+
+  void require(Stage expected, const char* call) const {
+    if (!failure.empty()) throw core::Error("this halo exchange has failed before: " + failure, plan.grid.rank());
+    if (stage != expected)
+      throw core::Error(fmt::format("rank {}: {} of a halo exchange was called out of turn (begin, post, wait)",
+                                    plan.grid.rank(), call),
+                        plan.grid.rank());
+  }
+  /// Runs a step of the policy; what it throws ends the exchange.
+  template <class Action>
+  void guarded(Action&& action) {
+    try {
+      action();
+      check();
+    } catch (const std::exception& error) {
+      if (failure.empty()) failure = error.what();
+      throw;
+    }
+  }
+  void check() {
+    if (policy == nullptr) return;
+    const std::uint64_t failed = policy->failed();
+    if (failed == 0) return;
+    failure =
+        fmt::format("{}: no message within {} s", plan.where(static_cast<int>(failed) - 1, step), plan.time_limit);
+    throw core::Error(failure, plan.grid.rank());
+  }
+};
+
+FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
+                           std::string_view policy, const FaceExchangeOptions& options) {
+  const std::vector<PolicyInfo> policies = halo_policies(device, grid);
+  HaloPlan plan{.device = device, .grid = grid, .policy = {}, .time_limit = options.time_limit};
+  plan.neighbour.fill(-1);
+  Ask ask{};
+  comm::on_every_rank(grid.communicator(), [&] {
+    check_arguments(grid, face_bytes, options);
+    plan.policy = choose(policies, policy);
+    for (int face = 0; face < 2 * grid.ndim(); ++face) {
+      const auto axis = index_of(face / 2);
+      const bool split = grid.dims()[axis] > 1 || (options.emulated >> axis & 1u) != 0;
+      const int neighbour = grid.neighbour(comm::Face::from_index(face));
+      if (!split || neighbour < 0) continue;
+      ask.bytes[face] = face_bytes[axis];
+      plan.neighbour[index_of(face)] = neighbour;
+    }
+    ask.time_limit = options.time_limit;
+    ask.emulated = options.emulated;
+    plan.policy.copy(ask.policy, sizeof(ask.policy) - 1);
+  });
+  const std::vector<std::byte> all = grid.communicator().allgather(std::as_bytes(std::span(&ask, 1)));
+  comm::on_every_rank(grid.communicator(), [&] { compare(plan, all, ask); });
+  for (int face = 0; face < most_faces; ++face) {
+    plan.bytes[index_of(face)] = ask.bytes[face];
+    if (ask.bytes[face] == 0) plan.neighbour[index_of(face)] = -1;
+  }
+  const bool idle = std::all_of(plan.bytes.begin(), plan.bytes.end(), [](std::size_t bytes) { return bytes == 0; });
+  state_ = std::make_unique<State>(State{.plan = plan, .options = options, .policy = nullptr});
+  if (grid.communicator().all(idle)) return;
+  try {
+    state_->policy = make_policy(plan);
+  } catch (const core::Error&) {  // on every rank alike: mapping a neighbour's memory may be refused when it is tried
+    if (!policy.empty() || plan.policy == "staged") throw;
+    state_->plan.policy = plan.policy = "staged";
+    state_->policy = make_policy(plan);
+  }
+}
+
+FaceExchange::~FaceExchange() = default;
+FaceExchange::FaceExchange(FaceExchange&&) noexcept = default;
+FaceExchange& FaceExchange::operator=(FaceExchange&&) noexcept = default;
+
+const std::string& FaceExchange::policy() const noexcept { return state_->plan.policy; }
+const FaceExchangeOptions& FaceExchange::options() const noexcept { return state_->options; }
+bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.active(face.index()); }
+bool FaceExchange::packs_remotely() const noexcept {
+  const std::string& name = policy();
+  return name == "remote-write" || name == "merged-pack" || waits_in_kernel();
+}
+bool FaceExchange::waits_in_kernel() const noexcept { return policy() == "one-kernel" || policy() == "nvshmem"; }
+
+void FaceExchange::begin(Stream& stream) {
+  State& s = *state_;
+  s.require(State::Stage::idle, "begin()");
+  if (stream.capturing())
+    throw core::Error("a halo exchange cannot be recorded in a graph; launch what needs one without");
+  s.guarded([&] {
+    s.check();  // what a kernel of an earlier step may have left
+    ++s.step;
+    if (s.policy != nullptr) s.policy->begin(stream, s.step);
+  });
+  s.stage = State::Stage::begun;
+}
+
+std::byte* FaceExchange::outbox(comm::Face face) const noexcept {
+  return active(face) ? state_->policy->outbox(face.index(), state_->step) : nullptr;
+}
+const std::byte* FaceExchange::inbox(comm::Face face) const noexcept {
+  return active(face) ? state_->policy->inbox(face.index(), state_->step) : nullptr;
+}
+FaceSignals FaceExchange::signals() const noexcept {
+  return state_->policy == nullptr ? FaceSignals{} : state_->policy->signals(state_->step);
+}
+
+void FaceExchange::post(Stream& stream) {
+  State& s = *state_;
+  s.require(State::Stage::begun, "post()");
+  s.guarded([&] {
+    if (s.policy != nullptr) s.policy->post(stream, s.step);
+  });
+  s.stage = State::Stage::posted;
+}
+
+void FaceExchange::wait(Stream& stream) {
+  State& s = *state_;
+  s.require(State::Stage::posted, "wait()");
+  s.guarded([&] {
+    if (s.policy != nullptr) s.policy->wait(stream, s.step);
+  });
+  s.stage = State::Stage::idle;
+}
+
+void FaceExchange::check() {
+  if (!state_->failure.empty()) throw core::Error(state_->failure, state_->plan.grid.rank());
+  state_->check();
+}
+
+}  // namespace halocline::gpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// For kernels: telling a neighbour that a face is written, and waiting for what a neighbour writes.
+///
+/// The data go first. Who writes a face makes its stores visible to the whole machine, then counts itself; the last
+/// block of the face stores the step into the neighbour's flag with release, at system scope. Who reads a face loads
+/// its flag with acquire at system scope until it is not behind the step; a block's other threads read after the
+/// barrier that launch() puts behind begin_block(). A flag may be one step ahead, never two
+/// (docs/design/0012-device-halo.md).
+///
+/// On the host executor the same words are std::atomic_ref, and whoever waits lets other processes have the core.
+
+#include <cstdint>
+
+#include "halocline/core/device.hpp"
+#include "halocline/gpu/face_exchange.hpp"
+
+#if !defined(__CUDA_ARCH__)
+#include <sched.h>
+
+#include <atomic>
+#include <chrono>
+#endif
+
+namespace halocline::gpu {
+
+/// Looks between two questions whether somebody else has given up already.
+inline constexpr int looks_between_doubts = 256;
+
+/// The flag of `face` at the neighbour becomes the step. Everything this thread knows to be written is seen before it.
+HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
+#if defined(__CUDA_ARCH__)
+  __threadfence_system();
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(signals.raise[face])),
+               "l"(signals.step)
+               : "memory");
+#else
+  std::atomic_ref(*signals.raise[face]).store(signals.step, std::memory_order_release);
+#endif
+}
+
+/// For end_block() of a packing kernel: one of `blocks` blocks that write this face has done so. The last one raises
+/// the flag and makes the count zero again.
+HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int face, std::uint32_t blocks) {
+#if defined(__CUDA_ARCH__)
+  __threadfence_system();
+  if (atomicAdd(signals.packed[face], 1u) != blocks - 1) return;
+  atomicExch(signals.packed[face], 0u);
+#else
+  if (std::atomic_ref(*signals.packed[face]).fetch_add(1) != blocks - 1) return;
+  std::atomic_ref(*signals.packed[face]).store(0);
+#endif
+  raise(signals, face);
+}
+
+/// The message of this step is at `face`. False when it has not come within the time limit, or another thread has given
+/// up before; then FaceSignals::failed says so, and check() throws.
+HALOCLINE_HOST_DEVICE inline bool await(const FaceSignals& signals, int face) {
+#if defined(__CUDA_ARCH__)
+  const auto flag = __cvta_generic_to_global(signals.await[face]);
+  std::uint64_t begin = 0;
+  for (int looks = 0;; ++looks) {
+    std::uint64_t arrived;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(arrived) : "l"(flag) : "memory");
+    if (arrived >= signals.step) return true;
+    std::uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (looks == 0) begin = now;
+    if (looks % looks_between_doubts == looks_between_doubts - 1) {
+      if (*const_cast<const volatile std::uint64_t*>(signals.failed) != 0) return false;
+      if (static_cast<double>(now - begin) > 1e9 * signals.time_limit) break;
+    }
+    __nanosleep(looks < 32 ? 20 : 200);
+  }
+  *const_cast<volatile std::uint64_t*>(signals.failed) = static_cast<std::uint64_t>(1 + face);
+  __threadfence_system();
+  return false;
+#else
+  using Clock = std::chrono::steady_clock;
+  const std::atomic_ref<std::uint64_t> flag(*const_cast<std::uint64_t*>(signals.await[face]));
+  Clock::time_point begin;
+  for (int looks = 0; flag.load(std::memory_order_acquire) < signals.step; ++looks) {
+    if (looks == 0) begin = Clock::now();
+    if (looks % looks_between_doubts == looks_between_doubts - 1) {
+      if (std::atomic_ref(*signals.failed).load() != 0) return false;
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > signals.time_limit) {
+        std::atomic_ref(*signals.failed).store(static_cast<std::uint64_t>(1 + face));
+        return false;
+      }
+    }
+    if (looks > 16) sched_yield();
+  }
+  return true;
+#endif
+}
+
+/// All faces that are awaited. For begin_block() of a kernel that reads them.
+HALOCLINE_HOST_DEVICE inline bool await_all(const FaceSignals& signals) {
+  for (int face = 0; face < most_faces; ++face)
+    if (signals.await[face] != nullptr && !await(signals, face)) return false;
+  return true;
+}
+
+}  // namespace halocline::gpu
