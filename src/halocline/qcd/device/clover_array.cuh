@@ -3,12 +3,16 @@
 /// @file
 /// Clover blocks on a device, in 72 or 56 reals a site.
 ///
-/// 72 reals are any two hermitian 6x6 matrices (clover/detail/kernels.hpp). The clover term itself, not its inverse,
-/// has a common number on the diagonal and, but for that, opposite diagonal colour blocks in each chirality: 28 reals a
-/// chirality (1 + 9 + 18) give it back. Fixed point has one float scale a site, and the common diagonal kept apart in
-/// it.
+/// 72 reals are any two hermitian 6x6 matrices (clover/detail/kernels.hpp). In a chirality the clover term is
+/// c + sum_k sigma_k x F_k with the Pauli matrices and three hermitian colour matrices: diagonal colour blocks c + M
+/// and c - M, and below them one general block L. So 28 reals a chirality give it back, in this order: c, the diagonal
+/// of M (M need not be traceless), re and im of its entries (1,0) (2,0) (2,1), and L row by row. The inverse has not
+/// that structure.
 ///
-/// Memory is `[parity][chunk][site]`, as in spinor_array.cuh.
+/// Fixed point has two floats a site: the mean of all twelve diagonal entries, and the largest of what is left when it
+/// is taken off the diagonal (off c, where there are 56 reals), which the integers are fractions of.
+///
+/// Memory is `[parity][chirality][chunk][site]`, as in spinor_array.cuh, then the pairs of floats `[parity][site][2]`.
 
 #include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
@@ -20,10 +24,10 @@ template <class S, int reals>
 struct CloverReader {
   using Real = RealOf<S>;
   const typename Storage<S>::Word* data = nullptr;
-  const float* scale = nullptr;
+  const float* scale = nullptr;  ///< fixed point only: mean diagonal, largest
   int stride = 0;
 
-  /// A(site) psi
+  /// A(site) psi, 504 flops; 520 from 56 reals
   HALOCLINE_INLINE Spinor<Real> multiply(int site, const Spinor<Real>& psi) const;
 };
 
@@ -31,12 +35,25 @@ template <class S>
 class DeviceClover {
 public:
   /// @param blocks  [parity][site][72] (HostClover); @param reals  72, or 56 where the blocks have that structure
-  /// @throws InvalidArgument  56 for blocks that have not (an inverse); other numbers. Collective: no.
+  /// @throws InvalidArgument  56 for blocks that have not (an inverse), to 1e-12 of the largest entry; other numbers; a
+  ///                          wrong length. Collective: no.
   DeviceClover(ContextPtr context, std::span<const double> blocks, int reals);
 
   int reals() const noexcept { return reals_; }
+  const ContextPtr& context() const noexcept { return context_; }
   template <int r>
-  CloverReader<S, r> reader(int parity) const noexcept;
+  CloverReader<S, r> reader(int parity) const noexcept {
+    assert(r == reals_);
+    using Word = typename Storage<S>::Word;
+    const std::int64_t stride = padded(context_->box.sites);
+    CloverReader<S, r> reader;
+    reader.data = reinterpret_cast<const Word*>(memory_.data()) + stride * r * parity;
+    if constexpr (Storage<S>::scaled)
+      reader.scale =
+          reinterpret_cast<const float*>(memory_.data() + stride * 2 * r * sizeof(Word)) + stride * 2 * parity;
+    reader.stride = static_cast<int>(stride);
+    return reader;
+  }
   static std::int64_t bytes(const Box& box, int reals);
 
 private:
@@ -45,9 +62,15 @@ private:
   gpu::DeviceArray<std::byte> memory_;
 };
 
-/// out = A in on one parity; out may be in. Enqueued.
+/// out = A in on one parity, all columns; out may be in. Enqueued.
+/// @throws InvalidArgument  fields of other columns or boxes, or that do not hold the parity
 template <class S>
 void multiply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceClover<S>& blocks, int parity);
+
+extern template class DeviceClover<double>;
+extern template class DeviceClover<float>;
+extern template class DeviceClover<Fixed16>;
+extern template class DeviceClover<Fixed8>;
 
 }  // namespace halocline::qcd::device
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "halocline/gpu/stream.hpp"
 #include "halocline/gpu/tuning.hpp"
@@ -13,6 +14,10 @@
 
 namespace halocline::qcd::device {
 
+namespace detail {
+class Staging;
+}
+
 struct HaloChoice {
   std::string policy{};       ///< as gpu::FaceExchange takes it; empty: its default; "auto": tuned
   double time_limit = 300.0;  ///< [s]
@@ -20,17 +25,17 @@ struct HaloChoice {
 
 /// Work is enqueued on `stream`, in order; whoever reads results on the host synchronizes it.
 struct Context {
-  /// @param emulated  bits of axes treated as split though one process holds them
+  /// @param emulated_axes  bits of axes treated as split though one process holds them
   /// @throws InvalidArgument  as Box::of. Collective: no.
-  Context(const gpu::Device& device, std::shared_ptr<const lattice::Geometry4> geometry, unsigned emulated = 0,
-          HaloChoice halo = {}, std::shared_ptr<gpu::TuneCache> cache = gpu::TuneCache::open())
-      : device(device),
-        stream(device),
-        tuner(device, std::move(cache)),
-        geometry(std::move(geometry)),
-        box(Box::of(*this->geometry, emulated)),
-        emulated(emulated),
-        halo(std::move(halo)) {}
+  Context(const gpu::Device& on, std::shared_ptr<const lattice::Geometry4> lattice, unsigned emulated_axes = 0,
+          HaloChoice halo_choice = {}, std::shared_ptr<gpu::TuneCache> cache = gpu::TuneCache::open())
+      : device(on),
+        stream(on),
+        tuner(on, std::move(cache)),
+        geometry(std::move(lattice)),
+        box(Box::of(*geometry, emulated_axes)),
+        emulated(emulated_axes),
+        halo(std::move(halo_choice)) {}
 
   gpu::Device device;
   gpu::Stream stream;
@@ -39,6 +44,7 @@ struct Context {
   Box box;
   unsigned emulated;
   HaloChoice halo;
+  std::shared_ptr<detail::Staging> staging;  ///< of copies from and to the host (detail/staging.cuh), made when needed
 };
 using ContextPtr = std::shared_ptr<Context>;
 

@@ -9,7 +9,8 @@
 /// pole that is farther away, so all numbers lie in [-1, 1] and no denominator is below one; which pole it was is the
 /// lowest bit of a number of each. There are no singular matrices.
 ///
-/// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh.
+/// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh: a link of half precision in 12 reals is a
+/// chunk of 16 bytes and one of 8. Flops of a load, a reciprocal counted as one: 42 from 12 reals, 150 from 8.
 
 #include "halocline/qcd/device/host_data.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
@@ -39,15 +40,23 @@ struct LinkFactors {
 template <class S>
 class DeviceLinks {
 public:
+  using Real = RealOf<S>;
+
   /// @param reals  18, 12 or 8
-  /// @throws InvalidArgument  other numbers, and 12 or 8 for links that are not unitary with determinant one (to 1e-12
-  ///                          for double, 1e-5 for others); on every rank. Collective: no.
+  /// @throws InvalidArgument  other numbers, links of another box, and, for 12 or 8 reals and for fixed point, links
+  ///                          that are not unitary with determinant one (to 1e-12 for double, 1e-5 for others); on
+  ///                          every rank. Collective: no.
   DeviceLinks(ContextPtr context, const HostLinks& links, int reals);
 
   int reals() const noexcept { return reals_; }
   const ContextPtr& context() const noexcept { return context_; }
   template <int r>
-  LinkReader<S, r> reader(int parity) const noexcept;
+  LinkReader<S, r> reader(int parity) const noexcept {
+    assert(r == reals_);
+    const int stride = padded(context_->box.sites);
+    return {reinterpret_cast<const typename Storage<S>::Word*>(memory_.data()) + std::int64_t{stride} * 8 * r * parity,
+            stride};
+  }
   const LinkFactors<RealOf<S>>& factors() const noexcept { return factors_; }
   static std::int64_t bytes(const Box& box, int reals);
 
@@ -57,6 +66,11 @@ private:
   LinkFactors<RealOf<S>> factors_;
   gpu::DeviceArray<std::byte> memory_;
 };
+
+extern template class DeviceLinks<double>;
+extern template class DeviceLinks<float>;
+extern template class DeviceLinks<Fixed16>;
+extern template class DeviceLinks<Fixed8>;
 
 }  // namespace halocline::qcd::device
 

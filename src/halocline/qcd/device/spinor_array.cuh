@@ -3,10 +3,21 @@
 /// @file
 /// Spinor fields on a device.
 ///
-/// The 24 reals of a site and column, in the order [colour][spin][re, im], are cut into chunks of what a thread loads
-/// at once, and chunk j of consecutive sites stands side by side: `[column][chunk][site]`. A chunk is 16 bytes (two
-/// doubles, four floats, eight 16-bit integers; eight 8-bit integers are 8 bytes, as 24 are no multiple of 16), so a
-/// warp reads whole lines. Scales of fixed-point fields are a float array `[column][site]` behind the chunks.
+/// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of detail/record_access.cuh:
+/// cut into chunks of what a thread loads at once, of which those of consecutive sites stand side by side,
+/// `[column][chunk][site]`. A chunk is 16 bytes (two doubles, four floats, eight 16-bit integers, sixteen 8-bit
+/// integers and a chunk of eight more), so a warp reads whole lines. Rows of chunks have padded(sites) places. Scales
+/// of fixed-point fields are a float array `[column][site]`. A field of both parities holds the records of parity 0,
+/// then of parity 1, then the scales of either.
+///
+/// A reader takes the read-only path of the device: no kernel may write a field that it also reads through a reader.
+/// Where it must, it loads through the writer.
+
+#include <cassert>
+#include <complex>
+#include <cstddef>
+#include <span>
+#include <type_traits>
 
 #include "halocline/gpu/array.hpp"
 #include "halocline/lattice/field.hpp"
@@ -41,9 +52,7 @@ struct SpinorWriter {
   int stride = 0;
   int columns = 1;
 
-  HALOCLINE_INLINE Spinor<Real> load(int site, int column) const {
-    return SpinorReader<S>{data, scale, stride, columns}.load(site, column);
-  }
+  HALOCLINE_INLINE Spinor<Real> load(int site, int column) const;
   HALOCLINE_INLINE void store(int site, int column, const Spinor<Real>& psi) const;
 };
 
@@ -63,8 +72,14 @@ public:
   int sites() const noexcept { return context_->box.sites; }  ///< of each parity that is held
 
   /// The field must hold this parity.
-  SpinorReader<S> reader(int parity) const noexcept;
-  SpinorWriter<S> writer(int parity) noexcept;
+  SpinorReader<S> reader(int parity) const noexcept {
+    const auto* bytes = memory_.data();
+    return {reinterpret_cast<const Word*>(bytes) + place(parity) * 24, scale_of(bytes, parity), stride(), columns_};
+  }
+  SpinorWriter<S> writer(int parity) noexcept {
+    auto* bytes = memory_.data();
+    return {reinterpret_cast<Word*>(bytes) + place(parity) * 24, scale_of(bytes, parity), stride(), columns_};
+  }
   /// Memory of all, for copies and borders.
   gpu::DeviceArray<std::byte>& memory() noexcept { return memory_; }
   const gpu::DeviceArray<std::byte>& memory() const noexcept { return memory_; }
@@ -73,6 +88,25 @@ public:
   static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
 
 private:
+  using Word = typename Storage<S>::Word;
+
+  int parities() const noexcept { return subset_ == lattice::Subset::full ? 2 : 1; }
+  int stride() const noexcept { return padded(context_->box.sites); }
+  /// Places before those of a parity, of all columns.
+  std::int64_t place(int parity) const noexcept {
+    assert(subset_ == lattice::Subset::full || static_cast<int>(subset_) == parity);
+    return subset_ == lattice::Subset::full ? std::int64_t{stride()} * columns_ * parity : 0;
+  }
+  template <class Byte>
+  auto scale_of(Byte* bytes, int parity) const noexcept {
+    using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+    if constexpr (Storage<S>::scaled)
+      return reinterpret_cast<Float*>(bytes + std::int64_t{stride()} * columns_ * parities() * 24 * sizeof(Word)) +
+             place(parity);
+    else
+      return static_cast<Float*>(nullptr);
+  }
+
   ContextPtr context_;
   lattice::Subset subset_ = lattice::Subset::full;
   int columns_ = 1;
@@ -80,14 +114,22 @@ private:
 };
 
 /// One column from or to the local box in canonical order [t][z][y][x][spin][colour]; of the sites that the field
-/// holds. The conversion runs on the device, in and out of double. Waits. @throws InvalidArgument  a wrong length
+/// holds, the others are left alone. The conversion runs on the device, in and out of double.
+/// from_canonical() has read the array when it returns, but the work on the device is still under way; to_canonical()
+/// waits. Several columns one after the other overlap. The stream must not be capturing.
+/// @throws InvalidArgument  a wrong length, a column that the field has not. Collective: no.
 template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical);
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column = 0);
-/// out = in between storages; same subset and columns. Enqueued. @throws InvalidArgument  where they differ
+/// out = in between storages; same box, subset and columns. Enqueued. @throws InvalidArgument  where they differ
 template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in);
+
+extern template class DeviceSpinor<double>;
+extern template class DeviceSpinor<float>;
+extern template class DeviceSpinor<Fixed16>;
+extern template class DeviceSpinor<Fixed8>;
 
 }  // namespace halocline::qcd::device
 

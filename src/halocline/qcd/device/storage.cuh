@@ -5,8 +5,10 @@
 ///
 /// A fixed-point spinor has one float scale a site and column, the largest of its 24 reals, and each real is an integer
 /// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]), clover blocks
-/// have one a site. Arithmetic is in double for double fields and in float for all others. In options and reports the
-/// names are "double", "float", "half" and "quarter".
+/// have one a site. A spinor with a number that is not finite has no finite number when it is read again, and one below
+/// 2^-110 is zero. Quarter precision is coarse, half a per cent of the largest number, and for preconditioners.
+/// Arithmetic is in double for double fields and in float for all others. In options and reports the names are
+/// "double", "float", "half" and "quarter".
 
 #include <cstdint>
 #include <string>
@@ -48,6 +50,9 @@ struct Storage<Fixed8> {
   static constexpr bool scaled = true;
   static constexpr float largest = 127.0f;
 };
+/// Sites of a row in memory: a multiple of 64, so that rows of whole bytes begin at multiples of 128 bytes if they are
+/// even, and of 64 if not.
+constexpr int padded(int sites) { return (sites + 63) / 64 * 64; }
 /// The number type that a kernel computes in.
 template <class S>
 using RealOf = typename Storage<S>::Real;

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Records of numbers, one a site, read and written by vector accesses.
+///
+/// A record of n numbers is cut into pieces of 16 bytes and, at its end, of 8, 4, 2 or 1 (a half-precision link of
+/// twelve reals: 16 + 8). Piece j of consecutive sites stands side by side, `[piece][site]`, so a warp touches whole
+/// lines at each access. A row of pieces begins at base + stride x (numbers before the piece); the stride is a multiple
+/// of 64 sites (padded()), so every row begins at a multiple of 128 bytes whatever the number type.
+///
+/// Addresses are base + 64-bit products of the 32-bit stride or site with a constant: one instruction each on a GPU,
+/// and no overflow for any box that exists.
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "halocline/core/device.hpp"
+#include "halocline/qcd/device/storage.cuh"
+
+/// Before a loop whose indices must become constants, as arrays in registers ask for.
+#if defined(__CUDACC__)
+#define HALOCLINE_UNROLL _Pragma("unroll")
+#else
+#define HALOCLINE_UNROLL
+#endif
+
+namespace halocline::qcd::device::detail {
+
+/// Numbers of the piece that begins at number `first` of a record of n.
+constexpr int piece_numbers(int bytes_each, int n, int first) {
+  const int left = (n - first) * bytes_each;
+  for (int bytes = 16; bytes > bytes_each; bytes /= 2)
+    if (left >= bytes) return bytes / bytes_each;
+  return 1;
+}
+
+/// A record in registers: floating-point numbers as they are, fixed-point ones packed in 32-bit words, lowest first.
+template <class Word, int n>
+struct Record {
+  Word at[n];
+};
+template <int n>
+struct Record<std::int16_t, n> {
+  std::uint32_t at[(n + 1) / 2];
+};
+template <int n>
+struct Record<std::int8_t, n> {
+  std::uint32_t at[(n + 3) / 4];
+};
+
+#if defined(__CUDACC__)
+/// The device's vector types.
+template <class Word, int count>
+struct Vector;
+template <>
+struct Vector<double, 2> {
+  using type = double2;
+};
+template <>
+struct Vector<double, 1> {
+  using type = double;
+};
+template <>
+struct Vector<float, 4> {
+  using type = float4;
+};
+template <>
+struct Vector<float, 2> {
+  using type = float2;
+};
+template <>
+struct Vector<float, 1> {
+  using type = float;
+};
+/// Fixed point by bytes.
+template <int bytes>
+struct Bits;
+template <>
+struct Bits<16> {
+  using type = uint4;
+};
+template <>
+struct Bits<8> {
+  using type = uint2;
+};
+template <>
+struct Bits<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct Bits<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct Bits<1> {
+  using type = std::uint8_t;
+};
+#endif
+
+/// Copies `count` numbers that stand side by side in memory into the record, from number `first` on.
+/// @tparam constant  nothing writes the memory while the kernel runs: the read-only path may be taken
+template <bool constant, int first, int count, class Word, int n>
+HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_floating_point_v<Word>) {
+    using V = typename Vector<Word, count>::type;
+    const V* place = reinterpret_cast<const V*>(from);
+    V v;
+    if constexpr (constant)
+      v = __ldg(place);
+    else
+      v = *place;
+    if constexpr (count == 1) {
+      record.at[first] = v;
+    } else {
+      record.at[first] = v.x;
+      record.at[first + 1] = v.y;
+      if constexpr (count == 4) {
+        record.at[first + 2] = v.z;
+        record.at[first + 3] = v.w;
+      }
+    }
+  } else {
+    constexpr int bytes = count * static_cast<int>(sizeof(Word));
+    constexpr int word = first * static_cast<int>(sizeof(Word)) / 4;
+    using V = typename Bits<bytes>::type;
+    const V* place = reinterpret_cast<const V*>(from);
+    V v;
+    if constexpr (constant)
+      v = __ldg(place);
+    else
+      v = *place;
+    if constexpr (bytes <= 4) {
+      record.at[word] = v;
+    } else {
+      record.at[word] = v.x;
+      record.at[word + 1] = v.y;
+      if constexpr (bytes == 16) {
+        record.at[word + 2] = v.z;
+        record.at[word + 3] = v.w;
+      }
+    }
+  }
+#else
+  std::memcpy(reinterpret_cast<std::byte*>(record.at) + first * sizeof(Word), from, count * sizeof(Word));
+#endif
+}
+
+/// The other way.
+template <int first, int count, class Word, int n>
+HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_floating_point_v<Word>) {
+    using V = typename Vector<Word, count>::type;
+    V v;
+    if constexpr (count == 1) {
+      v = record.at[first];
+    } else {
+      v.x = record.at[first];
+      v.y = record.at[first + 1];
+      if constexpr (count == 4) {
+        v.z = record.at[first + 2];
+        v.w = record.at[first + 3];
+      }
+    }
+    *reinterpret_cast<V*>(to) = v;
+  } else {
+    constexpr int bytes = count * static_cast<int>(sizeof(Word));
+    constexpr int word = first * static_cast<int>(sizeof(Word)) / 4;
+    using V = typename Bits<bytes>::type;
+    V v;
+    if constexpr (bytes <= 4) {
+      v = static_cast<V>(record.at[word]);
+    } else {
+      v.x = record.at[word];
+      v.y = record.at[word + 1];
+      if constexpr (bytes == 16) {
+        v.z = record.at[word + 2];
+        v.w = record.at[word + 3];
+      }
+    }
+    *reinterpret_cast<V*>(to) = v;
+  }
+#else
+  std::memcpy(to, reinterpret_cast<const std::byte*>(record.at) + first * sizeof(Word), count * sizeof(Word));
+#endif
+}
+
+/// The record of a site. @param base  of all its rows; @param stride  sites of a row, from padded()
+template <bool constant, class Word, int n, int first = 0>
+HALOCLINE_INLINE void load_record(Record<Word, n>& record, const Word* base, int stride, int site) {
+  if constexpr (first < n) {
+    constexpr int count = piece_numbers(sizeof(Word), n, first);
+    load_piece<constant, first, count>(record, base + std::int64_t{stride} * first + std::int64_t{site} * count);
+    load_record<constant, Word, n, first + count>(record, base, stride, site);
+  }
+}
+template <class Word, int n, int first = 0>
+HALOCLINE_INLINE void store_record(Word* base, int stride, int site, const Record<Word, n>& record) {
+  if constexpr (first < n) {
+    constexpr int count = piece_numbers(sizeof(Word), n, first);
+    store_piece<first, count>(base + std::int64_t{stride} * first + std::int64_t{site} * count, record);
+    store_record<Word, n, first + count>(base, stride, site, record);
+  }
+}
+
+}  // namespace halocline::qcd::device::detail

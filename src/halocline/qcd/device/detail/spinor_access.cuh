@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// How a kernel reads and writes a spinor: vector accesses, and the conversion from and to fixed point in registers.
+
+#include "halocline/qcd/device/detail/fixed_point.cuh"
+#include "halocline/qcd/device/spinor_array.cuh"
+
+namespace halocline::qcd::device {
+
+namespace detail {
+
+/// Real i of the 24, in the order [colour][spin][re, im].
+template <class Real>
+HALOCLINE_INLINE Real& real_of(Spinor<Real>& psi, int i) {
+  core::Complex<Real>& z = psi.at[i / 8][i / 2 % 4];
+  return i % 2 == 0 ? z.re : z.im;
+}
+template <class Real>
+HALOCLINE_INLINE Real real_of(const Spinor<Real>& psi, int i) {
+  const core::Complex<Real>& z = psi.at[i / 8][i / 2 % 4];
+  return i % 2 == 0 ? z.re : z.im;
+}
+
+template <bool constant>
+HALOCLINE_INLINE float load_scale(const float* place) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (constant) return __ldg(place);
+#endif
+  return *place;
+}
+
+/// @tparam constant  no thread writes the field while the kernel runs
+template <class S, bool constant>
+HALOCLINE_INLINE Spinor<RealOf<S>> load_spinor(const typename Storage<S>::Word* data, const float* scale, int stride,
+                                               int site, int column) {
+  using Real = RealOf<S>;
+  Record<typename Storage<S>::Word, 24> record;
+  load_record<constant>(record, data + std::int64_t{stride} * (24 * column), stride, site);
+  Real factor = 1;
+  if constexpr (Storage<S>::scaled)
+    factor = load_scale<constant>(scale + std::int64_t{stride} * column + site) * (1.0f / Storage<S>::largest);
+  Spinor<Real> psi;
+  HALOCLINE_UNROLL
+  for (int i = 0; i < 24; ++i) {
+    if constexpr (Storage<S>::scaled)
+      real_of(psi, i) = number(record, i) * factor;
+    else
+      real_of(psi, i) = number(record, i);
+  }
+  return psi;
+}
+
+}  // namespace detail
+
+template <class S>
+HALOCLINE_INLINE Spinor<RealOf<S>> SpinorReader<S>::load(int site, int column) const {
+  return detail::load_spinor<S, true>(data, scale, stride, site, column);
+}
+template <class S>
+HALOCLINE_INLINE Spinor<RealOf<S>> SpinorWriter<S>::load(int site, int column) const {
+  return detail::load_spinor<S, false>(data, scale, stride, site, column);
+}
+
+template <class S>
+HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<Real>& psi) const {
+  detail::Record<typename Storage<S>::Word, 24> record;
+  if constexpr (Storage<S>::scaled) {
+    std::uint32_t largest = 0;
+    HALOCLINE_UNROLL
+    for (int i = 0; i < 24; ++i) {
+      const std::uint32_t bits = detail::bits_of(detail::real_of(psi, i)) & 0x7fffffffu;
+      largest = bits > largest ? bits : largest;
+    }
+    const detail::FixedScale found = detail::fixed_scale<S>(largest);
+    detail::pack_fixed(record, found.factor, [&](int i) { return detail::real_of(psi, i); });
+    scale[std::int64_t{stride} * column + site] = found.kept;
+  } else {
+    HALOCLINE_UNROLL
+    for (int i = 0; i < 24; ++i) record.at[i] = detail::real_of(psi, i);
+  }
+  detail::store_record(data + std::int64_t{stride} * (24 * column), stride, site, record);
+}
+
+}  // namespace halocline::qcd::device

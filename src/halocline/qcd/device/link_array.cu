@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Links to the device: doubles travel, and a kernel writes them in their storage.
+
+#include "halocline/qcd/device/link_array.cuh"
+
+#include <cstring>
+
+#include "halocline/gpu/launch.cuh"
+#include "halocline/qcd/device/detail/staging.cuh"
+
+namespace halocline::qcd::device {
+namespace {
+
+constexpr std::int64_t matrix_bytes = 18 * sizeof(double);
+
+/// Matrices [parity][direction][site] from number `begin` on; x counts those of a piece.
+template <class S, int reals>
+struct ImportLinks {
+  typename Storage<S>::Word* out;
+  const double* from;
+  std::int64_t begin;
+  int sites, stride;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const std::int64_t number = begin + p.x;
+    const int face = static_cast<int>(number / sites);
+    const int site = static_cast<int>(number - std::int64_t{face} * sites);
+    const double* entry = from + 18 * p.x;
+    Su3<double> u;
+    HALOCLINE_UNROLL
+    for (int i = 0; i < 9; ++i) u.e[i / 3][i % 3] = {entry[2 * i], entry[2 * i + 1]};
+    detail::store_record(out + std::int64_t{stride} * (reals * face), stride, site, detail::encode_link<S, reals>(u));
+  }
+};
+
+template <class S, int reals>
+void import_links(Context& context, std::byte* memory, const HostLinks& links) {
+  ImportLinks<S, reals> import{reinterpret_cast<typename Storage<S>::Word*>(memory), nullptr, 0, context.box.sites,
+                               padded(context.box.sites)};
+  detail::upload_pieces(
+      context, std::int64_t{16} * context.box.sites, matrix_bytes,
+      [&](double* to, std::int64_t begin, std::int64_t count) {
+        std::memcpy(to, links.matrices.data() + 18 * begin, static_cast<std::size_t>(count * matrix_bytes));
+      },
+      [&](const double* from, std::int64_t begin, std::int64_t count) {
+        import.from = from;
+        import.begin = begin;
+        gpu::launch(context.stream, "import_links", {count, 1, 1}, {128, 1, 1}, import);
+      });
+}
+
+template <class Real>
+LinkFactors<Real> factors_of(const HostLinks& links) {
+  LinkFactors<Real> factors{};
+  for (int axis = 0; axis < 4; ++axis) {
+    factors.coefficient[axis] = static_cast<Real>(links.coefficient[axis]);
+    factors.unit[axis] = links.coefficient[axis] == 1;
+  }
+  for (int d = 0; d < 8; ++d) {
+    const std::complex<double> edge = links.coefficient[d % 4] * links.edge[d];
+    factors.edge[d] = {static_cast<Real>(edge.real()), static_cast<Real>(edge.imag())};
+    factors.trivial_edge[d] = links.edge[d] == 1.0;
+  }
+  return factors;
+}
+
+}  // namespace
+
+template <class S>
+DeviceLinks<S>::DeviceLinks(ContextPtr context, const HostLinks& links, int reals)
+    : context_(std::move(context)), reals_(reals), factors_(factors_of<Real>(links)) {
+  detail::require_links(reals, links.unitarity_violation, sizeof(Real) == 8 ? 1e-12 : 1e-5, Storage<S>::scaled);
+  detail::require_box(links.box, context_->box, "links");
+  detail::require_length(links.matrices.size(), std::size_t{16} * 18 * static_cast<std::size_t>(context_->box.sites),
+                         "an array of links", "the shape [parity 2][direction 8][site][3][3][2]");
+  memory_ = gpu::DeviceArray<std::byte>(context_->device, bytes(context_->box, reals));
+  if (reals == 18)
+    import_links<S, 18>(*context_, memory_.data(), links);
+  else if (reals == 12)
+    import_links<S, 12>(*context_, memory_.data(), links);
+  else
+    import_links<S, 8>(*context_, memory_.data(), links);
+}
+
+template <class S>
+std::int64_t DeviceLinks<S>::bytes(const Box& box, int reals) {
+  return std::int64_t{16} * reals * static_cast<int>(sizeof(typename Storage<S>::Word)) * padded(box.sites);
+}
+
+template class DeviceLinks<double>;
+template class DeviceLinks<float>;
+template class DeviceLinks<Fixed16>;
+template class DeviceLinks<Fixed8>;
+
+}  // namespace halocline::qcd::device

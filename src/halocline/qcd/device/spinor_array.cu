@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Device spinor fields: their memory, and their way from and to the canonical order of the host.
+///
+/// What travels is packed in double, `[parity held][site][spin][colour][re, im]`: the host leaves out the sites that
+/// the field has not, the device changes order and storage.
+
+#include "halocline/qcd/device/spinor_array.cuh"
+
+#include <cstring>
+
+#include "halocline/gpu/launch.cuh"
+#include "halocline/qcd/device/detail/staging.cuh"
+
+namespace halocline::qcd::device {
+namespace {
+
+constexpr std::int64_t site_bytes = 24 * sizeof(double);
+
+/// Site number `held` of a field that begins with parity `first`.
+struct HeldSite {
+  int parity, site;
+};
+HALOCLINE_INLINE HeldSite held_site(std::int64_t held, int first, int sites) {
+  const bool second = held >= sites;
+  return {first + (second ? 1 : 0), static_cast<int>(second ? held - sites : held)};
+}
+
+/// Double, as it travels, into the storage. x counts the sites of a piece.
+template <class S>
+struct Import {
+  SpinorWriter<S> out[2];
+  const double* from;
+  std::int64_t begin;
+  int first, sites, column;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const HeldSite at = held_site(begin + p.x, first, sites);
+    const double* reals = from + 24 * p.x;
+    Spinor<RealOf<S>> psi;
+    HALOCLINE_UNROLL
+    for (int k = 0; k < 12; ++k)
+      psi.at[k % 3][k / 3] = {static_cast<RealOf<S>>(reals[2 * k]), static_cast<RealOf<S>>(reals[2 * k + 1])};
+    if (at.parity == 0)
+      out[0].store(at.site, column, psi);
+    else
+      out[1].store(at.site, column, psi);
+  }
+};
+
+/// The other way.
+template <class S>
+struct Export {
+  SpinorReader<S> in[2];
+  double* to;
+  std::int64_t begin;
+  int first, sites, column;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const HeldSite at = held_site(begin + p.x, first, sites);
+    const Spinor<RealOf<S>> psi = at.parity == 0 ? in[0].load(at.site, column) : in[1].load(at.site, column);
+    double* reals = to + 24 * p.x;
+    HALOCLINE_UNROLL
+    for (int k = 0; k < 12; ++k) {
+      reals[2 * k] = static_cast<double>(psi.at[k % 3][k / 3].re);
+      reals[2 * k + 1] = static_cast<double>(psi.at[k % 3][k / 3].im);
+    }
+  }
+};
+
+struct Held {
+  int first, parities;
+  bool holds(int parity) const { return parity >= first && parity < first + parities; }
+};
+Held held_by(lattice::Subset subset) {
+  return subset == lattice::Subset::full ? Held{0, 2} : Held{static_cast<int>(subset), 1};
+}
+
+/// Calls visit(place among the held sites, site in canonical order) for a piece.
+template <class Visit>
+void for_held_sites(const Box& box, int first, std::int64_t begin, std::int64_t count, const Visit& visit) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const HeldSite at = held_site(begin + i, first, box.sites);
+    visit(i, std::int64_t{2} * at.site + (box.coordinates(at.parity, at.site).x[0] & 1));
+  }
+}
+
+template <class S>
+void require_canonical(const DeviceSpinor<S>& field, int column, std::size_t given) {
+  detail::require_column(column, field.columns());
+  detail::require_length(given, std::size_t{24} * static_cast<std::size_t>(field.sites()), "a spinor array",
+                         "the shape [t][z][y][x][spin 4][colour 3]");
+}
+
+}  // namespace
+
+template <class S>
+DeviceSpinor<S>::DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns)
+    : context_(std::move(context)), subset_(subset), columns_(columns) {
+  detail::require_columns(columns);
+  memory_ = gpu::DeviceArray<std::byte>(context_->device, bytes(context_->box, subset, columns));
+}
+
+template <class S>
+std::int64_t DeviceSpinor<S>::bytes(const Box& box, lattice::Subset subset, int columns) {
+  constexpr std::int64_t site = 24 * sizeof(Word) + (Storage<S>::scaled ? sizeof(float) : 0);
+  return site * padded(box.sites) * columns * (subset == lattice::Subset::full ? 2 : 1);
+}
+
+template <class S>
+void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical) {
+  require_canonical(field, column, canonical.size());
+  const Box& box = field.context()->box;
+  const Held held = held_by(field.subset());
+  Import<S> import{};
+  for (int parity = 0; parity < 2; ++parity)
+    if (held.holds(parity)) import.out[parity] = field.writer(parity);
+  import.first = held.first;
+  import.sites = box.sites;
+  import.column = column;
+  detail::upload_pieces(
+      *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
+      [&](double* to, std::int64_t begin, std::int64_t count) {
+        for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
+          std::memcpy(to + 24 * i, canonical.data() + 12 * site, site_bytes);
+        });
+      },
+      [&](const double* from, std::int64_t begin, std::int64_t count) {
+        import.from = from;
+        import.begin = begin;
+        gpu::launch(field.context()->stream, "import_spinor", {count, 1, 1}, {128, 1, 1}, import);
+      });
+}
+
+template <class S>
+void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column) {
+  require_canonical(field, column, canonical.size());
+  const Box& box = field.context()->box;
+  const Held held = held_by(field.subset());
+  Export<S> out{};
+  for (int parity = 0; parity < 2; ++parity)
+    if (held.holds(parity)) out.in[parity] = field.reader(parity);
+  out.first = held.first;
+  out.sites = box.sites;
+  out.column = column;
+  detail::download_pieces(
+      *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
+      [&](double* to, std::int64_t begin, std::int64_t count) {
+        out.to = to;
+        out.begin = begin;
+        gpu::launch(field.context()->stream, "export_spinor", {count, 1, 1}, {128, 1, 1}, out);
+      },
+      [&](const double* from, std::int64_t begin, std::int64_t count) {
+        for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
+          std::memcpy(static_cast<void*>(canonical.data() + 12 * site), from + 24 * i, site_bytes);
+        });
+      });
+}
+
+#define HALOCLINE_INSTANTIATE(S)                                                                                       \
+  template class DeviceSpinor<S>;                                                                                      \
+  template void from_canonical(DeviceSpinor<S>&, int, std::span<const std::complex<double>>);                          \
+  template void to_canonical(std::span<std::complex<double>>, const DeviceSpinor<S>&, int);
+HALOCLINE_INSTANTIATE(double)
+HALOCLINE_INSTANTIATE(float)
+HALOCLINE_INSTANTIATE(Fixed16)
+HALOCLINE_INSTANTIATE(Fixed8)
+#undef HALOCLINE_INSTANTIATE
+
+detail::Staging& detail::staging_of(Context& context) {
+  if (!context.staging) context.staging = std::make_shared<Staging>(context.device);
+  return *context.staging;
+}
+
+}  // namespace halocline::qcd::device
