@@ -99,7 +99,7 @@ public:
                                     "HALOCLINE_TUNE_CACHE to another file",
                                     name_, name_));
       std::this_thread::sleep_for(pause);
-      pause = std::min(pause * 2, std::chrono::microseconds{20000});
+      pause = std::min(pause * 2, std::chrono::microseconds{4000});
     }
   }
   Lock(const Lock&) = delete;
