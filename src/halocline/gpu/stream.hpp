@@ -104,8 +104,9 @@ public:
   void* handle() const noexcept { return handle_; }
   /// For launch.cuh on the host executor: runs the action now, or records it.
   void enqueue_on_host_executor(std::function<void()> action);
-  /// For launch.cuh: the kernel to name when something fails.
+  /// For launch.cuh: the kernel launched last, which errors name.
   void note_kernel(const char* name) noexcept { kernel_ = detail::KernelName(name); }
+  const char* last_kernel() const noexcept { return kernel_.text(); }
 
 private:
   template <class Action>

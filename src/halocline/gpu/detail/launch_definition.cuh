@@ -125,23 +125,26 @@ void launch(Stream& stream, const char* name, const Extent& extent, const Block&
   check_functor<Functor>();
   const detail::Blocks blocks = detail::plan_launch(stream, name, extent, block, max_threads<Functor>());
   if (blocks.all() == 0) return;
-  stream.note_kernel(name);
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {
     void* arguments[] = {const_cast<Functor*>(&functor), const_cast<Extent*>(&extent)};
-    stream.device().runtime().launch(
-        {name,
-         reinterpret_cast<const void*>(&run_functor<Functor>),
-         {blocks.x, blocks.y, blocks.z},
-         {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)},
-         block.carveout,
-         arguments,
-         stream.handle()});
+    detail::KernelLaunch kernel{};
+    kernel.name = name;
+    kernel.after = stream.last_kernel();
+    kernel.function = reinterpret_cast<const void*>(&run_functor<Functor>);
+    kernel.grid = {blocks.x, blocks.y, blocks.z};
+    kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)};
+    kernel.carveout = block.carveout;
+    kernel.arguments = arguments;
+    kernel.stream = stream.handle();
+    stream.device().runtime().launch(kernel);
+    stream.note_kernel(name);
     return;
   }
 #else
   detail::require_host_executor(stream, name);
 #endif
+  stream.note_kernel(name);
   if (stream.capturing())
     stream.enqueue_on_host_executor([=] { run_on_host(functor, extent, block, blocks); });
   else

@@ -42,7 +42,11 @@ std::byte* Runtime::allocate(Memory kind, std::size_t bytes) {
   std::byte* const data = try_allocate(kind, bytes);
   if (data == nullptr) {
     std::int64_t free = 0, total = 0;
-    measure_memory(free, total);
+    try {
+      measure_memory(free, total);
+    } catch (const core::Error&) {
+      // A device that has failed says so when it is synchronized; here the sizes stay 0.
+    }
     std::string sentence = description_ + ": out of memory: " + std::to_string(bytes) + " bytes (" + amount(bytes) +
                            ") of " + name_of(kind) + " were asked for; ";
     if (kind != Memory::pinned)

@@ -27,6 +27,7 @@ enum class Copy { to_device, to_host, on_device };
 /// One kernel launch; `function` is what nvcc makes of a __global__ function, `arguments` point to its parameters.
 struct KernelLaunch {
   const char* name;
+  const char* after;  ///< the kernel launched before it on the stream
   const void* function;
   std::array<unsigned, 3> grid, block;
   int carveout;  ///< [percent], -1 for the driver's choice

@@ -11,11 +11,13 @@ SharedMemory::SharedMemory(const Device& device, std::size_t bytes)
 
 MemoryHandle SharedMemory::handle() const {
   if (data() == nullptr) throw core::InvalidArgument("shared memory of no bytes has no handle; give it a size");
+  if (sealed_) throw core::InvalidArgument("shared memory that is sealed has no handle any more; ask before seal()");
   return runtime_->export_memory(data(), bytes());
 }
 
 void SharedMemory::seal() noexcept {
   if (data() != nullptr) runtime_->seal_memory(data());
+  sealed_ = true;
 }
 
 MappedMemory::MappedMemory(const Device& device, const MemoryHandle& handle)

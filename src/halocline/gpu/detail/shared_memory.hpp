@@ -35,6 +35,7 @@ public:
 private:
   std::shared_ptr<Runtime> runtime_;
   Buffer buffer_;
+  bool sealed_ = false;
 };
 
 /// Memory of another process, or this one's, mapped here until the end of the object; the owner must not free it before

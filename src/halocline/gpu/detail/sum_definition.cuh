@@ -158,24 +158,27 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
   const std::int64_t blocks = detail::plan_sum(stream, name, sites, columns, sums, first, N);
   const detail::SumPlan plan{
       sites, blocks, sums.most_blocks(), columns, sums.partial(first), sums.total(first), sums.finished()};
-  stream.note_kernel(name);
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {
     void* arguments[] = {const_cast<Functor*>(&functor), const_cast<detail::SumPlan*>(&plan)};
     constexpr int min_blocks = detail_of_launch::min_blocks<Functor>();
-    stream.device().runtime().launch(
-        {name,
-         reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, min_blocks, Functor>),
-         {static_cast<unsigned>(blocks * columns), 1, 1},
-         {sum_block, 1, 1},
-         -1,
-         arguments,
-         stream.handle()});
+    detail::KernelLaunch kernel{};
+    kernel.name = name;
+    kernel.after = stream.last_kernel();
+    kernel.function = reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, min_blocks, Functor>);
+    kernel.grid = {static_cast<unsigned>(blocks * columns), 1, 1};
+    kernel.block = {sum_block, 1, 1};
+    kernel.carveout = -1;
+    kernel.arguments = arguments;
+    kernel.stream = stream.handle();
+    stream.device().runtime().launch(kernel);
+    stream.note_kernel(name);
     return;
   }
 #else
   detail::require_host_executor(stream, name);
 #endif
+  stream.note_kernel(name);
   if (stream.capturing())
     stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N>(functor, plan); });
   else
