@@ -42,6 +42,7 @@ using ArrayOut = nb::ndarray<nb::numpy, T, nb::c_contig>;
 
 void bind_core(nb::module_& m);
 void bind_comm(nb::module_& m);
+void bind_gpu(nb::module_& m);
 void bind_lattice(nb::module_& m);
 void bind_mapping(nb::module_& m);
 void bind_mapping_model(nb::module_& m);

@@ -65,6 +65,8 @@ NB_MODULE(_halocline, m) {
   bind_core(core);
   auto comm = submodule("comm");
   bind_comm(comm);
+  auto gpu = submodule("gpu");
+  bind_gpu(gpu);
   auto lattice = submodule("lattice");
   bind_lattice(lattice);
   auto mapping = submodule("mapping");
