@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The kernel of SpinorSpace: a short list of updates and dot products, interpreted point by point.
+///
+/// Lists differ from solver to solver and the fields are far larger than any cache, so what counts is that a vector is
+/// read from memory once a launch, however often the list names it. A thread goes through the list for one element: a
+/// chunk of 16 bytes in floating point (one or two complex numbers), a whole spinor in fixed point, whose scale
+/// hangs on all of it. What a thread wrote last it keeps in registers; what else it has read stands in the
+/// first-level cache a few instructions later. The branches on the list are the same in all threads.
+///
+/// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. At most
+/// 4 updates, 8 summands, 4 dot products and `most_coefficients` numbers go into one; SpinorSpace cuts longer lists.
+///
+/// Bytes an element and column: 16 (fixed point: a spinor and its scale) for each vector read or written.
+
+#include "halocline/gpu/sum.cuh"
+#include "halocline/qcd/device/spinor_array.cuh"
+
+namespace halocline::qcd::device::detail {
+
+inline constexpr int most_updates = 4, most_terms = 8, most_dots = 4;
+/// [entry][column]; 32 columns of the five entries that the longest update of a solver has.
+inline constexpr int most_coefficients = 160;
+
+/// A vector from its first parity on.
+template <class S>
+struct Operand {
+  typename Storage<S>::Word* data = nullptr;
+  float* scale = nullptr;
+};
+/// What all vectors of a space have in common.
+struct VectorShape {
+  std::int64_t sites = 0;         ///< of each parity
+  std::int64_t stride = 0;        ///< between the chunks of a column
+  std::int64_t second = 0;        ///< words from the first parity to the second
+  std::int64_t second_scale = 0;  ///< the same of scales
+  int columns = 1;
+};
+
+template <class S>
+struct AlgebraList {
+  struct Term {
+    Operand<S> vector;
+    int entry;  ///< of the coefficient; -1 for one
+  };
+  struct Update {
+    Operand<S> target;
+    int first_term, terms;
+    int scale;  ///< entry; -1 for one
+    bool keep;  ///< the target's old value counts
+  };
+  struct Dot {
+    Operand<S> left, right;
+  };
+  VectorShape shape;
+  int updates = 0, dots = 0;
+  Update update[most_updates];
+  Term term[most_terms];
+  Dot dot[most_dots];
+  core::Complex<RealOf<S>> coefficient[most_coefficients];
+};
+
+/// How a thread finds its element, and the arithmetic of 16 bytes at a time. For floating point.
+template <class S>
+struct ChunkPlace {
+  using Real = RealOf<S>;
+  static constexpr int reals = 16 / static_cast<int>(sizeof(Real));
+  static constexpr int chunks = 24 / reals;
+  using Value = Record<Real, reals>;
+
+  std::int64_t offset;
+
+  /// Elements of one parity of a column.
+  static std::int64_t elements(std::int64_t sites) { return chunks * sites; }
+  HALOCLINE_INLINE ChunkPlace(const VectorShape& shape, std::int64_t element, int column) {
+    std::int64_t within = element;
+    offset = 0;
+    if (within >= chunks * shape.sites) {
+      within -= chunks * shape.sites;
+      offset = shape.second;
+    }
+    // Without padding the chunks of a column follow one another.
+    if (shape.stride != shape.sites) within = within / shape.sites * shape.stride + within % shape.sites;
+    offset += (column * chunks * shape.stride + within) * reals;
+  }
+  HALOCLINE_INLINE Value load(const Operand<S>& v) const {
+    Value value;
+    load_piece<false, 0, reals>(value, v.data + offset);
+    return value;
+  }
+  HALOCLINE_INLINE Value store(const Operand<S>& v, const Value& value) const {
+    store_piece<0, reals>(v.data + offset, value);
+    return value;
+  }
+};
+
+/// A site of a field in fixed point, all 24 reals.
+template <class S>
+struct SitePlace {
+  using Real = RealOf<S>;
+  static constexpr int reals = 24;
+  using Value = Record<Real, reals>;
+
+  std::int64_t data_offset = 0, scale_offset = 0;
+  int site, column, stride, columns;
+
+  static std::int64_t elements(std::int64_t sites) { return sites; }
+  HALOCLINE_INLINE SitePlace(const VectorShape& shape, std::int64_t element, int column)
+      : column(column), stride(static_cast<int>(shape.stride)), columns(shape.columns) {
+    if (element >= shape.sites) {
+      element -= shape.sites;
+      data_offset = shape.second;
+      scale_offset = shape.second_scale;
+    }
+    site = static_cast<int>(element);
+  }
+  HALOCLINE_INLINE SpinorWriter<S> at(const Operand<S>& v) const {
+    return {v.data + data_offset, v.scale + scale_offset, stride, columns};
+  }
+  HALOCLINE_INLINE Value load(const Operand<S>& v) const {
+    const Spinor<Real> psi = at(v).load(site, column);
+    Value value;
+    HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin) {
+      value.at[2 * (4 * colour + spin)] = psi.at[colour][spin].re;
+      value.at[2 * (4 * colour + spin) + 1] = psi.at[colour][spin].im;
+    }
+    return value;
+  }
+  /// Gives what the rounding has left of the value.
+  HALOCLINE_INLINE Value store(const Operand<S>& v, const Value& value) const {
+    Spinor<Real> psi;
+    HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin)
+      psi.at[colour][spin] = {value.at[2 * (4 * colour + spin)], value.at[2 * (4 * colour + spin) + 1]};
+    at(v).store(site, column, psi);
+    return load(v);
+  }
+};
+
+template <class S>
+using Place = std::conditional_t<Storage<S>::scaled, SitePlace<S>, ChunkPlace<S>>;
+
+/// @tparam dots  0, 1, 2 or 4, at least those of the list; two sums each, re and im
+template <class S, int dots>
+struct Algebra {
+  static constexpr int max_threads = 256;
+  using Real = RealOf<S>;
+  using Value = typename Place<S>::Value;
+
+  AlgebraList<S> list;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const
+    requires(dots == 0)
+  {
+    const Place<S> place(list.shape, p.x, p.y);
+    Value last;
+    const void* written = nullptr;
+    carry_out(place, p.y, last, written);
+  }
+
+  HALOCLINE_HOST_DEVICE void operator()(std::int64_t element, int column,
+                                        double (&values)[2 * (dots > 0 ? dots : 1)]) const
+    requires(dots > 0)
+  {
+    const Place<S> place(list.shape, element, column);
+    Value last;
+    const void* written = nullptr;
+    carry_out(place, column, last, written);
+    HALOCLINE_UNROLLED(4)
+    for (int i = 0; i < dots; ++i) {
+      values[2 * i] = values[2 * i + 1] = 0;
+      if (i >= list.dots) continue;
+      const auto& dot = list.dot[i];
+      const Value left = dot.left.data == written ? last : place.load(dot.left);
+      if (dot.left.data == dot.right.data) {
+        values[2 * i] = norm2(left);
+        continue;
+      }
+      const Value right = dot.right.data == written ? last : place.load(dot.right);
+      product(left, right, values[2 * i], values[2 * i + 1]);
+    }
+  }
+
+private:
+  HALOCLINE_INLINE core::Complex<Real> coefficient(int entry, int column) const {
+    if (entry < 0) return {Real(1), Real(0)};
+    return list.coefficient[entry * list.shape.columns + column];
+  }
+
+  /// The updates. `last` is then the value that the vector `written` got.
+  HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Value& last, const void*& written) const {
+    for (int u = 0; u < list.updates; ++u) {
+      const auto& update = list.update[u];
+      const auto s = coefficient(update.scale, column);
+      bool frozen = update.keep && s.re == Real(1) && s.im == Real(0);
+      for (int t = update.first_term; frozen && t < update.first_term + update.terms; ++t) {
+        const auto a = coefficient(list.term[t].entry, column);
+        frozen = a.re == Real(0) && a.im == Real(0);
+      }
+      if (frozen) continue;
+      Value sum;
+      if (update.keep) {
+        sum = update.target.data == written ? last : place.load(update.target);
+        if (update.scale >= 0) scale(sum, s);
+      } else {
+        HALOCLINE_UNROLLED(24)
+        for (int i = 0; i < Place<S>::reals; ++i) sum.at[i] = Real(0);
+      }
+      for (int t = update.first_term; t < update.first_term + update.terms; ++t) {
+        const auto& term = list.term[t];
+        add(sum, coefficient(term.entry, column), term.vector.data == written ? last : place.load(term.vector));
+      }
+      last = place.store(update.target, sum);
+      written = update.target.data;
+    }
+  }
+
+  static HALOCLINE_INLINE void scale(Value& y, const core::Complex<Real>& s) {
+    HALOCLINE_UNROLLED(12)
+    for (int i = 0; i < Place<S>::reals; i += 2) {
+      const Real re = y.at[i];
+      y.at[i] = s.re * re - s.im * y.at[i + 1];
+      y.at[i + 1] = s.re * y.at[i + 1] + s.im * re;
+    }
+  }
+  static HALOCLINE_INLINE void add(Value& y, const core::Complex<Real>& a, const Value& x) {
+    HALOCLINE_UNROLLED(12)
+    for (int i = 0; i < Place<S>::reals; i += 2) {
+      y.at[i] += a.re * x.at[i] - a.im * x.at[i + 1];
+      y.at[i + 1] += a.re * x.at[i + 1] + a.im * x.at[i];
+    }
+  }
+  static HALOCLINE_INLINE double norm2(const Value& x) {
+    double sum = 0;
+    HALOCLINE_UNROLLED(24)
+    for (int i = 0; i < Place<S>::reals; ++i) sum += static_cast<double>(x.at[i]) * static_cast<double>(x.at[i]);
+    return sum;
+  }
+  static HALOCLINE_INLINE void product(const Value& x, const Value& y, double& re, double& im) {
+    HALOCLINE_UNROLLED(12)
+    for (int i = 0; i < Place<S>::reals; i += 2) {
+      const double xr = x.at[i], xi = x.at[i + 1], yr = y.at[i], yi = y.at[i + 1];
+      re += xr * yr + xi * yi;
+      im += xr * yi - xi * yr;
+    }
+  }
+};
+
+/// out = factor in on one parity.
+template <class S>
+struct AssignParity {
+  static constexpr int max_threads = 256;
+  SpinorWriter<S> out, in;  // they may be one field, which no reader takes
+  RealOf<S> factor;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const int site = static_cast<int>(p.x);
+    Spinor<RealOf<S>> psi = in.load(site, p.y);
+    HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin) {
+      psi.at[colour][spin].re *= factor;
+      psi.at[colour][spin].im *= factor;
+    }
+    out.store(site, p.y, psi);
+  }
+};
+
+/// A column to canonical order; y is the parity.
+struct WriteCanonical {
+  static constexpr int max_threads = 256;
+  Box box;
+  SpinorReader<double> in[2];
+  double* out;
+  int column;
+  double factor;
+
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const int site = static_cast<int>(p.x);
+    const Spinor<double> psi = (p.y == 0 ? in[0] : in[1]).load(site, column);
+    const Coordinates c = box.coordinates(p.y, site);
+    const std::int64_t linear =
+        c.x[0] + box.extent[0] * (c.x[1] + box.extent[1] * (c.x[2] + std::int64_t{box.extent[2]} * c.x[3]));
+    double* to = out + linear * 24;
+    HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin) HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) {
+      to[2 * (3 * spin + colour)] = factor * psi.at[colour][spin].re;
+      to[2 * (3 * spin + colour) + 1] = factor * psi.at[colour][spin].im;
+    }
+  }
+};
+
+}  // namespace halocline::qcd::device::detail

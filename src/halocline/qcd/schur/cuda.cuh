@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The Schur complement of D on one parity, on a device: the operators of schur/schur.hpp, each hop with the clover
+/// inverse, the sum with the source vector, and the dot products of a solver in its kernel.
+///
+/// Cost: two kernels an application of either form, one more for the adjoint of the symmetric form (where two axes or
+/// more are split, those of the halo).
+
+#include "halocline/qcd/device/wilson_clover.cuh"
+
+namespace halocline::qcd::device {
+
+template <class S>
+class DeviceSchur : public DeviceOperator<S> {
+public:
+  using Field = DeviceSpinor<S>;
+
+  /// @param d          referred to; must live as long as this
+  /// @param symmetric  1 - A^-1 H A^-1 H, else A - H A^-1 H; @param parity  the one that is solved for
+  explicit DeviceSchur(DeviceWilson<S>& d, bool symmetric = true, int parity = 0);
+
+  bool symmetric() const noexcept { return symmetric_; }
+
+  /// The right-hand side of S from that of D: full field in, subset() out. Enqueued. Collective: where an axis is
+  /// split.
+  /// @throws InvalidArgument  for a field of another subset or number of columns; reconstruct() too
+  void prepare(Field& rhs, const Field& source);
+  /// Completes x: fills the full `solution` from its `half` on subset() and the full source. As above.
+  void reconstruct(Field& solution, const Field& half, const Field& source);
+
+  /// Bytes on the device.
+  static std::int64_t bytes(const Box& box, int columns) {
+    return 2 * DeviceSpinor<S>::bytes(box, lattice::Subset::even, columns);
+  }
+
+private:
+  void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) override;
+  HopTerms<S> with_inverse(double scale) const;
+  void require(const Field& field, lattice::Subset subset, const char* what) const;
+
+  DeviceWilson<S>* d_;
+  bool symmetric_;
+  int parity_;
+  Field other_;  ///< work on the other parity
+  Field same_;   ///< work on the solved parity, for the adjoint of the symmetric form
+};
+
+}  // namespace halocline::qcd::device
