@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the lattice benchmarks share: process grids, fields to work on, and the counts of the operators.
+/// What the lattice benchmarks share: fields to work on, and the counts of the operators.
 
-#include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "halocline/lattice/geometry.hpp"
+#include "bench/geometry.hpp"
 #include "halocline/qcd/spinor_field.hpp"
 
 namespace halocline::bench {
-
-using Extents = lattice::Coordinates<4>;
-
-/// Prime factors of the number of processes dealt to t, z, y, x, t, ... : the largest first.
-std::vector<int> spread_processes(int processes);
-
-/// A lattice of which each process holds `local` sites.
-/// @throws InvalidArgument  for extents that are not positive, and as Geometry does
-std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local);
-
-std::vector<std::int64_t> to_vector(const Extents& extents);
 
 /// Numbers between -1 and 1 that depend on the place and on nothing else: no zeros, no subnormals.
 template <class T>

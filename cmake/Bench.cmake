@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The benchmarks as a library (bench/**/*.cpp), called from the Python extension and from nowhere else.
+# The benchmarks as a library (bench/**/*.cpp and *.cu, the latter as Cuda.cmake says), called from the Python extension
+# and from nowhere else.
 #
 # bench/simulated is not in it: its program runs on SimGrid's simulated MPI, which has headers of its own.
 # `halocline bench weak --simulate` compiles it, with the sources of core and comm, when it is first asked for; for that
 # they go into the package.
 file(GLOB_RECURSE halocline_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
 list(FILTER halocline_bench_sources EXCLUDE REGEX "/bench/simulated/")
+file(GLOB halocline_bench_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cu)
+halocline_device_sources("${halocline_bench_device_sources}" halocline_bench_device_sources)
+list(APPEND halocline_bench_sources ${halocline_bench_device_sources})
 if(halocline_bench_sources)
   add_library(halocline_bench STATIC ${halocline_bench_sources})
   target_include_directories(halocline_bench PUBLIC ${PROJECT_SOURCE_DIR})

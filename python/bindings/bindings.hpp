@@ -51,6 +51,7 @@ void bind_qcd_gauge(nb::module_& m);
 void bind_qcd_io(nb::module_& m);
 void bind_qcd_measure(nb::module_& m);
 void bind_qcd_solver(nb::module_& m);
+void bind_qcd_device(nb::module_& m);
 void bind_tddft_system(nb::module_& m);
 void bind_tddft_model(nb::module_& m);
 void bind_tddft_propagate(nb::module_& m);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Links and clover blocks for benchmarks on a device, made without a gauge field.
+///
+/// What a hop costs does not depend on the numbers, so a table of random SU(3) matrices is dealt round to the sites and
+/// directions: large volumes cost no more than the writing. The links of a site and of its neighbour need not agree.
+
+#include <vector>
+
+#include "halocline/qcd/device/host_data.hpp"
+
+namespace halocline::bench {
+
+/// Unit hopping coefficients and boundary phases. Not collective.
+qcd::device::HostLinks dealt_links(const qcd::device::Box& box);
+/// [parity][site][72], hermitian and near one. Not collective.
+std::vector<double> dealt_clover_blocks(const qcd::device::Box& box);
+
+}  // namespace halocline::bench
