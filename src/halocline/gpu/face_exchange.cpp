@@ -50,7 +50,7 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
     throw core::InvalidArgument(fmt::format("{} sizes of messages were given for a process grid of {} axes; give one "
                                             "for each axis",
                                             face_bytes.size(), grid.ndim()));
-  for (int axis = 0; axis < most_faces / 2; ++axis) {
+  for (int axis = 0; axis < 32; ++axis) {
     if ((options.emulated >> axis & 1u) == 0) continue;
     if (axis >= grid.ndim() || grid.dims()[index_of(axis)] != 1)
       throw core::InvalidArgument(
@@ -219,10 +219,8 @@ FaceExchange& FaceExchange::operator=(FaceExchange&&) noexcept = default;
 const std::string& FaceExchange::policy() const noexcept { return state_->plan.policy; }
 const FaceExchangeOptions& FaceExchange::options() const noexcept { return state_->options; }
 bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.active(face.index()); }
-bool FaceExchange::packs_remotely() const noexcept {
-  const std::string& name = policy();
-  return name == "remote-write" || name == "merged-pack" || waits_in_kernel();
-}
+bool FaceExchange::packs_remotely() const noexcept { return policy() == "remote-write" || merges_packing(); }
+bool FaceExchange::merges_packing() const noexcept { return policy() == "merged-pack" || waits_in_kernel(); }
 bool FaceExchange::waits_in_kernel() const noexcept { return policy() == "one-kernel" || policy() == "nvshmem"; }
 
 void FaceExchange::begin(Stream& stream) {
@@ -263,6 +261,12 @@ void FaceExchange::wait(Stream& stream) {
   s.guarded([&] {
     if (s.policy != nullptr) s.policy->wait(stream, s.step);
   });
+  s.stage = State::Stage::idle;
+}
+
+void FaceExchange::wait_in_kernel() {
+  State& s = *state_;
+  s.require(State::Stage::posted, "wait_in_kernel()");
   s.stage = State::Stage::idle;
 }
 

@@ -14,19 +14,17 @@
 ///   "merged-pack"   the same, the packing done by blocks of the interior kernel
 ///   "one-kernel"    packing, interior and exterior in one kernel, whose exterior blocks wait for the flags
 ///   "nvshmem"       one kernel as well, through NVSHMEM; where the library was built with it
-/// On the host executor device memory that neighbours map is POSIX shared memory, so all of them but the two that need
-/// a library run between processes there too. An axis may be treated as split although one process holds it whole
-/// (`emulated`): its messages go to the process itself, by the same code.
+/// On the host executor device memory that neighbours map is POSIX shared memory, so all of them but NVSHMEM run between
+/// processes there too. An axis may be treated as split although one process holds it whole (`emulated`): its messages
+/// go to the process itself, by the same code. docs/design/0012-device-halo.md says what must hold and why it does.
 ///
 /// One step:
 ///   exchange.begin(stream)          which buffer; waits where a policy must
-///   a kernel packs into outbox(face) for every active face; where packs_remotely(), it calls FaceSignal::raise for a
-///   face
-///     when all of it is written
+///   a kernel packs into outbox(face) for every active face; where packs_remotely(), it raises the flag of a face when
+///     all of it is written (face_signals.cuh)
 ///   exchange.post(stream)           starts what the kernel did not
 ///   ...interior kernel...
-///   exchange.wait(stream)           the stream goes on when every face has arrived; where the kernel waits by itself
-///     (waits_in_kernel()) this only hands out the flags
+///   exchange.wait(stream)           the stream goes on when every face has arrived
 ///   a kernel reads inbox(face)
 
 #include <array>
@@ -94,7 +92,9 @@ public:
   bool active(comm::Face face) const noexcept;
   /// The packing kernel itself stores into neighbours and raises their flags.
   bool packs_remotely() const noexcept;
-  /// The kernel that reads waits for the flags itself.
+  /// Packing is meant to be part of the kernel of the interior.
+  bool merges_packing() const noexcept;
+  /// The kernel that reads is meant to wait for the flags itself, with wait_in_kernel() in place of wait().
   bool waits_in_kernel() const noexcept;
 
   /// Opens the next step. @throws core::Error  after an earlier failure, or while the stream is capturing: a step is
@@ -107,8 +107,12 @@ public:
   /// Of this step, for kernels that pack remotely or wait themselves; all null under other policies.
   FaceSignals signals() const noexcept;
   void post(Stream& stream);
-  /// @throws core::Error  when a neighbour has not sent within the time limit: rank, face, step and policy are named
+  /// What is enqueued after it reads what has arrived. Under the policies that signal, a kernel waits, and a failure
+  /// shows in check(). @throws core::Error  when a neighbour has not sent within the time limit: rank, face, step and
+  /// policy are named
   void wait(Stream& stream);
+  /// In its place: the kernel that reads has waited for the flags of signals() itself.
+  void wait_in_kernel();
   /// Throws what a kernel that waited left behind. Called by whoever synchronizes the stream.
   void check();
 

@@ -71,8 +71,7 @@ struct Local {
 
 class MappedHalo final : public HaloPolicy {
 public:
-  explicit MappedHalo(const HaloPlan& plan)
-      : plan_(plan), places_(plan), copies_(plan.policy == "copy-engine"), waits_(plan.policy != "one-kernel") {
+  explicit MappedHalo(const HaloPlan& plan) : plan_(plan), places_(plan), copies_(plan.policy == "copy-engine") {
     const comm::Communicator& group = plan.grid.communicator();
     Card card{};
     comm::on_every_rank(group, [&] {
@@ -135,9 +134,7 @@ public:
     }
   }
 
-  void wait(Stream& stream, std::uint64_t step) override {
-    if (waits_) await_faces(stream, signals(step));
-  }
+  void wait(Stream& stream, std::uint64_t step) override { await_faces(stream, signals(step)); }
 
   FaceSignals signals(std::uint64_t step) const noexcept override {
     FaceSignals out;
@@ -184,7 +181,7 @@ private:
 
   HaloPlan plan_;
   FacePlaces places_;
-  bool copies_, waits_;
+  bool copies_;
   std::unique_ptr<Local> local_;
   std::map<int, MappedMemory> mapped_;  ///< by rank in the grid
   std::array<std::byte*, faces> there_{};

@@ -46,7 +46,8 @@ template <class S>
 HopHalo<S>::HopHalo(ContextPtr context, int columns, std::string_view policy)
     : context_(std::move(context)),
       columns_(columns),
-      exchange_(context_->device, context_->geometry->grid(), face_bytes<S>(context_->box, columns), policy,
+      exchange_(context_->device, context_->geometry->grid(), face_bytes<S>(context_->box, columns),
+                policy == "auto" ? "" : policy,
                 gpu::FaceExchangeOptions{.emulated = context_->emulated, .time_limit = context_->halo.time_limit}) {}
 
 template <class S>

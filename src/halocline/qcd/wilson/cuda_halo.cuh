@@ -38,7 +38,7 @@ struct HaloPacker;  // detail/halo_pack.cuh
 template <class S>
 class HopHalo {
 public:
-  /// @param policy  as gpu::FaceExchange takes it
+  /// @param policy  as gpu::FaceExchange takes it; "auto" is its default here
   /// @throws  as gpu::FaceExchange. Collective: yes.
   HopHalo(ContextPtr context, int columns, std::string_view policy);
 

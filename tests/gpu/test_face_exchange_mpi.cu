@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Halo exchange between devices among processes: every policy delivers every message of every step, and nobody hangs.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "gpu/face_traffic.cuh"
+#include "halocline/comm/world.hpp"
+#include "halocline/core/error.hpp"
+
+using namespace halocline;
+using traffic::Traffic;
+
+namespace {
+
+std::vector<int> dims_of(int ranks) { return ranks == 8 ? std::vector{1, 2, 2, 2} : std::vector{1, 1, 1, ranks}; }
+
+const std::vector<std::size_t> uneven{16 * 5, 16 * 33, 16, 16 * 64};
+
+}  // namespace
+
+TEST_CASE("face exchange: every policy delivers every message, steps out of pace") {
+  const comm::Communicator world = comm::world();
+  const gpu::Device device = gpu::Device::host_executor();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  for (const std::string& policy : traffic::policies(device, grid)) {
+    for (const unsigned emulated : {0u, 1u}) {
+      CAPTURE(policy);
+      CAPTURE(emulated);
+      gpu::Stream stream(device);
+      Traffic traffic(device, grid, uneven, policy, {.emulated = emulated, .time_limit = 60.0});
+      CHECK(traffic.exchange().policy() == policy);
+      CHECK(traffic.exchange().active({0, 1}) == (emulated == 1u));
+      for (int step = 0; step < 150; ++step) {
+        traffic::stumble(world.rank(), traffic.steps());
+        traffic.send(stream);
+        traffic::stumble(world.rank() + 64, traffic.steps());
+        traffic.receive(stream);
+      }
+      CHECK(traffic.wrong(stream) == 0);
+    }
+  }
+}
+
+TEST_CASE("face exchange: two exchanges take turns") {
+  const comm::Communicator world = comm::world();
+  const gpu::Device device = gpu::Device::host_executor();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  for (const std::string& policy : traffic::policies(device, grid)) {
+    CAPTURE(policy);
+    gpu::Stream stream(device);
+    Traffic a(device, grid, uneven, policy, {.emulated = 1u}, 1);
+    Traffic b(device, grid, std::vector<std::size_t>{48, 0, 16 * 9, 16 * 17}, "staged", {}, 2);
+    Traffic c(device, grid, std::vector<std::size_t>{0, 0, 0, 16}, policy, {}, 3);
+    for (int step = 0; step < 20; ++step) {
+      traffic::stumble(world.rank(), a.steps());
+      a.send(stream);
+      c.send(stream);
+      b.send(stream);
+      a.receive(stream);
+      b.receive(stream);
+      c.receive(stream);
+      if (step % 3 != 0) continue;
+      c.send(stream);
+      c.receive(stream);
+    }
+    CHECK(a.wrong(stream) == 0);
+    CHECK(b.wrong(stream) == 0);
+    CHECK(c.wrong(stream) == 0);
+  }
+}
+
+TEST_CASE("face exchange: nothing goes over the ends of an open axis") {
+  const comm::Communicator world = comm::world();
+  const gpu::Device device = gpu::Device::host_executor();
+  const comm::ProcessGrid grid(world, dims_of(world.size()), {true, true, true, false});
+  for (const std::string& policy : traffic::policies(device, grid)) {
+    CAPTURE(policy);
+    gpu::Stream stream(device);
+    Traffic traffic(device, grid, {0, 16 * 3, 0, 16 * 40}, policy);
+    CHECK(traffic.exchange().active({3, -1}) == (grid.coords()[3] > 0));
+    CHECK(traffic.exchange().active({3, 1}) == (grid.coords()[3] + 1 < grid.dims()[3]));
+    for (int step = 0; step < 10; ++step) {
+      traffic.send(stream);
+      traffic.receive(stream);
+    }
+    CHECK(traffic.wrong(stream) == 0);
+  }
+}
+
+TEST_CASE("face exchange: a rank that stops is an error with rank, face, step and policy") {
+  const comm::Communicator world = comm::world();
+  if (world.size() == 1) return;
+  const gpu::Device device = gpu::Device::host_executor();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  for (const std::string policy : {"gpu-aware-mpi", "copy-engine", "remote-write", "merged-pack", "one-kernel"}) {
+    CAPTURE(policy);
+    gpu::Stream stream(device);
+    Traffic traffic(device, grid, uneven, policy, {.time_limit = 0.3});
+    std::string said;
+    if (world.rank() == 0) {
+      for (int step = 0; step < 2; ++step) {
+        traffic.send(stream);
+        traffic.receive(stream);
+      }
+    } else {
+      for (int step = 0; step < 6 && said.empty(); ++step)
+        said = traffic::sentence([&] {
+          traffic.send(stream);
+          traffic.receive(stream);
+          traffic.exchange().check();
+        });
+      // Who waits for rank 0 stops in step 3, and its neighbours in one of the next.
+      CHECK(said.find("rank " + std::to_string(world.rank()) + ", halo policy " + policy + ": face ") == 0);
+      CHECK(said.find(", step " + std::to_string(traffic.steps())) != std::string::npos);
+      CHECK(said.find("no message within 0.3") != std::string::npos);
+      CHECK(traffic.steps() >= 3);
+      CHECK(traffic::sentence([&] { traffic.send(stream); }).find("has failed before") != std::string::npos);
+    }
+    world.barrier();  // nobody hangs
+  }
+}
+
+TEST_CASE("face exchange: ranks that ask for different things are told, all of them") {
+  const comm::Communicator world = comm::world();
+  if (world.size() == 1) return;
+  const gpu::Device device = gpu::Device::host_executor();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  const auto made = [&](std::size_t bytes, const char* policy) {
+    return traffic::sentence(
+        [&] { gpu::FaceExchange exchange(device, grid, std::vector<std::size_t>{0, 0, 0, bytes}, policy); });
+  };
+  CHECK(made(world.rank() == 0 ? 32 : 16, "staged").find("neighbours must agree") != std::string::npos);
+  CHECK(made(16, world.rank() == 0 ? "staged" : "one-kernel").find("give all ranks the same") != std::string::npos);
+  CHECK(traffic::sentence([&] {
+          gpu::FaceExchange exchange(device, grid, uneven, "", {.emulated = 8u});
+        }).find("emulate axes of one process") != std::string::npos);
+}
