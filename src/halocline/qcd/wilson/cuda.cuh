@@ -11,6 +11,9 @@
 ///
 /// The hermitian conjugate is gamma5 hop gamma5: signs at the loads and the stores, at no cost.
 
+#include <memory>
+#include <string>
+
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/clover_array.cuh"
 #include "halocline/qcd/device/link_array.cuh"
@@ -55,12 +58,21 @@ public:
 
   /// Chooses among the halo's policies on all processes together, once. Collective: yes.
   void tune_halo();
+  /// Empty where no axis is split.
   const std::string& halo_policy() const;
 
 private:
+  struct Work;
+
   std::shared_ptr<const DeviceLinks<S>> links_;
   int columns_;
   std::unique_ptr<HopHalo<S>> halo_;  ///< none where no axis is split
+  std::unique_ptr<Work> work_;
 };
+
+extern template class Hopping<double>;
+extern template class Hopping<float>;
+extern template class Hopping<Fixed16>;
+extern template class Hopping<Fixed8>;
 
 }  // namespace halocline::qcd::device

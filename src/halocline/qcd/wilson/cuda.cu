@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hops of all storages share: the lists of sites, and the words for tuner and errors.
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/wilson/detail/hop_launch.cuh"
+#include "halocline/qcd/wilson/detail/hop_sites.cuh"
+
+namespace halocline::qcd::device {
+namespace {
+
+SiteList upload(Context& context, const std::vector<std::int32_t>& sites) {
+  SiteList list;
+  list.count = static_cast<int>(sites.size());
+  list.sites = gpu::DeviceArray<std::int32_t>(context.device, list.count);
+  if (list.count > 0) list.sites.upload(context.stream, std::span<const std::int32_t>(sites));
+  return list;
+}
+
+}  // namespace
+
+HopSites::HopSites(Context& context) {
+  const Box& box = context.box;
+  for (int parity = 0; parity < 2; ++parity) {
+    std::vector<std::int32_t> inner, outer;
+    for (int site = 0; site < box.sites; ++site) {
+      const Coordinates c = box.coordinates(parity, site);
+      bool needs = false;
+      for (int d = 0; d < 8; ++d) needs = needs || (box.is_split(d % 4) && box.at_edge(c, d));
+      (needs ? outer : inner).push_back(site);
+    }
+    interior[static_cast<std::size_t>(parity)] = upload(context, inner);
+    exterior[static_cast<std::size_t>(parity)] = upload(context, outer);
+  }
+  context.stream.synchronize();  // the lists here end
+}
+
+std::string describe_hop(const Box& box, const char* storage, int reals, int columns, const HopVariant& variant) {
+  std::string text;
+  for (int axis = 0; axis < 4; ++axis) text += (axis > 0 ? "x" : "") + std::to_string(box.extent[axis]);
+  text += std::string(", ") + storage + ", " + std::to_string(reals) + " reals, " + std::to_string(columns) +
+          (columns == 1 ? " column" : " columns");
+  if (variant.hop_blocks != 0) text += ", blocks of " + std::to_string(variant.hop_blocks) + " on the hop";
+  if (variant.adds) text += ", sum";
+  if (variant.add_blocks != 0) text += " with blocks of " + std::to_string(variant.add_blocks);
+  if (variant.part != HopPart::all) {
+    text += variant.part == HopPart::interior ? ", interior of" : ", exterior of";
+    for (int axis = 0; axis < 4; ++axis)
+      if (box.is_split(axis)) text += std::string(" ") + "xyzt"[axis];
+  }
+  return text;
+}
+
+double hop_bytes(const char* storage, int reals, int columns, const HopVariant& variant) {
+  const std::string name = storage;
+  const double each = name == "double" ? 8 : name == "float" ? 4 : name == "half" ? 2 : 1;
+  const double scale = each < 4 ? 4 : 0;
+  const double spinor = 24 * each + scale;
+  const double blocks = (variant.hop_blocks + variant.add_blocks) * each +
+                        2 * scale * ((variant.hop_blocks != 0 ? 1 : 0) + (variant.add_blocks != 0 ? 1 : 0));
+  return 8 * reals * each + blocks + columns * (8 + 1 + (variant.adds ? 1 : 0)) * spinor;
+}
+
+std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads) {
+  std::vector<gpu::TuneParameters> candidates;
+  const auto add = [&](int x, int y, int each) {
+    if (x * y > most_threads) return;
+    gpu::TuneParameters p;
+    p.block_x = x;
+    p.block_y = y;
+    p.columns_per_thread = each;
+    candidates.push_back(p);
+  };
+  if (columns == 1) {
+    for (const int x : {128, 64, 256, 192, 96, 32}) add(x, 1, 1);
+    return candidates;
+  }
+  for (int each = most_a_thread; each >= 1; each /= 2) {
+    const int groups = (columns + each - 1) / each;
+    if (3 * (groups * each - columns) > columns) continue;  // too many columns that are not there
+    std::vector<int> heights;
+    for (const int y : {2, 1, 3, 4, 6, 8, groups})
+      if (y <= groups && groups % y == 0 && std::find(heights.begin(), heights.end(), y) == heights.end())
+        heights.push_back(y);
+    for (const int y : heights)
+      for (const int x : {64, 32, 128}) add(x, y, each);
+  }
+  return candidates;
+}
+
+void throw_hop_fields(const std::string& given) {
+  throw core::InvalidArgument("a hop on a device was given " + given +
+                              "; give fields of the operator's lattice and number of columns, an input that holds the "
+                              "other parity, and a different output that holds the target parity");
+}
+void throw_hop_columns(int columns) {
+  throw core::InvalidArgument("a hop on a device was asked for " + std::to_string(columns) + " columns; give 1 to 32");
+}
+
+}  // namespace halocline::qcd::device

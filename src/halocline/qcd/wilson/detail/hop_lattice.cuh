@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Where a site and its eight neighbours stand in memory, as a hop on a device counts them: without a division.
+///
+/// Neighbours are of the other parity, and in the order of device/box.hpp one along y, z or t is a fixed number of
+/// places away. Along x the index stays for one of the two steps, by whether x is even, and moves by one for the other.
+/// Across the edge of the box the place is that of the periodic neighbour.
+
+#include <cstdint>
+
+#include "halocline/qcd/device/box.hpp"
+
+namespace halocline::qcd::device {
+
+/// Division of numbers from 0 to 2^31 - 1 by one that is known before the launch: with s such that 2^s >= divisor, and
+/// the multiplier 2^(31+s) / divisor rounded up, (n multiplier) / 2^(31+s) has the same whole part (T. Granlund, P. L.
+/// Montgomery, Division by invariant integers using multiplication, PLDI 1994, theorem 4.2).
+struct Divisor {
+  std::uint32_t multiplier;
+  int shift;
+
+  static Divisor of(int divisor) {
+    int s = 0;
+    while ((std::int64_t{1} << s) < divisor) ++s;
+    const std::uint64_t power = std::uint64_t{1} << (31 + s);
+    return {static_cast<std::uint32_t>((power + static_cast<std::uint64_t>(divisor) - 1) /
+                                       static_cast<std::uint64_t>(divisor)),
+            31 + s};
+  }
+  HALOCLINE_INLINE int quotient(int n) const {
+    return static_cast<int>((static_cast<std::uint64_t>(static_cast<std::uint32_t>(n)) * multiplier) >> shift);
+  }
+};
+
+/// A site of the target parity.
+struct HopPlace {
+  int site;
+  Coordinates c;
+};
+
+/// The box with what its neighbours need, a plain value.
+struct HopLattice {
+  Box box;
+  Divisor by_x, by_y, by_z;  ///< by half the extent of x, by those of y and z
+  int stride[4];             ///< places between neighbours along y, z, t; of x one
+  int wrap[4];               ///< places between the two ends of a line
+
+  static HopLattice of(const Box& box) {
+    HopLattice l{box, Divisor::of(box.extent[0] / 2), Divisor::of(box.extent[1]), Divisor::of(box.extent[2]), {}, {}};
+    l.stride[0] = 1;
+    l.wrap[0] = box.extent[0] / 2 - 1;
+    int places = box.extent[0] / 2;
+    for (int axis = 1; axis < 4; ++axis) {
+      l.stride[axis] = places;
+      l.wrap[axis] = places * (box.extent[axis] - 1);
+      places *= box.extent[axis];
+    }
+    return l;
+  }
+
+  /// As Box::coordinates.
+  HALOCLINE_INLINE HopPlace place(int parity, int site) const {
+    HopPlace p;
+    p.site = site;
+    const int row = by_x.quotient(site);
+    const int plane = by_y.quotient(row);
+    p.c.x[3] = by_z.quotient(plane);
+    p.c.x[2] = plane - p.c.x[3] * box.extent[2];
+    p.c.x[1] = row - plane * box.extent[1];
+    p.c.x[0] = 2 * (site - row * stride[1]) + ((p.c.x[1] + p.c.x[2] + p.c.x[3] + box.origin_parity + parity) & 1);
+    return p;
+  }
+  template <int d>
+  HALOCLINE_INLINE bool at_edge(const HopPlace& p) const {
+    constexpr int axis = d % 4;
+    return d < 4 ? p.c.x[axis] == box.extent[axis] - 1 : p.c.x[axis] == 0;
+  }
+  /// As Box::neighbour. @param edge  at_edge<d>(p)
+  template <int d>
+  HALOCLINE_INLINE int neighbour(const HopPlace& p, bool edge) const {
+    constexpr int axis = d % 4;
+    const int forth = d < 4 ? stride[axis] : -stride[axis];
+    const int back = d < 4 ? -wrap[axis] : wrap[axis];
+    const int step = edge ? back : forth;
+    if constexpr (axis == 0) return (p.c.x[0] & 1) == (d < 4 ? 1 : 0) ? p.site + step : p.site;
+    return p.site + step;
+  }
+};
+
+}  // namespace halocline::qcd::device

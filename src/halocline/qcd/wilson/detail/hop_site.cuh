@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The work of one thread of a hop on a device: the hop at a site, what is added to it, and the store.
+///
+/// HopSite is the functor of gpu::launch, and a part of kernels that do more than hop: packing blocks, interior blocks
+/// and exterior blocks in one launch call the same at(). The clover terms are a template argument, as they cost
+/// registers; all else that a launch may or may not have is decided in the thread, alike for all threads.
+
+#include <cstdint>
+
+#include "halocline/gpu/launch.cuh"
+#include "halocline/qcd/device/clover_array.cuh"
+#include "halocline/qcd/wilson/detail/device_accessor.cuh"
+
+namespace halocline::qcd::device {
+
+/// From a field that the kernel may be writing: `add` may be `out`.
+template <class S>
+HALOCLINE_INLINE Spinor<RealOf<S>> load_written(const SpinorReader<S>& field, int site, int column) {
+  return detail::load_spinor<S, false>(field.data, field.scale, field.stride, site, column);
+}
+
+/// Clover blocks of either size, or none.
+template <class S>
+struct AnyBlocks {
+  CloverReader<S, 72> full{};
+  CloverReader<S, 56> packed{};
+  int reals = 0;
+
+  HALOCLINE_INLINE Spinor<RealOf<S>> multiply(int site, const Spinor<RealOf<S>>& psi) const {
+    return reals == 56 ? packed.multiply(site, psi) : full.multiply(site, psi);
+  }
+};
+
+/// out = hop_scale [B] hop + add_scale [A] add, for kernels.
+template <class S>
+struct HopOutput {
+  using Real = RealOf<S>;
+  SpinorWriter<S> out;
+  SpinorReader<S> add;  ///< no data: nothing is added
+  Real upper_scale;     ///< hop_scale
+  Real lower_scale;     ///< the same, with the sign of the lower spins
+  Real add_scale;
+  AnyBlocks<S> hop_blocks, add_blocks;
+
+  template <bool with_blocks>
+  HALOCLINE_KERNEL_PART Spinor<Real> result(const Spinor<Real>& sum, int site, int column) const {
+    Spinor<Real> psi;
+    HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) {
+      HALOCLINE_UNROLLED(4)
+      for (int spin = 0; spin < 4; ++spin)
+        psi.at[colour][spin] = (spin < 2 ? upper_scale : lower_scale) * sum.at[colour][spin];
+    }
+    if constexpr (with_blocks)
+      if (hop_blocks.reals != 0) psi = hop_blocks.multiply(site, psi);
+    if (add.data != nullptr) {
+      Spinor<Real> added = load_written(add, site, column);
+      if constexpr (with_blocks)
+        if (add_blocks.reals != 0) added = add_blocks.multiply(site, added);
+      HALOCLINE_UNROLLED(3)
+      for (int colour = 0; colour < 3; ++colour) {
+        HALOCLINE_UNROLLED(4)
+        for (int spin = 0; spin < 4; ++spin) psi.at[colour][spin] += add_scale * added.at[colour][spin];
+      }
+    }
+    return psi;
+  }
+};
+
+/// @tparam columns  of a thread; @tparam with_halo  some neighbours are in messages
+template <class S, int reals, bool with_halo, bool with_blocks, int columns>
+struct HopSite {
+  using Real = RealOf<S>;
+  static constexpr int max_threads = 256;
+
+  HopInput<S, reals, with_halo> input;
+  HopOutput<S> output;
+  const std::int32_t* sites = nullptr;  ///< which; null: all, in order
+
+  /// Columns columns * group and following, those that there are, at a site.
+  HALOCLINE_INLINE void at(int site, int group) const {
+    const int first = columns * group;
+    Spinor<Real> sum[columns];
+    hop(sum, input, input.lattice.place(input.target_parity, site), first);
+    HALOCLINE_UNROLL_COLUMNS
+    for (int k = 0; k < columns; ++k)
+      if (columns == 1 || first + k < output.out.columns)
+        output.out.store(site, first + k, output.template result<with_blocks>(sum[k], site, first + k));
+  }
+  HALOCLINE_INLINE void operator()(const gpu::Point& p) const {
+    at(sites != nullptr ? sites[p.x] : static_cast<int>(p.x), p.y);
+  }
+};
+
+/// Re, Im <with, psi> and |psi|^2 of one site, the 24 terms in the arithmetic of the kernel: conversions to double are
+/// made in a slow unit, so only the site's sums are. @param with  no data: zeros
+template <class S>
+HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& with, int site, int column,
+                                    const Spinor<RealOf<S>>& psi) {
+  RealOf<S> re = 0, im = 0, norm = 0;
+  HALOCLINE_UNROLLED(3)
+  for (int colour = 0; colour < 3; ++colour) {
+    HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin) {
+      const auto& z = psi.at[colour][spin];
+      norm += z.re * z.re;
+      norm += z.im * z.im;
+    }
+  }
+  if (with.data != nullptr) {
+    const Spinor<RealOf<S>> other = load_written(with, site, column);
+    HALOCLINE_UNROLLED(3)
+    for (int colour = 0; colour < 3; ++colour) {
+      HALOCLINE_UNROLLED(4)
+      for (int spin = 0; spin < 4; ++spin) {
+        const auto& z = psi.at[colour][spin];
+        const auto& w = other.at[colour][spin];
+        re += w.re * z.re;
+        re += w.im * z.im;
+        im += w.re * z.im;
+        im -= w.im * z.re;
+      }
+    }
+  }
+  values[0] = re;
+  values[1] = im;
+  values[2] = norm;
+}
+
+/// The hop of one column at all sites with the sums that solvers ask for. The functor of gpu::launch_sum.
+template <class S, int reals>
+struct HopSumSite {
+  using Real = RealOf<S>;
+  HopInput<S, reals, false> input;
+  HopOutput<S> output;
+  SpinorReader<S> with;
+
+  HALOCLINE_INLINE void operator()(std::int64_t point, int column, double (&values)[3]) const {
+    const int site = static_cast<int>(point);
+    Spinor<Real> sum[1];
+    hop(sum, input, input.lattice.place(input.target_parity, site), column);
+    const Spinor<Real> psi = output.template result<true>(sum[0], site, column);
+    output.out.store(site, column, psi);
+    site_products(values, with, site, column, psi);
+  }
+};
+
+/// The sums alone, of a result that was made by several kernels.
+template <class S>
+struct ResultSumSite {
+  SpinorReader<S> out, with;
+
+  HALOCLINE_INLINE void operator()(std::int64_t point, int column, double (&values)[3]) const {
+    const int site = static_cast<int>(point);
+    site_products(values, with, site, column, out.load(site, column));
+  }
+};
+
+}  // namespace halocline::qcd::device

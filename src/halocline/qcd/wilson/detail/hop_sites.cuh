@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Which sites of a box need no message, and which do, when some of its axes are split.
+
+#include <array>
+#include <cstdint>
+
+#include "halocline/gpu/array.hpp"
+#include "halocline/qcd/device/context.cuh"
+
+namespace halocline::qcd::device {
+
+/// A list of sites of one parity, in order, in device memory.
+struct SiteList {
+  gpu::DeviceArray<std::int32_t> sites;
+  int count = 0;
+};
+
+/// Every site is in one of the two lists of its parity; one at several edges is in `exterior` once.
+struct HopSites {
+  std::array<SiteList, 2> interior, exterior;  ///< by parity of the site
+
+  /// Waits. @throws core::Error  out of memory. Collective: no.
+  explicit HopSites(Context& context);
+};
+
+}  // namespace halocline::qcd::device

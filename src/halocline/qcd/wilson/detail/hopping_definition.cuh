@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Definition of Hopping, for the files that instantiate it, one a storage (cuda_double.cu and its kin).
+
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "halocline/qcd/wilson/cuda.cuh"
+#include "halocline/qcd/wilson/detail/hop_launch.cuh"
+#include "halocline/qcd/wilson/detail/hop_site.cuh"
+#include "halocline/qcd/wilson/detail/hop_sites.cuh"
+
+namespace halocline::qcd::device {
+namespace detail_of_hopping {
+
+/// Columns that a thread may take: its sums are 24 numbers each, and of doubles one column fills the registers.
+template <class S>
+inline constexpr int most_columns = std::is_same_v<S, double> ? 1 : 4;
+
+inline bool holds(lattice::Subset subset, int parity) {
+  return subset == lattice::Subset::full || static_cast<int>(subset) == parity;
+}
+
+template <class S>
+AnyBlocks<S> blocks_for(const DeviceClover<S>* clover, int parity) {
+  AnyBlocks<S> blocks;
+  if (clover == nullptr) return blocks;
+  blocks.reals = clover->reals();
+  if (blocks.reals == 56)
+    blocks.packed = clover->template reader<56>(parity);
+  else
+    blocks.full = clover->template reader<72>(parity);
+  return blocks;
+}
+
+template <class S>
+void check_fields(int columns, const DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int parity,
+                  const HopTerms<S>& terms) {
+  const auto fits = [&](const DeviceSpinor<S>& field, int held, const char* name) {
+    if (!holds(field.subset(), held))
+      throw_hop_fields(std::string("a field (") + name + ") that does not hold the parity it needs");
+    if (field.columns() != columns)
+      throw_hop_fields(std::string("a field (") + name + ") of " + std::to_string(field.columns()) + " columns for " +
+                       std::to_string(columns));
+  };
+  if (&out == &in) throw_hop_fields("one field as input and output");
+  fits(out, parity, "out");
+  fits(in, 1 - parity, "in");
+  if (terms.add != nullptr) fits(*terms.add, parity, "add");
+  if (terms.with != nullptr) fits(*terms.with, parity, "with");
+}
+
+}  // namespace detail_of_hopping
+
+/// One application, under way.
+template <class S>
+struct HopCall {
+  DeviceSpinor<S>& out;
+  const DeviceSpinor<S>& in;
+  int parity;
+  bool dagger;
+  const HopTerms<S>& terms;
+};
+
+/// What an operator of one storage keeps between applications.
+template <class S>
+struct Hopping<S>::Work {
+  using Real = RealOf<S>;
+  std::unique_ptr<HopSites> sites;  ///< where an axis is split
+  std::map<HopVariant, gpu::TuneParameters> chosen;
+
+  static HopOutput<S> output(const HopCall<S>& call, DeviceSpinor<S>& out) {
+    HopOutput<S> output{};
+    output.out = out.writer(call.parity);
+    if (call.terms.add != nullptr) output.add = call.terms.add->reader(call.parity);
+    output.upper_scale = static_cast<Real>(call.terms.hop_scale);
+    output.lower_scale = call.dagger ? -output.upper_scale : output.upper_scale;
+    output.add_scale = static_cast<Real>(call.terms.add_scale);
+    output.hop_blocks = detail_of_hopping::blocks_for(call.terms.hop_blocks, call.parity);
+    output.add_blocks = detail_of_hopping::blocks_for(call.terms.add_blocks, call.parity);
+    return output;
+  }
+
+  template <int reals, bool with_halo>
+  static HopInput<S, reals, with_halo> input(const DeviceLinks<S>& links, const HopCall<S>& call) {
+    HopInput<S, reals, with_halo> input{};
+    input.lattice = HopLattice::of(links.context()->box);
+    input.target_parity = call.parity;
+    input.links = links.template reader<reals>(call.parity);
+    input.in = call.in.reader(1 - call.parity);
+    input.lower = call.dagger ? Real(-1) : Real(1);
+    const LinkFactors<Real>& factors = links.factors();
+    for (int mu = 0; mu < 4; ++mu) input.inside[mu] = factors.coefficient[mu];
+    for (int d = 0; d < 8; ++d) {
+      const bool real = factors.edge[d].im == 0;
+      input.across[d] = real ? factors.edge[d].re : Real(1);
+      input.phase[d] = factors.edge[d];
+      if (!real) input.turned |= 1u << d;
+    }
+    return input;
+  }
+
+  /// Launches HopSite over a part of the sites, in the way that the tuner knows.
+  template <int reals, bool with_halo, bool with_blocks, int most>
+  void run(Hopping& hopping, const HopCall<S>& call, HopPart part, const HopInput<S, reals, with_halo>& input);
+  template <int reals, bool with_halo, bool with_blocks, int columns>
+  static void launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
+                     const SiteList* list, const gpu::TuneParameters& p);
+
+  template <int reals>
+  void apply(Hopping& hopping, const HopCall<S>& call);
+};
+
+template <class S>
+template <int reals, bool with_halo, bool with_blocks, int columns>
+void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
+                              const SiteList* list, const gpu::TuneParameters& p) {
+  const HopSite<S, reals, with_halo, with_blocks, columns> site{input, output,
+                                                                list != nullptr ? list->sites.data() : nullptr};
+  const gpu::Extent extent{list != nullptr ? list->count : context.box.sites,
+                           (output.out.columns + columns - 1) / columns, 1};
+  gpu::launch(context.stream, "wilson_hop", extent, gpu::Block{p.block_x, p.block_y, 1, p.carveout}, site);
+}
+
+template <class S>
+template <int reals, bool with_halo, bool with_blocks, int most>
+void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart part,
+                           const HopInput<S, reals, with_halo>& input) {
+  Context& context = *hopping.context();
+  const SiteList* list = nullptr;
+  if (part == HopPart::interior) list = &sites->interior[static_cast<std::size_t>(call.parity)];
+  if (part == HopPart::exterior) list = &sites->exterior[static_cast<std::size_t>(call.parity)];
+  if (list != nullptr && list->count == 0) return;
+  const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    const HopOutput<S> output = Work::output(call, out);
+    if constexpr (most >= 4)
+      if (p.columns_per_thread == 4) return launch<reals, with_halo, with_blocks, 4>(context, input, output, list, p);
+    if constexpr (most >= 2)
+      if (p.columns_per_thread == 2) return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p);
+    launch<reals, with_halo, with_blocks, 1>(context, input, output, list, p);
+  };
+  const HopVariant variant{part, call.terms.hop_blocks != nullptr ? call.terms.hop_blocks->reals() : 0,
+                           call.terms.add_blocks != nullptr ? call.terms.add_blocks->reals() : 0,
+                           call.terms.add != nullptr};
+  const auto known = chosen.find(variant);
+  if (known != chosen.end()) return enqueue(known->second, call.out);
+
+  // What is measured writes the output where that can be written again, else a field of its own.
+  std::unique_ptr<DeviceSpinor<S>> scratch;
+  const auto measure = [&](const gpu::TuneParameters& p) {
+    if (call.terms.add != &call.out) return enqueue(p, call.out);
+    if (!scratch) scratch = std::make_unique<DeviceSpinor<S>>(hopping.context(), call.out.subset(), call.out.columns());
+    enqueue(p, *scratch);
+  };
+  const std::int64_t count = list != nullptr ? list->count : context.box.sites;
+  const gpu::TuneProblem problem{
+      "wilson_hop", describe_hop(context.box, Storage<S>::name, reals, hopping.columns(), variant),
+      static_cast<double>(count) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
+      1320.0 * static_cast<double>(count) * hopping.columns()};
+  const auto candidates = hop_candidates(hopping.columns(), most, 256);
+  const bool kept = !context.stream.capturing();
+  const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
+  if (scratch) context.stream.synchronize();  // it ends here
+  if (kept) chosen.emplace(variant, best);
+  enqueue(best, call.out);
+}
+
+template <class S>
+template <int reals>
+void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
+  constexpr int most = detail_of_hopping::most_columns<S>;
+  Context& context = *hopping.context();
+  const DeviceLinks<S>& links = *hopping.links_;
+  const auto inner = input<reals, false>(links, call);
+  const SpinorReader<S> with = call.terms.with != nullptr ? call.terms.with->reader(call.parity) : SpinorReader<S>{};
+  if (call.terms.sums != nullptr && !hopping.halo_) {
+    gpu::launch_sum<3>(context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums,
+                       call.terms.first_sum, HopSumSite<S, reals>{inner, output(call, call.out), with});
+    return;
+  }
+  const auto run_inner = [&](HopPart part) {
+    if (call.terms.hop_blocks != nullptr || call.terms.add_blocks != nullptr)
+      run<reals, false, true, most>(hopping, call, part, inner);
+    else
+      run<reals, false, false, most>(hopping, call, part, inner);
+  };
+  if (!hopping.halo_) return run_inner(HopPart::all);
+  hopping.halo_->send(call.in, call.parity, call.dagger);
+  run_inner(HopPart::interior);
+  auto outer = input<reals, true>(links, call);
+  outer.halo = hopping.halo_->receive();
+  run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer);
+  if (call.terms.sums != nullptr)
+    gpu::launch_sum<3>(context.stream, "wilson_hop_sum_after", context.box.sites, hopping.columns(), *call.terms.sums,
+                       call.terms.first_sum, ResultSumSite<S>{std::as_const(call.out).reader(call.parity), with});
+}
+
+template <class S>
+Hopping<S>::Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns)
+    : links_(std::move(links)), columns_(columns), work_(std::make_unique<Work>()) {
+  if (columns < 1 || columns > 32) throw_hop_columns(columns);
+  if (context()->box.split == 0) return;
+  work_->sites = std::make_unique<HopSites>(*context());
+  halo_ = std::make_unique<HopHalo<S>>(context(), columns, context()->halo.policy);
+}
+
+template <class S>
+Hopping<S>::Hopping(const Hopping& other, int columns) : Hopping(other.links_, columns) {}
+template <class S>
+Hopping<S>::~Hopping() = default;
+template <class S>
+Hopping<S>::Hopping(Hopping&&) noexcept = default;
+
+template <class S>
+void Hopping<S>::apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
+                       const HopTerms<S>& terms) {
+  detail_of_hopping::check_fields(columns_, out, in, target_parity, terms);
+  const HopCall<S> call{out, in, target_parity, dagger, terms};
+  switch (links_->reals()) {
+  case 18:
+    return work_->template apply<18>(*this, call);
+  case 12:
+    return work_->template apply<12>(*this, call);
+  default:
+    return work_->template apply<8>(*this, call);
+  }
+}
+
+template <class S>
+void Hopping<S>::tune_halo() {}
+
+template <class S>
+const std::string& Hopping<S>::halo_policy() const {
+  static const std::string none;
+  return halo_ ? halo_->exchange().policy() : none;
+}
+
+}  // namespace halocline::qcd::device
