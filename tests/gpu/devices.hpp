@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The devices that tests of device code run on: the host executor, and a GPU where there is one.
+///
+///   for (const gpu::Device& device : test_devices()) { CAPTURE(device.describe()); ... }
+///
+/// The functions are static because their answer is another in sources that nvcc has compiled.
+
+#include <string>
+#include <vector>
+
+#include "halocline/gpu/device.hpp"
+
+namespace halocline::testing {
+
+/// For tests that launch functors: on a GPU only what nvcc has compiled can run.
+[[maybe_unused]] static std::vector<gpu::Device> test_devices(int node_rank = 0) {
+  std::vector<gpu::Device> devices{gpu::Device::host_executor()};
+#if defined(__CUDACC__)
+  if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
+#else
+  static_cast<void>(node_rank);
+#endif
+  return devices;
+}
+
+/// For tests that launch nothing: memory, streams and copies, compiled by any compiler.
+[[maybe_unused]] static std::vector<gpu::Device> memory_devices(int node_rank = 0) {
+  std::vector<gpu::Device> devices{gpu::Device::host_executor()};
+  if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
+  return devices;
+}
+
+/// Why tests run on the host executor alone; empty where they run on a GPU too.
+[[maybe_unused]] static std::string why_no_gpu() {
+  if (const std::string why = gpu::hindrance(); !why.empty()) return why;
+#if defined(__CUDACC__)
+  return "";
+#else
+  return "these tests were not compiled by nvcc";
+#endif
+}
+
+}  // namespace halocline::testing
