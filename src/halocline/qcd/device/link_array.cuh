@@ -9,8 +9,19 @@
 /// pole that is farther away, so all numbers lie in [-1, 1] and no denominator is below one; which pole it was is the
 /// lowest bit of a number of each. There are no singular matrices.
 ///
+/// The largest error of a real or imaginary part, over random matrices and those where a chart could fail:
+///
+///   | storage | 18 reals | 12 reals | 8 reals |
+///   |---|---|---|---|
+///   | double  | 0        | 6e-16    | 1.2e-15 |
+///   | float   | 3.0e-8   | 1.2e-7   | 3.9e-7  |
+///   | half    | 1.5e-5   | 4.1e-5   | 1.2e-4  |
+///   | quarter | 3.9e-3   | 1.0e-2   | 3.1e-2  |
+///
+/// What is read from 8 reals is a matrix of SU(3) to the rounding of the arithmetic (1e-6), in fixed point too.
+///
 /// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh: a link of half precision in 12 reals is a
-/// chunk of 16 bytes and one of 8. Flops of a load, a reciprocal counted as one: 42 from 12 reals, 150 from 8.
+/// chunk of 16 bytes and one of 8. Flops of a load, a reciprocal counted as one: 42 from 12 reals, 118 from 8.
 
 #include "halocline/qcd/device/host_data.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"

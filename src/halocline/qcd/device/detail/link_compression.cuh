@@ -23,7 +23,7 @@
 namespace halocline::qcd::device::detail {
 
 /// @param y  eight reals; @param negative0, negative1  the pole of row 0 and of row 1 is -e_0
-/// Flops: 150, a reciprocal counted as one.
+/// Flops: 118, a reciprocal counted as one.
 template <class Real>
 HALOCLINE_INLINE Su3<Real> decode_eight(const Real (&y)[8], bool negative0, bool negative1) {
   const Real one(1);
