@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/gpu/sum.cuh"
+
+#include "gpu/devices.hpp"
+#include "halocline/core/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace halocline;
+
+namespace {
+
+/// A number of no pattern in (-1, 1), exact in double: 53 bits of a mixed counter.
+double number(std::uint64_t i) {
+  i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  i = (i ^ (i >> 27)) * 0x94d049bb133111ebULL;
+  i ^= i >> 31;
+  return static_cast<double>(static_cast<std::int64_t>(i)) * 0x1p-63;
+}
+
+/// Reads value n of a site from [n][column][site].
+template <int N>
+struct Read {
+  const double* values;
+  std::int64_t sites;
+  int columns;
+  HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&out)[N]) const {
+    for (int n = 0; n < N; ++n) out[n] = values[(std::int64_t{n} * columns + column) * sites + site];
+  }
+};
+
+/// The halving tree of a vector of 2^k values, by its definition.
+double tree(const std::vector<double>& values) {
+  const std::size_t half = values.size() / 2;
+  if (half == 0) return values[0];
+  std::vector<double> sums(half);
+  for (std::size_t i = 0; i < half; ++i) sums[i] = values[i] + values[i + half];
+  return tree(sums);
+}
+
+double of_block(const std::vector<double>& values) {
+  std::vector<double> eight;
+  for (std::size_t i = 0; i < 256; i += 32)
+    eight.push_back(
+        tree({values.begin() + static_cast<std::ptrdiff_t>(i), values.begin() + static_cast<std::ptrdiff_t>(i) + 32}));
+  return tree(eight);
+}
+
+/// The order of sum.cuh, written down a second time.
+double ordered_sum(std::vector<double> values) {
+  values.resize((values.size() + 255) / 256 * 256);
+  std::vector<double> last(256);
+  for (std::size_t block = 0; 256 * block < values.size(); ++block) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(256 * block);
+    last[block % 256] += of_block({begin, begin + 256});
+  }
+  return of_block(last);
+}
+
+template <int N>
+struct Sums {
+  Sums(const gpu::Device& device, std::int64_t count, int wide)
+      : sites(count), columns(wide), stream(device), values(device, N * count * wide) {
+    for (std::int64_t i = 0; i < values.size(); ++i) host.push_back(number(static_cast<std::uint64_t>(i + 1)));
+    values.upload(stream, host);
+  }
+  std::vector<double> add(gpu::SumBuffer& buffer, int first) {
+    gpu::launch_sum<N>(stream, "read", sites, columns, buffer, first, Read<N>{values.data(), sites, columns});
+    buffer.fetch(stream, first + N);
+    const auto all = buffer.wait();
+    CHECK(all.size() == static_cast<std::size_t>((first + N) * columns));
+    return {all.begin() + first * columns, all.end()};
+  }
+  std::vector<double> of(int n, int column) const {
+    const auto begin = host.begin() + (n * columns + column) * sites;
+    return {begin, begin + sites};
+  }
+
+  std::int64_t sites;
+  int columns;
+  gpu::Stream stream;
+  gpu::DeviceArray<double> values;
+  std::vector<double> host;
+};
+
+template <int N>
+void check_sums(const gpu::Device& device, std::int64_t sites, int columns) {
+  CAPTURE(device.describe());
+  CAPTURE(N);
+  CAPTURE(sites);
+  CAPTURE(columns);
+  Sums<N> sums(device, sites, columns);
+  gpu::SumBuffer buffer(device, N + 1, sites, columns), larger(device, 16, 2 * sites + 1000, columns);
+  const auto got = sums.add(buffer, 1);
+  for (int n = 0; n < N; ++n)
+    for (int column = 0; column < columns; ++column) {
+      const auto values = sums.of(n, column);
+      const double sum = got[static_cast<std::size_t>(n * columns + column)];
+      long double exact = 0, magnitude = 0;
+      for (const double value : values) {
+        exact += value;
+        magnitude += std::fabs(value);
+      }
+      CHECK(std::fabs(static_cast<double>(sum - exact)) <= 1e-15 * static_cast<double>(magnitude));
+      CHECK(std::bit_cast<std::uint64_t>(sum) == std::bit_cast<std::uint64_t>(ordered_sum(values)));
+    }
+  for (int repeat = 0; repeat < 3; ++repeat) CHECK(sums.add(buffer, 0) == got);
+  CHECK(sums.add(larger, 16 - N) == got);
+}
+
+}  // namespace
+
+TEST_CASE("sum: equals the sum of more digits, and the documented order bit by bit, every time") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    for (const std::int64_t sites : {1, 31, 32, 33, 255, 256, 257, 1000, 4097}) {
+      check_sums<1>(device, sites, 1);
+      check_sums<3>(device, sites, 5);
+    }
+    check_sums<8>(device, 600, 2);
+    check_sums<1>(device, 777, 32);
+    check_sums<1>(device, 256 * 256, 1);
+    check_sums<1>(device, 256 * 257 + 3, 1);  // more blocks than threads
+  }
+}
+
+TEST_CASE("sum: over no sites it is zero") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    Sums<3> sums(device, 0, 2);
+    gpu::SumBuffer buffer(device, 3, 0, 2);
+    CHECK(sums.add(buffer, 0) == std::vector<double>(6, 0.0));
+  }
+}
+
+TEST_CASE("sum: the order of a block does not depend on how many sites follow") {
+  // Zeros behind the last site leave the sum as it is, to the bit, within the blocks that are there.
+  for (const gpu::Device& device : testing::test_devices()) {
+    Sums<1> all(device, 512, 1);
+    gpu::SumBuffer buffer(device, 1, 512, 1);
+    std::vector<double> with_zeros = all.host;
+    for (std::size_t i = 300; i < 512; ++i) with_zeros[i] = 0;
+    all.values.upload(all.stream, with_zeros);
+    const double padded = all.add(buffer, 0)[0];
+    all.sites = 300;
+    CHECK(all.add(buffer, 0)[0] == padded);
+  }
+}
+
+TEST_CASE("sum: several launches fill one buffer, and a graph makes them again") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    Sums<1> one(device, 700, 3);
+    gpu::SumBuffer buffer(device, 2, 700, 3);
+    gpu::Stream& stream = one.stream;
+    stream.synchronize();
+    stream.begin_capture();
+    gpu::launch_sum<1>(stream, "first", 700, 3, buffer, 0, Read<1>{one.values.data(), 700, 3});
+    gpu::launch_sum<1>(stream, "second", 350, 3, buffer, 1, Read<1>{one.values.data(), 350, 3});
+    buffer.fetch(stream, 2);
+    const gpu::Graph graph = stream.end_capture();
+    std::vector<double> before;
+    for (const double factor : {1.0, -2.0, 4.0}) {
+      std::vector<double> scaled = one.host;
+      for (double& value : scaled) value *= factor;
+      one.values.upload(stream, scaled);
+      stream.launch(graph);
+      const auto got = buffer.wait();
+      CHECK(got.size() == 6);
+      if (before.empty()) before.assign(got.begin(), got.end());
+      for (std::size_t i = 0; i < 6; ++i) CHECK(got[i] == factor * before[i]);  // powers of 2
+      CHECK(got[0] == factor * ordered_sum(one.of(0, 0)));
+    }
+  }
+}
+
+TEST_CASE("sum: a buffer moves, and comes back to nothing") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    {
+      Sums<1> one(device, 100, 1);
+      gpu::SumBuffer buffer(device, 1, 100, 1);
+      const double sum = one.add(buffer, 0)[0];
+      gpu::SumBuffer moved(std::move(buffer));
+      CHECK(moved.wait()[0] == sum);
+      buffer = gpu::SumBuffer(device, 1, 100, 1);
+      CHECK(one.add(buffer, 0)[0] == sum);
+    }
+    CHECK(device.memory().ours == 0);
+  }
+}
+
+TEST_CASE("sum: what does not fit the buffer is refused") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    gpu::Stream stream(device);
+    gpu::SumBuffer buffer(device, 2, 256, 3);
+    const Read<1> functor{nullptr, 256, 3};
+    const auto refused = [&](std::int64_t sites, int columns, int first) {
+      CHECK_THROWS_AS(gpu::launch_sum<1>(stream, "read", sites, columns, buffer, first, functor),
+                      core::InvalidArgument);
+    };
+    refused(257, 3, 0);
+    refused(-1, 3, 0);
+    refused(256, 2, 0);
+    refused(256, 4, 0);
+    refused(256, 3, 2);
+    refused(256, 3, -1);
+    CHECK_THROWS_AS(buffer.wait(), core::InvalidArgument);
+    CHECK_THROWS_AS(buffer.fetch(stream, 3), core::InvalidArgument);
+    CHECK_THROWS_AS(buffer.fetch(stream, 0), core::InvalidArgument);
+    CHECK_THROWS_AS(gpu::SumBuffer(device, 17, 1, 1), core::InvalidArgument);
+    CHECK_THROWS_AS(gpu::SumBuffer(device, 1, -1, 1), core::InvalidArgument);
+    CHECK_THROWS_AS(gpu::SumBuffer(device, 1, 1, 33), core::InvalidArgument);
+  }
+}
