@@ -6,8 +6,9 @@
     print(hc.qcd.plaquette(u))
 
 `hc.qcd` is lattice QCD, `hc.tddft` electrons in molecules and crystals and their motion in time, `hc.comm` the
-processes they run on, `hc.mapping` where to put these on a torus network. Fields are NumPy arrays in canonical order,
-`[t][z][y][x]...`, the part that this process holds. The rooms are loaded when first named.
+processes they run on, `hc.gpu` the GPUs, `hc.mapping` where to put processes on a torus network. Fields are NumPy
+arrays in canonical order, `[t][z][y][x]...`, the part that this process holds. The rooms are loaded when first
+named.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 if TYPE_CHECKING:
-    from halocline import comm, mapping, qcd, tddft
+    from halocline import comm, gpu, mapping, qcd, tddft
 
 
 def _prepare_threads() -> None:
@@ -37,15 +38,35 @@ def _prepare_threads() -> None:
             environment["OMP_NUM_THREADS"] = str(max(1, cores // ranks))
 
 
+def _name_tune_defaults() -> None:
+    """Tells the tuner of GPU kernels where the file of this package is that it reads and never writes."""
+    os.environ.setdefault(
+        "HALOCLINE_TUNE_DEFAULTS", os.path.join(os.path.dirname(__file__), "data", "tune-defaults.json")
+    )
+
+
 # How Open MPI and the MPICH family tell a process the number of ranks on its machine.
 _local_ranks = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 _prepare_threads()
+_name_tune_defaults()
 
-__all__ = ["Error", "FileError", "Interrupted", "InvalidArgument", "NotConverged", "comm", "mapping", "qcd", "tddft"]
+_rooms = ("comm", "gpu", "mapping", "qcd", "tddft")
+__all__ = [
+    "Error",
+    "FileError",
+    "Interrupted",
+    "InvalidArgument",
+    "NotConverged",
+    "comm",
+    "gpu",
+    "mapping",
+    "qcd",
+    "tddft",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("comm", "mapping", "qcd", "tddft"):
+    if name in _rooms:
         return importlib.import_module(f"halocline.{name}")
     if name == "__version__":
         return importlib.import_module("halocline._halocline").core.version

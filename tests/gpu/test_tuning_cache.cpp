@@ -237,10 +237,10 @@ TEST_CASE("tune cache: clear removes what matches and no more, and it stays remo
   CHECK(cache.clear([](const TuneKey&) { return false; }) == 0);
   CHECK(TuneCache(folder / "absent", Mode::read_write).clear([](const TuneKey&) { return true; }) == 0);
   CHECK_FALSE(std::filesystem::exists(folder / "absent.lock"));
-  other.reset();
+  CHECK(other.reset() == 4);
   CHECK_FALSE(std::filesystem::exists(path));
   CHECK(other.entries().empty());
-  other.reset();
+  CHECK(other.reset() == 0);
   other.keep(key_of(7), entry_of(7));
   CHECK(TuneCache(path, Mode::read_only).entries().size() == 1);
 }
@@ -285,7 +285,7 @@ TEST_CASE("tune cache: a damaged file is named with the place, left alone, and d
   refused(path, {"no JSON"});
 
   TuneCache cache(path, Mode::read_write);
-  cache.reset();  // what `halocline tune clear --all` does
+  CHECK(cache.reset() == 0);  // what `halocline tune clear --all` does
   cache.keep(key_of(1), entry_of(1));
   CHECK(text_of(path) == whole);
 }

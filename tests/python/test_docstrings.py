@@ -20,7 +20,7 @@ def test_examples(module):
 
 @pytest.mark.parametrize(
     "module",
-    [hc.comm, hc.mapping, gauge, quark, analysis, ground, motion, spectra, structure, system, units],
+    [hc.comm, hc.gpu, hc.mapping, gauge, quark, analysis, ground, motion, spectra, structure, system, units],
     ids=lambda m: m.__name__,
 )
 def test_every_public_function_says_what_it_does(module):

@@ -24,7 +24,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def doctor(json: Json = None) -> None:
-    """Check the installation: versions, instruction set, MPI, threads, transports, libraries, memory."""
+    """Check the installation: versions, instruction set, MPI, threads, transports, GPUs, libraries, memory."""
     console = Console()
     found = examine()
     for name, value in found.items():
@@ -65,6 +65,8 @@ def examine() -> dict[str, Any]:
         "mpi": mpi,
         "launcher": shutil.which("mpirun") or "no mpirun in PATH",
         "transports": transports(),
+        "gpu": graphics(problems),
+        "gpu_halos": gpu_halos(),
         "python": platform.python_version(),
         "packages": {name: version(name, problems) for name in PACKAGES},
         "libraries": libraries(),
@@ -106,6 +108,42 @@ def transports() -> dict[str, str]:
     from halocline import _halocline
 
     return {name: "available" if not why else f"absent: {why}" for name, why in _halocline.comm.transports().items()}
+
+
+def graphics(problems: list[str]) -> dict[str, str]:
+    """The GPU back end, the driver, each GPU, and where the tuner keeps what it measured. No GPU is no problem."""
+    from halocline import gpu
+
+    found = {
+        "back end": "in this build" if gpu.built() else "not in this build",
+        "driver": kernel_driver(),
+        "usable": "yes" if not gpu.hindrance() else f"no: {gpu.hindrance()}",
+    }
+    devices = gpu.devices()
+    if devices:
+        found["cuda"] = f"{devices[0].driver} by the driver, {devices[0].toolkit} in this build"
+    found |= {f"cuda:{device.number}": str(device) for device in devices}
+    try:
+        found["tune cache"] = f"{gpu.tune_file() or 'no place'}, {gpu.tune_mode()}, {len(gpu.tune_entries())} entries"
+    except Error as error:
+        found["tune cache"] = str(error)
+        problems.append(str(error))
+    return found
+
+
+def kernel_driver() -> str:
+    """NVIDIA's module in the kernel, which is there where GPUs are looked after."""
+    try:
+        words = Path("/proc/driver/nvidia/version").read_text().split()
+    except OSError:
+        return "none loaded"
+    return next((f"NVIDIA {word}" for word in words if word[0].isdigit() and "." in word), "NVIDIA")
+
+
+def gpu_halos() -> dict[str, str]:
+    from halocline import gpu
+
+    return {name: "available" if not why else f"absent: {why}" for name, why in gpu.halo_policies().items()}
 
 
 def version(package: str, problems: list[str]) -> str:

@@ -50,7 +50,7 @@ def _top(
 
 
 def _add_groups() -> None:
-    from halocline.cli import bench, doctor, gauge, map, report, spectrum, tddft
+    from halocline.cli import bench, doctor, gauge, map, report, spectrum, tddft, tune
 
     qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
@@ -59,6 +59,7 @@ def _add_groups() -> None:
     app.add_typer(tddft.app, name="tddft")
     app.add_typer(bench.app, name="bench")
     app.add_typer(map.app, name="map")
+    app.add_typer(tune.app, name="tune")
     report.add_to(app)
     doctor.add_to(app)
 

@@ -117,10 +117,10 @@ public:
   /// Defaults stay.
   /// @throws FileError  where it is damaged or cannot be written; InvalidArgument in mode read_only
   int clear(const std::function<bool(const TuneKey&)>& matches);
-  /// Removes the file, whatever it holds, and forgets everything but the defaults. A file that is not there is no
-  /// error.
+  /// Removes the file, whatever it holds, and forgets everything but the defaults; no file is no error.
+  /// @returns how many entries it held; 0 where it could not be read
   /// @throws FileError  where it cannot be removed; InvalidArgument in mode read_only
-  void reset();
+  int reset();
   /// Writes entries, as entries() gives them, in the form of the shippable defaults.
   /// @param matches  empty: all  @returns how many  @throws FileError
   int export_to(const std::string& path, const std::function<bool(const TuneKey&)>& matches = {}) const;

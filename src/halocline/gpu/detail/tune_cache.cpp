@@ -167,14 +167,16 @@ int TuneCache::clear(const std::function<bool(const TuneKey&)>& matches) {
   return removed;
 }
 
-void TuneCache::reset() {
+int TuneCache::reset() {
   const std::scoped_lock lock(state_->mutex);
   require_writable();
-  if (!path_.empty()) detail::remove_tune_file(path_, patience);
+  const auto here = static_cast<int>(state_->mine.size());
+  const int removed = path_.empty() ? here : detail::remove_tune_file(path_, patience);
   state_->mine.clear();
   state_->unwritten.clear();
   state_->file.clear();
   state_->stamp.reset();
+  return removed;
 }
 
 void TuneCache::require_writable() const {

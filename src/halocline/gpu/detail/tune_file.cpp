@@ -199,12 +199,19 @@ void change_tune_file(const std::string& path, std::chrono::milliseconds patienc
   if (change(table)) write_tune_file(path, table);
 }
 
-void remove_tune_file(const std::string& path, std::chrono::milliseconds patience) {
-  if (!stamp_of(path).there) return;
+int remove_tune_file(const std::string& path, std::chrono::milliseconds patience) {
+  if (!stamp_of(path).there) return 0;
   const Lock lock(path, patience);
+  int held = 0;
+  try {
+    held = static_cast<int>(read_tune_file(path).size());
+  } catch (const FileError&) {
+    // Damaged: that is why it is removed.
+  }
   if (::unlink(path.c_str()) != 0 && errno != ENOENT)
     throw FileError(path, "",
                     fmt::format("cannot be removed ({}); check the permissions of its folder", reason(errno)));
+  return held;
 }
 
 }  // namespace halocline::gpu::detail

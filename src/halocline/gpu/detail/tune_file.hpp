@@ -57,7 +57,8 @@ void write_tune_file(const std::string& path, const TuneTable& table);
 void change_tune_file(const std::string& path, std::chrono::milliseconds patience,
                       const std::function<bool(TuneTable&)>& change);
 
-/// Under the lock: removes the file, whatever it holds. @throws FileError
-void remove_tune_file(const std::string& path, std::chrono::milliseconds patience);
+/// Under the lock: removes the file, whatever it holds, and returns how many entries that were, 0 for a damaged file.
+/// @throws FileError
+int remove_tune_file(const std::string& path, std::chrono::milliseconds patience);
 
 }  // namespace halocline::gpu::detail
