@@ -56,11 +56,11 @@ struct ImportClover {
       const float kept_mean = static_cast<float>(mean);
       mean = kept_mean;
       std::uint32_t largest = 0;
-      for (int chirality = 0; chirality < 2; ++chirality)
-        for (int i = 0; i < n; ++i) {
-          const std::uint32_t bits = detail::bits_of(left_over(block, mean, chirality, i)) & 0x7fffffffu;
-          largest = bits > largest ? bits : largest;
-        }
+      for (int chirality = 0; chirality < 2; ++chirality) HALOCLINE_UNROLL
+      for (int i = 0; i < n; ++i) {
+        const std::uint32_t bits = detail::bits_of(left_over(block, mean, chirality, i)) & 0x7fffffffu;
+        largest = bits > largest ? bits : largest;
+      }
       const detail::FixedScale found = detail::fixed_scale<S>(largest);
       factor = found.factor;
       float* pair = scale + std::int64_t{2} * (std::int64_t{stride} * parity + site);
@@ -72,6 +72,7 @@ struct ImportClover {
       if constexpr (Storage<S>::scaled) {
         detail::pack_fixed(record, factor, [&](int i) { return left_over(block, mean, chirality, i); });
       } else {
+        HALOCLINE_UNROLL
         for (int i = 0; i < n; ++i) record.at[i] = static_cast<Word>(kept_number<n>(block + 36 * chirality, i));
       }
       detail::store_record(out + std::int64_t{stride} * (reals * parity + n * chirality), stride, site, record);
@@ -88,21 +89,21 @@ template <class S, int reals>
 void import_clover(Context& context, std::byte* memory, std::span<const double> blocks) {
   using Word = typename Storage<S>::Word;
   const int stride = padded(context.box.sites);
-  ImportClover<S, reals> import{reinterpret_cast<Word*>(memory),
-                                reinterpret_cast<float*>(memory + std::int64_t{stride} * 2 * reals * sizeof(Word)),
-                                nullptr,
-                                0,
-                                context.box.sites,
-                                stride};
+  ImportClover<S, reals> work{reinterpret_cast<Word*>(memory),
+                              reinterpret_cast<float*>(memory + std::int64_t{stride} * 2 * reals * sizeof(Word)),
+                              nullptr,
+                              0,
+                              context.box.sites,
+                              stride};
   detail::upload_pieces(
       context, std::int64_t{2} * context.box.sites, block_bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
         std::memcpy(to, blocks.data() + clover::block_reals * begin, static_cast<std::size_t>(count * block_bytes));
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
-        import.from = from;
-        import.begin = begin;
-        gpu::launch(context.stream, "import_clover", {count, 1, 1}, {128, 1, 1}, import);
+        work.from = from;
+        work.begin = begin;
+        gpu::launch(context.stream, "import_clover", {count, 1, 1}, {128, 1, 1}, work);
       });
 }
 

@@ -36,17 +36,17 @@ struct ImportLinks {
 
 template <class S, int reals>
 void import_links(Context& context, std::byte* memory, const HostLinks& links) {
-  ImportLinks<S, reals> import{reinterpret_cast<typename Storage<S>::Word*>(memory), nullptr, 0, context.box.sites,
-                               padded(context.box.sites)};
+  ImportLinks<S, reals> work{reinterpret_cast<typename Storage<S>::Word*>(memory), nullptr, 0, context.box.sites,
+                             padded(context.box.sites)};
   detail::upload_pieces(
       context, std::int64_t{16} * context.box.sites, matrix_bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
         std::memcpy(to, links.matrices.data() + 18 * begin, static_cast<std::size_t>(count * matrix_bytes));
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
-        import.from = from;
-        import.begin = begin;
-        gpu::launch(context.stream, "import_links", {count, 1, 1}, {128, 1, 1}, import);
+        work.from = from;
+        work.begin = begin;
+        gpu::launch(context.stream, "import_links", {count, 1, 1}, {128, 1, 1}, work);
       });
 }
 

@@ -113,12 +113,12 @@ void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::com
   require_canonical(field, column, canonical.size());
   const Box& box = field.context()->box;
   const Held held = held_by(field.subset());
-  Import<S> import{};
+  Import<S> work{};
   for (int parity = 0; parity < 2; ++parity)
-    if (held.holds(parity)) import.out[parity] = field.writer(parity);
-  import.first = held.first;
-  import.sites = box.sites;
-  import.column = column;
+    if (held.holds(parity)) work.out[parity] = field.writer(parity);
+  work.first = held.first;
+  work.sites = box.sites;
+  work.column = column;
   detail::upload_pieces(
       *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
@@ -127,9 +127,9 @@ void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::com
         });
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
-        import.from = from;
-        import.begin = begin;
-        gpu::launch(field.context()->stream, "import_spinor", {count, 1, 1}, {128, 1, 1}, import);
+        work.from = from;
+        work.begin = begin;
+        gpu::launch(field.context()->stream, "import_spinor", {count, 1, 1}, {128, 1, 1}, work);
       });
 }
 
