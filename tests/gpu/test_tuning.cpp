@@ -9,6 +9,8 @@
 
 #include "gpu/tune_laws.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/array.hpp"
+#include "halocline/gpu/detail/tune_measure.hpp"
 
 using namespace halocline;
 using namespace halocline::gpu;
@@ -193,4 +195,39 @@ TEST_CASE("tuner: an entry belongs to device, driver, code, kernel and problem")
   CHECK(key.problem == "8x8x8x8, half");
   CHECK(key.kernel_hash == kernel_hash());
   CHECK(key.kernel_hash.size() == 16);
+}
+
+TEST_CASE("tuner: events that tell no time end after a bounded number of runs, with the first candidate") {
+  const Device device = Device::host_executor();  // its events are always done, and 0 s apart
+  Stream stream(device);
+  const auto candidates = blocks({64, 128});
+  std::map<int, int> runs;
+  const std::function<void(const TuneParameters&)> run = [&](const TuneParameters& p) { ++runs[p.block_x]; };
+  const Tuner::Clock none;
+  detail::Measurement measurement(stream, candidates, run, none);
+  CHECK(measurement.measure(problem).parameters == block(64));
+  CHECK_FALSE(measurement.nothing_runs());
+  for (const int x : {64, 128}) {
+    CHECK(runs.at(x) > 1000);  // a sample grows while it takes no time
+    CHECK(runs.at(x) < 20000);
+  }
+}
+
+TEST_CASE("tuner: on a GPU, events find the shorter of two pieces of work") {
+  if (const std::string why = hindrance(); !why.empty()) {
+    MESSAGE("skipped on this machine: the tuner by events, because " << why);
+    return;
+  }
+  const Device device = Device::open("cuda");
+  Stream stream(device);
+  DeviceArray<std::byte> data(device, std::int64_t{1} << 28);
+  const auto run = [&](const TuneParameters& p) {
+    stream.set_zero(data.data(), p.block_x == 64 ? std::size_t{1} << 28 : std::size_t{1} << 12);
+  };
+  Tuner tuner(device, memory_cache());
+  CHECK(tuner.best(stream, problem, blocks({64, 128}), run) == block(128));
+  const auto entry = tuner.cache().find(tuner.key(problem));
+  REQUIRE(entry);
+  CHECK(entry->seconds > 0);
+  CHECK(tuner.key(problem).device.starts_with(device.properties().name));
 }
