@@ -13,6 +13,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/column_solves.hpp"
+#include "halocline/qcd/detail/host_batch.hpp"
 #include "halocline/qcd/detail/rhs_batch.hpp"
 #include "halocline/qcd/detail/trial.hpp"
 #include "halocline/qcd/gauge_field.hpp"
@@ -24,6 +25,7 @@ constexpr std::array kinds{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"}
 constexpr std::array precisions{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab"};
 constexpr std::array schur_forms{"symmetric", "asymmetric"};
+constexpr std::array inner_precisions{"auto", "float", "half", "quarter"};
 
 template <class Names>
 void require_one_of(const char* what, const std::string& given, const Names& known) {
@@ -36,6 +38,46 @@ std::vector<std::string> plan_of(const std::string& kind, const std::string& cho
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
   if (kind == "auto") return {chosen, "cg"};
   return {chosen};
+}
+
+/// What holds on a device alone, or on the processor alone.
+void validate_place(const SolverParameters& p) {
+  require_one_of("the solver's inner precision", p.inner_precision, inner_precisions);
+  if (!p.on_device()) {
+    if (p.inner_precision != "auto" && p.inner_precision != "float")
+      throw core::InvalidArgument(
+          fmt::format("the inner precision \"{}\" is for devices; on the processor give \"float\" or \"auto\", or "
+                      "name a device",
+                      p.inner_precision));
+    if (p.device_links != 0)
+      throw core::InvalidArgument(
+          fmt::format("{} reals a link were asked for without a device; give 0, or name a device", p.device_links));
+    return;
+  }
+  if (p.kind == "schwarz" || p.kind == "fgmres")
+    throw core::InvalidArgument(
+        fmt::format("the solver \"{}\" runs on the processor alone; on the device \"{}\" give \"auto\", which is "
+                    "even-odd bicgstab, or \"bicgstab\", \"cg\" or \"gcr\"",
+                    p.kind, p.device));
+  if (p.device_links != 0 && p.device_links != 8 && p.device_links != 12 && p.device_links != 18)
+    throw core::InvalidArgument(
+        fmt::format("{} reals a link were asked for; give 18, 12 or 8, or 0 for the default", p.device_links));
+  if (p.rhs_batch > 32)
+    throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
+}
+
+device::BackendOptions backend_options(const SolverParameters& p) {
+  device::BackendOptions options;
+  options.device = p.device;
+  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "half" : p.inner_precision;
+  options.link_reals = p.device_links;
+  options.even_odd = p.even_odd;
+  options.symmetric = p.schur == "symmetric";
+  options.restart_length = p.restart_length;
+  options.halo = p.device_halo;
+  options.emulated = p.device_emulated;
+  options.graphs = p.device_graphs;
+  return options;
 }
 
 }  // namespace
@@ -61,12 +103,21 @@ void SolverParameters::validate() const {
                                 "\"mixed\", which reaches the "
                                 "same residual, or another solver");
   schwarz.validate();
+  validate_place(*this);
 }
 
 struct QuarkSolver::Implementation {
   Implementation(const GaugeField& gauge, const ActionParameters& a, const SolverParameters& p)
-      : batch((p.validate(), p.rhs_batch) > 0 ? p.rhs_batch : automatic_batch(gauge.geometry())),
-        operators(gauge, a, p, batch) {}
+      : action(a), parameters(p) {
+    parameters.validate();
+    if (parameters.on_device()) {
+      backend = device::open_backend(gauge, action, backend_options(parameters));
+      batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : backend->fitting_columns(12, plan());
+      return;
+    }
+    batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
+    operators.emplace(gauge, action, parameters, batch);
+  }
 
   /// Of so many right-hand sides, those that are solved together.
   std::size_t together(std::size_t sources) const {
@@ -77,22 +128,21 @@ struct QuarkSolver::Implementation {
 
   QuarkEngine& engine(int columns) {
     auto& found = engines[columns];
-    if (!found) found = std::make_unique<QuarkEngine>(operators, columns);
+    if (!found) found = std::make_unique<QuarkEngine>(*operators, columns);
     return *found;
   }
 
   /// There are two methods to choose from.
   bool may_choose() const noexcept {
-    const auto& parameters = operators.parameters;
-    return parameters.kind == "auto" && parameters.choice.empty() && operators.schwarz.has_value();
+    return operators && parameters.kind == "auto" && parameters.choice.empty() && operators->schwarz.has_value();
   }
 
   /// The trial for as many columns as the engine has, once. Nothing where there is none.
-  std::optional<Trial> choose(QuarkEngine& with, const ColumnSolves& solves, const Progress& progress) {
+  std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, const Progress& progress) {
     const int columns = with.columns();
     if (const auto known = trials.find(columns); known != trials.end()) return known->second;
-    if (!may_choose() || !solves.any_active()) return std::nullopt;
-    const auto trial = try_methods(with, solves.residual(), columns, operators.parameters.tolerance, progress);
+    if (!may_choose() || !any_active) return std::nullopt;
+    const auto trial = try_methods(with, begun.residual(), columns, parameters.tolerance, progress);
     if (!trial) return std::nullopt;
     if (trial->chosen != "schwarz") with.forget_schwarz();
     news.push_back(
@@ -104,34 +154,81 @@ struct QuarkSolver::Implementation {
   }
 
   /// The method that the solve begins with.
-  std::string method(QuarkEngine& with, ColumnSolves& solves, const Progress& progress) {
-    const auto& parameters = operators.parameters;
+  std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, const Progress& progress) {
     if (parameters.kind != "auto") return parameters.kind;
-    const auto trial = choose(with, solves, progress);
-    if (!operators.refusal.empty())
+    const auto trial = choose(with, begun, solves.any_active(), progress);
+    if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
-                                 std::exchange(operators.refusal, {})));
+                                 std::exchange(operators->refusal, {})));
     for (const std::string& sentence : news) solves.note(sentence);
     news.clear();
     if (trial) return trial->chosen;
-    return parameters.choice == "schwarz" && operators.schwarz ? "schwarz" : "bicgstab";
+    return parameters.choice == "schwarz" && operators->schwarz ? "schwarz" : "bicgstab";
   }
 
-  std::vector<SolveReport> solve(QuarkEngine& with, std::span<const std::span<std::complex<double>>> solutions,
+  /// Of a device.
+  std::vector<std::string> plan() const {
+    return plan_of(parameters.kind, parameters.kind == "auto" ? "bicgstab" : parameters.kind);
+  }
+
+  /// Says once what a device's memory is used for.
+  void note_memory(ColumnSolves& solves, std::int64_t predicted) {
+    if (std::exchange(memory_noted, true)) return;
+    const auto memory = backend->memory();
+    const double unit = 1e9;
+    solves.note(memory.total > 0
+                    ? fmt::format("uses {:.3g} GB of {:.3g} GB on {} ({})", static_cast<double>(predicted) / unit,
+                                  static_cast<double>(memory.total) / unit, backend->device(), backend->storage())
+                    : fmt::format("uses {:.3g} GB on the {} ({})", static_cast<double>(predicted) / unit,
+                                  backend->device(), backend->storage()));
+  }
+
+  /// On the device; `take` gets the solves and the batch, and gives the reports for the seconds that it is told.
+  template <class Take>
+  std::vector<SolveReport> solve_there(std::size_t columns,
+                                       std::span<const std::span<const std::complex<double>>> sources,
+                                       const Progress& progress, const Take& take) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto methods = plan();
+    auto& there = backend->batch(static_cast<int>(columns), methods);
+    const std::int64_t predicted = backend->predicted_bytes(static_cast<int>(columns), methods);
+    ColumnSolves solves(there, parameters, sources, progress);
+    note_memory(solves, predicted);
+    solves.run(methods);
+    auto reports = take(
+        solves, there, [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); });
+    for (SolveReport& report : reports) {
+      report.device = backend->device();
+      report.predicted_bytes = predicted;
+    }
+    return reports;
+  }
+
+  std::vector<SolveReport> solve(std::size_t columns, std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
                                  const Progress& progress) {
+    if (backend)
+      return solve_there(columns, sources, progress, [&](const ColumnSolves& solves, auto&, const auto& seconds) {
+        return solves.finish(solutions, seconds());
+      });
     const auto start = std::chrono::steady_clock::now();
-    ColumnSolves solves(with, operators.parameters, sources, progress);
-    const auto plan = plan_of(operators.parameters.kind, method(with, solves, progress));
-    solves.run(plan);
+    auto& with = engine(static_cast<int>(columns));
+    HostBatch here(with);
+    ColumnSolves solves(here, parameters, sources, progress);
+    const auto methods = plan_of(parameters.kind, method(with, here, solves, progress));
+    solves.run(methods);
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
-  int batch;
-  QuarkOperators operators;
+  ActionParameters action;
+  SolverParameters parameters;
+  int batch = 1;
+  std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
+  std::optional<QuarkOperators> operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
   std::map<int, Trial> trials;                          ///< of "auto", by number of columns
   std::vector<std::string> news;                        ///< for the notes of the next solve
+  bool memory_noted = false;
 };
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters)
@@ -142,18 +239,24 @@ QuarkSolver::~QuarkSolver() = default;
 QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
 QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;
 
-const ActionParameters& QuarkSolver::action() const noexcept { return implementation_->operators.action; }
-const SolverParameters& QuarkSolver::parameters() const noexcept { return implementation_->operators.parameters; }
+const ActionParameters& QuarkSolver::action() const noexcept { return implementation_->action; }
+const SolverParameters& QuarkSolver::parameters() const noexcept { return implementation_->parameters; }
 int QuarkSolver::rhs_batch() const noexcept { return implementation_->batch; }
 std::array<std::int64_t, 4> QuarkSolver::tile() const noexcept {
-  return implementation_->operators.precise->layout()->tile();
+  if (implementation_->backend) return {1, 1, 1, 1};
+  return implementation_->operators->precise->layout()->tile();
+}
+device::Backend* QuarkSolver::backend() const noexcept { return implementation_->backend.get(); }
+std::int64_t QuarkSolver::predicted_bytes() const {
+  const auto& me = *implementation_;
+  return me.backend ? me.backend->predicted_bytes(me.batch, me.plan()) : 0;
 }
 
 SolveReport QuarkSolver::solve(std::span<std::complex<double>> solution, std::span<const std::complex<double>> source,
                                const Progress& progress) {
   const std::array solutions{solution};
   const std::array sources{source};
-  return implementation_->solve(implementation_->engine(1), solutions, sources, progress)[0];
+  return implementation_->solve(1, solutions, sources, progress)[0];
 }
 
 std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::complex<double>>> solutions,
@@ -165,11 +268,10 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
   std::vector<SolveReport> reports;
   if (sources.empty()) return reports;
   const std::size_t columns = implementation_->together(sources.size());
-  auto& engine = implementation_->engine(static_cast<int>(columns));
   for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
     const std::size_t count = std::min(columns, sources.size() - begin);
     auto some =
-        implementation_->solve(engine, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
+        implementation_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
     std::ranges::move(some, std::back_inserter(reports));
     if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
       // Nobody wants the others.
@@ -187,6 +289,25 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
   return reports;
 }
 
+std::pair<device::DeviceSolutions, std::vector<SolveReport>>
+QuarkSolver::solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress) {
+  if (!implementation_->backend)
+    throw core::InvalidArgument(
+        "solutions were to stay on a device, and the solver is on the processor; give it a device, or call solve");
+  if (sources.empty() || sources.size() > static_cast<std::size_t>(implementation_->batch))
+    throw core::InvalidArgument(
+        fmt::format("solutions of {} sources were to stay on the device; give 1 to rhs_batch, {}", sources.size(),
+                    implementation_->batch));
+  std::pair<device::DeviceSolutions, std::vector<SolveReport>> out;
+  out.second =
+      implementation_->solve_there(sources.size(), sources, progress,
+                                   [&](const ColumnSolves& solves, device::DeviceBatch& there, const auto& seconds) {
+                                     out.first = there.solutions(solves.exponents());
+                                     return solves.reports(seconds());
+                                   });
+  return out;
+}
+
 std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::complex<double>>> sources,
                                          const Progress& progress) {
   if (sources.empty() || !implementation_->may_choose()) return std::nullopt;
@@ -194,12 +315,14 @@ std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::co
   const auto known = implementation_->trials.find(static_cast<int>(columns));
   if (known != implementation_->trials.end()) return known->second;
   auto& engine = implementation_->engine(static_cast<int>(columns));
-  const ColumnSolves first(engine, implementation_->operators.parameters, sources.first(columns), progress);
-  return implementation_->choose(engine, first, progress);
+  HostBatch begun(engine);
+  const ColumnSolves first(begun, implementation_->parameters, sources.first(columns), progress);
+  return implementation_->choose(engine, begun, first.any_active(), progress);
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
-  auto& d = *implementation_->operators.precise;
+  if (implementation_->backend) return implementation_->backend->apply(out, in, dagger);
+  auto& d = *implementation_->operators->precise;
   auto from = spinor_field<double>(d.layout(), lattice::Subset::full);
   auto to = spinor_field<double>(d.layout(), lattice::Subset::full);
   from_canonical(from, in);

@@ -20,6 +20,10 @@
 /// (SolverParameters::choice) is taken without a trial, so a run that is resumed with it gives the same bits. The same
 /// processes and threads give the same bits every time.
 ///
+/// On a device "auto" is even-odd BiCGStab and, where it fails, conjugate gradients; "schwarz" and "fgmres" are not to
+/// be had there. Everything happens there: a source goes up once, a solution comes down once, or stays
+/// (solve_on_device).
+///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
 /// once for all. Each has its own tolerance, iterations and report.
 
@@ -29,9 +33,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "halocline/qcd/action.hpp"
+#include "halocline/qcd/device/backend.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd {
@@ -60,22 +66,33 @@ struct SolverParameters {
   std::string outer = "bicgstab";   ///< around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
   int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 where memory allows, or fewer
   std::string choice{};             ///< what "auto" takes without a trial: "schwarz" or "bicgstab"; empty for a trial
+  std::string device = "cpu";       ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
+  /// Of the iteration where the precision is mixed: "float", "half" or "quarter"; "auto" is float on the processor, the
+  /// only one there, and half on a device. Links are of the same storage.
+  std::string inner_precision = "auto";
+  int device_links = 0;          ///< reals a link on a device: 18, 12 or 8; 0: 12 where links are unitary, double 18
+  std::string device_halo{};     ///< policy of the halo between devices (gpu/face_exchange.hpp), or "auto"
+  unsigned device_emulated = 0;  ///< bit `axis`: on a device treat it as split though one process holds it
+  bool device_graphs = true;     ///< replay the operator from graphs where a device gains by it
 
-  /// @throws InvalidArgument  for an unknown name (the known ones are listed), an impossible number, or "schwarz" in
-  ///                          double precision
+  bool on_device() const noexcept { return !device.empty() && device != "cpu"; }
+  /// @throws InvalidArgument  for an unknown name (the known ones are listed), an impossible number, "schwarz" in
+  ///                          double precision, or a solver or precision that the device or the processor has not
   void validate() const;
 };
 
 /// What became of one right-hand side.
 struct SolveReport {
   bool converged = false;
-  std::string reason;           ///< solve::name(...): "converged", "iteration_limit", "stagnation", "breakdown", ...
-  std::string method;           ///< what was run, e.g. "even-odd bicgstab, mixed precision"
-  int iterations = 0;           ///< of the Krylov method
-  double residual = 0;          ///< |b - D x| / |b| of the full operator in double
-  double seconds = 0;           ///< wall clock; of right-hand sides solved together each has an equal part
-  int columns = 1;              ///< right-hand sides that were solved together with this one
-  std::vector<double> history;  ///< relative residual of the recursion after each iteration
+  std::string reason;    ///< solve::name(...): "converged", "iteration_limit", "stagnation", "breakdown", ...
+  std::string method;    ///< what was run, e.g. "even-odd bicgstab, mixed precision"
+  int iterations = 0;    ///< of the Krylov method
+  double residual = 0;   ///< |b - D x| / |b| of the full operator in double
+  double seconds = 0;    ///< wall clock; of right-hand sides solved together each has an equal part
+  int columns = 1;       ///< right-hand sides that were solved together with this one
+  std::string device{};  ///< "cuda:0 (NVIDIA H200)"; empty for the processor
+  std::int64_t predicted_bytes = 0;  ///< on the device, foretold for this solve before it began; 0 on the processor
+  std::vector<double> history;       ///< relative residual of the recursion after each iteration
   std::vector<std::string>
       notes{};  ///< sentences for the log: the trial of "auto", a method that failed, what was done
 };
@@ -88,7 +105,10 @@ public:
   using Progress = std::function<bool(int iterations, double residual)>;
 
   /// @param gauge  links with ghosts filled; read here and not kept
-  /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout and Schwarz do; on every rank
+  /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout, Schwarz and device::open_backend do;
+  /// on
+  ///                          every rank
+  /// @throws core::Error      a device without enough free memory for what is foretold, before anything is allocated
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
   /// double, half of that in float, and 1152 (double) for the clover term and its inverse; 576 more for Schwarz, which
   /// all numbers of columns share where their domains are the same.
@@ -114,6 +134,14 @@ public:
   std::vector<SolveReport> solve(std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
                                  const Progress& progress = {});
+  /// The same on a device, for at most rhs_batch() sources, with the solutions left there.
+  /// @throws InvalidArgument  on the processor, or for more sources. Collective: yes.
+  std::pair<device::DeviceSolutions, std::vector<SolveReport>>
+  solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress = {});
+  /// What the solver has open on a device; null on the processor.
+  device::Backend* backend() const noexcept;
+  /// Bytes on the device, foretold for solves of rhs_batch() columns, links included; 0 on the processor.
+  std::int64_t predicted_bytes() const;
   /// Most right-hand sides solved together.
   int rhs_batch() const noexcept;
 
@@ -130,7 +158,7 @@ public:
 
   const ActionParameters& action() const noexcept;
   const SolverParameters& parameters() const noexcept;
-  /// Lanes along x, y, z, t of the layout that was chosen.
+  /// Lanes along x, y, z, t of the layout that was chosen; 1 on a device.
   std::array<std::int64_t, 4> tile() const noexcept;
 
 private:

@@ -67,8 +67,7 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
     update(space, {assign(shadow, {}, r), assign(p, {}, r)});
     while (monitor.running()) {
       if constexpr (preconditioned) problem.precondition(m, *work_p, p);
-      problem.apply(v, mp);
-      const auto pending_v = reduce(space, {{&shadow, &v}});
+      const auto pending_v = detail::apply_and_reduce(problem, v, mp, {{&shadow, &v}});
       const std::span<const Scalar> dv = pending_v.wait();
       for (std::size_t c = 0; c < columns; ++c) {
         alpha[c] = monitor.quotient(c, rho[c], dv[c]);
@@ -77,8 +76,7 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
       const auto pending_s = update_and_reduce(space, {add(r, minus_alpha, v)}, {{&r, &r}});  // r is now s
 
       if constexpr (preconditioned) problem.precondition(m, *work_s, r);
-      problem.apply(t, ms);
-      const auto pending_t = reduce(space, {{&t, &r}, {&t, &t}});
+      const auto pending_t = detail::apply_and_reduce(problem, t, ms, {{&t, &r}, {&t, &t}});
       const std::span<const Scalar> ss = pending_s.wait(), dt = pending_t.wait();
       for (std::size_t c = 0; c < columns; ++c) {
         const double tt = dt[columns + c].real();

@@ -26,8 +26,7 @@ SolveResult cg_on(Problem& problem, typename Problem::Vector& x, const SolveOpti
   while (monitor.begin_cycle(rho)) {
     space.copy(p, r);
     while (monitor.running()) {
-      problem.apply(q, p);
-      const auto curvature = reduce(space, {{&p, &q}});
+      const auto curvature = detail::apply_and_reduce(problem, q, p, {{&p, &q}});
       const std::span<const Scalar> pq = curvature.wait();
       for (std::size_t c = 0; c < columns; ++c) {
         if (pq[c].real() <= 0.0) monitor.pause(c, Reason::breakdown);

@@ -30,16 +30,15 @@ SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typen
     problem.apply_dagger(s, r);
     std::vector<double> gamma = detail::real_parts(update_and_reduce(space, {assign(p, {}, s)}, {{&s, &s}}).wait());
     while (monitor.running()) {
-      problem.apply(q, p);
-      const auto curvature = reduce(space, {{&q, &q}});
+      const auto curvature = detail::apply_and_reduce(problem, q, p, {{&q, &q}});
       const std::span<const Scalar> qq = curvature.wait();
       for (std::size_t c = 0; c < columns; ++c) {
         alpha[c] = monitor.quotient(c, gamma[c], qq[c].real());
         minus_alpha[c] = -alpha[c];
       }
       const auto residual = update_and_reduce(space, {add(r, minus_alpha, q)}, {{&r, &r}});
-      problem.apply_dagger(s, r);  // the sum of |r|^2 travels meanwhile
-      const auto gradient = reduce(space, {{&s, &s}});
+      // The sum of |r|^2 travels meanwhile.
+      const auto gradient = detail::apply_dagger_and_reduce(problem, s, r, {{&s, &s}});
       monitor.step(residual.wait());
       const std::vector<double> next = detail::real_parts(gradient.wait());
       for (std::size_t c = 0; c < columns; ++c) beta[c] = monitor.quotient(c, next[c], gamma[c]);

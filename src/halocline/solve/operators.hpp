@@ -6,6 +6,8 @@
 /// `apply(out, in)` with two different vectors; `apply_dagger(out, in)` where a solver needs the adjoint. A
 /// preconditioner is the same thing and may change from call to call where the solver is flexible.
 
+#include <concepts>
+#include <span>
 #include <type_traits>
 
 #include "halocline/solve/vector_space.hpp"
@@ -20,6 +22,24 @@ template <class A, class Space>
 concept AdjointOperatorOn =
     OperatorOn<A, Space> &&
     requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) { a.apply_dagger(out, in); };
+
+/// Optional: dot products of what the operator gives, `out` among the vectors of each, from the pass that makes it.
+/// `wait()` of what it returns gives the sums as [dot][column], as FusedVectorSpace says. An operator may look at a list
+/// and do it in two steps.
+template <class A, class Space>
+concept ReducingOperatorOn =
+    OperatorOn<A, Space> && requires(A& a, Space& space, typename Space::Vector& out, const typename Space::Vector& in,
+                                     std::span<const Dot<typename Space::Vector>> dots) {
+      { a.apply_and_reduce(space, out, in, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
+    };
+/// The same of the adjoint.
+template <class A, class Space>
+concept ReducingAdjointOperatorOn =
+    AdjointOperatorOn<A, Space> &&
+    requires(A& a, Space& space, typename Space::Vector& out, const typename Space::Vector& in,
+             std::span<const Dot<typename Space::Vector>> dots) {
+      { a.apply_dagger_and_reduce(space, out, in, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
+    };
 
 /// No preconditioner; solvers skip it without a copy.
 struct NoPreconditioner {};

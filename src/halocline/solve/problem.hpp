@@ -9,6 +9,7 @@
 /// solver needs to become a mixed-precision one.
 
 #include <chrono>
+#include <initializer_list>
 
 #include "halocline/solve/detail/monitor.hpp"
 #include "halocline/solve/operators.hpp"
@@ -50,6 +51,32 @@ void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const d
   }
   if (any) update(space, {scale(x, keep)});
 }
+
+/// out = A in and dot products of it: in one pass where the problem's operator offers that, one after the other
+/// elsewhere.
+template <class Problem>
+auto apply_and_reduce(Problem& problem, typename Problem::Vector& out, const typename Problem::Vector& in,
+                      std::initializer_list<Dot<typename Problem::Vector>> dots) {
+  const std::span<const Dot<typename Problem::Vector>> list(dots.begin(), dots.size());
+  if constexpr (requires { problem.apply_and_reduce(out, in, list); }) {
+    return problem.apply_and_reduce(out, in, list);
+  } else {
+    problem.apply(out, in);
+    return reduce(problem.space(), dots);
+  }
+}
+/// The same with the adjoint.
+template <class Problem>
+auto apply_dagger_and_reduce(Problem& problem, typename Problem::Vector& out, const typename Problem::Vector& in,
+                             std::initializer_list<Dot<typename Problem::Vector>> dots) {
+  const std::span<const Dot<typename Problem::Vector>> list(dots.begin(), dots.size());
+  if constexpr (requires { problem.apply_dagger_and_reduce(out, in, list); }) {
+    return problem.apply_dagger_and_reduce(out, in, list);
+  } else {
+    problem.apply_dagger(out, in);
+    return reduce(problem.space(), dots);
+  }
+}
 }  // namespace detail
 
 /// Refers to its arguments, which must outlive it. Holds one work vector.
@@ -79,6 +106,18 @@ public:
   {
     const detail::Stopwatch watch(timings_.apply);
     a_->apply_dagger(out, in);
+  }
+  auto apply_and_reduce(Vector& out, const Vector& in, std::span<const Dot<Vector>> dots)
+    requires ReducingOperatorOn<Operator, Space>
+  {
+    const detail::Stopwatch watch(timings_.apply);
+    return a_->apply_and_reduce(*space_, out, in, dots);
+  }
+  auto apply_dagger_and_reduce(Vector& out, const Vector& in, std::span<const Dot<Vector>> dots)
+    requires ReducingAdjointOperatorOn<Operator, Space>
+  {
+    const detail::Stopwatch watch(timings_.apply);
+    return a_->apply_dagger_and_reduce(*space_, out, in, dots);
   }
   template <class Preconditioner>
   void precondition(Preconditioner& m, Vector& out, const Vector& in) {

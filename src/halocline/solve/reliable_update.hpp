@@ -49,6 +49,12 @@ public:
     const detail::Stopwatch watch(timings().apply);
     inner_a_->apply(out, in);
   }
+  auto apply_and_reduce(Vector& out, const Vector& in, std::span<const Dot<Vector>> dots)
+    requires ReducingOperatorOn<InnerOperator, InnerSpace>
+  {
+    const detail::Stopwatch watch(timings().apply);
+    return inner_a_->apply_and_reduce(*inner_space_, out, in, dots);
+  }
   template <class Preconditioner>
   void precondition(Preconditioner& m, Vector& out, const Vector& in) {
     const detail::Stopwatch watch(timings().precondition);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace halocline::qcd {
@@ -14,28 +13,16 @@ using solve::Reason;
 using solve::Scalar;
 using solve::Scalars;
 
-void update(const SpinorSpace<double>& space, const solve::Update<SpinorField<double>>& one) {
-  const std::array<solve::Update<SpinorField<double>>, 1> list{one};
-  space.update_and_reduce(list, {});
-}
-
 }  // namespace
 
-ColumnSolves::ColumnSolves(QuarkEngine& engine, const SolverParameters& parameters,
+ColumnSolves::ColumnSolves(BatchEngine& batch, const SolverParameters& parameters,
                            std::span<const std::span<const std::complex<double>>> sources, const Progress& progress)
-    : engine_(&engine),
+    : batch_(&batch),
       parameters_(&parameters),
       progress_(&progress),
-      b_(engine.space().create()),
-      x_(engine.space().create()),
-      r_(engine.space().create()),
-      e_(engine.space().create()),
-      columns_(static_cast<std::size_t>(engine.columns())),
+      columns_(static_cast<std::size_t>(batch.columns())),
       given_(sources.size()) {
-  const auto& space = engine.space();
-  for (std::size_t c = 0; c < given_; ++c) from_canonical<double>(b_, static_cast<int>(c), sources[c]);
-  const auto sizes = norms(space, b_);
-  std::vector<std::complex<double>> zero;
+  const auto sizes = batch.load(sources);
   Scalars factor;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     auto& column = columns_[c];
@@ -47,11 +34,9 @@ ColumnSolves::ColumnSolves(QuarkEngine& engine, const SolverParameters& paramete
     if (std::isfinite(sizes[c])) continue;
     column.reason = Reason::not_finite;
     column.residual = sizes[c];
-    zero.resize(sources[c].size());
-    from_canonical<double>(b_, static_cast<int>(c), zero);
+    batch.clear(static_cast<int>(c));
   }
-  update(space, solve::scale(b_, factor));
-  space.copy(r_, b_);
+  batch.start(factor);
 }
 
 bool ColumnSolves::any_active() const noexcept {
@@ -76,7 +61,7 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
     if (c.active) spent = std::max(spent, c.iterations);
   }
   const bool some_done = std::ranges::any_of(columns_, [](const Column& c) { return !c.active && c.source_norm > 0; });
-  if (some_done) update(engine_->space(), solve::scale(r_, keep));
+  if (some_done) batch_->scale_residual(keep);
   solve::SolveOptions limits;
   limits.max_iterations = std::max(0, parameters_->max_iterations - spent);
   limits.restart_length = parameters_->restart_length;
@@ -85,7 +70,7 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
     limits.progress = [this, spent, from](int iteration, double residual) {
       return (*progress_)(spent + iteration, residual * from);
     };
-  return engine_->correct(method, e_, r_, tolerance, caution, limits);
+  return batch_->correct(method, tolerance, caution, limits);
 }
 
 /// x += e where that is a step forward, and r = b - D x.
@@ -99,15 +84,7 @@ void ColumnSolves::add_correction(const solve::SolveResult& result) {
     column.iterations += result.column_iterations[c];
     for (const double residual : result.history[c]) column.history.push_back(residual * column.residual);
   }
-  update(engine_->space(), solve::add(x_, helps, e_));
-  take_residual();
-}
-
-void ColumnSolves::take_residual() {
-  engine_->d().apply(r_, x_);
-  const Scalars minus(columns_.size(), Scalar(-1.0));
-  update(engine_->space(), solve::scale_add(r_, minus, {}, b_));
-  const auto sizes = norms(engine_->space(), r_);
+  const auto sizes = batch_->add_correction(helps);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     auto& column = columns_[c];
     if (!column.active) continue;
@@ -147,31 +124,42 @@ void ColumnSolves::run(std::span<const std::string> plan) {
     }
     if (failed == nullptr || !any_active() || stage + 1 == plan.size()) continue;
     const bool again = plan[++stage] == method_;
-    note(fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", engine_->describe(method_),
+    note(fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", batch_->describe(method_),
                      solve::name(failed->reason), failed->residual, failed->iterations,
                      again ? "starting again from the true residual"
-                           : fmt::format("going on with {}", engine_->describe(plan[stage]))));
+                           : fmt::format("going on with {}", batch_->describe(plan[stage]))));
     caution = 1.0;
   }
 }
 
+std::vector<int> ColumnSolves::exponents() const {
+  std::vector<int> out;
+  for (std::size_t c = 0; c < given_; ++c) out.push_back(columns_[c].exponent);
+  return out;
+}
+
 std::vector<SolveReport> ColumnSolves::finish(std::span<const std::span<std::complex<double>>> solutions,
                                               double seconds) const {
+  for (std::size_t c = 0; c < given_; ++c) {
+    batch_->unload(solutions[c], static_cast<int>(c));
+    if (columns_[c].exponent == 0) continue;
+    // Exact, and in range: the norm of the source is, and its square was.
+    const double factor = std::ldexp(1.0, columns_[c].exponent);
+    const auto count = static_cast<std::int64_t>(solutions[c].size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) solutions[c][static_cast<std::size_t>(i)] *= factor;
+  }
+  return reports(seconds);
+}
+
+std::vector<SolveReport> ColumnSolves::reports(double seconds) const {
   std::vector<SolveReport> reports;
   for (std::size_t c = 0; c < given_; ++c) {
-    to_canonical<double>(solutions[c], x_, static_cast<int>(c));
     const auto& column = columns_[c];
-    if (column.exponent != 0) {
-      // Exact, and in range: the norm of the source is, and its square was.
-      const double factor = std::ldexp(1.0, column.exponent);
-      const auto count = static_cast<std::int64_t>(solutions[c].size());
-#pragma omp parallel for schedule(static)
-      for (std::int64_t i = 0; i < count; ++i) solutions[c][static_cast<std::size_t>(i)] *= factor;
-    }
     SolveReport report;
     report.converged = column.reason == Reason::converged;
     report.reason = solve::name(column.reason);
-    report.method = engine_->describe(method_);
+    report.method = batch_->describe(method_);
     report.iterations = column.iterations;
     report.residual = column.residual;
     report.seconds = seconds / static_cast<double>(given_);

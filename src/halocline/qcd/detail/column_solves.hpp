@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "halocline/qcd/detail/quark_engine.hpp"
+#include "halocline/qcd/detail/batch_engine.hpp"
+#include "halocline/qcd/quark_solver.hpp"
 
 namespace halocline::qcd {
 
@@ -21,26 +22,28 @@ class ColumnSolves {
 public:
   using Progress = QuarkSolver::Progress;
 
-  /// @param sources  at most engine.columns(); columns beyond are zero. A source that is not finite is given up at
+  /// @param batch    referred to; what it held before is lost
+  /// @param sources  at most batch.columns(); columns beyond are zero. A source that is not finite is given up at
   /// once.
-  ColumnSolves(QuarkEngine& engine, const SolverParameters& parameters,
+  ColumnSolves(BatchEngine& batch, const SolverParameters& parameters,
                std::span<const std::span<const std::complex<double>>> sources, const Progress& progress);
 
-  /// Runs the methods in turn. @param plan  names of QuarkEngine::correct; the same twice in a row starts again
+  /// Runs the methods in turn. @param plan  names of BatchEngine::correct; the same twice in a row starts again
   void run(std::span<const std::string> plan);
 
-  /// b - D x of each column, scaled; zero in columns that nothing was given for.
-  const SpinorField<double>& residual() const noexcept { return r_; }
   bool any_active() const noexcept;
 
   void note(const std::string& sentence) { notes_.push_back(sentence); }
-  /// @param seconds  of all columns together
+  /// Takes the solutions out. @param seconds  of all columns together
   std::vector<SolveReport> finish(std::span<const std::span<std::complex<double>>> solutions, double seconds) const;
+  /// The same without the solutions: what the batch holds times 2^exponents() is them.
+  std::vector<SolveReport> reports(double seconds) const;
+  std::vector<int> exponents() const;
 
 private:
   struct Column {
-    int exponent = 0;        ///< the source is 2^exponent times what b_ holds
-    double source_norm = 0;  ///< of b_
+    int exponent = 0;        ///< the source is 2^exponent times what the batch holds
+    double source_norm = 0;  ///< of that
     double residual = 0;     ///< |b - D x| / |b|
     bool active = false;
     solve::Reason reason = solve::Reason::converged;
@@ -51,12 +54,10 @@ private:
   double worst() const noexcept;
   solve::SolveResult correct(const std::string& method, double caution);
   void add_correction(const solve::SolveResult& result);
-  void take_residual();
 
-  QuarkEngine* engine_;
+  BatchEngine* batch_;
   const SolverParameters* parameters_;
   const Progress* progress_;
-  SpinorField<double> b_, x_, r_, e_;
   std::vector<Column> columns_;
   std::size_t given_;
   std::string method_;

@@ -9,6 +9,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/krylov.hpp"
+#include "halocline/qcd/detail/krylov_methods.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd {
@@ -105,39 +106,22 @@ solve::SolveResult QuarkEngine::krylov(const std::string& method, SpinorField<do
                                        solve::SolveOptions options) {
   auto& level = *precise_;
   auto rhs = level.space.create(), half = level.space.create();
-  double scale = 1.0;
-  if (level.even_odd) {
-    level.schur.prepare(rhs, r);
-    if (level.schur.form() == SchurForm::symmetric) scale = level.d.diagonal();
-    // The residual of the Schur complement against that of D: a number near one, which nobody knows beforehand.
-    const auto full = norms(space_, r), reduced = norms(level.space, rhs);
-    constexpr double safety = 0.7;
-    double longest = 0;
-    for (std::size_t c = 0; c < full.size(); ++c) {
-      const double ratio = reduced[c] > 0 ? full[c] / (scale * reduced[c]) : 1.0;
-      options.column_tolerance[c] = std::min(0.1, safety * ratio * options.column_tolerance[c]);
-      if (full[c] > 0) longest = std::max(longest, 1.0 / ratio);
-    }
-    if (options.progress)
-      options.progress = [progress = options.progress, longest](int iteration, double residual) {
-        return progress(iteration, residual * longest);
-      };
-  } else {
-    space_.copy(rhs, r);
-  }
   SpinorOperator<double> a = level.krylov_operator();
-  solve::SolveResult result;
-  if (coarse_) {
+  const auto run = [&](SpinorField<double>& x, const SpinorField<double>& b, const solve::SolveOptions& limits) {
+    if (!coarse_) return solve_by(method, level.space, a, x, b, limits);
     SpinorOperator<float> inner = coarse_->krylov_operator();
-    result = solve_mixed(method, level.space, a, half, rhs, coarse_->space, inner, options);
-  } else {
-    result = solve_by(method, level.space, a, half, rhs, options);
-  }
-  if (level.even_odd)
-    level.schur.reconstruct(e, half, r);
-  else
+    return solve_mixed(method, level.space, a, x, b, coarse_->space, inner, limits);
+  };
+  if (!level.even_odd) {
+    space_.copy(rhs, r);
+    const auto result = run(half, rhs, options);
     space_.copy(e, half);
-  return result;
+    return result;
+  }
+  const double scale = level.schur.form() == SchurForm::symmetric ? level.d.diagonal() : 1.0;
+  return detail::solve_even_odd(
+      level.schur, scale, e, r, rhs, half, norms(space_, r),
+      [&](const SpinorField<double>& reduced) { return norms(level.space, reduced); }, std::move(options), run);
 }
 
 }  // namespace halocline::qcd

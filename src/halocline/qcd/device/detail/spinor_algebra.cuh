@@ -106,8 +106,8 @@ struct SitePlace {
   int site, column, stride, columns;
 
   static std::int64_t elements(std::int64_t sites) { return sites; }
-  HALOCLINE_INLINE SitePlace(const VectorShape& shape, std::int64_t element, int column)
-      : column(column), stride(static_cast<int>(shape.stride)), columns(shape.columns) {
+  HALOCLINE_INLINE SitePlace(const VectorShape& shape, std::int64_t element, int of)
+      : column(of), stride(static_cast<int>(shape.stride)), columns(shape.columns) {
     if (element >= shape.sites) {
       element -= shape.sites;
       data_offset = shape.second;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/device/backend.hpp"
+
+#include "halocline/qcd/device/engine.hpp"
+#include "halocline/qcd/gauge_field.hpp"
+
+namespace halocline::qcd::device {
+
+std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const ActionParameters& action,
+                                      const BackendOptions& options) {
+  const auto read = [&](const Box& box, HostLinks& links, HostClover& clover) {
+    links = host_links(box, gauge, action);
+    clover = host_clover(box, gauge, action);
+  };
+  return make_backend(gauge.geometry_ptr(), read, action, options);
+}
+
+}  // namespace halocline::qcd::device
