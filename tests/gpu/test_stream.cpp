@@ -94,6 +94,12 @@ TEST_CASE("stream: time is asked of events that were made for it and recorded") 
     end.wait();
     CHECK(Event::elapsed(begin, end) >= 0.0);
     if (!device.on_gpu()) CHECK(Event::elapsed(begin, end) == 0.0);
+    stream.begin_capture();
+    stream.record(end);
+    const Graph graph = stream.end_capture();
+    CHECK_THROWS_AS(Event::elapsed(begin, end), core::InvalidArgument);
+    stream.launch(graph);
+    CHECK_THROWS_AS(Event::elapsed(begin, end), core::InvalidArgument);
   }
 }
 
@@ -171,6 +177,7 @@ TEST_CASE("graph: another stream joins by an event, and is free again at the end
     side.record(join);
     main.wait(join);
     c.copy(main, b);
+    CHECK_THROWS_AS(side.end_capture(), core::InvalidArgument);
     const Graph graph = main.end_capture();
     CHECK_FALSE(side.capturing());
     CHECK(b.read(side) == 5.0);
@@ -196,6 +203,7 @@ TEST_CASE("graph: an event that was recorded in a capture is done before the fir
     stream.launch(graph);
     event.wait();
     CHECK(event.done());
+    Stream(device).wait(event);
     stream.record(event);  // no longer the graph's
     stream.launch(graph);
     event.wait();

@@ -50,6 +50,6 @@ Backend Device::backend() const noexcept { return runtime_->backend(); }
 const Properties& Device::properties() const noexcept { return runtime_->properties(); }
 std::string Device::describe() const { return runtime_->description(); }
 MemoryUse Device::memory() const { return runtime_->memory(); }
-void Device::synchronize() const { runtime_->synchronize(""); }
+void Device::synchronize() const { runtime_->synchronize(); }
 
 }  // namespace halocline::gpu

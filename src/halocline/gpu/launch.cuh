@@ -5,13 +5,17 @@
 ///
 /// A functor is a trivially copyable value with
 ///   - `HALOCLINE_HOST_DEVICE void operator()(const Point& p) const`: the work of one thread;
-///   - optionally `static constexpr int max_threads`: the most threads of a block it is launched with (256 where it
-///   does
-///     not say), which bounds the registers that the compiler may give it, and `static constexpr int min_blocks`;
+///   - optionally `static constexpr int max_threads`: the most threads of a block that it is launched with, 256 where
+///     it does not say; bounds the registers that the compiler may give it, as `static constexpr int min_blocks` does;
 ///   - optionally `HALOCLINE_HOST_DEVICE bool begin_block(const BlockPoint& b) const`: called by one thread of each
-///     block before its work (waiting for a flag, say); the block's work is left out where it gives false;
+///     block before its work (waiting for a flag, say); where it gives false, the block's work is left out, and its
+///     end_block as well;
 ///   - optionally `HALOCLINE_HOST_DEVICE void end_block(const BlockPoint& b) const`: called by one thread of each block
 ///     after all its threads have done their work and made their writes visible to the whole machine.
+///
+/// What others write while the kernel runs must not be read through the read-only cache, which is not told of it (no
+/// __ldg, no const __restrict__).
+///
 /// The host executor runs the very same functor: block after block in the order of their numbers, in a block thread
 /// after thread. A functor must not depend on that order.
 ///

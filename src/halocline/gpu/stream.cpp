@@ -3,8 +3,9 @@
 /// Streams over detail::Runtime, and the captures of the host executor.
 ///
 /// A Recording is shared by the stream that began the capture, the streams that joined it, and the events recorded in
-/// it. On the host executor it holds the calls; on a GPU CUDA holds them, and it keeps what the graph refers to: the
-/// functions to be called on the host and the events to be recorded behind each launch.
+/// it. On the host executor it holds the calls; on a GPU CUDA holds them, and it keeps the functions that the graph
+/// calls on the host. CUDA's events are of no use to the host where they were recorded in a capture: one event is
+/// recorded behind each launch of the graph, and stands for all of those.
 
 #include "halocline/gpu/stream.hpp"
 
@@ -37,6 +38,9 @@ struct EventState {
   bool recorded = false;  // outside a capture, or by a launch of the graph since
   KernelName kernel;      // launched last before the point
   std::weak_ptr<Recording> recording;
+  std::shared_ptr<EventState> end_of_graph;  // behind the launch of the graph that it was recorded in
+
+  void* point() const noexcept { return end_of_graph == nullptr ? handle : end_of_graph->handle; }
 };
 
 struct Recording {
@@ -74,11 +78,11 @@ Event::Event(Event&&) noexcept = default;
 Event& Event::operator=(Event&&) noexcept = default;
 
 bool Event::done() const {
-  return !state_->recorded || state_->device.runtime().event_done(state_->handle, state_->kernel.text());
+  return !state_->recorded || state_->device.runtime().event_done(state_->point(), state_->kernel.text());
 }
 
 void Event::wait() const {
-  if (state_->recorded) state_->device.runtime().wait_event(state_->handle, state_->kernel.text());
+  if (state_->recorded) state_->device.runtime().wait_event(state_->point(), state_->kernel.text());
 }
 
 double Event::elapsed(const Event& begin, const Event& end) {
@@ -86,8 +90,13 @@ double Event::elapsed(const Event& begin, const Event& end) {
     throw core::InvalidArgument("the time between two events was asked for, and one of them was not made for it; "
                                 "construct both with timing = true");
   require_same(begin.state_->device, end.state_->device);
-  if (!begin.state_->recorded || !end.state_->recorded)
-    throw core::InvalidArgument("the time between two events was asked for before both were recorded; record both");
+  const auto has_time = [](const Event& event) {
+    return event.state_->recorded && event.state_->end_of_graph == nullptr;
+  };
+  if (!has_time(begin) || !has_time(end))
+    throw core::InvalidArgument(
+        "the time between two events was asked for before both were recorded outside of a graph; "
+        "record both");
   return begin.state_->device.runtime().elapsed(begin.state_->handle, end.state_->handle);
 }
 
@@ -97,7 +106,7 @@ double Event::elapsed(const Event& begin, const Event& end) {
 Stream::Stream(const Device& device, bool urgent) : device_(device), handle_(device.runtime().create_stream(urgent)) {}
 
 Stream::~Stream() {
-  if (recording_ != nullptr && recording_->open) {
+  if (began_ && capturing()) {
     recording_->open = false;
     if (handle_ != nullptr) device_.runtime().end_capture(handle_, false);
   }
@@ -108,12 +117,14 @@ Stream::Stream(Stream&& other) noexcept
     : device_(other.device_),
       handle_(std::exchange(other.handle_, nullptr)),
       kernel_(other.kernel_),
+      began_(std::exchange(other.began_, false)),
       recording_(std::move(other.recording_)) {}
 
 Stream& Stream::operator=(Stream&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(handle_, other.handle_);
   std::swap(kernel_, other.kernel_);
+  std::swap(began_, other.began_);
   std::swap(recording_, other.recording_);
   return *this;
 }
@@ -150,6 +161,7 @@ void Stream::record(Event& event) {
   state.kernel = kernel_;
   state.recorded = !capturing();
   state.recording.reset();
+  state.end_of_graph.reset();
   if (capturing()) {
     state.recording = recording_;
     recording_->events.push_back(event.state_);
@@ -165,8 +177,11 @@ void Stream::wait(const Event& event) {
   if (capturing() && other != recording_)
     throw core::InvalidArgument("a stream that is captured was told to wait for an event from outside of the capture; "
                                 "record the event within it, or wait before begin_capture()");
-  device_.runtime().wait_in_stream(state.handle, handle_);
-  if (in_capture) recording_ = other;
+  device_.runtime().wait_in_stream(in_capture ? state.handle : state.point(), handle_);
+  if (in_capture && !capturing()) {
+    recording_ = other;
+    began_ = false;
+  }
 }
 
 void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) {
@@ -229,10 +244,10 @@ struct Graph::State {
   State& operator=(const State&) = delete;
   ~State() {
     if (handle == nullptr) return;
-    if (launched) {
-      // The functions on the host go with this object. An error is reported at the stream's next synchronisation.
+    if (end != nullptr && end->recorded && !recording->functions.empty()) {
+      // The functions go with this object. An error is reported at the stream's next synchronisation.
       try {
-        finished->wait();
+        device.runtime().wait_event(end->handle, kernel.text());
       } catch (const core::Error&) {
       }
     }
@@ -242,9 +257,8 @@ struct Graph::State {
   Device device;
   void* handle = nullptr;
   std::shared_ptr<detail::Recording> recording;
-  detail::KernelName kernel;
-  std::unique_ptr<Event> finished;  // only where functions are called on the host
-  bool launched = false;
+  detail::KernelName kernel;                // launched last in it
+  std::shared_ptr<detail::EventState> end;  // recorded behind each launch, where somebody may ask
 };
 
 Graph::Graph(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -258,19 +272,21 @@ void Stream::begin_capture() {
         "begin_capture() was called on a stream that is captured already; call end_capture() first");
   device_.runtime().begin_capture(handle_);
   recording_ = std::make_shared<detail::Recording>();
+  began_ = true;
 }
 
 Graph Stream::end_capture() {
-  if (!capturing())
+  if (!began_ || !capturing())
     throw core::InvalidArgument(
-        "end_capture() was called on a stream that is not captured; call begin_capture() first");
+        "end_capture() was called on a stream whose capture was not begun by it; call it on the "
+        "stream of begin_capture()");
   auto state = std::make_unique<Graph::State>(device_);
   state->recording = std::exchange(recording_, nullptr);
-  state->recording->open = false;
+  state->recording->open = began_ = false;
   state->kernel = kernel_;
   state->handle = device_.runtime().end_capture(handle_, true);
-  if (state->handle != nullptr && !state->recording->functions.empty())
-    state->finished = std::make_unique<Event>(device_);
+  if (!state->recording->events.empty() || !state->recording->functions.empty())
+    state->end = std::make_shared<detail::EventState>(device_, false);
   return Graph(std::move(state));
 }
 
@@ -285,15 +301,13 @@ void Stream::launch(const Graph& graph) {
   } else {
     for (const auto& call : state.recording->calls) call();
   }
+  if (state.end == nullptr) return;
+  device_.runtime().record_event(state.end->handle, handle_);
+  state.end->recorded = true;
   for (const auto& event : state.recording->events) {
-    // Unless the event has been recorded elsewhere since.
-    if (event->recording.lock() != state.recording) continue;
-    device_.runtime().record_event(event->handle, handle_);
+    if (event->recording.lock() != state.recording) continue;  // recorded elsewhere since
     event->recorded = true;
-  }
-  if (state.finished != nullptr) {
-    record(*state.finished);
-    state.launched = true;
+    event->end_of_graph = state.end;
   }
 }
 

@@ -8,7 +8,7 @@
 ///
 /// Another stream takes part in a capture from the moment that it waits for an event recorded in it; the first stream
 /// must have waited for an event of the other before end_capture(). An event recorded during a capture is done when the
-/// latest launch of the graph is, for the host that asks: it is recorded again behind each launch.
+/// latest launch of the graph is, for whoever asks after the capture.
 ///
 /// What fails on a GPU is found out later: at the next synchronisation, whose error names the kernel launched last.
 
@@ -115,6 +115,7 @@ private:
   Device device_;
   void* handle_ = nullptr;
   detail::KernelName kernel_;
+  bool began_ = false;  // the capture, rather than joined it
   std::shared_ptr<detail::Recording> recording_;
 };
 

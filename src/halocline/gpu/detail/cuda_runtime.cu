@@ -227,7 +227,7 @@ public:
     forget(cudaIpcCloseMemHandle(data));
   }
 
-  void synchronize(const char*) override {
+  void synchronize() override {
     const Here here(*this);
     const cudaError_t status = cudaDeviceSynchronize();
     if (status != cudaSuccess) fail(status, "cudaDeviceSynchronize", after(last_kernel().text()));

@@ -103,7 +103,7 @@ public:
     if (data != nullptr && handle.process != process_key()) munmap(data, handle.bytes);
   }
 
-  void synchronize(const char*) override {}
+  void synchronize() override {}
   void* create_stream(bool) override { return nullptr; }
   void destroy_stream(void*) noexcept override {}
   void synchronize_stream(void*, const char*) override {}

@@ -71,7 +71,7 @@ public:
   virtual std::byte* open_memory(const MemoryHandle& handle) = 0;
   virtual void close_memory(const MemoryHandle& handle, std::byte* data) noexcept = 0;
 
-  virtual void synchronize(const char* kernel) = 0;
+  virtual void synchronize() = 0;
 
   virtual void* create_stream(bool urgent) = 0;
   virtual void destroy_stream(void* stream) noexcept = 0;
