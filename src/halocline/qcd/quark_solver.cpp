@@ -195,6 +195,7 @@ struct QuarkSolver::Implementation {
     ColumnSolves solves(there, parameters, sources, progress);
     note_memory(solves, predicted);
     solves.run(methods);
+    for (const std::string& sentence : backend->take_notes()) solves.note(sentence);
     auto reports = take(
         solves, there, [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); });
     for (SolveReport& report : reports) {

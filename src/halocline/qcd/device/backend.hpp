@@ -68,6 +68,8 @@ public:
     std::int64_t free = 0, total = 0, ours = 0, most_ours = 0;
   };
   virtual Memory memory() const = 0;
+  /// Sentences for the log, each once: files of the tuner that could not be used.
+  virtual std::vector<std::string> take_notes() = 0;
   /// The most right-hand sides, at most `wanted` and 32, whose vectors fit beside what is there; the same on every
   /// rank. Collective: yes.
   virtual int fitting_columns(int wanted, std::span<const std::string> methods) const = 0;

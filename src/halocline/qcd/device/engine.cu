@@ -74,6 +74,7 @@ public:
     return {.free = use.free, .total = use.total, .ours = use.ours, .most_ours = use.most_ours};
   }
 
+  std::vector<std::string> take_notes() override { return context_->tuner.cache().take_warnings(); }
   int fitting_columns(int wanted, std::span<const std::string> methods) const override {
     int columns = 1;
     const std::int64_t room = context_->device.on_gpu() ? context_->device.memory().free / 10 * 9 : 0;
