@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "halocline/qcd/wilson/cuda.cuh"
+#include "halocline/qcd/wilson/detail/halo_apply.cuh"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
@@ -189,11 +190,10 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
       run<reals, false, false, most>(hopping, call, part, inner);
   };
   if (!hopping.halo_) return run_inner(HopPart::all);
-  hopping.halo_->send(call.in, call.parity, call.dagger);
-  run_inner(HopPart::interior);
-  auto outer = input<reals, true>(links, call);
-  outer.halo = hopping.halo_->receive();
-  run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer);
+  apply_with_halo(
+      *hopping.halo_, *sites, call.in, call.dagger, input<reals, true>(links, call), output(call, call.out),
+      [&] { run_inner(HopPart::interior); },
+      [&](const auto& outer) { run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer); });
   if (call.terms.sums != nullptr)
     gpu::launch_sum<3>(context.stream, "wilson_hop_sum_after", context.box.sites, hopping.columns(), *call.terms.sums,
                        call.terms.first_sum, ResultSumSite<S>{std::as_const(call.out).reader(call.parity), with});
@@ -206,6 +206,7 @@ Hopping<S>::Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns)
   if (context()->box.split == 0) return;
   work_->sites = std::make_unique<HopSites>(*context());
   halo_ = std::make_unique<HopHalo<S>>(context(), columns, context()->halo.policy);
+  if (context()->halo.policy == "auto") tune_halo();
 }
 
 template <class S>
@@ -231,7 +232,23 @@ void Hopping<S>::apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int targ
 }
 
 template <class S>
-void Hopping<S>::tune_halo() {}
+void Hopping<S>::tune_halo() {
+  if (!halo_) return;
+  const auto take = [&](const std::string& policy) {
+    if (halo_->exchange().policy() == policy) return;
+    context()->stream.synchronize();
+    halo_ = std::make_unique<HopHalo<S>>(context(), columns_, policy);
+  };
+  DeviceSpinor<S> out(context(), lattice::Subset::even, columns_), in(context(), lattice::Subset::odd, columns_);
+  context()->stream.set_zero(in.memory().data(), in.memory().bytes());
+  const HopVariant variant{};
+  take(quickest_policy(*context(), describe_hop(context()->box, Storage<S>::name, links_->reals(), columns_, variant),
+                       halo_->exchange().policy(), [&](const std::string& policy) {
+                         take(policy);
+                         apply(out, in, 0, false);
+                       }));
+  context()->stream.synchronize();  // the fields end here
+}
 
 template <class S>
 const std::string& Hopping<S>::halo_policy() const {

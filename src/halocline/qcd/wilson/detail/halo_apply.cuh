@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A hop whose axes are split: which kernels run, in which order, under which policy; and the choice of the policy.
+///
+///   staged, gpu-aware-mpi, copy-engine, remote-write:   pack | interior | (all faces there) | exterior
+///   merged-pack:                                        pack and interior | (all faces there) | exterior
+///   one-kernel, nvshmem:                                pack, interior and exterior
+/// A storage or a number of reals for which no fused launch is compiled takes the first line under any policy. The
+/// sites are computed by the same code in all of them, so the choice changes no bit of a result.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "halocline/qcd/wilson/detail/hop_fused.cuh"
+#include "halocline/qcd/wilson/detail/hop_sites.cuh"
+
+namespace halocline::qcd::device {
+
+/// @param input     but for its halo
+/// @param interior  `interior()` enqueues the kernel of the interior sites
+/// @param exterior  `exterior(input)` that of the exterior ones, which read input.halo
+template <class S, int reals, class Interior, class Exterior>
+void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor<S>& in, bool dagger,
+                     HopInput<S, reals, true> input, const HopOutput<S>& output, const Interior& interior,
+                     const Exterior& exterior) {
+  const int parity = input.target_parity;
+  if constexpr (fuses<S, reals>) {
+    gpu::FaceExchange& exchange = halo.exchange();
+    if (exchange.merges_packing()) {
+      Context& context = *halo.context();
+      const SiteList& inner = sites.interior[static_cast<std::size_t>(parity)];
+      const SiteList& outer = sites.exterior[static_cast<std::size_t>(parity)];
+      const bool all = exchange.waits_in_kernel() && outer.count > 0;
+      exchange.begin(context.stream);
+      input.halo = halo.reader();
+      FusedHop<S, reals> hop{};
+      hop.packer = halo.packer(in, parity, dagger);
+      hop.signals = exchange.signals();
+      hop.site.input = input;
+      hop.site.output = output;
+      hop.interior = inner.sites.data();
+      hop.exterior = outer.sites.data();
+      hop.interior_sites = inner.count;
+      hop.exterior_sites = all ? outer.count : 0;
+      launch_fused(context, hop);
+      exchange.post(context.stream);
+      if (all) return exchange.wait_in_kernel();
+      exchange.wait(context.stream);
+      return exterior(input);
+    }
+  }
+  halo.send(in, parity, dagger);
+  interior();
+  input.halo = halo.receive();
+  exterior(input);
+}
+
+/// The quickest of the policies that can be had, as all processes together find it (gpu::Tuner::best_for_all).
+/// @param run  `run(policy)` enqueues a hop under it; collective
+/// Collective: yes.
+template <class Run>
+std::string quickest_policy(Context& context, const std::string& problem, const std::string& now, const Run& run) {
+  std::vector<gpu::TuneParameters> candidates;
+  for (const gpu::PolicyInfo& policy : gpu::halo_policies(context.device, context.geometry->grid())) {
+    if (!policy.available) continue;
+    gpu::TuneParameters p;
+    p.policy = policy.name;
+    candidates.insert(policy.name == now ? candidates.begin() : candidates.end(), p);
+  }
+  gpu::TuneProblem what{"wilson_halo", problem + ", split", 0, 0};
+  for (int axis = 0; axis < 4; ++axis)
+    if (context.box.is_split(axis)) what.problem += std::string(" ") + "xyzt"[axis];
+  what.problem += ", grid";
+  for (const int dim : context.geometry->grid().dims()) what.problem += " " + std::to_string(dim);
+  return context.tuner
+      .best_for_all(
+          context.stream, what, candidates, [&](const gpu::TuneParameters& p) { run(p.policy); },
+          context.geometry->communicator())
+      .policy;
+}
+
+}  // namespace halocline::qcd::device

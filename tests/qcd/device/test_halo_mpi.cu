@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hop on split lattices, split between processes, emulated, or both: the same bits as on the whole lattice in
+// floating point under every policy, and to the rounding of the half spinors in fixed point.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "halocline/comm/world.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/wilson/cuda.cuh"
+#include "qcd/device/halo_links.hpp"
+#include "qcd/random_fields.hpp"
+
+namespace halocline::qcd::device {
+namespace {
+
+using Numbers = std::vector<std::complex<double>>;
+using Geometry = std::shared_ptr<const lattice::Geometry4>;
+
+/// A lattice that the processes of the run can share, with odd local extents where there are enough of them.
+struct Layout {
+  lattice::Coordinates<4> extents;
+  std::vector<int> dims;
+  std::vector<unsigned> emulated;
+};
+Layout layout(int ranks) {
+  if (ranks == 1) return {{4, 2, 6, 4}, {1, 1, 1, 1}, {1u, 2u, 4u, 8u, 14u, 15u}};
+  if (ranks == 2) return {{4, 4, 2, 6}, {1, 1, 1, 2}, {0u, 1u, 6u}};
+  if (ranks == 3) return {{4, 4, 6, 4}, {1, 1, 3, 1}, {0u, 8u}};
+  return {{8, 6, 6, 2}, {2, 2, 2, 1}, {0u, 8u}};
+}
+
+ActionParameters twisted() {
+  ActionParameters action;
+  action.csw = 1.2;
+  action.boundary[2] = std::polar(1.0, 0.7);
+  action.xi0 = 1.5;
+  return action;
+}
+
+/// What a hop is made of on one lattice.
+template <class S>
+struct Fixture {
+  Fixture(const Geometry& geometry, unsigned emulated, int reals, const std::string& policy)
+      : context(std::make_shared<Context>(gpu::Device::host_executor(), geometry, emulated, HaloChoice{policy, 60.0})),
+        data(test::random_host_data(geometry, emulated, twisted())),
+        links(std::make_shared<const DeviceLinks<S>>(context, data.links, reals)),
+        blocks(context, data.clover.blocks, 72) {}
+
+  ContextPtr context;
+  test::HostData data;
+  std::shared_ptr<const DeviceLinks<S>> links;
+  DeviceClover<S> blocks;
+
+  DeviceSpinor<S> field(int columns, unsigned seed) const {
+    DeviceSpinor<S> f(context, lattice::Subset::full, columns);
+    for (int column = 0; column < columns; ++column) {
+      const auto whole = test::random_numbers(context->geometry->global_volume() * 12, seed + unsigned(column));
+      from_canonical(f, column, test::local_part(*context->geometry, whole, 12));
+    }
+    return f;
+  }
+};
+
+/// Two hops onto each parity, plain and with all that can be added to one; column after column.
+template <class S>
+Numbers hops(const Fixture<S>& on, int columns) {
+  Hopping<S> hopping(on.links, columns);
+  const auto in = on.field(columns, 100);
+  auto out = on.field(columns, 500);
+  Numbers all;
+  for (const bool dagger : {false, true}) {
+    for (int parity = 0; parity < 2; ++parity) {
+      HopTerms<S> terms;
+      if (dagger) {
+        terms.hop_scale = -0.5;
+        terms.hop_blocks = &on.blocks;
+        terms.add = &in;
+        terms.add_scale = 3.5;
+        terms.add_blocks = &on.blocks;
+      }
+      hopping.apply(out, in, parity, dagger, terms);
+    }
+    on.context->stream.synchronize();
+    for (int column = 0; column < columns; ++column) {
+      Numbers numbers(static_cast<std::size_t>(12 * on.context->geometry->local_volume()));
+      to_canonical<S>(numbers, out, column);
+      all.insert(all.end(), numbers.begin(), numbers.end());
+    }
+  }
+  return all;
+}
+
+/// The largest difference over the largest number; infinite where something is not finite.
+double difference(const Numbers& a, const Numbers& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0, apart = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(std::abs(a[i])) || !std::isfinite(std::abs(b[i]))) return INFINITY;
+    largest = std::max(largest, std::abs(b[i]));
+    apart = std::max(apart, std::abs(a[i] - b[i]));
+  }
+  return apart / largest;
+}
+
+/// A half spinor is rounded to half a unit of its largest real; eight neighbours, of which some come so.
+template <class S>
+constexpr double rounding = 0;
+template <>
+constexpr double rounding<Fixed16> = 4.0 / 32767;
+template <>
+constexpr double rounding<Fixed8> = 4.0 / 127;
+
+template <class S>
+void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
+  const comm::Communicator world = comm::world();
+  const Layout shape = layout(world.size());
+  const comm::ProcessGrid grid(world, shape.dims);
+  const auto split = std::make_shared<const lattice::Geometry4>(shape.extents, grid);
+  const Fixture<S> whole(test::one_process(shape.extents), 0, reals, "");
+  const auto policies = gpu::halo_policies(whole.context->device, grid);
+  for (const int n : columns) {
+    const Numbers expected = [&] {
+      const Numbers all = hops(whole, n);
+      Numbers part;
+      const auto each = static_cast<std::size_t>(12 * split->global_volume());
+      for (std::size_t begin = 0; begin < all.size(); begin += each) {
+        const auto local = test::local_part(*split, std::span(all).subspan(begin, each), 12);
+        part.insert(part.end(), local.begin(), local.end());
+      }
+      return part;
+    }();
+    for (const unsigned emulated : shape.emulated) {
+      for (const gpu::PolicyInfo& policy : policies) {
+        if (!policy.available) continue;
+        if (few_policies && policy.name != "staged" && policy.name != "one-kernel") continue;
+        CAPTURE(n);
+        CAPTURE(emulated);
+        CAPTURE(policy.name);
+        const Fixture<S> here(split, emulated, reals, policy.name);
+        const double apart = difference(hops(here, n), expected);
+        CHECK(apart <= rounding<S>);
+        if (few_policies || !Storage<S>::scaled) continue;
+        CHECK(apart > 0);  // the halo is of this storage
+      }
+      if (few_policies) break;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("device halo: the hop in double is the same to the bit under every policy") {
+  check_hops<double>(18, {1, 3}, false);
+}
+TEST_CASE("device halo: the hop in float is the same to the bit under every policy") {
+  check_hops<float>(12, {1, 12}, false);
+}
+TEST_CASE("device halo: the hop in half precision is the same to its rounding under every policy") {
+  check_hops<Fixed16>(8, {3}, false);
+}
+TEST_CASE("device halo: storages and links without a fused launch take separate ones") {
+  check_hops<Fixed8>(18, {1}, true);
+  check_hops<Fixed16>(12, {1}, true);
+  check_hops<double>(12, {1}, true);
+  check_hops<float>(8, {3}, true);
+}
+
+TEST_CASE("device halo: the policy asked for is the one in use, and an unknown one is refused") {
+  const Layout shape = layout(comm::world().size());
+  const auto split =
+      std::make_shared<const lattice::Geometry4>(shape.extents, comm::ProcessGrid(comm::world(), shape.dims));
+  const unsigned emulated = shape.emulated.back();
+  const Fixture<float> on(split, emulated, 12, "merged-pack");
+  CHECK(Hopping<float>(on.links, 1).halo_policy() == "merged-pack");
+  const Fixture<float> wrong(split, emulated, 12, "pigeons");
+  CHECK_THROWS_AS(Hopping<float>(wrong.links, 1), core::InvalidArgument);
+  const Fixture<float> automatic(split, emulated, 12, "auto");
+  Hopping<float> tuned(automatic.links, 2);
+  tuned.tune_halo();
+  CHECK(tuned.halo_policy() == "remote-write");  // the host executor measures nothing: the default
+}
+
+}  // namespace halocline::qcd::device
