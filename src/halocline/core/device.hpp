@@ -12,11 +12,11 @@
 #define HALOCLINE_INLINE HALOCLINE_HOST_DEVICE inline __attribute__((always_inline))
 
 // A large part of a kernel: inlined on a device, where a call would send its arrays through memory; a function for the
-// host executor, which compiles faster so.
-#if defined(__CUDACC__)
+// host executor, which compiles faster so, also under nvcc.
+#if defined(__CUDA_ARCH__)
 #define HALOCLINE_KERNEL_PART HALOCLINE_INLINE
 #else
-#define HALOCLINE_KERNEL_PART inline __attribute__((noinline))
+#define HALOCLINE_KERNEL_PART HALOCLINE_HOST_DEVICE inline __attribute__((noinline))
 #endif
 
 // Before a loop of at most n rounds: unrolled whole, so that arrays it indexes are registers. nvcc has its own pragma.
