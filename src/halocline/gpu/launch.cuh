@@ -25,29 +25,10 @@
 #include <cstdint>
 
 #include "halocline/core/device.hpp"
+#include "halocline/gpu/launch_shape.hpp"
 #include "halocline/gpu/stream.hpp"
 
 namespace halocline::gpu {
-
-/// The index space: x is the long axis (sites), y and z short ones (columns, directions).
-struct Extent {
-  std::int64_t x = 1;
-  int y = 1, z = 1;
-};
-/// Threads of a block along each axis, and what the tuner may choose beside them.
-struct Block {
-  int x = 128, y = 1, z = 1;
-  int carveout = -1;  ///< of the first-level cache kept as shared memory [percent]; -1 leaves it to the driver
-};
-struct Point {
-  std::int64_t x;
-  int y, z;
-};
-struct BlockPoint {
-  std::int64_t x;  ///< number of the block along each axis
-  int y, z;
-  std::int64_t blocks;  ///< of the whole launch
-};
 
 #if defined(__CUDACC__)
 inline namespace by_nvcc {

@@ -18,50 +18,11 @@
 /// work of one site (updates of vectors, the hop) and gives what is to be added.
 
 #include <cstdint>
-#include <span>
 
-#include "halocline/gpu/array.hpp"
 #include "halocline/gpu/launch.cuh"
+#include "halocline/gpu/sum_buffer.hpp"
 
 namespace halocline::gpu {
-
-inline constexpr int sum_block = 256;
-
-/// Where sums arrive: `[sum][column]` doubles in pinned memory, and the scratch of their making. Reused from call to
-/// call; one set of sums may be under way at a time, on one stream.
-class SumBuffer {
-public:
-  /// @param sums  most sums at a time, 1 to 16; @param sites  most sites; @param columns  of the vectors, 1 to 32
-  /// @throws InvalidArgument  numbers beyond these
-  SumBuffer(const Device& device, int sums, std::int64_t sites, int columns);
-  ~SumBuffer();
-  SumBuffer(SumBuffer&& other) noexcept;
-  SumBuffer& operator=(SumBuffer&& other) noexcept;
-
-  int columns() const noexcept { return columns_; }
-  /// Enqueues the way of the first `sums` sums to the host. Called once after the launches that make them; recorded in
-  /// a graph, it happens at each launch of the graph.
-  void fetch(Stream& stream, int sums);
-  /// Blocks until they are there: [sum][column], alive until the next fetch(). @throws core::Error  the failure of what
-  /// was enqueued before; InvalidArgument  without a fetch()
-  std::span<const double> wait();
-
-  /// For launch_sum.
-  double* partial(int sum) noexcept;  ///< [block][column] of one sum, in device memory
-  double* total(int sum) noexcept;    ///< [column] of one sum, in device memory
-  unsigned* finished() noexcept;      ///< [column], in device memory: blocks that are done, zero between launches
-  int sums() const noexcept { return sums_; }
-  std::int64_t most_blocks() const noexcept { return most_blocks_; }
-
-private:
-  int sums_, columns_;
-  std::int64_t most_blocks_;
-  DeviceArray<double> partial_, total_;
-  DeviceArray<unsigned> finished_;
-  PinnedArray<double> arrived_;
-  Event fetched_;
-  int awaited_ = 0;
-};
 
 #if defined(__CUDACC__)
 inline namespace by_nvcc {

@@ -14,23 +14,6 @@
 #endif
 
 namespace halocline::gpu {
-namespace detail {
-
-/// Blocks along each axis.
-struct Blocks {
-  unsigned x, y, z;
-  std::int64_t all() const noexcept { return std::int64_t{x} * y * z; }
-};
-
-/// @returns no blocks for an empty extent
-/// @throws InvalidArgument  a negative extent, a block beyond max_threads or the limits of every GPU, too many blocks
-Blocks plan_launch(const Stream& stream, const char* name, const Extent& extent, const Block& block, int max_threads);
-
-/// For launches that a C++ compiler has compiled. @throws core::Error  on a GPU's stream
-void require_host_executor(const Stream& stream, const char* name);
-
-}  // namespace detail
-
 #if defined(__CUDACC__)
 inline namespace by_nvcc {
 #else

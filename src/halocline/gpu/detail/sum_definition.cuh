@@ -14,17 +14,13 @@ struct SumPlan {
   std::int64_t sites, blocks, most_blocks;
   int columns;
   double* partial;
-  double* total;       // [sum][columns]
+  double* total;       // [sum][columns], in pinned memory
   unsigned* finished;  // [columns]
 
   HALOCLINE_INLINE double* partial_of(int sum, std::int64_t block, int column) const {
     return partial + (sum * most_blocks + block) * columns + column;
   }
 };
-
-/// Blocks a column. @throws InvalidArgument  as launch_sum
-std::int64_t plan_sum(const Stream& stream, const char* name, std::int64_t sites, int columns, const SumBuffer& sums,
-                      int first, int count);
 
 }  // namespace detail
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "halocline/gpu/launch.cuh"
+#include "halocline/gpu/launch_shape.hpp"
 
 #include "halocline/core/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "halocline/gpu/sum.cuh"
+#include "halocline/gpu/sum_buffer.hpp"
 
 #include "halocline/core/error.hpp"
 
@@ -30,9 +30,8 @@ SumBuffer::SumBuffer(const Device& device, int sums, std::int64_t sites, int col
       columns_(checked(columns, 32, "columns")),
       most_blocks_(blocks_of(sites)),
       partial_(device, most_blocks_ * sums * columns),
-      total_(device, sums * columns),
       finished_(device, columns),
-      arrived_(device, sums * columns),
+      total_(device, sums * columns),
       fetched_(device) {
   Stream stream(device);
   stream.set_zero(finished_.data(), finished_.bytes());
@@ -40,9 +39,9 @@ SumBuffer::SumBuffer(const Device& device, int sums, std::int64_t sites, int col
 }
 
 SumBuffer::~SumBuffer() {
-  if (awaited_ == 0 || arrived_.data() == nullptr) return;
+  if (awaited_ == 0) return;
   try {
-    fetched_.wait();  // a copy into memory that goes now
+    fetched_.wait();  // kernels store into the memory that goes now
   } catch (const core::Error&) {
     // Whoever synchronizes the stream hears of it.
   }
@@ -53,9 +52,8 @@ SumBuffer::SumBuffer(SumBuffer&& other) noexcept
       columns_(other.columns_),
       most_blocks_(other.most_blocks_),
       partial_(std::move(other.partial_)),
-      total_(std::move(other.total_)),
       finished_(std::move(other.finished_)),
-      arrived_(std::move(other.arrived_)),
+      total_(std::move(other.total_)),
       fetched_(std::move(other.fetched_)),
       awaited_(std::exchange(other.awaited_, 0)) {}
 
@@ -64,9 +62,8 @@ SumBuffer& SumBuffer::operator=(SumBuffer&& other) noexcept {
   std::swap(columns_, other.columns_);
   std::swap(most_blocks_, other.most_blocks_);
   std::swap(partial_, other.partial_);
-  std::swap(total_, other.total_);
   std::swap(finished_, other.finished_);
-  std::swap(arrived_, other.arrived_);
+  std::swap(total_, other.total_);
   std::swap(fetched_, other.fetched_);
   std::swap(awaited_, other.awaited_);
   return *this;
@@ -76,7 +73,6 @@ void SumBuffer::fetch(Stream& stream, int sums) {
   if (sums < 1 || sums > sums_)
     throw core::InvalidArgument(std::to_string(sums) + " sums were fetched from a buffer of " + std::to_string(sums_) +
                                 "; fetch 1 to as many");
-  stream.copy_to_host(arrived_.data(), total_.data(), static_cast<std::size_t>(sums * columns_) * sizeof(double));
   stream.record(fetched_);
   awaited_ = sums;
 }
@@ -84,7 +80,7 @@ void SumBuffer::fetch(Stream& stream, int sums) {
 std::span<const double> SumBuffer::wait() {
   if (awaited_ == 0) throw core::InvalidArgument("sums were awaited that nobody fetched; call fetch() first");
   fetched_.wait();
-  return arrived_.span().first(static_cast<std::size_t>(awaited_ * columns_));
+  return total_.span().first(static_cast<std::size_t>(awaited_ * columns_));
 }
 
 double* SumBuffer::partial(int sum) noexcept { return partial_.data() + sum * most_blocks_ * columns_; }
