@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "gpu/devices.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/clover_array.cuh"
 #include "qcd/random_fields.hpp"
 
@@ -23,8 +25,8 @@ namespace {
 using lattice::Subset;
 using Numbers = std::vector<std::complex<double>>;
 
-ContextPtr context(const lattice::Coordinates<4>& extents) {
-  return std::make_shared<Context>(gpu::Device::host_executor(), test::one_process(extents));
+ContextPtr context(const gpu::Device& device, const lattice::Coordinates<4>& extents) {
+  return std::make_shared<Context>(device, test::one_process(extents));
 }
 
 /// Hermitian blocks [parity][site][72] of any kind, around a diagonal.
@@ -129,109 +131,149 @@ double measure(const ContextPtr& here, const std::vector<double>& blocks, int re
 }  // namespace
 
 TEST_CASE_TEMPLATE("device clover: 72 reals multiply as the block in double does", S, STORAGES) {
-  for (const lattice::Coordinates<4>& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, {8, 4, 6, 2}}) {
-    const ContextPtr here = context(extents);
-    const auto blocks = any_blocks(2 * here->box.sites, 3, 4.1);
-    CHECK(measure<S>(here, blocks, 72, Subset::full, 1) <= bound<S>());
-    CHECK(measure<S>(here, blocks, 72, Subset::odd, 3) <= bound<S>());
-  }
-  const ContextPtr here = context({4, 4, 4, 4});
-  const double far = measure<S>(here, any_blocks(256, 5, 4.1), 72, Subset::even, 12);
-  MESSAGE(std::string(Storage<S>::name) << ", 72 reals: " << far);
-  CHECK(far <= bound<S>());
-}
-
-TEST_CASE_TEMPLATE("device clover: 56 reals give back a block of the clover term's structure", S, STORAGES) {
-  for (const lattice::Coordinates<4>& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, {8, 4, 6, 2}}) {
-    const ContextPtr here = context(extents);
-    const auto blocks = clover_blocks(2 * here->box.sites, 3, 4.1);
-    CHECK(measure<S>(here, blocks, 56, Subset::full, 1) <= bound<S>());
-    CHECK(measure<S>(here, blocks, 56, Subset::even, 5) <= bound<S>());
-    const double far = measure<S>(here, blocks, 56, Subset::odd, 1);
-    MESSAGE(std::string(Storage<S>::name) << ", 56 reals: " << far);
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    for (const lattice::Coordinates<4>& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, {8, 4, 6, 2}}) {
+      const ContextPtr here = context(device, extents);
+      const auto blocks = any_blocks(2 * here->box.sites, 3, 4.1);
+      CHECK(measure<S>(here, blocks, 72, Subset::full, 1) <= bound<S>());
+      CHECK(measure<S>(here, blocks, 72, Subset::odd, 3) <= bound<S>());
+    }
+    const ContextPtr here = context(device, {4, 4, 4, 4});
+    const double far = measure<S>(here, any_blocks(256, 5, 4.1), 72, Subset::even, 12);
     CHECK(far <= bound<S>());
   }
 }
 
-TEST_CASE("device clover: fixed point keeps the common diagonal in float") {
-  const ContextPtr here = context({4, 4, 4, 4});
-  std::vector<double> blocks = clover_blocks(256, 9, 0);
-  for (double& a : blocks) a *= 1e-4;
-  for (int chirality = 0; chirality < 512; ++chirality)
-    for (int i = 0; i < 6; ++i) blocks[36 * chirality + i] += 4;
-  // Rounded as a whole the block would be off by 4 / 65534 an entry; spinors are rounded to that all the same.
-  const DeviceClover<Fixed16> clover(here, blocks, 56);
-  const auto reader = clover.reader<56>(1);
-  Spinor<float> psi{};
-  double worst = 0;
-  for (int site = 0; site < here->box.sites; ++site)
-    for (int k = 0; k < 12; ++k) {
-      psi.at[k % 3][k / 3] = {1, 0};
-      const Spinor<float> out = reader.multiply(site, psi);
-      Spinor<double> in{};
-      in.at[k % 3][k / 3] = {1, 0};
-      const double* block = blocks.data() + 72 * (here->box.sites + site);
-      const Spinor<double> expected = clover::multiply_block([&](int i) { return block[i]; }, in);
-      for (int j = 0; j < 12; ++j)
-        worst = std::max(worst, std::hypot(out.at[j % 3][j / 3].re - expected.at[j % 3][j / 3].re,
-                                           out.at[j % 3][j / 3].im - expected.at[j % 3][j / 3].im));
-      psi.at[k % 3][k / 3] = {0, 0};
+TEST_CASE_TEMPLATE("device clover: 56 reals give back a block of the clover term's structure", S, STORAGES) {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    for (const lattice::Coordinates<4>& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, {8, 4, 6, 2}}) {
+      const ContextPtr here = context(device, extents);
+      const auto blocks = clover_blocks(2 * here->box.sites, 3, 4.1);
+      CHECK(measure<S>(here, blocks, 56, Subset::full, 1) <= bound<S>());
+      CHECK(measure<S>(here, blocks, 56, Subset::even, 5) <= bound<S>());
+      const double far = measure<S>(here, blocks, 56, Subset::odd, 1);
+      CHECK(far <= bound<S>());
     }
-  CHECK(worst <= 4 * 0x1p-23);
+  }
+}
+
+namespace {
+/// Column k of every block: A e_k, of the sites of a parity, 24 doubles each.
+struct ReadColumns {
+  CloverReader<Fixed16, 56> in;
+  double* to;
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    Spinor<float> psi{};
+    for (int k = 0; k < 12; ++k) psi.at[k % 3][k / 3] = {p.y == k ? 1.0f : 0.0f, 0.0f};
+    const Spinor<float> out = in.multiply(static_cast<int>(p.x), psi);
+    double* place = to + 24 * (12 * p.x + p.y);
+    for (int j = 0; j < 12; ++j) {
+      place[2 * j] = out.at[j % 3][j / 3].re;
+      place[2 * j + 1] = out.at[j % 3][j / 3].im;
+    }
+  }
+};
+}  // namespace
+
+TEST_CASE("device clover: fixed point keeps the common diagonal in float") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 4, 4, 4});
+    std::vector<double> blocks = clover_blocks(256, 9, 0);
+    for (double& a : blocks) a *= 1e-4;
+    for (int chirality = 0; chirality < 512; ++chirality)
+      for (int i = 0; i < 6; ++i) blocks[36 * chirality + i] += 4;
+    // Rounded as a whole the block would be off by 4 / 65534 an entry; spinors are rounded to that all the same.
+    const DeviceClover<Fixed16> clover(here, blocks, 56);
+    const int sites = here->box.sites;
+    gpu::DeviceArray<double> columns(device, std::int64_t{288} * sites);
+    gpu::launch(here->stream, "read_columns", {sites, 12, 1}, {64, 1, 1},
+                ReadColumns{clover.reader<56>(1), columns.data()});
+    std::vector<double> found(static_cast<std::size_t>(columns.size()));
+    columns.download(here->stream, found);
+    here->stream.synchronize();
+    double worst = 0;
+    for (int site = 0; site < sites; ++site)
+      for (int k = 0; k < 12; ++k) {
+        Spinor<double> in{};
+        in.at[k % 3][k / 3] = {1, 0};
+        const double* block = blocks.data() + 72 * (sites + site);
+        const Spinor<double> expected = clover::multiply_block([&](int i) { return block[i]; }, in);
+        const double* column = found.data() + 24 * (12 * site + k);
+        for (int j = 0; j < 12; ++j)
+          worst = std::max(worst, std::hypot(column[2 * j] - expected.at[j % 3][j / 3].re,
+                                             column[2 * j + 1] - expected.at[j % 3][j / 3].im));
+      }
+    CHECK(worst <= 4 * 0x1p-23);
+  }
 }
 
 TEST_CASE("device clover: what is not finite stays so") {
-  const ContextPtr here = context({4, 2, 2, 2});
-  for (double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
-    for (int place : {0, 17, 36, 71}) {
-      auto blocks = any_blocks(32, 1, 4);
-      blocks[72 * 3 + place] = bad;
-      const DeviceClover<Fixed16> clover(here, blocks, 72);
-      Spinor<float> psi;
-      for (auto& colour : psi.at)
-        for (auto& z : colour) z = {1, 1};
-      const auto bad_site = clover.reader<72>(0).multiply(3, psi), good = clover.reader<72>(0).multiply(4, psi);
-      int finite = 0, broken = 0;
-      for (int k = 0; k < 12; ++k) {
-        if (std::isfinite(bad_site.at[k % 3][k / 3].re)) ++finite;
-        if (!std::isfinite(good.at[k % 3][k / 3].re)) ++broken;
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 2, 2, 2});
+    for (double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
+      for (int place : {0, 17, 36, 71}) {
+        auto blocks = any_blocks(32, 1, 4);
+        blocks[72 * 3 + place] = bad;
+        const DeviceClover<Fixed16> clover(here, blocks, 72);
+        DeviceSpinor<Fixed16> in(here, Subset::full), out(here, Subset::full);
+        from_canonical(in, 0, Numbers(12 * 32, {1, 1}));
+        multiply(out, in, clover, 0);
+        Numbers found(12 * 32);
+        to_canonical(found, out);
+        int wrong = 0;
+        for (int site = 0; site < here->box.sites; ++site) {
+          const int canonical = 2 * site + here->box.coordinates(0, site).x[0] % 2;
+          for (int k = 0; k < 12; ++k)
+            if (std::isfinite(found[12 * canonical + k].real()) != (site != 3)) ++wrong;
+        }
+        CHECK(wrong == 0);
       }
-      CHECK(finite == 0);
-      CHECK(broken == 0);
-    }
+  }
 }
 
 TEST_CASE_TEMPLATE("device clover: memory is what was predicted", S, STORAGES) {
-  const ContextPtr here = context({2, 2, 6, 2});
-  const auto blocks = clover_blocks(48, 3, 4.1);
-  {
-    const DeviceClover<S> first(here, blocks, 72);
-  }  // makes the staging buffers
-  for (int reals : {72, 56}) {
-    const auto before = here->device.memory().ours;
-    const DeviceClover<S> clover(here, blocks, reals);
-    CHECK(clover.reals() == reals);
-    CHECK(here->device.memory().ours - before == DeviceClover<S>::bytes(here->box, reals));
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {2, 2, 6, 2});
+    const auto blocks = clover_blocks(48, 3, 4.1);
+    {
+      const DeviceClover<S> first(here, blocks, 72);
+    }  // makes the staging buffers
+    for (int reals : {72, 56}) {
+      const auto before = here->device.memory().ours;
+      const DeviceClover<S> clover(here, blocks, reals);
+      CHECK(clover.reals() == reals);
+      CHECK(here->device.memory().ours - before == DeviceClover<S>::bytes(here->box, reals));
+    }
   }
 }
 
 TEST_CASE("device clover: what does not fit is refused") {
-  const ContextPtr here = context({4, 4, 4, 4}), there = context({4, 4, 4, 8});
-  const auto blocks = clover_blocks(256, 3, 4.1);
-  CHECK_THROWS_WITH_AS(DeviceClover<float>(here, blocks, 64), doctest::Contains("64 reals"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(DeviceClover<float>(there, blocks, 72), doctest::Contains("needs 36864"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(DeviceClover<float>(here, any_blocks(256, 3, 4.1), 56), doctest::Contains("an inverse needs 72"),
-                       core::InvalidArgument);
-  auto spoilt = blocks;
-  spoilt[72 * 255 + 36 + clover::below_diagonal(5, 4) + 1] += 1e-9;
-  CHECK_THROWS_WITH_AS(DeviceClover<float>(here, spoilt, 56), doctest::Contains("e-10"), core::InvalidArgument);
-  const DeviceClover<float> clover(here, blocks, 56);
-  DeviceSpinor<float> full(here, Subset::full), even(here, Subset::even), two(here, Subset::full, 2),
-      other(there, Subset::full);
-  CHECK_THROWS_WITH_AS(multiply(full, even, clover, 1), doctest::Contains("must hold parity 1"), core::InvalidArgument);
-  CHECK_NOTHROW(multiply(full, even, clover, 0));
-  CHECK_THROWS_WITH_AS(multiply(full, two, clover, 0), doctest::Contains("columns"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(multiply(other, other, clover, 0), doctest::Contains("clover blocks"), core::InvalidArgument);
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 4, 4, 4}), there = context(device, {4, 4, 4, 8});
+    const auto blocks = clover_blocks(256, 3, 4.1);
+    CHECK_THROWS_WITH_AS(DeviceClover<float>(here, blocks, 64), doctest::Contains("64 reals"), core::InvalidArgument);
+    CHECK_THROWS_WITH_AS(DeviceClover<float>(there, blocks, 72), doctest::Contains("needs 36864"),
+                         core::InvalidArgument);
+    CHECK_THROWS_WITH_AS(DeviceClover<float>(here, any_blocks(256, 3, 4.1), 56),
+                         doctest::Contains("an inverse needs 72"), core::InvalidArgument);
+    auto spoilt = blocks;
+    spoilt[72 * 255 + 36 + clover::below_diagonal(5, 4) + 1] += 1e-9;
+    CHECK_THROWS_WITH_AS(DeviceClover<float>(here, spoilt, 56), doctest::Contains("e-10"), core::InvalidArgument);
+    const DeviceClover<float> clover(here, blocks, 56);
+    DeviceSpinor<float> full(here, Subset::full), even(here, Subset::even), two(here, Subset::full, 2),
+        other(there, Subset::full);
+    CHECK_THROWS_WITH_AS(multiply(full, even, clover, 1), doctest::Contains("must hold parity 1"),
+                         core::InvalidArgument);
+    CHECK_NOTHROW(multiply(full, even, clover, 0));
+    CHECK_THROWS_WITH_AS(multiply(full, two, clover, 0), doctest::Contains("columns"), core::InvalidArgument);
+    CHECK_THROWS_WITH_AS(multiply(other, other, clover, 0), doctest::Contains("clover blocks"), core::InvalidArgument);
+  }
 }
 
 }  // namespace halocline::qcd::device

@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "gpu/devices.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/link_array.cuh"
 #include "qcd/random_fields.hpp"
 
@@ -141,57 +143,20 @@ TEST_CASE_TEMPLATE("device links: every matrix of SU(3) comes back to the roundi
                    Fixed16, Fixed8) {
   double far = 0, broken = 0;
   measure<S, 18>(far, broken);
-  MESSAGE(std::string(Storage<S>::name) << ", 18 reals: " << far << ", " << broken);
   CHECK(far <= 1.01 * unit<S>());
   measure<S, 12>(far, broken);
-  MESSAGE(std::string(Storage<S>::name) << ", 12 reals: " << far << ", " << broken);
   CHECK(far <= 6 * unit<S>());
   CHECK(broken <= 16 * unit<S>());
   measure<S, 8>(far, broken);
-  MESSAGE(std::string(Storage<S>::name) << ", 8 reals: " << far << ", " << broken);
   CHECK(far <= 16 * unit<S>());
   // Whatever the eight numbers are, they are a matrix of SU(3) but for the rounding of the arithmetic that reads them.
   CHECK(broken <= 24 * unit<RealOf<S>>());
 }
 
 namespace {
-/// A number that counts what is done with it.
-struct Counted {
-  double value;
-  static int operations;
-  Counted() = default;
-  Counted(double v) : value(v) {}
-  friend Counted operator+(Counted a, Counted b) { return ++operations, Counted(a.value + b.value); }
-  friend Counted operator-(Counted a, Counted b) { return ++operations, Counted(a.value - b.value); }
-  friend Counted operator*(Counted a, Counted b) { return ++operations, Counted(a.value * b.value); }
-  Counted operator-() const { return Counted(-value); }
-  Counted& operator+=(Counted b) { return *this = *this + b; }
-  Counted& operator-=(Counted b) { return *this = *this - b; }
-};
-int Counted::operations = 0;
-Counted reciprocal(Counted a) { return ++Counted::operations, Counted(1 / a.value); }
-}  // namespace
 
-TEST_CASE("device links: flops of reading a matrix are those that the header states") {
-  Su3<Counted> u;
-  for (auto& row : u.e)
-    for (auto& z : row) z = {0.5, 0.25};
-  Counted::operations = 0;
-  reconstruct_third_row(u);
-  CHECK(Counted::operations == 42);
-  const Counted y[8] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.2, 0.3};
-  Counted::operations = 0;
-  u = detail::decode_eight(y, false, true);
-  CHECK(Counted::operations == 118);
-  const double z[8] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.1, 0.2, 0.3};
-  const Matrix v = detail::decode_eight(z, false, true);
-  for (int i = 0; i < 9; ++i) CHECK(u.e[i / 3][i % 3].re.value == doctest::Approx(v.e[i / 3][i % 3].re));
-}
-
-namespace {
-
-ContextPtr context(const lattice::Coordinates<4>& extents) {
-  return std::make_shared<Context>(gpu::Device::host_executor(), test::one_process(extents));
+ContextPtr context(const gpu::Device& device, const lattice::Coordinates<4>& extents) {
+  return std::make_shared<Context>(device, test::one_process(extents));
 }
 
 HostLinks random_host_links(const Box& box, unsigned seed) {
@@ -199,6 +164,14 @@ HostLinks random_host_links(const Box& box, unsigned seed) {
   links.box = box;
   const auto numbers = test::random_links(std::int64_t{4} * box.sites, seed);
   for (const auto& z : numbers) links.matrices.insert(links.matrices.end(), {z.real(), z.imag()});
+  double* first = links.matrices.data();
+  for (const Matrix& u : corners()) {
+    for (int i = 0; i < 9; ++i) {
+      first[2 * i] = u.e[i / 3][i % 3].re;
+      first[2 * i + 1] = u.e[i / 3][i % 3].im;
+    }
+    first += 18;
+  }
   links.coefficient = {0.5, 0.5, 0.5, 1};
   links.edge.fill(1);
   links.edge[3] = -1;
@@ -208,6 +181,22 @@ HostLinks random_host_links(const Box& box, unsigned seed) {
   links.unitarity_violation = 1e-15;
   return links;
 }
+
+/// What a kernel reads, 18 doubles a link: x the site, y the direction.
+template <class S, int reals>
+struct ReadLinks {
+  LinkReader<S, reals> in;
+  double* to;
+  int sites;
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    const Su3<RealOf<S>> u = in.load(static_cast<int>(p.x), p.y);
+    double* place = to + 18 * (std::int64_t{sites} * p.y + p.x);
+    for (int i = 0; i < 9; ++i) {
+      place[2 * i] = u.e[i / 3][i % 3].re;
+      place[2 * i + 1] = u.e[i / 3][i % 3].im;
+    }
+  }
+};
 
 template <class S, int reals>
 void check_field(const ContextPtr& here, const HostLinks& links, double bound) {
@@ -227,20 +216,21 @@ void check_field(const ContextPtr& here, const HostLinks& links, double bound) {
   for (int parity = 0; parity < 2; ++parity) {
     const auto reader = field.template reader<reals>(parity);
     CHECK(reader.stride % 64 == 0);
-    for (int d = 0; d < 8; ++d)
-      for (int site = 0; site < sites; ++site) {
-        Matrix u;
-        const double* from = links.matrices.data() + (std::int64_t{8 * parity + d} * sites + site) * 18;
-        for (int i = 0; i < 9; ++i) u.e[i / 3][i % 3] = {from[2 * i], from[2 * i + 1]};
-        if (!(distance(reader.load(site, d), u) <= bound)) ++wrong;
-      }
+    gpu::DeviceArray<double> read(here->device, std::int64_t{8} * 18 * sites);
+    gpu::launch(here->stream, "read_links", {sites, 8, 1}, {64, 1, 1}, ReadLinks<S, reals>{reader, read.data(), sites});
+    std::vector<double> found(static_cast<std::size_t>(read.size()));
+    read.download(here->stream, found);
+    here->stream.synchronize();
+    const double* expected = links.matrices.data() + parity * read.size();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!(std::abs(found[i] - expected[i]) <= bound)) ++wrong;
   }
   CHECK(wrong == 0);
 }
 
 template <class S>
-void check_fields(const lattice::Coordinates<4>& extents) {
-  const ContextPtr here = context(extents);
+void check_fields(const gpu::Device& device, const lattice::Coordinates<4>& extents) {
+  const ContextPtr here = context(device, extents);
   const HostLinks links = random_host_links(here->box, 23);
   check_field<S, 18>(here, links, 1.01 * unit<S>());
   check_field<S, 12>(here, links, 6 * unit<S>());
@@ -251,63 +241,78 @@ void check_fields(const lattice::Coordinates<4>& extents) {
 
 TEST_CASE_TEMPLATE("device links: a kernel finds the link of every site and direction", S, double, float, Fixed16,
                    Fixed8) {
-  check_fields<S>({4, 4, 4, 4});
-  check_fields<S>({8, 4, 6, 2});
-  check_fields<S>({2, 2, 6, 2});
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    check_fields<S>(device, {4, 4, 4, 4});
+    check_fields<S>(device, {8, 4, 6, 2});
+    check_fields<S>(device, {2, 6, 6, 2});
+  }
 }
 
 TEST_CASE("device links: several pieces arrive whole") {
-  const ContextPtr here = context({8, 8, 8, 8});  // 32768 matrices, 29127 a piece
-  check_field<double, 18>(here, random_host_links(here->box, 29), 0);
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {8, 8, 8, 8});  // 32768 matrices, 29127 a piece
+    check_field<double, 18>(here, random_host_links(here->box, 29), 0);
+  }
 }
 
 TEST_CASE("device links: memory is what was predicted") {
-  const ContextPtr here = context({2, 2, 6, 2});
-  const HostLinks links = random_host_links(here->box, 31);
-  {
-    const DeviceLinks<float> first(here, links, 18);
-  }  // makes the staging buffers
-  for (int reals : {18, 12, 8}) {
-    const auto before = here->device.memory().ours;
-    const DeviceLinks<Fixed16> field(here, links, reals);
-    CHECK(here->device.memory().ours - before == DeviceLinks<Fixed16>::bytes(here->box, reals));
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {2, 2, 6, 2});
+    const HostLinks links = random_host_links(here->box, 31);
+    {
+      const DeviceLinks<float> first(here, links, 18);
+    }  // makes the staging buffers
+    for (int reals : {18, 12, 8}) {
+      const auto before = here->device.memory().ours;
+      const DeviceLinks<Fixed16> field(here, links, reals);
+      CHECK(here->device.memory().ours - before == DeviceLinks<Fixed16>::bytes(here->box, reals));
+    }
   }
 }
 
 TEST_CASE("device links: coefficients and boundary phases") {
-  const ContextPtr here = context({4, 4, 4, 4});
-  const HostLinks links = random_host_links(here->box, 1);
-  const DeviceLinks<float> field(here, links, 12);
-  const auto& factors = field.factors();
-  CHECK(factors.coefficient[0] == 0.5f);
-  CHECK_FALSE(factors.unit[0]);
-  CHECK(factors.unit[3]);
-  CHECK(factors.trivial_edge[0]);
-  CHECK_FALSE(factors.trivial_edge[3]);
-  CHECK_FALSE(factors.trivial_edge[1]);
-  CHECK(factors.edge[3].re == -1.0f);
-  CHECK(factors.edge[1].re == doctest::Approx(0.5 * std::cos(0.25)));
-  CHECK(factors.edge[5].im == doctest::Approx(-0.5 * std::sin(0.25)));
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 4, 4, 4});
+    const HostLinks links = random_host_links(here->box, 1);
+    const DeviceLinks<float> field(here, links, 12);
+    const auto& factors = field.factors();
+    CHECK(factors.coefficient[0] == 0.5f);
+    CHECK_FALSE(factors.unit[0]);
+    CHECK(factors.unit[3]);
+    CHECK(factors.trivial_edge[0]);
+    CHECK_FALSE(factors.trivial_edge[3]);
+    CHECK_FALSE(factors.trivial_edge[1]);
+    CHECK(factors.edge[3].re == -1.0f);
+    CHECK(factors.edge[1].re == doctest::Approx(0.5 * std::cos(0.25)));
+    CHECK(factors.edge[5].im == doctest::Approx(-0.5 * std::sin(0.25)));
+  }
 }
 
 TEST_CASE("device links: what is not unitary refuses compression and fixed point") {
-  const ContextPtr here = context({4, 4, 4, 4});
-  HostLinks links = random_host_links(here->box, 1);
-  CHECK_THROWS_WITH_AS(DeviceLinks<float>(here, links, 16), doctest::Contains("16 reals"), core::InvalidArgument);
-  links.unitarity_violation = 1e-9;
-  CHECK_NOTHROW(DeviceLinks<float>(here, links, 12));
-  CHECK_NOTHROW(DeviceLinks<Fixed16>(here, links, 8));
-  CHECK_THROWS_WITH_AS(DeviceLinks<double>(here, links, 12), doctest::Contains("1.0e-09"), core::InvalidArgument);
-  for (double violation : {1e-3, std::nan("")}) {
-    links.unitarity_violation = violation;
-    CHECK_NOTHROW(DeviceLinks<double>(here, links, 18));
-    CHECK_NOTHROW(DeviceLinks<float>(here, links, 18));
-    CHECK_THROWS_AS(DeviceLinks<float>(here, links, 12), core::InvalidArgument);
-    CHECK_THROWS_AS(DeviceLinks<float>(here, links, 8), core::InvalidArgument);
-    CHECK_THROWS_WITH_AS(DeviceLinks<Fixed16>(here, links, 18), doctest::Contains("1e-05"), core::InvalidArgument);
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 4, 4, 4});
+    HostLinks links = random_host_links(here->box, 1);
+    CHECK_THROWS_WITH_AS(DeviceLinks<float>(here, links, 16), doctest::Contains("16 reals"), core::InvalidArgument);
+    links.unitarity_violation = 1e-9;
+    CHECK_NOTHROW(DeviceLinks<float>(here, links, 12));
+    CHECK_NOTHROW(DeviceLinks<Fixed16>(here, links, 8));
+    CHECK_THROWS_WITH_AS(DeviceLinks<double>(here, links, 12), doctest::Contains("1.0e-09"), core::InvalidArgument);
+    for (double violation : {1e-3, std::nan("")}) {
+      links.unitarity_violation = violation;
+      CHECK_NOTHROW(DeviceLinks<double>(here, links, 18));
+      CHECK_NOTHROW(DeviceLinks<float>(here, links, 18));
+      CHECK_THROWS_AS(DeviceLinks<float>(here, links, 12), core::InvalidArgument);
+      CHECK_THROWS_AS(DeviceLinks<float>(here, links, 8), core::InvalidArgument);
+      CHECK_THROWS_WITH_AS(DeviceLinks<Fixed16>(here, links, 18), doctest::Contains("1e-05"), core::InvalidArgument);
+    }
+    CHECK_THROWS_WITH_AS(DeviceLinks<float>(context(device, {4, 4, 4, 8}), links, 18), doctest::Contains("4x4x4x8"),
+                         core::InvalidArgument);
   }
-  CHECK_THROWS_WITH_AS(DeviceLinks<float>(context({4, 4, 4, 8}), links, 18), doctest::Contains("4x4x4x8"),
-                       core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd::device
