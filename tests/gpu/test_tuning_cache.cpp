@@ -115,6 +115,22 @@ TEST_CASE("tune cache: the file is one entry a line, sorted, and the same whoeve
     CHECK(text.find("\"problem " + std::to_string(i) + "\"") < text.find("\"problem " + std::to_string(i + 1) + "\""));
 }
 
+TEST_CASE("tune cache: what the file holds already is not written again, and other parameters are") {
+  const Folder folder;
+  const std::string path = folder / "tune.json";
+  TuneCache one(path, Mode::read_write), other(path, Mode::read_write);
+  one.keep(key_of(1), entry_of(1));
+  const auto stamp = detail::stamp_of(path);
+  TuneEntry again = entry_of(1);
+  again.seconds *= 1.01;
+  other.keep(key_of(1), again);
+  CHECK(detail::stamp_of(path) == stamp);
+  CHECK(other.find(key_of(1)) == again);
+  other.keep(key_of(1), entry_of(2));
+  CHECK_FALSE(detail::stamp_of(path) == stamp);
+  CHECK(TuneCache(path, Mode::read_only).find(key_of(1)) == entry_of(2));
+}
+
 TEST_CASE("tune cache: eight processes at once lose no entry of any") {
   const Folder folder;
   const std::string path = folder / "tune.json";

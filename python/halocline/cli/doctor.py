@@ -143,7 +143,8 @@ def kernel_driver() -> str:
 def gpu_halos() -> dict[str, str]:
     from halocline import gpu
 
-    return {name: "available" if not why else f"absent: {why}" for name, why in gpu.halo_policies().items()}
+    found = {"tried on": "host executor, which stands in for a GPU" if gpu.hindrance() else "GPU"}
+    return found | {n: "available" if not why else f"absent: {why}" for n, why in gpu.halo_policies().items()}
 
 
 def version(package: str, problems: list[str]) -> str:

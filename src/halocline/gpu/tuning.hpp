@@ -106,7 +106,8 @@ public:
   /// What this process knows, else what the file holds now, else a default of the same device, hash, kernel and
   /// problem, whatever its driver. Nothing in mode off.
   std::optional<TuneEntry> find(const TuneKey& key) const;
-  /// Keeps the entry, and writes it to the file where the mode allows. A file that cannot be written costs a warning
+  /// Keeps the entry, and writes it to the file where the mode allows and the file does not have these parameters
+  /// already. A file that cannot be written costs a warning
   /// (take_warnings()), once, and the entry is written with the next one that can be. Does nothing in mode off.
   /// Throws nothing but std::bad_alloc. Cost: the file is read and written.
   void keep(const TuneKey& key, const TuneEntry& entry);

@@ -122,15 +122,26 @@ void TuneCache::keep(const TuneKey& key, const TuneEntry& entry) {
   if (dated.when.empty()) dated.when = now();
   state_->mine.insert_or_assign(key, dated);
   if (mode_ == Mode::read_only || path_.empty()) return;
+  // The processes of a job meet the same problems and find the same: one of them writes.
+  const auto held_by = [](const detail::TuneTable& table, const TuneKey& wanted, const TuneEntry& own) {
+    const auto at = table.find(wanted);
+    return at != table.end() && at->second.parameters == own.parameters;
+  };
+  state_->read(path_);
+  if (held_by(state_->file, key, dated)) return;
   state_->unwritten.insert_or_assign(key, dated);
   try {
     // Who waited for the lock in vain once does not wait again.
-    detail::change_tune_file(path_, state_->cannot_write ? std::chrono::seconds{0} : patience,
-                             [&](detail::TuneTable& table) {
-                               for (const auto& [own_key, own] : state_->unwritten)
-                                 table.insert_or_assign(own_key, own);
-                               return true;
-                             });
+    const std::chrono::seconds wait = state_->cannot_write ? std::chrono::seconds{0} : patience;
+    detail::change_tune_file(path_, wait, [&](detail::TuneTable& table) {
+      bool changed = false;
+      for (const auto& [own_key, own] : state_->unwritten)
+        if (!held_by(table, own_key, own)) {
+          table.insert_or_assign(own_key, own);
+          changed = true;
+        }
+      return changed;
+    });
     state_->unwritten.clear();
     state_->cannot_write = false;
   } catch (const core::FileError& error) {
