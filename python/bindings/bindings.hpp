@@ -59,6 +59,7 @@ void bind_tddft_spectrum(nb::module_& m);
 void bind_tddft_files(nb::module_& m);
 void bind_bench(nb::module_& m);
 void bind_bench_electrons(nb::module_& m);
+void bind_bench_device(nb::module_& m);
 
 /// A NumPy array that owns the values.
 template <class T>

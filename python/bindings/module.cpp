@@ -88,4 +88,5 @@ NB_MODULE(_halocline, m) {
   auto bench = submodule("bench");
   bind_bench(bench);
   bind_bench_electrons(bench);
+  bind_bench_device(bench);
 }

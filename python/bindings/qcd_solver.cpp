@@ -28,6 +28,8 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   d["residual"] = report.residual;
   d["seconds"] = report.seconds;
   d["columns"] = report.columns;
+  d["device"] = report.device;
+  d["predicted_bytes"] = report.predicted_bytes;
   d["history"] = report.history;
   d["notes"] = report.notes;
   return d;
@@ -61,6 +63,34 @@ nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const s
   nb::list out;
   for (const auto& report : reports) out.append(to_dict(report));
   return out;
+}
+
+/// (array on the device, reports): the solutions stay where they are.
+nb::tuple solve_on_device(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
+  std::vector<std::span<const complex>> values;
+  for (const auto& source : sources) values.push_back(canonical_values(source, *q.geometry, {4, 3}, "the source"));
+  std::pair<qcd::device::DeviceSolutions, std::vector<qcd::SolveReport>> solved;
+  {
+    nb::gil_scoped_release unlocked;
+    solved = q.solver.solve_on_device(values, without_lock(progress));
+  }
+  nb::list reports;
+  for (const auto& report : solved.second) reports.append(to_dict(report));
+  return nb::make_tuple(std::move(solved.first), reports);
+}
+
+/// Bytes on the device; None on the processor.
+nb::object memory_of(const Quark& q) {
+  const auto* backend = q.solver.backend();
+  if (backend == nullptr) return nb::none();
+  const auto memory = backend->memory();
+  nb::dict d;
+  d["predicted"] = q.solver.predicted_bytes();
+  d["free"] = memory.free;
+  d["total"] = memory.total;
+  d["ours"] = memory.ours;
+  d["most_ours"] = memory.most_ours;
+  return d;
 }
 
 /// The trial of "auto" on these right-hand sides; None where there is none.
@@ -98,6 +128,10 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.schwarz.storage = nb::cast<std::string>(d["storage"]);
   p.schwarz.arithmetic = nb::cast<std::string>(d["arithmetic"]);
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
+  p.device = nb::cast<std::string>(d["device"]);
+  p.inner_precision = nb::cast<std::string>(d["inner_precision"]);
+  p.device_links = nb::cast<int>(d["device_links"]);
+  p.device_halo = nb::cast<std::string>(d["device_halo"]);
   return p;
 }
 
@@ -170,6 +204,10 @@ void bind_qcd_solver(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), to_dict(report));
           },
           "source"_a, "progress"_a.none())
+      .def_prop_ro("device",
+                   [](const Quark& q) { return q.solver.backend() ? q.solver.backend()->device() : std::string(); })
+      .def_prop_ro("memory", &memory_of)
+      .def("solve_on_device", &solve_on_device, "sources"_a, "progress"_a.none())
       .def("choose", &choose, "sources"_a, "progress"_a.none())
       .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none());
 }

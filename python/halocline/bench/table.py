@@ -13,6 +13,7 @@ Result = Mapping[str, Any]
 
 HIDDEN = (
     "mass", "csw", "even_odd", "tile", "gauge", "measured", "touched", "message_bytes", "face_bytes", "blocks",
+    "device_name",
 )  # fmt: skip
 """Parameters of a case that the table leaves to the JSON."""
 
@@ -53,6 +54,16 @@ KERNEL: Columns = (
     ("CPU", lambda r: time_text(r["cpu"]["seconds"])),
 )
 
+DEVICE: Columns = (
+    *TIMES,
+    ("Tflop/s", lambda r: number_text(r["gflops"], 1e-3)),
+    ("GB/s", lambda r: number_text(r["gbytes_per_s"])),
+    ("of copy", lambda r: number_text(r["fraction_of_copy"], 100, " %")),
+    ("with reuse", lambda r: number_text(r["gbytes_per_s_with_reuse"])),
+    ("of copy", lambda r: number_text(r["fraction_of_copy_with_reuse"], 100, " %")),
+    ("memory", lambda r: number_text(r["memory_bytes"], 1e-9, " GB")),
+)
+
 
 def _found(key: str, text: Callable[[Any], str] = time_text, name: str = "") -> tuple[str, Callable[[Result], str]]:
     """A column of what a case found, under its own name."""
@@ -86,6 +97,12 @@ FINDINGS: dict[str, Columns] = {
     "solver": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
     ),
+    "dslash device": (_found("policy", str, "by policy"),),
+    "solver device": (
+        _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
+        ("hop, Tflop/s", lambda r: number_text(r["result"]["hop_gflops"], 1e-3)),
+        _found("fraction_of_hop", _percent, "of hop"),
+    ),
     "hartree": (
         _found("chosen", str), _found("trial_redundant"), _found("trial_shared"), _found("over_better", _ratio),
     ),
@@ -115,6 +132,10 @@ FINDINGS: dict[str, Columns] = {
 COMMUNICATION = ("jacobi2d", "halo face", "halo operator", "halo stress", "allreduce")
 
 
+DEVICE_NAMES = ("local", "precision", "form", "policy", "stage")
+"""Parameters that name a skipped case of a device."""
+
+
 def kind(result: Result) -> str:
     """The benchmark, and which of its measurements where it has several."""
     return " ".join([result["bench"], *([result["case"]["measured"]] if "measured" in result["case"] else [])])
@@ -131,6 +152,8 @@ def skipped(results: Sequence[Result]) -> list[str]:
         if "skipped" in r:
             case = r["case"]
             name = case.get("transport", case.get("method", r["bench"]))
+            if "device" in case:
+                name = ", ".join([r["bench"], *(case_text(case[k]) for k in DEVICE_NAMES if k in case)])
             depth = f", {case['buffers']} buffer{'s' if case['buffers'] > 1 else ''}" if "buffers" in case else ""
             found[f"skipped: {name}{depth}: {r['skipped']}"] = None
     return list(found)
@@ -142,7 +165,8 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     if not shown:
         return [], []
     name = kind(shown[0])
-    columns = (TIMES if name in COMMUNICATION else KERNEL) + FINDINGS.get(name, ())
+    times = DEVICE if name.endswith(" device") else TIMES if name in COMMUNICATION else KERNEL
+    columns = times + FINDINGS.get(name, ())
     hidden = HIDDEN if name in COMMUNICATION else (*HIDDEN, "grid")
     parameters = [key for key in shown[0]["case"] if key not in hidden]
     header = parameters + [title for title, _ in columns]
@@ -204,6 +228,11 @@ def regions(result: Result, as_markdown: bool = False) -> str:
 def ceiling_text(result: Result) -> str:
     """One line on the machine, as this case found it; empty where it looked at nothing but the cache line."""
     c = result["ceiling"]
+    if "copy_gbytes_per_s" in c:
+        return (
+            f"{result['case']['device_name']}: a copy of {number_text(c['copy_bytes'], 2**-20)} MiB runs at "
+            f"{number_text(c['copy_gbytes_per_s'])} GB/s, read and written"
+        )
     w = c["working_set"]
     if not c["fma_gflops"]:
         return ""

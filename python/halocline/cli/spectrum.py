@@ -13,6 +13,10 @@ from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
 RunFile = Annotated[str | None, typer.Argument(metavar="RUN.toml", help="Run file; --example prints one.")]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Instead of the run file's [parallel] device: cpu, cuda or cuda:N."),
+]
 Example = Annotated[bool, typer.Option("--example", help="Print a commented run file and stop.")]
 
 
@@ -34,7 +38,7 @@ def asked(run_file: str | None, example: bool) -> str | None:
     return run_file
 
 
-def spectrum(run_file: RunFile = None, example: Example = False, json: Json = None) -> None:
+def spectrum(run_file: RunFile = None, example: Example = False, device: Device = None, json: Json = None) -> None:
     """Gauge configurations in, hadron correlators out.
 
     Results go to the HDF5 file that the run file names, with a log and pictures beside it. A run that was
@@ -49,7 +53,7 @@ def spectrum(run_file: RunFile = None, example: Example = False, json: Json = No
     path = asked(run_file, example)
     if path is None:
         return
-    run = read_run_file(path)
+    run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
         job = Job(run, communicator(), console)
@@ -71,6 +75,7 @@ def spectrum(run_file: RunFile = None, example: Example = False, json: Json = No
 def solve(
     run_file: RunFile = None,
     example: Example = False,
+    device: Device = None,
     output: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Keep the propagators: SciDAC LIME, numbered when there are several."),
@@ -85,7 +90,7 @@ def solve(
     path = asked(run_file, example)
     if path is None:
         return
-    run = read_run_file(path)
+    run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
         write_json(json, solve_run(run, communicator(), console, output))

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halocline import _halocline
+from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Solver, Source
+from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Parallel, Solver, Source
 
 Propagator = _halocline.qcd.Propagator
 Spinor = NDArray[np.complex128]
@@ -29,7 +30,7 @@ mass_from_kappa = _halocline.qcd.mass_from_kappa
 
 
 class WilsonClover:
-    """D of the Wilson-clover action on one gauge field, and its inverse.
+    """D of the Wilson-clover action on one gauge field, and its inverse, on the CPU or on a device (docs/gpu.md).
 
     >>> import halocline as hc
     >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.5)
@@ -50,28 +51,35 @@ class WilsonClover:
         nu: float = 1.0,
         csw_t: float | None = None,
         solver: Solver | None = None,
+        device: str = "cpu",
+        halo_policy: str | None = None,
     ) -> None:
         """mass or kappa, one of them; boundary: factor of the quark field across each edge, of modulus one; anisotropy,
-        nu, csw_t: see the run file; solver: how `solve` works.
+        nu, csw_t: see the run file; solver: how `solve` works; device: "cpu", "cuda" or "cuda:N" (halocline.device),
+        which then keeps the links; halo_policy: see the run file.
 
-        Raises InvalidArgument for parameters that cannot work.
+        Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
         """
         self.action = Action(
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
         )
         self._u = u
         self._choice = ""
+        self._parallel = Parallel(device=device, halo_policy=halo_policy)
         self._solver: Solver | None = None
         self._prepare(solver or Solver())
 
     @classmethod
-    def from_sections(cls, u: GaugeField, action: Action, solver: Solver, choice: str = "") -> WilsonClover:
-        """From the [action] and [solver] of a run file.
+    def from_sections(
+        cls, u: GaugeField, action: Action, solver: Solver, choice: str = "", parallel: Parallel | None = None
+    ) -> WilsonClover:
+        """From the [action], [solver] and [parallel] of a run file.
 
         choice: what kind = "auto" takes without a trial, "schwarz" or "bicgstab"; empty for a trial
         """
         self = cls.__new__(cls)
         self.action, self._u, self._solver, self._choice = action, u, None, choice
+        self._parallel = parallel or Parallel()
         self._prepare(solver)
         return self
 
@@ -79,11 +87,14 @@ class WilsonClover:
         """Makes the solver anew when it is another one."""
         if solver == self._solver:
             return
-        a, s = self.action, solver
+        a, s, p = self.action, solver, self._parallel
+        s.check_device(p.device)
         boundary = [complex(b) for b in a.boundary]
         self._quark = _halocline.qcd.Quark(
             self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
-            s.as_binding_values() | {"choice": self._choice if s.kind == "auto" else ""},
+            s.as_binding_values()
+            | {"choice": self._choice if s.kind == "auto" else ""}
+            | {"device": p.device, "device_halo": p.halo_policy or ""},
         )  # fmt: skip
         self._solver = solver
 
@@ -97,13 +108,27 @@ class WilsonClover:
 
     @property
     def tile(self) -> tuple[int, ...]:
-        """SIMD lanes along x, y, z, t in the layout that was chosen."""
+        """SIMD lanes along x, y, z, t in the layout that was chosen; 1 on a device."""
         return tuple(self._quark.tile)
 
     @property
     def rhs_batch(self) -> int:
         """Right-hand sides that are solved together, at most."""
         return self._quark.rhs_batch
+
+    @property
+    def device(self) -> str:
+        """What solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
+        return self._quark.device or "cpu"
+
+    @property
+    def memory(self) -> dict[str, int] | None:
+        """Bytes on the device: `predicted` for solves of rhs_batch columns, links and clover blocks included (a fixed
+        area of 8 MiB for copies is not), `ours` now, `most_ours` so far, `free` and `total`; None on the CPU.
+
+        The memory of the host executor is that of the host. Not collective.
+        """
+        return self._quark.memory
 
     def __call__(self, spinor: Spinor) -> Spinor:
         """D spinor, in double."""
@@ -148,6 +173,21 @@ class WilsonClover:
         x, self.report = self._quark.solve(np.ascontiguousarray(source, dtype=np.complex128), progress)
         _check(self.report)
         return x
+
+    def solve_on_device(self, sources: Sequence[Spinor], progress: Progress | None = None) -> DeviceArray:
+        """The x with D x = source for several sources at once, left in the memory of the device.
+
+        sources: at most rhs_batch of them, NumPy arrays as everywhere
+        Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, which other libraries take without a copy
+        Raises as `solve`, and InvalidArgument on the CPU; `reports` holds the reports of the columns either way.
+        """
+        if self._parallel.device == "cpu":
+            raise InvalidArgument('solve_on_device: the operator is on the CPU; make it with device = "cuda".')
+        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        held, self.reports = self._quark.solve_on_device(sources, progress)
+        for report in self.reports:
+            _check(report)
+        return DeviceArray(held)
 
     def _change(self, changes: dict[str, Any]) -> None:
         if not changes:

@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, ClassVar
 
+from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import FileError, InvalidArgument
 from halocline.schema import (
     REQUIRED,
@@ -272,6 +273,18 @@ class Solver(Section):
         "columns solved together; twelve where memory allows when absent",
         example="rhs_batch = 12",
     )
+    inner_precision: str | None = key(
+        None,
+        choice(*INNER_PRECISIONS),
+        'inside precision "mixed": "half", "quarter" or "float" on a device, half when absent; "float" on the CPU',
+        example='inner_precision = "half"',
+    )
+    link_reals: int | None = key(
+        None,
+        one_of(18, 12, 8),
+        "on a device: reals kept of a link inside the iteration; 12 when absent",
+        example="link_reals = 12",
+    )
 
     def check_together(self) -> None:
         if self.tolerance < 1e-15:
@@ -284,6 +297,28 @@ class Solver(Section):
             raise InvalidArgument(
                 '[solver] kind = "schwarz" iterates in single precision inside double; '
                 'precision = "mixed" reaches the same residual.'
+            )
+        if self.precision == "double" and self.inner_precision is not None:
+            raise InvalidArgument(
+                f'[solver] inner_precision = "{self.inner_precision}" needs precision = "mixed"; '
+                '"double" iterates in double.'
+            )
+
+    def check_device(self, device: str) -> None:
+        """Raises InvalidArgument for what the device does not do."""
+        if device != "cpu" and self.kind in ("schwarz", "fgmres"):
+            raise InvalidArgument(
+                f'[solver] kind = "{self.kind}" is not to be had on device = "{device}"; '
+                'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'
+            )
+        if device == "cpu" and self.inner_precision not in (None, "float"):
+            raise InvalidArgument(
+                f'[solver] inner_precision = "{self.inner_precision}" is of devices; set [parallel] device = "cuda", '
+                'or give "float".'
+            )
+        if device == "cpu" and self.link_reals is not None:
+            raise InvalidArgument(
+                '[solver] link_reals is of devices; set [parallel] device = "cuda", or leave it out on the CPU.'
             )
 
     def as_binding_values(self) -> dict[str, Any]:
@@ -304,6 +339,8 @@ class Solver(Section):
             "storage": k.storage,
             "arithmetic": k.arithmetic,
             "link_reals": k.link_reals,
+            "inner_precision": self.inner_precision or "auto",
+            "device_links": self.link_reals or 0,
         }
 
 
@@ -345,6 +382,19 @@ class Parallel(Section):
     grid: tuple | None = key(
         None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
     )
+    device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
+    halo_policy: str | None = key(
+        None,
+        choice(*HALO_POLICIES),
+        "between GPUs: " + ", ".join(HALO_POLICIES) + "; the tuned one when absent",
+        example='halo_policy = "remote-write"',
+    )
+
+    def check_together(self) -> None:
+        if self.device == "cpu" and self.halo_policy is not None:
+            raise InvalidArgument(
+                '[parallel] halo_policy is of devices; set device = "cuda", or leave it out on the CPU.'
+            )
 
 
 def hdf5_name(value: Any) -> str:
@@ -372,6 +422,18 @@ class Run:
     measure: Measure = dataclasses.field(default_factory=Measure)
     parallel: Parallel = dataclasses.field(default_factory=Parallel)
     output: Output = dataclasses.field(default_factory=Output)
+
+    def __post_init__(self) -> None:
+        self.solver.check_device(self.parallel.device)
+
+    def on_device(self, device: str | None) -> Run:
+        """The same run with another [parallel] device; itself for None. Raises InvalidArgument where that cannot be."""
+        if device is None:
+            return self
+        try:
+            return dataclasses.replace(self, parallel=dataclasses.replace(self.parallel, device=device))
+        except InvalidArgument as error:
+            raise InvalidArgument(f"--device {device}: {error}") from None
 
     @staticmethod
     def from_table(tables: dict[str, Any]) -> Run:

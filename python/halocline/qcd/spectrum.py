@@ -21,6 +21,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.comm import communicator, on_root
+from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.qcd import gauge, quark
 from halocline.qcd.quark import WilsonClover
@@ -49,6 +50,8 @@ class Job:
 
     def __init__(self, run: Run, group: Any, reporter: Reporter) -> None:
         self.run, self.group, self.reporter = run, group, reporter
+        refuse_absent(run.parallel.device)
+        self._device_is_said = False
         self.extents = self._extents()
         self._check_positions()
         self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
@@ -227,6 +230,7 @@ class Job:
                 "threads": _halocline.core.threads(),
                 "isa": _halocline.core.isa,
                 "method": reports[0]["method"],
+                "device": self.run.parallel.device,
                 "seconds": seconds,
                 "solver_seconds": sum(r["seconds"] for r in reports),
             },
@@ -254,7 +258,11 @@ class Job:
     def operator(self, u: Any) -> WilsonClover:
         """D on prepared links. "auto" chooses once in a run, so that all configurations are solved alike."""
         choice = self.choice["chosen"] if self.choice is not None else ""
-        return WilsonClover.from_sections(u, self.run.action, self.run.solver, choice)
+        D = WilsonClover.from_sections(u, self.run.action, self.run.solver, choice, self.run.parallel)
+        if self.run.parallel.device != "cpu" and not self._device_is_said:
+            self._device_is_said = True
+            self.reporter.line(f"device {D.device}: {memory_text(D.memory)}")
+        return D
 
     def _keep_choice(self, trial: dict[str, Any]) -> None:
         if self.choice is not None:
@@ -323,6 +331,12 @@ def checksum_of(path: str) -> str:
         while block := file.read(1 << 22):
             crc = zlib.crc32(block, crc)
     return f"crc32 {crc:08x}"
+
+
+def memory_text(memory: dict[str, int]) -> str:
+    """'predicted 1.3 GB of 139 GB free', before anything was put there: what is foretold has the links in it."""
+    free = memory["free"] + memory["ours"]
+    return f"predicted {1e-9 * memory['predicted']:.2g} GB of {1e-9 * free:.3g} GB free"
 
 
 def phase_text(phase: complex) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from halocline.cli.bench import device as on_device
 from halocline.cli.bench.common import (
     Bench,
     ColumnCounts,
@@ -25,26 +26,49 @@ from halocline.cli.bench.common import (
 )
 from halocline.errors import Error
 
+CPU_KINDS = "schwarz,bicgstab,cg"
+
 
 def dslash(
     bench: Bench,
     local: Local = ["8x8x8x8", "16x16x16x16", "24x24x24x24"],  # noqa: B006 - typer copies it
     threads: Threads = "1",
-    precision: Annotated[list[str], typer.Option(help="float or double; several by commas or repetition.")] = [  # noqa: B006
+    precision: Annotated[
+        list[str],
+        typer.Option(help="float or double, on a device half or quarter as well; several by commas or repetition."),
+    ] = [  # noqa: B006
         "float",
         "double",
     ],
     form: Annotated[
         list[str],
         typer.Option(
-            help="hopping, wilson, clover, schur, clover-inverse, inside or all; several by commas or repetition."
+            help="hopping, wilson, clover, schur, clover-inverse, inside or all; on a device hopping, hopping-clover, "
+            "fused or all; several by commas or repetition."
         ),
     ] = ["hopping"],  # noqa: B006
     link_reals: LinkReals = "18",
     columns: ColumnCounts = "1",
+    device: on_device.Device = "cpu",
+    emulate: on_device.Emulate = "1x1x1x1",
+    policy: on_device.Policies = "default",
+    stage: on_device.Stages = "whole",
+    graph: on_device.Graph = "off",
 ) -> None:
-    """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces."""
+    """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces.
+
+    With --device the hopping term on a GPU, its bytes with and without reuse in the caches, its stages, its halos.
+    """
     from halocline import bench as library
+
+    if device != "cpu":
+        on_device.dslash(
+            bench, device, local, precision, form, link_reals, columns, emulate, policy, stage, graph, threads=threads
+        )
+        return
+    on_device.only_on_devices(
+        emulate=(emulate, "1x1x1x1"), policy=(policy, "default"), stage=(stage, "whole"), graph=(graph, "off")
+    )
 
     cases = []
     for n in volumes(local):
@@ -71,8 +95,9 @@ def solver(
     kappa: Annotated[float, typer.Option(help="Hopping parameter.")] = 0.1335,
     csw: Annotated[float, typer.Option(help="Clover coefficient.")] = 1.769,
     kind: Annotated[
-        str, typer.Option(help="auto, schwarz, bicgstab, cg, gcr, fgmres, some by commas, or all.")
-    ] = "schwarz,bicgstab,cg",
+        str,
+        typer.Option(help="auto, schwarz, bicgstab, cg, gcr, fgmres, some by commas, or all; on a device no schwarz."),
+    ] = CPU_KINDS,
     precision: Annotated[str, typer.Option(help="mixed, double or both by a comma.")] = "mixed,double",
     storage: Annotated[str, typer.Option(help="float, half or both by a comma: of the Schwarz preconditioner.")] = (
         "float"
@@ -81,17 +106,30 @@ def solver(
     columns: ColumnCounts = "1",
     threads: Threads = "1",
     runs: Annotated[int, typer.Option(help="Solves of each case.")] = 3,
+    device: on_device.Device = "cpu",
+    inner: Annotated[
+        str, typer.Option(help="On a device: precision inside, double, float, half, quarter, some by commas, or all.")
+    ] = "half",
+    link_reals: Annotated[
+        str, typer.Option("--link-reals", metavar="N[,N]", help="On a device: 18, 12 or 8 reals kept of a link inside.")
+    ] = "12",
+    policy: on_device.Policies = "default",
 ) -> None:
     """Time to a tolerance: columns of a quark propagator, antiperiodic in time, for each method and precision."""
     from halocline import _halocline
     from halocline import bench as library
     from halocline.qcd import gauge as fields
 
-    kinds = chosen("--kind", kind, library.SOLVERS)
+    on_cpu = device == "cpu"
+    kinds = chosen("--kind", kind, library.SOLVERS) if on_cpu else []
     precisions = chosen("--precision", precision, ("mixed", "double"))
     storages = chosen("--storage", storage, library.STORAGES)
     tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
     mass = _halocline.qcd.mass_from_kappa(kappa)
+    if on_cpu:
+        on_device.only_on_devices(inner=(inner, "half"), link_reals=(link_reals, "12"), policy=(policy, "default"))
+    else:
+        on_device.known(device)
     if gauge is None:
         u = fields.weak_links(size, 0.3, seed=1)
     else:
@@ -99,6 +137,12 @@ def solver(
         for sentence in u.info["warnings"]:
             bench.console.warning(f"{gauge}: {sentence}")
     name = "generated" if gauge is None else os.path.basename(gauge)
+    if not on_cpu:
+        on_device.solver(
+            bench, device, u, name, mass, csw, "bicgstab,cg" if kind == CPU_KINDS else kind, inner, link_reals, policy,
+            tolerance, columns, runs, threads=threads,
+        )  # fmt: skip
+        return
     cases = []
     for k, p, stored, limit, n, t in itertools.product(
         kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/device_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "bench/device_dslash.hpp"
+#include "bench/solver.hpp"
+#include "halocline/core/error.hpp"
+
+namespace halocline::bench {
+namespace {
+
+/// One application of the operator of the iteration, all columns, on this process.
+DeviceCost applied(const DeviceSolverCase& c, int link_reals, const lattice::Geometry4& geometry) {
+  const std::string form = c.action.has_clover() ? "hopping-clover" : "hopping";
+  const DeviceStorage storage = device_storage(c.inner);
+  const double spinor = c.columns * (spinor_reals * storage.number + storage.scale);
+  DeviceCost cost = device_cost(form, c.inner, link_reals, c.columns);
+  // Even-odd: two hops for a site of one parity. Otherwise: one hop for each site of both. Then the diagonal, 48.
+  const double sites = static_cast<double>(geometry.local_volume()) * (c.even_odd ? 0.5 : 1.0);
+  const double hops = c.even_odd ? 2 : 1;
+  cost.flops = sites * (hops * cost.flops + 48.0 * c.columns);
+  cost.bytes = sites * (hops * cost.bytes + spinor);
+  cost.bytes_with_reuse = sites * (hops * cost.bytes_with_reuse + spinor);
+  return cost;
+}
+
+}  // namespace
+
+DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase& c, const Effort& effort) {
+  if (c.runs < 1) throw core::InvalidArgument(fmt::format("{} runs were asked for; give at least 1", c.runs));
+  if (c.columns < 1 || c.columns > 32)
+    throw core::InvalidArgument(fmt::format("{} columns were asked for; give 1 to 32", c.columns));
+  if (c.device == "cpu") throw core::InvalidArgument("a solve on a device was asked for, and the device is \"cpu\"");
+  device_storage(c.inner);  // refuses an unknown one
+  const auto& geometry = gauge.geometry();
+  const auto& group = geometry.communicator();
+  const int link_reals = c.link_reals == 0 ? (c.inner == "double" ? 18 : 12) : c.link_reals;
+
+  qcd::SolverParameters parameters;
+  parameters.kind = c.kind;
+  parameters.tolerance = c.tolerance;
+  parameters.even_odd = c.even_odd;
+  parameters.precision = c.inner == "double" ? "double" : "mixed";
+  parameters.inner_precision = c.inner == "double" ? "auto" : c.inner;
+  parameters.rhs_batch = c.columns;
+  parameters.device = c.device;
+  parameters.device_links = link_reals;
+  parameters.device_halo = c.policy;
+
+  DeviceResult result;
+  result.bench = "solver";
+  result.measured = "device";
+  result.parameters = {{"device", c.device},
+                       {"gauge", c.gauge},
+                       {"local", to_vector(geometry.local())},
+                       {"processes", std::int64_t(group.size())},
+                       {"solver", c.kind},
+                       {"inner", c.inner},
+                       {"link_reals", std::int64_t(link_reals)},
+                       {"columns", std::int64_t(c.columns)},
+                       {"even_odd", c.even_odd},
+                       {"policy", c.policy.empty() ? "default" : c.policy},
+                       {"tolerance", c.tolerance},
+                       {"mass", c.action.mass},
+                       {"csw", c.action.csw}};
+
+  // The hop of the same precision alone, and the copy bandwidth with it.
+  DeviceDslashCase hop;
+  hop.device = c.device;
+  hop.local = geometry.local();
+  hop.precision = c.inner;
+  hop.form = c.action.has_clover() ? "hopping-clover" : "hopping";
+  hop.link_reals = link_reals;
+  hop.columns = c.columns;
+  hop.policy = c.policy;
+  const DeviceResult alone = device_dslash(group, hop, effort);
+  result.skipped = alone.skipped;
+  result.host_executor = alone.host_executor;
+  if (!result.skipped.empty()) return result;
+  result.parameters.push_back(alone.parameters.back());
+  result.copy_gbytes_per_s = alone.copy_gbytes_per_s;
+  result.copy_bytes = alone.copy_bytes;
+  const double hop_gflops = 1e-9 * alone.flops / alone.seconds.median;
+
+  qcd::QuarkSolver quark(gauge, c.action, parameters);
+  const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
+  std::vector<std::vector<std::complex<double>>> sources(static_cast<std::size_t>(c.columns));
+  for (std::size_t column = 0; column < sources.size(); ++column) {
+    sources[column].resize(size);
+    if (geometry.offset() == Extents{}) sources[column][column % size] = 1;
+  }
+  auto solutions = sources;
+  const std::vector<std::span<const std::complex<double>>> given(sources.begin(), sources.end());
+  const std::vector<std::span<std::complex<double>>> wanted(solutions.begin(), solutions.end());
+  std::vector<qcd::SolveReport> reports;
+  const Work solve = [&] { reports = quark.solve(wanted, given); };
+  solve();  // tunes launches, makes vectors and graphs
+  std::vector<Sample> times;
+  for (int run = 0; run < c.runs; ++run) times.push_back(time_block(group, solve));
+  result.seconds = spread(times);
+
+  std::int64_t most = 0;
+  const qcd::SolveReport* worst = &reports[0];
+  for (const auto& report : reports) {
+    most = std::max(most, std::int64_t{report.iterations});
+    if (!report.converged || report.residual > worst->residual) worst = &report;
+  }
+  // Columns iterate together until the last has converged.
+  const DeviceCost cost = applied(c, link_reals, geometry);
+  const double times_applied = static_cast<double>(most) * applications(reports[0].method) * group.size();
+  result.flops = times_applied * cost.flops;
+  result.bytes = times_applied * cost.bytes;
+  result.bytes_with_reuse = times_applied * cost.bytes_with_reuse;
+  result.memory_bytes = static_cast<double>(quark.backend()->memory().most_ours);
+  result.outcome = {{"converged", std::ranges::all_of(reports, &qcd::SolveReport::converged)},
+                    {"reason", worst->reason},
+                    {"method", worst->method},
+                    {"iterations", most},
+                    {"residual", worst->residual},
+                    {"seconds_a_column", result.seconds.median / c.columns},
+                    {"predicted_bytes", static_cast<double>(quark.predicted_bytes())},
+                    {"hop_gflops", hop_gflops},
+                    {"fraction_of_hop", 1e-9 * result.flops / result.seconds.median / hop_gflops}};
+  return result;
+}
+
+}  // namespace halocline::bench

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks of the quark solver on a device: times by its events, beside a copy kernel of the same run.
+
+Every function returns one dictionary a case; docs/benchmarks/gpu.md says what its keys mean. With the device
+"host-executor", for tests, `host_executor` is true and the times say nothing about a GPU. Collective.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from halocline import _halocline
+from halocline.bench import BLOCK_SECONDS, SECONDS
+from halocline.comm import communicator
+from halocline.device import HALO_POLICIES
+
+FORMS = ("hopping", "hopping-clover", "fused")
+PRECISIONS = ("double", "float", "half", "quarter")
+LINK_REALS = (18, 12, 8)
+STAGES = ("whole", "no-halo", "halo", "messages", "separate")
+SOLVERS = ("auto", "bicgstab", "cg", "gcr")
+POLICIES = HALO_POLICIES
+
+
+def dslash(
+    local: Sequence[int],
+    device: str = "cuda",
+    precision: str = "half",
+    form: str = "hopping",
+    link_reals: int = 12,
+    columns: int = 1,
+    emulate: Sequence[int] = (1, 1, 1, 1),
+    policy: str = "",
+    stage: str = "whole",
+    graph: bool = False,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """One application of the one-parity Wilson hop.
+
+    local: x, y, z, t, the sites of each process; precision, form, link_reals, stage: one of the lists above; columns:
+    right-hand sides, 1 to 32; emulate: a process grid that is emulated: an axis with more than one is treated as split,
+    and its neighbour is the process itself; policy: one of POLICIES, empty for the default; graph: recorded, and
+    launched as a graph
+    A case that cannot be run here has the key `skipped`, and no times.
+    Raises InvalidArgument for an unknown name, a number out of range, and a device that is not there.
+    """
+    text = _halocline.bench.device_dslash(
+        communicator(comm), device, list(local), precision, form, link_reals, columns, list(emulate), policy, stage,
+        graph, seconds, block_seconds,
+    )  # fmt: skip
+    return json.loads(text)
+
+
+def solver(
+    u: Any,
+    gauge: str = "given",
+    mass: float = 0.0,
+    csw: float = 0.0,
+    boundary: Sequence[complex] = (1, 1, 1, -1),
+    device: str = "cuda",
+    kind: str = "bicgstab",
+    inner: str = "half",
+    link_reals: int = 0,
+    policy: str = "",
+    tolerance: float = 1e-10,
+    even_odd: bool = True,
+    columns: int = 1,
+    runs: int = 3,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """One solve of D x = b on a device, for the first columns of a point source at the origin of the gauge field u.
+
+    kind: one of SOLVERS; inner: precision inside the iteration, one of PRECISIONS; link_reals: kept of a link there, 0
+    for what the solver takes; columns: right-hand sides solved together
+    `result` tells whether all converged, in how many iterations, the worst residual of the full operator in double, and
+    `hop_gflops`, the rate of the hop in the same precision.
+    """
+    text = _halocline.bench.device_solver(
+        u, gauge, mass, csw, [complex(p) for p in boundary], device, kind, inner, link_reals, policy, tolerance,
+        even_odd, columns, runs, seconds, block_seconds,
+    )  # fmt: skip
+    return json.loads(text)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`halocline bench dslash` and `solver` with --device: the cases, and what a GPU alone can be asked."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated, Any
+
+import typer
+
+from halocline.cli.bench.common import Bench, chosen, counts, extents, later, real_numbers, volumes
+from halocline.errors import Error, InvalidArgument
+
+Device = Annotated[str, typer.Option(metavar="NAME", help="cpu, cuda or cuda:N.")]
+Emulate = Annotated[
+    str,
+    typer.Option(metavar="XxYxZxT", help="On a device: a process grid whose halos one process exchanges with itself."),
+]
+Policies = Annotated[
+    str, typer.Option("--policy", help="On a device: how faces travel, some by commas, or all; see docs/gpu.md.")
+]
+Stages = Annotated[
+    str,
+    typer.Option(
+        "--stage", help="On a device: whole, no-halo, halo, messages, separate, some by commas, or all: what is timed."
+    ),
+]
+Graph = Annotated[
+    str, typer.Option(metavar="on|off|both", help="On a device: launches recorded in a graph, or one by one.")
+]
+
+
+def known(device: str, threads: str = "1") -> None:
+    """Refuses, with one sentence, a device that is not there, and threads, of which a device has none."""
+    from halocline.device import refuse_absent
+
+    refuse_absent(device)
+    if threads != "1":
+        raise InvalidArgument(f"--threads {threads} is of the CPU; leave it out with --device {device}.")
+
+
+def only_on_devices(**given: Any) -> None:
+    """Refuses options of devices on the CPU. given: option name -> (value, default)."""
+    for name, (value, default) in given.items():
+        if value != default:
+            raise InvalidArgument(f"--{name.replace('_', '-')} is of devices; add --device cuda.")
+
+
+def switches(graph: str) -> list[bool]:
+    ways = {"off": [False], "on": [True], "both": [False, True]}
+    if graph not in ways:
+        raise InvalidArgument(f"--graph {graph}: give on, off or both.")
+    return ways[graph]
+
+
+def say_host_executor(bench: Bench, device: str) -> None:
+    if device == "host-executor":
+        bench.console.warning("the host executor runs kernels as loops on the CPU: its times say nothing about a GPU.")
+
+
+def dslash(
+    bench: Bench, device: str, local: list[str], precision: list[str], form: list[str], link_reals: str, columns: str,
+    emulate: str, policy: str, stage: str, graph: str, threads: str,
+) -> None:  # fmt: skip
+    """All cases of the one-parity hop that were asked for."""
+    from halocline.bench import device as library
+
+    known(device, threads)
+    grid = extents("--emulate", [emulate], 4, "1x2x2x2")[0]
+    alone = {"default": [""], "auto": ["auto"]}
+    policies = alone.get(policy) or chosen("--policy", policy, library.POLICIES[:-1])
+    cases = []
+    for n, f, p, reals, c, how, s, recorded in itertools.product(
+        volumes(local),
+        chosen("--form", form, library.FORMS),
+        chosen("--precision", precision, library.PRECISIONS),
+        counts("--link-reals", link_reals, "18,12,8"),
+        counts("--columns", columns, "1,4,12,16"),
+        policies,
+        chosen("--stage", stage, library.STAGES),
+        switches(graph),
+    ):
+        name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {how} {s}{' graph' if recorded else ''}"
+        cases.append(
+            (name, later(library.dslash, n, device, p, f, reals, c, grid, how, s, recorded, seconds=bench.seconds))
+        )
+    bench.run(cases)
+    say_host_executor(bench, device)
+
+
+def solver(
+    bench: Bench, device: str, u: Any, gauge: str, mass: float, csw: float, kind: str, inner: str, link_reals: str,
+    policy: str, tolerance: str, columns: str, runs: int, threads: str,
+) -> None:  # fmt: skip
+    """All solves that were asked for. Raises Error when one did not reach its tolerance."""
+    from halocline.bench import device as library
+
+    known(device, threads)
+    cases = []
+    for k, p, reals, limit, n in itertools.product(
+        chosen("--kind", kind, library.SOLVERS),
+        chosen("--inner", inner, library.PRECISIONS),
+        counts("--link-reals", link_reals, "18,12,8"),
+        real_numbers("--tolerance", tolerance, "1e-6,1e-10"),
+        counts("--columns", columns, "1,12"),
+    ):
+        case = later(
+            library.solver, u, gauge, mass=mass, csw=csw, device=device, kind=k, inner=p, link_reals=reals,
+            policy="" if policy == "default" else policy, tolerance=limit, columns=n, runs=runs, seconds=bench.seconds,
+        )  # fmt: skip
+        cases.append((f"{k} {p} {reals} reals {limit:g} {n} columns on {device}", case))
+    results = bench.run(cases)
+    say_host_executor(bench, device)
+    failed = [
+        f"{r['case']['solver']} {r['case']['inner']} ({r['case']['tolerance']:g})"
+        for r in results
+        if "skipped" not in r and not r["result"]["converged"]
+    ]
+    if failed:
+        raise Error(f"these did not reach their tolerance: {', '.join(failed)}.")

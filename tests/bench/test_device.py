@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks on a device, run on the host executor: keys, operations and bytes counted right, stages, skips.
+
+Nothing is said of times but that they are positive and that rates follow from them.
+"""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from halocline.bench import device
+from halocline.cli.main import main
+
+from halocline import InvalidArgument, _halocline, gpu, qcd
+
+LOCAL = [4, 4, 2, 4]
+SITES = 4 * 4 * 2 * 4 // 2
+SHORT = {"device": "host-executor", "seconds": 0.01, "block_seconds": 0.0002}
+KEYS = {
+    "bench", "case", "host_executor", "seconds", "flops", "bytes", "bytes_with_reuse", "gflops", "gbytes_per_s",
+    "gbytes_per_s_with_reuse", "ceiling", "fraction_of_copy", "fraction_of_copy_with_reuse", "memory_bytes", "result",
+}  # fmt: skip
+NUMBER = {"double": 8, "float": 4, "half": 2, "quarter": 1}
+SCALE = {"double": 0, "float": 0, "half": 4, "quarter": 4}
+
+
+def check(result: dict, name: str) -> None:
+    assert set(result) == KEYS
+    assert result["bench"] == name and result["case"]["measured"] == "device"
+    assert result["host_executor"] is True and result["case"]["device_name"] == "host executor"
+    s, c = result["seconds"], result["ceiling"]
+    assert 0 < s["min"] <= s["median"] <= s["max"] and s["runs"] >= 1
+    assert result["gflops"] == pytest.approx(1e-9 * result["flops"] / s["median"])
+    assert result["gbytes_per_s"] == pytest.approx(1e-9 * result["bytes"] / s["median"])
+    assert c["copy_gbytes_per_s"] > 0 and c["copy_bytes"] == 2**20
+    assert result["fraction_of_copy"] == pytest.approx(result["gbytes_per_s"] / c["copy_gbytes_per_s"])
+    with_reuse = result["gbytes_per_s_with_reuse"]
+    assert with_reuse == pytest.approx(1e-9 * result["bytes_with_reuse"] / s["median"])
+    assert result["fraction_of_copy_with_reuse"] == pytest.approx(with_reuse / c["copy_gbytes_per_s"])
+    assert result["memory_bytes"] > 0
+
+
+@pytest.mark.parametrize("precision", device.PRECISIONS)
+@pytest.mark.parametrize(("link_reals", "columns"), [(18, 1), (12, 4), (8, 1)])
+def test_the_hop_counts_operations_and_bytes(precision, link_reals, columns):
+    result = device.dslash(LOCAL, precision=precision, link_reals=link_reals, columns=columns, **SHORT)
+    check(result, "dslash")
+    spinor = 24 * NUMBER[precision] + SCALE[precision]
+    links = 8 * link_reals * NUMBER[precision]
+    assert result["flops"] == 1320 * columns * SITES
+    assert result["bytes"] == (links + columns * 9 * spinor) * SITES
+    assert result["bytes_with_reuse"] == (links + columns * 2 * spinor) * SITES
+    assert result["result"] == {"policy": "none"}
+
+
+@pytest.mark.parametrize(("form", "flops", "spinors"), [("hopping-clover", 1824, 0), ("fused", 2016, 1)])
+def test_forms_add_what_they_fuse(form, flops, spinors):
+    plain = device.dslash(LOCAL, precision="half", **SHORT)
+    for stage in ("whole", "separate"):
+        result = device.dslash(LOCAL, precision="half", form=form, stage=stage, **SHORT)
+        check(result, "dslash")
+        assert result["flops"] == flops * SITES
+        assert result["bytes"] - plain["bytes"] == (72 * 2 + 4 + spinors * 52) * SITES
+
+
+def test_stages_are_those_of_the_library():
+    assert list(device.STAGES) == _halocline.bench.device_stages()
+
+
+@pytest.mark.parametrize("stage", device.STAGES)
+@pytest.mark.parametrize("policy", ["staged", "remote-write"])
+def test_stages_are_switched_off_one_by_one(stage, policy):
+    result = device.dslash([4, 4, 4, 4], emulate=[1, 2, 2, 2], policy=policy, stage=stage, **SHORT)
+    if stage == "messages" and policy == "remote-write":
+        assert "packing kernel" in result["skipped"]
+        return
+    assert "skipped" not in result
+    assert result["seconds"]["median"] > 0
+    assert result["result"]["policy"] == ("none" if stage == "no-halo" else policy)
+    assert (result["flops"] > 0) == (stage not in ("halo", "messages"))
+
+
+def test_a_policy_that_is_not_to_be_had_is_skipped_with_the_reason():
+    for policy in device.POLICIES[:-1]:
+        result = device.dslash(LOCAL, emulate=[1, 1, 1, 2], policy=policy, **SHORT)
+        assert ("skipped" in result) != ("seconds" in result), policy
+        assert len(result.get("skipped", "because of")) > 8
+
+
+def test_a_hop_in_a_graph_is_the_same_work():
+    result = device.dslash(LOCAL, graph=True, **SHORT)
+    check(result, "dslash")
+    assert result["case"]["graph"] is True and result["flops"] == 1320 * SITES
+
+
+def test_halos_need_an_axis_that_is_split():
+    assert "split" in device.dslash(LOCAL, stage="halo", **SHORT)["skipped"]
+
+
+@pytest.mark.parametrize(("kind", "inner", "applied"), [("bicgstab", "half", 2), ("cg", "float", 2)])
+def test_the_solver_counts_the_operator_and_tells_the_residual(kind, inner, applied):
+    u = qcd.weak_links([4, 4, 4, 4], 0.2, seed=5)
+    result = device.solver(u, "weak", mass=0.2, csw=1.0, kind=kind, inner=inner, tolerance=1e-8, runs=1, **SHORT)
+    check(result, "solver")
+    found = result["result"]
+    assert found["converged"] and 0 < found["residual"] <= 1e-8
+    assert result["flops"] == applied * found["iterations"] * (2 * 1320 + 2 * 504 + 48) * 128
+    assert found["hop_gflops"] > 0 and found["predicted_bytes"] > 0
+    assert found["fraction_of_hop"] == pytest.approx(result["gflops"] / found["hop_gflops"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"precision": "eighth"}, "double, float, half or quarter"),
+        ({"form": "wilson"}, "hopping, hopping-clover or fused"),
+        ({"link_reals": 10}, "18, 12 or 8"),
+        ({"columns": 33}, "1 to 32"),
+        ({"emulate": [1, 1, 1, 0]}, "1x1x1x0"),
+        ({"stage": "half"}, "no-halo"),
+        ({"emulate": [1, 1, 1, 2], "policy": "pigeon"}, "remote-write"),
+        ({"local": [3, 4, 4, 4]}, "3"),
+        ({"device": "cpu"}, "cpu"),
+    ],
+)
+def test_wrong_words_are_refused(words, said):
+    with pytest.raises(InvalidArgument, match=said):
+        device.dslash(**({"local": LOCAL} | SHORT | words))
+
+
+def test_the_command_writes_tables_and_json(bench_command, tmp_path):
+    done = bench_command(
+        "dslash", "--device", "host-executor", "--local", "4x4x4x4", "--precision", "half", "--link-reals", "12,8",
+        "--emulate", "1x1x1x2", "--policy", "staged,nvshmem", "--seconds", "0.01", "--json", "d.json", ranks=0,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "d.json").read_text())
+    assert [r["case"]["link_reals"] for r in results] == [12, 12, 8, 8]
+    assert {r["case"]["policy"] for r in results} == {"staged", "nvshmem"}
+    assert "Tflop/s" in done.stdout and "of copy" in done.stdout
+    assert "skipped: dslash, 4x4x4x4, half, hopping, nvshmem" in done.stdout
+    assert "say nothing about a GPU" in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not gpu.hindrance(), reason="there is a GPU here, and they would run for an hour")
+def test_the_commands_of_the_documentation_exist(capsys):
+    """Each comes as far as the GPU, which is not there: an unknown option would be refused before."""
+    page = (Path(__file__).resolve().parents[2] / "docs/benchmarks/gpu.md").read_text(encoding="utf-8")
+    text = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1].replace("\\\n", " ")
+    commands = [line for line in text.splitlines() if " --device cuda" in line]
+    assert len(commands) >= 6
+    for command in commands:
+        words = shlex.split(command.partition("halocline ")[2])
+        assert main(words) == 2, command
+        assert gpu.hindrance().rstrip(".") in capsys.readouterr().err, command
