@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -111,7 +112,10 @@ TEST_CASE("face signals: the last block of a face raises its flag, and the count
 
 TEST_CASE("face signals: waiting takes this step and the next, and gives up after the limit") {
   std::uint64_t flag = 7, failed = 0;
+  double message[2] = {1.0, 2.0};
   gpu::FaceSignals signals;
+  signals.arriving[5] = reinterpret_cast<std::byte*>(message);
+  signals.bytes[5] = sizeof message;
   signals.await[5] = &flag;
   signals.failed = &failed;
   signals.time_limit = 0.02;
@@ -120,9 +124,12 @@ TEST_CASE("face signals: waiting takes this step and the next, and gives up afte
     CHECK(gpu::await_all(signals));
   }
   CHECK(failed == 0);
+  CHECK(message[1] == 2.0);
   signals.step = 8;
   CHECK_FALSE(gpu::await_all(signals));
   CHECK(failed == 6);
+  CHECK(std::isnan(message[0]));
+  CHECK(std::isnan(message[1]));
   signals.time_limit = 1e9;  // and whoever comes after does not wait at all
   CHECK_FALSE(gpu::await_all(signals));
 }

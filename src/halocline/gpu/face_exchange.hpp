@@ -14,9 +14,10 @@
 ///   "merged-pack"   the same, the packing done by blocks of the interior kernel
 ///   "one-kernel"    packing, interior and exterior in one kernel, whose exterior blocks wait for the flags
 ///   "nvshmem"       one kernel as well, through NVSHMEM; where the library was built with it
-/// On the host executor device memory that neighbours map is POSIX shared memory, so all of them but NVSHMEM run between
-/// processes there too. An axis may be treated as split although one process holds it whole (`emulated`): its messages
-/// go to the process itself, by the same code. docs/design/0012-device-halo.md says what must hold and why it does.
+/// On the host executor device memory that neighbours map is POSIX shared memory, so all of them but NVSHMEM run
+/// between processes there too. An axis may be treated as split although one process holds it whole (`emulated`): its
+/// messages go to the process itself, by the same code. docs/design/0012-device-halo.md says what must hold and why it
+/// does.
 ///
 /// One step:
 ///   exchange.begin(stream)          which buffer; waits where a policy must
@@ -56,6 +57,8 @@ struct FaceSignals {
   std::uint64_t* raise[most_faces] = {};        ///< in the neighbour's memory, null for faces without one
   const std::uint64_t* await[most_faces] = {};  ///< here
   std::uint32_t* packed[most_faces] = {};       ///< counts blocks of the packing kernel here; 0 when it begins
+  std::byte* arriving[most_faces] = {};         ///< the inboxes, which are filled with NaNs where no message comes
+  std::uint64_t bytes[most_faces] = {};         ///< of a message
   std::uint64_t step = 0;                       ///< the flag's value
   std::uint64_t* failed = nullptr;              ///< a kernel that waited too long leaves 1 + face here
   double time_limit = 0;                        ///< [s]
@@ -113,7 +116,8 @@ public:
   void wait(Stream& stream);
   /// In its place: the kernel that reads has waited for the flags of signals() itself.
   void wait_in_kernel();
-  /// Throws what a kernel that waited left behind. Called by whoever synchronizes the stream.
+  /// Throws what a kernel that waited left behind; begin() does as well. Called by whoever has synchronized the stream.
+  /// What was computed from a message that did not come is NaN.
   void check();
 
 private:

@@ -26,7 +26,7 @@
 namespace halocline::gpu {
 
 /// Looks between two questions whether somebody else has given up already.
-inline constexpr int looks_between_doubts = 256;
+inline constexpr unsigned looks_between_doubts = 256;
 
 /// The flag of `face` at the neighbour becomes the step. Everything this thread knows to be written is seen before it.
 HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
@@ -54,52 +54,60 @@ HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int f
   raise(signals, face);
 }
 
+/// A message that does not come: the failure is left for the host, and where the message would be stand NaNs, so that
+/// what is computed from it cannot be taken for a result.
+HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, int face) {
+  *const_cast<volatile std::uint64_t*>(signals.failed) = static_cast<std::uint64_t>(1 + face);
+  auto* words = reinterpret_cast<std::uint64_t*>(signals.arriving[face]);
+  for (std::uint64_t i = 0; i < signals.bytes[face] / 8; ++i) words[i] = ~std::uint64_t{0};
+#if defined(__CUDA_ARCH__)
+  __threadfence_system();
+#endif
+}
+
 /// The message of this step is at `face`. False when it has not come within the time limit, or another thread has given
-/// up before; then FaceSignals::failed says so, and check() throws.
+/// up before; then FaceSignals::failed says so, check() throws, and the message is NaNs.
 HALOCLINE_HOST_DEVICE inline bool await(const FaceSignals& signals, int face) {
 #if defined(__CUDA_ARCH__)
   const auto flag = __cvta_generic_to_global(signals.await[face]);
   std::uint64_t begin = 0;
-  for (int looks = 0;; ++looks) {
+  for (std::uint32_t looks = 0;; ++looks) {
     std::uint64_t arrived;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(arrived) : "l"(flag) : "memory");
     if (arrived >= signals.step) return true;
     std::uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    if (looks == 0) begin = now;
-    if (looks % looks_between_doubts == looks_between_doubts - 1) {
-      if (*const_cast<const volatile std::uint64_t*>(signals.failed) != 0) return false;
-      if (static_cast<double>(now - begin) > 1e9 * signals.time_limit) break;
-    }
+    if (begin == 0) begin = now;
+    if (looks % looks_between_doubts == looks_between_doubts - 1 &&
+        (*const_cast<const volatile std::uint64_t*>(signals.failed) != 0 ||
+         static_cast<double>(now - begin) > 1e9 * signals.time_limit))
+      break;
     __nanosleep(looks < 32 ? 20 : 200);
   }
-  *const_cast<volatile std::uint64_t*>(signals.failed) = static_cast<std::uint64_t>(1 + face);
-  __threadfence_system();
-  return false;
 #else
   using Clock = std::chrono::steady_clock;
   const std::atomic_ref<std::uint64_t> flag(*const_cast<std::uint64_t*>(signals.await[face]));
   Clock::time_point begin;
-  for (int looks = 0; flag.load(std::memory_order_acquire) < signals.step; ++looks) {
+  for (std::int64_t looks = 0;; ++looks) {
+    if (flag.load(std::memory_order_acquire) >= signals.step) return true;
     if (looks == 0) begin = Clock::now();
-    if (looks % looks_between_doubts == looks_between_doubts - 1) {
-      if (std::atomic_ref(*signals.failed).load() != 0) return false;
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > signals.time_limit) {
-        std::atomic_ref(*signals.failed).store(static_cast<std::uint64_t>(1 + face));
-        return false;
-      }
-    }
+    if (looks % looks_between_doubts == looks_between_doubts - 1 &&
+        (std::atomic_ref(*signals.failed).load() != 0 ||
+         std::chrono::duration<double>(Clock::now() - begin).count() > signals.time_limit))
+      break;
     if (looks > 16) sched_yield();
   }
-  return true;
 #endif
+  give_up(signals, face);
+  return false;
 }
 
 /// All faces that are awaited. For begin_block() of a kernel that reads them.
 HALOCLINE_HOST_DEVICE inline bool await_all(const FaceSignals& signals) {
+  bool all = true;
   for (int face = 0; face < most_faces; ++face)
-    if (signals.await[face] != nullptr && !await(signals, face)) return false;
-  return true;
+    if (signals.await[face] != nullptr) all = await(signals, face) && all;
+  return all;
 }
 
 }  // namespace halocline::gpu

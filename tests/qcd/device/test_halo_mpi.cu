@@ -49,14 +49,12 @@ ActionParameters twisted() {
 /// What a hop is made of on one lattice.
 template <class S>
 struct Fixture {
-  Fixture(const Geometry& geometry, unsigned emulated, int reals, const std::string& policy)
+  Fixture(const Geometry& geometry, unsigned emulated, const test::HostData& data, int reals, const std::string& policy)
       : context(std::make_shared<Context>(gpu::Device::host_executor(), geometry, emulated, HaloChoice{policy, 60.0})),
-        data(test::random_host_data(geometry, emulated, twisted())),
         links(std::make_shared<const DeviceLinks<S>>(context, data.links, reals)),
         blocks(context, data.clover.blocks, 72) {}
 
   ContextPtr context;
-  test::HostData data;
   std::shared_ptr<const DeviceLinks<S>> links;
   DeviceClover<S> blocks;
 
@@ -125,7 +123,11 @@ void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
   const Layout shape = layout(world.size());
   const comm::ProcessGrid grid(world, shape.dims);
   const auto split = std::make_shared<const lattice::Geometry4>(shape.extents, grid);
-  const Fixture<S> whole(test::one_process(shape.extents), 0, reals, "");
+  const auto alone = test::one_process(shape.extents);
+  const Fixture<S> whole(alone, 0, test::random_host_data(alone, 0, twisted()), reals, "");
+  std::map<unsigned, test::HostData> data;
+  for (const unsigned emulated : shape.emulated)
+    data.emplace(emulated, test::random_host_data(split, emulated, twisted()));
   const auto policies = gpu::halo_policies(whole.context->device, grid);
   for (const int n : columns) {
     const Numbers expected = [&] {
@@ -145,7 +147,7 @@ void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
         CAPTURE(n);
         CAPTURE(emulated);
         CAPTURE(policy.name);
-        const Fixture<S> here(split, emulated, reals, policy.name);
+        const Fixture<S> here(split, emulated, data.at(emulated), reals, policy.name);
         const double apart = difference(hops(here, n), expected);
         CHECK(apart <= rounding<S>);
         if (few_policies || !Storage<S>::scaled) continue;
@@ -179,11 +181,12 @@ TEST_CASE("device halo: the policy asked for is the one in use, and an unknown o
   const auto split =
       std::make_shared<const lattice::Geometry4>(shape.extents, comm::ProcessGrid(comm::world(), shape.dims));
   const unsigned emulated = shape.emulated.back();
-  const Fixture<float> on(split, emulated, 12, "merged-pack");
+  const auto data = test::random_host_data(split, emulated, twisted());
+  const Fixture<float> on(split, emulated, data, 12, "merged-pack");
   CHECK(Hopping<float>(on.links, 1).halo_policy() == "merged-pack");
-  const Fixture<float> wrong(split, emulated, 12, "pigeons");
+  const Fixture<float> wrong(split, emulated, data, 12, "pigeons");
   CHECK_THROWS_AS(Hopping<float>(wrong.links, 1), core::InvalidArgument);
-  const Fixture<float> automatic(split, emulated, 12, "auto");
+  const Fixture<float> automatic(split, emulated, data, 12, "auto");
   Hopping<float> tuned(automatic.links, 2);
   tuned.tune_halo();
   CHECK(tuned.halo_policy() == "remote-write");  // the host executor measures nothing: the default

@@ -143,6 +143,8 @@ public:
       out.raise[face] = flag_there_[at(face)];
       out.await[face] =
           reinterpret_cast<const std::uint64_t*>(local_->inboxes.data() + 2 * places_.bytes + at(face) * flag_stride);
+      out.arriving[face] = const_cast<std::byte*>(inbox(face, step));
+      out.bytes[face] = plan_.bytes[at(face)];
       out.packed[face] = local_->counts.data() + face * count_stride;
     }
     out.step = step;
