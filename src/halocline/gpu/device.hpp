@@ -4,7 +4,7 @@
 /// The device that runs kernels: a GPU, or the host executor that stands in for one.
 ///
 /// A `Device` is a value that is cheap to copy; all copies share one state. A process may hold several, of one GPU or
-/// of several: the calling thread's own current device is the same after a call as before it. What differs between a
+/// of several: a thread that uses a device of its own finds it current again after each call. What differs between a
 /// GPU and the host executor is behind detail::Runtime, so that memory, streams, graphs and copies (stream.hpp,
 /// array.hpp) are one code. The host executor keeps device memory in host memory and runs the functors of launch.cuh
 /// thread by thread, in order, when they are launched: for tests of index logic, packing and halo order on machines

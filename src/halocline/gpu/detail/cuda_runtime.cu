@@ -47,26 +47,30 @@ constexpr std::size_t share_granule = std::size_t{2} << 20;
 
 __global__ void probe() {}
 
-/// Makes a device the current one of this thread, and the former again at the end.
+using ContextOfThread = CUresult(CUcontext*);
+
+/// Makes a device the current one of this thread, and the former again at the end. A thread that has used no device yet
+/// keeps this one: to make its default the current one would cost memory of a GPU that it may never touch.
 class Active {
 public:
-  explicit Active(int ordinal) noexcept {
+  Active(int ordinal, ContextOfThread* context_of_thread) noexcept {
     status_ = cudaGetDevice(&before_);
-    if (status_ == cudaSuccess && before_ != ordinal) {
-      status_ = cudaSetDevice(ordinal);
-      changed_ = status_ == cudaSuccess;
-    }
+    if (status_ != cudaSuccess || before_ == ordinal) return;
+    CUcontext context = nullptr;
+    const bool used = context_of_thread == nullptr || context_of_thread(&context) != CUDA_SUCCESS || context != nullptr;
+    status_ = cudaSetDevice(ordinal);
+    restores_ = status_ == cudaSuccess && used;
   }
   Active(const Active&) = delete;
   Active& operator=(const Active&) = delete;
   ~Active() {
-    if (changed_) static_cast<void>(cudaSetDevice(before_));
+    if (restores_) static_cast<void>(cudaSetDevice(before_));
   }
   cudaError_t status() const noexcept { return status_; }
 
 private:
   int before_ = 0;
-  bool changed_ = false;
+  bool restores_ = false;
   cudaError_t status_;
 };
 
@@ -162,7 +166,8 @@ class CudaRuntime final : public Runtime {
 public:
   explicit CudaRuntime(const Properties& device)
       : Runtime(Backend::cuda, device, "cuda:" + std::to_string(device.ordinal) + " (" + device.name + ")"),
-        ordinal_(device.ordinal) {
+        ordinal_(device.ordinal),
+        context_of_thread_(driver_function<ContextOfThread>("cuCtxGetCurrent", 12000)) {
     // A device that the code was not compiled for is found out here, not at the first kernel.
     const Here here(*this);
     cudaFuncAttributes attributes{};
@@ -223,7 +228,7 @@ public:
 
   void close_memory(const MemoryHandle& handle, std::byte* data) noexcept override {
     if (data == nullptr || handle.process == process_key()) return;
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     forget(cudaIpcCloseMemHandle(data));
   }
 
@@ -244,7 +249,7 @@ public:
     return stream;
   }
   void destroy_stream(void* stream) noexcept override {
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     forget(cudaStreamDestroy(stream_of(stream)));
   }
   void synchronize_stream(void* stream, const char* kernel) override {
@@ -323,7 +328,7 @@ public:
     return event;
   }
   void destroy_event(void* event) noexcept override {
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     forget(cudaEventDestroy(event_of(event)));
   }
   void record_event(void* event, void* stream) override {
@@ -358,7 +363,7 @@ public:
     check(cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
   }
   void* end_capture(void* stream, bool keep) override {
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t ready = nullptr;
     cudaError_t status = cudaStreamEndCapture(stream_of(stream), &graph);
@@ -373,7 +378,7 @@ public:
     return ready;
   }
   void destroy_graph(void* graph) noexcept override {
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     forget(cudaGraphExecDestroy(graph_of(graph)));
   }
   void launch_graph(void* graph, void* stream) override {
@@ -401,7 +406,7 @@ protected:
     return static_cast<std::byte*>(data);
   }
   void free(Memory kind, std::byte* data, std::size_t) noexcept override {
-    const Active active(ordinal_);
+    const Active active(ordinal_, context_of_thread_);
     const OutsideOfCaptures outside;
     forget(kind == Memory::pinned ? cudaFreeHost(data) : cudaFree(data));
   }
@@ -416,7 +421,9 @@ protected:
 private:
   /// For members that may throw.
   struct Here : Active {
-    explicit Here(const CudaRuntime& runtime) : Active(runtime.ordinal_) { runtime.check(status(), "cudaSetDevice"); }
+    explicit Here(const CudaRuntime& runtime) : Active(runtime.ordinal_, runtime.context_of_thread_) {
+      runtime.check(status(), "cudaSetDevice");
+    }
   };
 
   [[noreturn]] void fail(cudaError_t status, const char* call, const std::string& about = "") const {
@@ -453,6 +460,7 @@ private:
   }
 
   int ordinal_;
+  ContextOfThread* context_of_thread_;
   CUresult (*stream_write_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*stream_wait_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*driver_words_)(CUresult, const char**) = nullptr;
