@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -192,6 +193,31 @@ TEST_CASE("tune cache: processes killed in the middle leave a whole file and no 
     CHECK(TuneCache(path, Mode::read_only).find(key_of(10000 * round + 9999)));
     CHECK_FALSE(std::filesystem::exists(path + ".partial"));
   }
+}
+
+TEST_CASE("tune cache: a disk that takes no more leaves the file as it was, and one warning") {
+  const Folder folder;
+  const std::string path = folder / "tune.json";
+  TuneCache(path, Mode::read_write).keep(key_of(1), entry_of(1));
+  const std::string before = text_of(path);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{.rlim_cur = before.size() + 10, .rlim_max = before.size() + 10};
+    if (::setrlimit(RLIMIT_FSIZE, &small) != 0) ::_exit(2);
+    TuneCache cache(path, Mode::read_write);
+    cache.keep(key_of(2), entry_of(2));
+    cache.keep(key_of(3), entry_of(3));
+    const auto warnings = cache.take_warnings();
+    const bool told = warnings.size() == 1 && warnings[0].find("unchanged") != std::string::npos;
+    ::_exit(told && cache.find(key_of(2)) == entry_of(2) ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(text_of(path) == before);
+  CHECK_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
 TEST_CASE("tune cache: a partial file that a dead writer left is written over") {

@@ -3,11 +3,9 @@
 #include "halocline/gpu/tuning.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <utility>
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::seconds patience{30};
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
+  const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
