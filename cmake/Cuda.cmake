@@ -17,7 +17,7 @@ set(HALOCLINE_CUDA_ARCHITECTURES "80;90;100" CACHE STRING "Compute capabilities 
 
 find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
 find_library(HALOCLINE_NVSHMEM_HOST NAMES nvshmem_host libnvshmem_host.so.3 PATH_SUFFIXES nvshmem/lib)
-find_library(HALOCLINE_NVSHMEM_DEVICE nvshmem_device PATH_SUFFIXES nvshmem/lib)
+find_path(HALOCLINE_NVSHMEM_INCLUDE nvshmem_host.h PATH_SUFFIXES nvshmem/include nvshmem)
 set(halocline_have_cuda OFF)
 if(HALOCLINE_CUDA STREQUAL on)
   if(NOT HALOCLINE_NVCC)
@@ -53,6 +53,10 @@ if(HALOCLINE_NVCC)
     list(APPEND halocline_nvcc_flags -gencode arch=compute_${architecture},code=sm_${architecture})
     set(halocline_newest ${architecture})
   endforeach()
+  if(HALOCLINE_NVSHMEM_HOST AND HALOCLINE_NVSHMEM_INCLUDE)
+    list(APPEND halocline_nvcc_flags -DHALOCLINE_NVSHMEM -isystem ${HALOCLINE_NVSHMEM_INCLUDE})
+    list(APPEND HALOCLINE_CUDART ${HALOCLINE_NVSHMEM_HOST})  # whatever links the one links the other
+  endif()
   # Newer devices compile the last one's virtual code at start.
   list(APPEND halocline_nvcc_flags -gencode arch=compute_${halocline_newest},code=compute_${halocline_newest})
 endif()

@@ -65,6 +65,7 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
 std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
   if (plan.policy == "staged") return detail::make_staged_halo(plan);
   if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan);
+  if (plan.policy == "nvshmem") return detail::make_nvshmem_halo(plan);
   return detail::make_mapped_halo(plan);
 }
 
@@ -131,7 +132,7 @@ std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessG
   add("gpu-aware-mpi", detail::message_halo_hindrance(device, grid));
   const std::string mapped = detail::mapped_halo_hindrance(device, grid);
   for (const char* name : {"copy-engine", "remote-write", "merged-pack", "one-kernel"}) add(name, mapped);
-  add("nvshmem", "this build was made without NVSHMEM");
+  add("nvshmem", detail::nvshmem_halo_hindrance(device));
   return out;
 }
 
@@ -219,9 +220,13 @@ FaceExchange& FaceExchange::operator=(FaceExchange&&) noexcept = default;
 const std::string& FaceExchange::policy() const noexcept { return state_->plan.policy; }
 const FaceExchangeOptions& FaceExchange::options() const noexcept { return state_->options; }
 bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.active(face.index()); }
-bool FaceExchange::packs_remotely() const noexcept { return policy() == "remote-write" || merges_packing(); }
+bool FaceExchange::packs_remotely() const noexcept {
+  return policy() == "remote-write" || policy() == "nvshmem" || merges_packing();
+}
 bool FaceExchange::merges_packing() const noexcept { return policy() == "merged-pack" || waits_in_kernel(); }
-bool FaceExchange::waits_in_kernel() const noexcept { return policy() == "one-kernel" || policy() == "nvshmem"; }
+bool FaceExchange::waits_in_kernel() const noexcept {
+  return policy() == "one-kernel" || (policy() == "nvshmem" && state_->policy != nullptr && state_->policy->direct());
+}
 
 void FaceExchange::begin(Stream& stream) {
   State& s = *state_;

@@ -29,7 +29,9 @@ namespace halocline::gpu {
 inline constexpr unsigned looks_between_doubts = 256;
 
 /// The flag of `face` at the neighbour becomes the step. Everything this thread knows to be written is seen before it.
+/// Nothing happens where the message is sent by somebody else.
 HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
+  if (signals.raise[face] == nullptr) return;
 #if defined(__CUDA_ARCH__)
   __threadfence_system();
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(signals.raise[face])),
@@ -55,18 +57,22 @@ HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int f
 }
 
 /// A message that does not come: the failure is left for the host, and where the message would be stand NaNs, so that
-/// what is computed from it cannot be taken for a result.
+/// what is computed from it cannot be taken for a result. Then the flag is raised here, and nobody else waits.
 HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, int face) {
   *const_cast<volatile std::uint64_t*>(signals.failed) = static_cast<std::uint64_t>(1 + face);
   auto* words = reinterpret_cast<std::uint64_t*>(signals.arriving[face]);
   for (std::uint64_t i = 0; i < signals.bytes[face] / 8; ++i) words[i] = ~std::uint64_t{0};
+  auto* flag = const_cast<std::uint64_t*>(signals.await[face]);
 #if defined(__CUDA_ARCH__)
   __threadfence_system();
+  *const_cast<volatile std::uint64_t*>(flag) = signals.step;
+#else
+  std::atomic_ref(*flag).store(signals.step, std::memory_order_release);
 #endif
 }
 
 /// The message of this step is at `face`. False when it has not come within the time limit, or another thread has given
-/// up before; then FaceSignals::failed says so, check() throws, and the message is NaNs.
+/// up another face; then FaceSignals::failed says so, check() throws, and the message is NaNs.
 HALOCLINE_HOST_DEVICE inline bool await(const FaceSignals& signals, int face) {
 #if defined(__CUDA_ARCH__)
   const auto flag = __cvta_generic_to_global(signals.await[face]);

@@ -54,6 +54,8 @@ public:
   virtual const std::byte* inbox(int face, std::uint64_t step) const noexcept = 0;
   virtual void post(Stream& stream, std::uint64_t step) = 0;
   virtual void wait(Stream& stream, std::uint64_t step) = 0;
+  /// Kernels may store into every neighbour, where the policy means them to.
+  virtual bool direct() const noexcept { return true; }
   /// All null where no kernel signals.
   virtual FaceSignals signals(std::uint64_t) const noexcept { return {}; }
   /// 1 + face of a kernel that waited too long; 0 for none. For the host, after a synchronization.
@@ -64,9 +66,11 @@ public:
 std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);
 std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan);
 std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan);
+std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan);
 
 /// Why a policy cannot be had; empty where it can. Collective: yes.
 std::string message_halo_hindrance(const Device& device, const comm::ProcessGrid& grid);
 std::string mapped_halo_hindrance(const Device& device, const comm::ProcessGrid& grid);
+std::string nvshmem_halo_hindrance(const Device& device);
 
 }  // namespace halocline::gpu::detail
