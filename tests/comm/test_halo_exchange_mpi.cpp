@@ -39,9 +39,7 @@ TEST_CASE("halo: several threads post and wait at once") {
       for (int k = 0; k < steps; ++k) {
         mine([&](int f) {
           const auto buffer = driver.exchange.send_buffer(Face::from_index(f));
-          for (std::size_t i = 0; i < buffer.size(); ++i) {
-            buffer[i] = content(grid.rank(), f, static_cast<std::uint64_t>(k), i);
-          }
+          write_content(buffer, grid.rank(), f, static_cast<std::uint64_t>(k));
           driver.exchange.post(Face::from_index(f));
         });
 #pragma omp barrier
@@ -49,10 +47,7 @@ TEST_CASE("halo: several threads post and wait at once") {
           driver.exchange.wait(Face::from_index(f));
           const auto buffer = driver.exchange.recv_buffer(Face::from_index(f));
           const int from = grid.neighbour(Face::from_index(f));
-          for (std::size_t i = 0; i < buffer.size(); ++i) {
-            wrong[static_cast<std::size_t>(thread)] +=
-                buffer[i] != content(from, f ^ 1, static_cast<std::uint64_t>(k), i);
-          }
+          wrong[static_cast<std::size_t>(thread)] += wrong_words(buffer, from, f ^ 1, static_cast<std::uint64_t>(k));
         });
 #pragma omp barrier
 #pragma omp single
