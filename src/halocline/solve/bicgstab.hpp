@@ -7,7 +7,7 @@
 ///   v = A M p, alpha = <r0, r> / <r0, v>, s = r - alpha v, t = A M s, omega = <t, s> / <t, t>,
 ///   x += alpha M p + omega M s, r = s - omega t, beta = (rho'/rho) (alpha/omega), p = r + beta (p - omega v).
 /// s lives in r. Besides the two applications an iteration makes five passes: two reductions of what the operator
-/// gave, two updates with reductions, one update.
+/// gave (none where it makes them in its own pass, operators.hpp), two updates with reductions, one update.
 ///
 /// The reductions come in four groups: <r0, v>; |s|^2; <t, s> and |t|^2; |r|^2 and <r0, r>. A norm is one real number
 /// (Dot::is_norm), so these are 2, 1, 3 and 3 sums, and |s|^2 travels while t is computed: the merging of the solver of

@@ -185,10 +185,17 @@ TEST_CASE("device solver: solutions stay on the device, and memory is what was f
   const Lattice where({4, 4, 4, 6});
   const auto b = where.source(2), other = where.source(3);
   const std::vector<std::span<const std::complex<double>>> sources{b, other};
-  QuarkSolver solver(where.gauge, heavy, on_host_executor("bicgstab", "half"));
+  auto parameters = on_host_executor("bicgstab", "half");
+  parameters.rhs_batch = 2;
+  QuarkSolver solver(where.gauge, heavy, parameters);
   std::vector<Numbers> x(2, Numbers(b.size()));
   const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
   const auto reports = solver.solve(solutions, sources);
+  // The host executor counts what it holds: the prediction is no less, and little more.
+  const auto held_most = solver.backend()->memory().most_ours;
+  CHECK(held_most <= reports[0].predicted_bytes);
+  CHECK(held_most > 0.99 * static_cast<double>(reports[0].predicted_bytes));
+  CHECK(solver.predicted_bytes() == reports[0].predicted_bytes);
   const auto [held, again] = solver.solve_on_device(sources);
   CHECK(held.shape == std::vector<std::int64_t>{2, 6, 4, 4, 4, 4, 3});
   CHECK(held.bytes == static_cast<std::int64_t>(2 * b.size() * sizeof(std::complex<double>)));
@@ -221,7 +228,9 @@ TEST_CASE("device solver: shifted systems of the normal operator") {
   const std::vector<double> shifts{0.5, 0.0, 2.0};
   std::vector<Numbers> x(3, Numbers(b.size()));
   const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
-  const auto results = solver.backend()->multishift(solutions, shifts, b, {.tolerance = 1e-9});
+  solve::SolveOptions options;
+  options.tolerance = 1e-9;
+  const auto results = solver.backend()->multishift(solutions, shifts, b, options);
   Numbers dx(b.size()), ddx(b.size());
   for (std::size_t i = 0; i < 3; ++i) {
     CAPTURE(i);

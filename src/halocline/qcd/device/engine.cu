@@ -8,6 +8,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/device/detail/solver_batch.cuh"
+#include "halocline/qcd/device/detail/staging.cuh"
 
 namespace halocline::qcd::device {
 namespace {
@@ -67,7 +68,8 @@ public:
     return std::string(Storage<S>::name) + ", " + std::to_string(options_.link_reals) + " reals a link";
   }
   std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const override {
-    return data_bytes() + Batch::bytes(context_->box, options_, columns, methods);
+    // Staging has two pieces on the device.
+    return data_bytes() + 2 * detail::Staging::piece_bytes + Batch::bytes(context_->box, options_, columns, methods);
   }
   Memory memory() const override {
     const auto use = context_->device.memory();

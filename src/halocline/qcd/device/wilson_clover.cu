@@ -74,7 +74,11 @@ void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, gpu::SumBu
     try {
       enqueue(out, in, dagger, sums, with);
     } catch (...) {
-      context_->stream.end_capture();
+      try {
+        context_->stream.end_capture();
+      } catch (...) {
+        // The first failure is the one to tell.
+      }
       throw;
     }
     entry.graph.emplace(context_->stream.end_capture());

@@ -6,8 +6,8 @@
 /// Lists differ from solver to solver and the fields are far larger than any cache, so what counts is that a vector is
 /// read from memory once a launch, however often the list names it. A thread goes through the list for one element: a
 /// chunk of 16 bytes in floating point (one or two complex numbers), a whole spinor in fixed point, whose scale
-/// hangs on all of it. What a thread wrote last it keeps in registers; what else it has read stands in the
-/// first-level cache a few instructions later. The branches on the list are the same in all threads.
+/// hangs on all of it. A chunk that a thread wrote last it keeps in registers; what else it has touched stands in the
+/// caches a few instructions later. The branches on the list are the same in all threads.
 ///
 /// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. At most
 /// 4 updates, 8 summands, 4 dot products and `most_coefficients` numbers go into one; SpinorSpace cuts longer lists.
@@ -67,6 +67,7 @@ struct ChunkPlace {
   using Real = RealOf<S>;
   static constexpr int reals = 16 / static_cast<int>(sizeof(Real));
   static constexpr int chunks = 24 / reals;
+  static constexpr bool keeps_last = true;
   using Value = Record<Real, reals>;
 
   std::int64_t offset;
@@ -89,9 +90,8 @@ struct ChunkPlace {
     load_piece<false, 0, reals>(value, v.data + offset);
     return value;
   }
-  HALOCLINE_INLINE Value store(const Operand<S>& v, const Value& value) const {
+  HALOCLINE_INLINE void store(const Operand<S>& v, const Value& value) const {
     store_piece<0, reals>(v.data + offset, value);
-    return value;
   }
 };
 
@@ -100,6 +100,7 @@ template <class S>
 struct SitePlace {
   using Real = RealOf<S>;
   static constexpr int reals = 24;
+  static constexpr bool keeps_last = false;  // it would be rounded, and take 24 registers
   using Value = Record<Real, reals>;
 
   std::int64_t data_offset = 0, scale_offset = 0;
@@ -129,15 +130,13 @@ struct SitePlace {
     }
     return value;
   }
-  /// Gives what the rounding has left of the value.
-  HALOCLINE_INLINE Value store(const Operand<S>& v, const Value& value) const {
+  HALOCLINE_INLINE void store(const Operand<S>& v, const Value& value) const {
     Spinor<Real> psi;
     HALOCLINE_UNROLLED(3)
     for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
     for (int spin = 0; spin < 4; ++spin)
       psi.at[colour][spin] = {value.at[2 * (4 * colour + spin)], value.at[2 * (4 * colour + spin) + 1]};
     at(v).store(site, column, psi);
-    return load(v);
   }
 };
 
@@ -157,7 +156,7 @@ struct Algebra {
     requires(dots == 0)
   {
     const Place<S> place(list.shape, p.x, p.y);
-    Value last;
+    Value last{};
     const void* written = nullptr;
     carry_out(place, p.y, last, written);
   }
@@ -167,7 +166,7 @@ struct Algebra {
     requires(dots > 0)
   {
     const Place<S> place(list.shape, element, column);
-    Value last;
+    Value last{};
     const void* written = nullptr;
     carry_out(place, column, last, written);
     HALOCLINE_UNROLLED(4)
@@ -175,12 +174,12 @@ struct Algebra {
       values[2 * i] = values[2 * i + 1] = 0;
       if (i >= list.dots) continue;
       const auto& dot = list.dot[i];
-      const Value left = dot.left.data == written ? last : place.load(dot.left);
+      const Value left = value_of(place, dot.left, last, written);
       if (dot.left.data == dot.right.data) {
         values[2 * i] = norm2(left);
         continue;
       }
-      const Value right = dot.right.data == written ? last : place.load(dot.right);
+      const Value right = value_of(place, dot.right, last, written);
       product(left, right, values[2 * i], values[2 * i + 1]);
     }
   }
@@ -191,7 +190,14 @@ private:
     return list.coefficient[entry * list.shape.columns + column];
   }
 
-  /// The updates. `last` is then the value that the vector `written` got.
+  static HALOCLINE_INLINE Value value_of(const Place<S>& place, const Operand<S>& v, const Value& last,
+                                         const void* written) {
+    if constexpr (Place<S>::keeps_last)
+      if (v.data == written) return last;
+    return place.load(v);
+  }
+
+  /// The updates. `last` is then the value that the vector `written` got, where the place keeps it.
   HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Value& last, const void*& written) const {
     for (int u = 0; u < list.updates; ++u) {
       const auto& update = list.update[u];
@@ -204,7 +210,7 @@ private:
       if (frozen) continue;
       Value sum;
       if (update.keep) {
-        sum = update.target.data == written ? last : place.load(update.target);
+        sum = value_of(place, update.target, last, written);
         if (update.scale >= 0) scale(sum, s);
       } else {
         HALOCLINE_UNROLLED(24)
@@ -212,10 +218,13 @@ private:
       }
       for (int t = update.first_term; t < update.first_term + update.terms; ++t) {
         const auto& term = list.term[t];
-        add(sum, coefficient(term.entry, column), term.vector.data == written ? last : place.load(term.vector));
+        add(sum, coefficient(term.entry, column), value_of(place, term.vector, last, written));
       }
-      last = place.store(update.target, sum);
-      written = update.target.data;
+      place.store(update.target, sum);
+      if constexpr (Place<S>::keeps_last) {
+        last = sum;
+        written = update.target.data;
+      }
     }
   }
 
