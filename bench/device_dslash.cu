@@ -63,7 +63,6 @@ public:
         space_(context, lattice::Subset::even, c.columns),
         sums_(context->device, 3, context->box.sites, c.columns) {
     if (form_ != "hopping") blocks_.emplace(context, dealt_clover_blocks(context->box), 72);
-    if (context->halo.policy == "auto") hop_.tune_halo();
   }
 
   void whole() {
@@ -210,6 +209,10 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
   }
   if (c.stage == "no-halo" && group.size() > 1) {
     result.skipped = "the axes between processes cannot be switched off";
+    return;
+  }
+  if (c.graph && c.stage == "separate" && c.form == "fused") {
+    result.skipped = "dot products of their own wait for the host, so it cannot be recorded as a graph";
     return;
   }
   if (context->box.split != 0) result.skipped = policy_hindrance(device, geometry->grid(), c.policy);

@@ -144,6 +144,9 @@ endif()
 # program a room in front of the libraries, whose own copies of the same files are then not taken.
 # Where the library has it, the tests above have it too.
 add_custom_target(cuda)
+if(TARGET halocline_bench_cuda)
+  add_dependencies(cuda halocline_bench_cuda)
+endif()
 if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND TARGET halocline_gpu AND NOT halocline_have_cuda AND NOT CMAKE_CROSSCOMPILING)
   set(cuda_objects "")
   foreach(room ${halocline_rooms})
