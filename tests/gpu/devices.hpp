@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The devices that tests of device code run on: the host executor, and a GPU where there is one.
+/// The devices that tests of device code run on: the host executor, at once and deferred, and a GPU where there is one.
 ///
 ///   for (const gpu::Device& device : test_devices()) { CAPTURE(device.describe()); ... }
 ///
@@ -16,7 +16,7 @@ namespace halocline::testing {
 
 /// For tests that launch functors: on a GPU only what nvcc has compiled can run.
 [[maybe_unused]] static std::vector<gpu::Device> test_devices(int node_rank = 0) {
-  std::vector<gpu::Device> devices{gpu::Device::host_executor()};
+  std::vector<gpu::Device> devices{gpu::Device::host_executor(), gpu::Device::deferred_host_executor()};
 #if defined(__CUDACC__)
   if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
 #else
@@ -27,7 +27,7 @@ namespace halocline::testing {
 
 /// For tests that launch nothing: memory, streams and copies, compiled by any compiler.
 [[maybe_unused]] static std::vector<gpu::Device> memory_devices(int node_rank = 0) {
-  std::vector<gpu::Device> devices{gpu::Device::host_executor()};
+  std::vector<gpu::Device> devices{gpu::Device::host_executor(), gpu::Device::deferred_host_executor()};
   if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
   return devices;
 }

@@ -269,9 +269,74 @@ TEST_CASE("stream: a number in device memory holds a stream until another has wr
       CHECK(b.read(waiter) == static_cast<double>(step));
     }
     if (!device.on_gpu())
-      CHECK_THROWS_WITH_AS(waiter.wait_value(flag.data(), 4, 0.01), doctest::Contains("to become 4; it is 3"),
-                           core::Error);
+      CHECK_THROWS_WITH_AS(
+          [&] {
+            waiter.wait_value(flag.data(), 4, 0.01);
+            waiter.synchronize();
+          }(),
+          doctest::Contains("to become 4; it is 3"), core::Error);
   }
+}
+
+TEST_CASE("stream: a deferred host executor runs what the host waits for, and no more of that stream") {
+  const gpu::Device device = gpu::Device::deferred_host_executor();
+  Stream stream(device);
+  Event event(device);
+  std::vector<int> seen;
+  stream.call_on_host([&seen] { seen.push_back(1); });
+  stream.record(event);
+  stream.call_on_host([&seen] { seen.push_back(2); });
+  CHECK(seen.empty());
+  event.wait();
+  CHECK(seen == std::vector<int>{1});
+  CHECK(event.done());
+  device.synchronize();
+  CHECK(seen == std::vector<int>{1, 2});
+  stream.call_on_host([&seen] { seen.push_back(3); });
+  stream.record(event);
+  CHECK_FALSE(event.done());  // it goes on while it is asked
+  CHECK(event.done());
+  {
+    Stream(device).call_on_host([&seen] { seen.push_back(4); });
+  }
+  CHECK(seen == std::vector<int>{1, 2, 3, 4});
+}
+
+TEST_CASE("stream: a deferred host executor uncovers what is read too early, and streams without an event between") {
+  const gpu::Device device = gpu::Device::deferred_host_executor();
+  Stream one(device), other(device);
+  Event event(device);
+  gpu::PinnedArray<double> source(device, 1), result(device, 1);
+  gpu::DeviceArray<double> a(device, 1), b(device, 1);
+  source.data()[0] = 1.0;
+  a.upload(one, source.span());
+  source.data()[0] = 2.0;  // too early: the copy has not been there
+  a.download(one, result.span());
+  CHECK(result.data()[0] == 0.0);
+  one.synchronize();
+  CHECK(result.data()[0] == 2.0);
+
+  std::vector<double> pageable{3.0};
+  b.upload(one, pageable);
+  pageable[0] = 4.0;  // taken already
+  b.download(one, pageable);
+  CHECK(pageable[0] == 3.0);
+
+  source.data()[0] = 5.0;
+  one.call_on_host([] {});
+  a.upload(one, source.span());
+  b.download(other, result.span());
+  a.download(other, result.span());  // without an event: old
+  other.synchronize();
+  CHECK(result.data()[0] == 2.0);
+  source.data()[0] = 6.0;
+  one.call_on_host([] {});
+  a.upload(one, source.span());
+  one.record(event);
+  other.wait(event);
+  a.download(other, result.span());
+  other.synchronize();
+  CHECK(result.data()[0] == 6.0);
 }
 
 TEST_CASE("stream: it moves with what it has captured") {

@@ -28,7 +28,8 @@ bool built_with_cuda() noexcept { return detail::cuda_is_built(); }
 std::string hindrance() { return detail::cuda_hindrance(); }
 std::vector<Properties> gpus() { return detail::cuda_devices(); }
 
-Device Device::host_executor() { return Device(detail::make_host_runtime()); }
+Device Device::host_executor() { return Device(detail::make_host_runtime(false)); }
+Device Device::deferred_host_executor() { return Device(detail::make_host_runtime(true)); }
 
 Device Device::open(std::string_view name, int node_rank) {
   if (name == "host-executor") return host_executor();

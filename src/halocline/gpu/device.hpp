@@ -66,6 +66,9 @@ public:
   /// Collective: no.
   static Device open(std::string_view name, int node_rank = 0);
   static Device host_executor();
+  /// The same, but it runs nothing before the host waits for it: results that are read too early are NaNs or old, as
+  /// they may be on a GPU. For tests of whoever enqueues work; for one thread at a time.
+  static Device deferred_host_executor();
 
   Backend backend() const noexcept;
   bool on_gpu() const noexcept { return backend() == Backend::cuda; }

@@ -45,6 +45,7 @@ struct EventState {
 
 struct Recording {
   bool open = true;
+  bool calls_back = false;                                        // functions on the host
   std::vector<std::function<void()>> calls;                       // of the host executor
   std::vector<std::unique_ptr<std::function<void()>>> functions;  // that a GPU's graph calls
   std::vector<std::shared_ptr<EventState>> events;
@@ -135,16 +136,17 @@ void Stream::enqueue_on_host_executor(std::function<void()> action) {
   if (capturing())
     recording_->calls.push_back(std::move(action));
   else
-    action();
+    device_.runtime().run_on_host(std::move(action), handle_);
 }
 
-/// Runs an action that enqueues on a GPU's stream, where CUDA captures by itself; on the host executor it is the work.
+/// Runs an action that enqueues, given the stream's handle: on a GPU CUDA captures by itself. A captured action of the
+/// host executor runs when its graph does, with no stream, which is at once.
 template <class Action>
 void Stream::perform(Action action) {
   if (!device_.on_gpu() && capturing())
-    recording_->calls.emplace_back(std::move(action));
+    recording_->calls.emplace_back([action] { action(nullptr); });
   else
-    action();
+    action(handle_);
 }
 
 void Stream::synchronize() {
@@ -157,7 +159,7 @@ void Stream::synchronize() {
 void Stream::record(Event& event) {
   detail::EventState& state = *event.state_;
   require_same(device_, state.device);
-  device_.runtime().record_event(state.handle, handle_);
+  if (device_.on_gpu() || !capturing()) device_.runtime().record_event(state.handle, handle_);
   state.kernel = kernel_;
   state.recorded = !capturing();
   state.recording.reset();
@@ -177,7 +179,8 @@ void Stream::wait(const Event& event) {
   if (capturing() && other != recording_)
     throw core::InvalidArgument("a stream that is captured was told to wait for an event from outside of the capture; "
                                 "record the event within it, or wait before begin_capture()");
-  device_.runtime().wait_in_stream(in_capture ? state.handle : state.point(), handle_);
+  if (device_.on_gpu() || !in_capture)
+    device_.runtime().wait_in_stream(in_capture ? state.handle : state.point(), handle_);
   if (in_capture && !capturing()) {
     recording_ = other;
     began_ = false;
@@ -186,44 +189,43 @@ void Stream::wait(const Event& event) {
 
 void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
-  perform([runtime = &device_.runtime(), device, host, bytes, stream = handle_] {
+  perform([runtime = &device_.runtime(), device, host, bytes](void* stream) {
     runtime->copy(device, host, bytes, detail::Copy::to_device, stream);
   });
 }
 
 void Stream::copy_to_host(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
-  perform([runtime = &device_.runtime(), device, host, bytes, stream = handle_] {
+  perform([runtime = &device_.runtime(), device, host, bytes](void* stream) {
     runtime->copy(host, device, bytes, detail::Copy::to_host, stream);
   });
 }
 
 void Stream::copy_on_device(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  perform([runtime = &device_.runtime(), to, from, bytes, stream = handle_] {
+  perform([runtime = &device_.runtime(), to, from, bytes](void* stream) {
     runtime->copy(to, from, bytes, detail::Copy::on_device, stream);
   });
 }
 
 void Stream::set_zero(void* device, std::size_t bytes) {
   if (bytes == 0) return;
-  perform(
-      [runtime = &device_.runtime(), device, bytes, stream = handle_] { runtime->set_zero(device, bytes, stream); });
+  perform([runtime = &device_.runtime(), device, bytes](void* stream) { runtime->set_zero(device, bytes, stream); });
 }
 
 void Stream::write_value(std::uint64_t* address, std::uint64_t value) {
-  perform([runtime = &device_.runtime(), address, value, stream = handle_] {
-    runtime->write_value(address, value, stream);
-  });
+  perform(
+      [runtime = &device_.runtime(), address, value](void* stream) { runtime->write_value(address, value, stream); });
 }
 
 void Stream::wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit) {
-  perform([runtime = &device_.runtime(), address, value, time_limit, stream = handle_] {
+  perform([runtime = &device_.runtime(), address, value, time_limit](void* stream) {
     runtime->wait_value(address, value, time_limit, stream);
   });
 }
 
 void Stream::call_on_host(std::function<void()> action) {
+  if (capturing()) recording_->calls_back = true;
   if (!device_.on_gpu()) return enqueue_on_host_executor(std::move(action));
   auto owned = std::make_unique<std::function<void()>>(std::move(action));
   if (capturing()) {
@@ -243,15 +245,14 @@ struct Graph::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (handle == nullptr) return;
-    if (end != nullptr && end->recorded && !recording->functions.empty()) {
+    if (end != nullptr && end->recorded && recording->calls_back) {
       // The functions go with this object. An error is reported at the stream's next synchronisation.
       try {
         device.runtime().wait_event(end->handle, kernel.text());
       } catch (const core::Error&) {
       }
     }
-    device.runtime().destroy_graph(handle);
+    if (handle != nullptr) device.runtime().destroy_graph(handle);
   }
 
   Device device;
@@ -285,7 +286,7 @@ Graph Stream::end_capture() {
   state->recording->open = began_ = false;
   state->kernel = kernel_;
   state->handle = device_.runtime().end_capture(handle_, true);
-  if (!state->recording->events.empty() || !state->recording->functions.empty())
+  if (!state->recording->events.empty() || state->recording->calls_back)
     state->end = std::make_shared<detail::EventState>(device_, false);
   return Graph(std::move(state));
 }
@@ -299,7 +300,9 @@ void Stream::launch(const Graph& graph) {
     device_.runtime().launch_graph(state.handle, handle_);
     kernel_ = state.kernel;
   } else {
-    for (const auto& call : state.recording->calls) call();
+    enqueue_on_host_executor([recording = state.recording] {
+      for (const auto& call : recording->calls) call();
+    });
   }
   if (state.end == nullptr) return;
   device_.runtime().record_event(state.end->handle, handle_);

@@ -3,8 +3,9 @@
 /// @file
 /// Streams, events and graphs: what is enqueued, in which order it runs, and how to have it again at one call.
 ///
-/// On the host executor everything runs when it is enqueued, so events are always done. A graph is recorded there as
-/// the list of calls that were made between begin_capture() and end_capture(), and run again in that order.
+/// On the host executor everything runs when it is enqueued, so events are always done (but see
+/// Device::deferred_host_executor()). A graph is recorded there as the list of calls that were made between
+/// begin_capture() and end_capture(), and run again in that order.
 ///
 /// Another stream takes part in a capture from the moment that it waits for an event recorded in it; the first stream
 /// must have waited for an event of the other before end_capture(). An event recorded during a capture is done when the
@@ -100,9 +101,9 @@ public:
   bool capturing() const noexcept;
   void launch(const Graph& graph);
 
-  /// For launch.cuh: cudaStream_t, null on the host executor.
+  /// For launch.cuh: cudaStream_t; null on the host executor where it holds nothing back.
   void* handle() const noexcept { return handle_; }
-  /// For launch.cuh on the host executor: runs the action now, or records it.
+  /// For launch.cuh on the host executor: runs the action now, holds it back, or records it.
   void enqueue_on_host_executor(std::function<void()> action);
   /// For launch.cuh: the kernel launched last, which errors name.
   void note_kernel(const char* name) noexcept { kernel_ = detail::KernelName(name); }

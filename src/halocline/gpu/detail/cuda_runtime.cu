@@ -319,6 +319,10 @@ public:
     last_kernel_ = KernelName(launch.name);
   }
 
+  void run_on_host(std::function<void()>, void*) override {
+    throw core::Error(description() + ": a kernel that was compiled without nvcc was launched on a GPU");
+  }
+
   void* create_event(bool timing) override {
     const Here here(*this);
     const OutsideOfCaptures outside;

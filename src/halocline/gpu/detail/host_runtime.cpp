@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The host executor: device memory is host memory, and everything runs when it is enqueued.
+/// The host executor: device memory is host memory, and everything runs when it is enqueued, or, where it holds work
+/// back, when the host waits for it (host_queues.hpp).
 ///
 /// Fresh device memory is filled with bytes 0xff, which are NaNs, so that a kernel that counts on zeros is found out.
 /// Memory that other processes may map is a POSIX segment of its own under a name, which is the handle; the name goes
@@ -10,13 +11,16 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/pause.hpp"
+#include "halocline/gpu/detail/host_queues.hpp"
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -26,6 +30,8 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace halocline::gpu::detail {
 namespace {
@@ -59,7 +65,9 @@ std::byte* map_file(const File& file, std::size_t bytes) {
 
 class HostRuntime final : public Runtime {
 public:
-  HostRuntime() : Runtime(Backend::host, of_this_host(), "host executor") {}
+  explicit HostRuntime(bool deferred)
+      : Runtime(Backend::host, of_this_host(), deferred ? "host executor, deferred" : "host executor"),
+        deferred_(deferred) {}
   ~HostRuntime() override {
     for (const auto& [data, name] : names_) shm_unlink(name.c_str());
   }
@@ -103,43 +111,73 @@ public:
     if (data != nullptr && handle.process != process_key()) munmap(data, handle.bytes);
   }
 
-  void synchronize() override {}
-  void* create_stream(bool) override { return nullptr; }
-  void destroy_stream(void*) noexcept override {}
-  void synchronize_stream(void*, const char*) override {}
-  void copy(void* to, const void* from, std::size_t bytes, Copy, void*) override { std::memmove(to, from, bytes); }
-  void set_zero(void* data, std::size_t bytes, void*) override { std::memset(data, 0, bytes); }
-  void call_on_host(void (*function)(void*), void* data, void*) override { function(data); }
+  void synchronize() override { queues_.run_all(); }
+  void* create_stream(bool) override { return deferred_ ? queues_.create().get() : nullptr; }
+  void destroy_stream(void* stream) noexcept override {
+    try {
+      queues_.destroy(*queue_of(stream));
+    } catch (const std::exception&) {
+      // As on a GPU: nobody hears of what fails behind the last wait.
+    }
+  }
+  void synchronize_stream(void* stream, const char*) override {
+    if (stream != nullptr) queues_.run_until(HostQueues::end_of(*queue_of(stream)));
+  }
+  void run_on_host(std::function<void()> work, void* stream) override { enqueue(stream, std::move(work)); }
 
-  void write_value(std::uint64_t* address, std::uint64_t value, void*) override {
-    std::atomic_ref(*address).store(value, std::memory_order_release);
+  void copy(void* to, const void* from, std::size_t bytes, Copy direction, void* stream) override {
+    if (stream == nullptr) {
+      std::memmove(to, from, bytes);
+    } else if (direction == Copy::to_device && !is_pinned(from)) {
+      // CUDA takes the bytes before it returns; copies from pinned memory find what is there when they run.
+      const auto* const begin = static_cast<const std::byte*>(from);
+      enqueue(stream, [to, taken = std::vector<std::byte>(begin, begin + bytes)] {
+        std::memcpy(to, taken.data(), taken.size());
+      });
+    } else {
+      enqueue(stream, [to, from, bytes] { std::memmove(to, from, bytes); });
+      if (direction == Copy::to_host && !is_pinned(to)) synchronize_stream(stream, "");  // as CUDA does
+    }
+  }
+  void set_zero(void* data, std::size_t bytes, void* stream) override {
+    enqueue(stream, [data, bytes] { std::memset(data, 0, bytes); });
+  }
+  void call_on_host(void (*function)(void*), void* data, void* stream) override {
+    enqueue(stream, [function, data] { function(data); });
   }
 
-  void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void*) override {
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
-    const std::atomic_ref<std::uint64_t> number(*const_cast<std::uint64_t*>(address));
-    for (int looks = 1; number.load(std::memory_order_acquire) < value; ++looks) {
-      core::pause();
-      if (looks % 256 != 0) continue;
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > time_limit)
-        throw core::Error("host executor: a stream has waited " + std::to_string(time_limit) +
-                          " s for a number in device memory to become " + std::to_string(value) + "; it is " +
-                          std::to_string(number.load()));
-      std::this_thread::yield();
-    }
+  void write_value(std::uint64_t* address, std::uint64_t value, void* stream) override {
+    const auto write = [address, value] { std::atomic_ref(*address).store(value, std::memory_order_release); };
+    if (stream == nullptr)
+      write();
+    else
+      queues_.push(*queue_of(stream), write, true);
+  }
+
+  void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void* stream) override {
+    enqueue(stream, [this, address, value, time_limit] { wait_now(address, value, time_limit); });
   }
 
   void launch(const KernelLaunch& launch) override {
     throw core::Error(std::string("host executor: asked to launch the CUDA kernel ") + launch.name);
   }
 
-  void* create_event(bool) override { return nullptr; }
-  void destroy_event(void*) noexcept override {}
-  void record_event(void*, void*) override {}
-  void wait_in_stream(void*, void*) override {}
-  bool event_done(void*, const char*) override { return true; }
-  void wait_event(void*, const char*) override {}
+  void* create_event(bool) override { return deferred_ ? new HostPoint : nullptr; }
+  void destroy_event(void* event) noexcept override { delete point_of(event); }
+  void record_event(void* event, void* stream) override {
+    if (event != nullptr) *point_of(event) = HostQueues::end_of(*queue_of(stream));
+  }
+  void wait_in_stream(void* event, void* stream) override {
+    if (event != nullptr) queues_.push_wait(*queue_of(stream), *point_of(event));
+  }
+  bool event_done(void* event, const char*) override {
+    if (event == nullptr || point_of(event)->done()) return true;
+    queues_.step();  // a GPU goes on while it is asked
+    return false;
+  }
+  void wait_event(void* event, const char*) override {
+    if (event != nullptr) queues_.run_until(*point_of(event));
+  }
   double elapsed(void*, void*) override { return 0; }
 
   void begin_capture(void*) override {}
@@ -155,10 +193,13 @@ protected:
     if (kind == Memory::shareable) return make_segment(bytes);
     auto* const data = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
     if (data != nullptr) std::memset(data, kind == Memory::pinned ? 0 : 0xff, bytes);
+    if (deferred_ && kind == Memory::pinned && data != nullptr) pinned_.emplace(data, bytes);
     return data;
   }
 
   void free(Memory kind, std::byte* data, std::size_t bytes) noexcept override {
+    finish();
+    if (kind == Memory::pinned) pinned_.erase(data);
     if (kind == Memory::shareable) {
       seal_memory(data);
       munmap(data, bytes);
@@ -174,6 +215,49 @@ protected:
   }
 
 private:
+  static HostQueue* queue_of(void* stream) { return static_cast<HostQueue*>(stream); }
+  static HostPoint* point_of(void* event) { return static_cast<HostPoint*>(event); }
+
+  template <class Work>
+  void enqueue(void* stream, Work&& work) {
+    if (stream == nullptr)
+      work();
+    else
+      queues_.push(*queue_of(stream), std::forward<Work>(work));
+  }
+
+  /// Freeing waits for the device, as cudaFree does.
+  void finish() noexcept {
+    try {
+      queues_.run_all();
+    } catch (const std::exception&) {
+      // It is of no use to whoever frees.
+    }
+  }
+
+  bool is_pinned(const void* address) const {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    const auto after = pinned_.upper_bound(byte);
+    if (after == pinned_.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(after);
+    return byte < begin + bytes;
+  }
+
+  void wait_now(const std::uint64_t* address, std::uint64_t value, double time_limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const std::atomic_ref<std::uint64_t> number(*const_cast<std::uint64_t*>(address));
+    for (int looks = 1; number.load(std::memory_order_acquire) < value; ++looks) {
+      core::pause();
+      if (looks % 256 != 0 || queues_.step()) continue;
+      if (std::chrono::duration<double>(Clock::now() - begin).count() > time_limit)
+        throw core::Error("host executor: a stream has waited " + std::to_string(time_limit) +
+                          " s for a number in device memory to become " + std::to_string(value) + "; it is " +
+                          std::to_string(number.load()));
+      std::this_thread::yield();
+    }
+  }
+
   static Properties of_this_host() {
     Properties host;
     host.name = "host executor";
@@ -210,10 +294,13 @@ private:
 
   std::mutex mutex_;
   std::map<const std::byte*, std::string> names_;  // of segments that others may still open
+  bool deferred_;
+  HostQueues queues_;
+  std::map<const std::byte*, std::size_t> pinned_;  // bytes, where work is held back
 };
 
 }  // namespace
 
-std::shared_ptr<Runtime> make_host_runtime() { return std::make_shared<HostRuntime>(); }
+std::shared_ptr<Runtime> make_host_runtime(bool deferred) { return std::make_shared<HostRuntime>(deferred); }
 
 }  // namespace halocline::gpu::detail

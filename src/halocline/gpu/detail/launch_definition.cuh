@@ -128,7 +128,7 @@ void launch(Stream& stream, const char* name, const Extent& extent, const Block&
   detail::require_host_executor(stream, name);
 #endif
   stream.note_kernel(name);
-  if (stream.capturing())
+  if (stream.capturing() || stream.handle() != nullptr)
     stream.enqueue_on_host_executor([=] { run_on_host(functor, extent, block, blocks); });
   else
     run_on_host(functor, extent, block, blocks);

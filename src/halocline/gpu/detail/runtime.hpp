@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -82,6 +83,8 @@ public:
   virtual void write_value(std::uint64_t* address, std::uint64_t value, void* stream) = 0;
   virtual void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void* stream) = 0;
   virtual void launch(const KernelLaunch& launch) = 0;
+  /// The host executor's launch: `work` is the kernel.
+  virtual void run_on_host(std::function<void()> work, void* stream) = 0;
 
   virtual void* create_event(bool timing) = 0;
   virtual void destroy_event(void* event) noexcept = 0;
@@ -110,7 +113,8 @@ private:
   std::atomic<std::int64_t> ours_{0}, most_ours_{0}, pinned_{0};
 };
 
-std::shared_ptr<Runtime> make_host_runtime();
+/// @param deferred  work is held back until the host waits for it
+std::shared_ptr<Runtime> make_host_runtime(bool deferred);
 
 /// The CUDA side (cuda_runtime.cu); compiled by a C++ compiler it says that it is not there.
 bool cuda_is_built() noexcept;

@@ -175,7 +175,7 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
   detail::require_host_executor(stream, name);
 #endif
   stream.note_kernel(name);
-  if (stream.capturing())
+  if (stream.capturing() || stream.handle() != nullptr)
     stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N>(functor, plan); });
   else
     detail_of_sum::run_on_host<N>(functor, plan);
