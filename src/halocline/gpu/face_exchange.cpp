@@ -139,6 +139,15 @@ std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessG
 struct FaceExchange::State {
   enum class Stage { idle, begun, posted };
 
+  ~State() {
+    if (policy == nullptr) return;
+    try {
+      plan.device.synchronize();  // kernels and copies may still use what ends here
+    } catch (const core::Error&) {
+      // Whoever waits for results hears of it.
+    }
+  }
+
   HaloPlan plan;
   FaceExchangeOptions options;
   std::unique_ptr<detail::HaloPolicy> policy;  ///< none where no face is active on any rank
@@ -202,7 +211,7 @@ FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, 
     if (ask.bytes[face] == 0) plan.neighbour[index_of(face)] = -1;
   }
   const bool idle = std::all_of(plan.bytes.begin(), plan.bytes.end(), [](std::size_t bytes) { return bytes == 0; });
-  state_ = std::make_unique<State>(State{.plan = plan, .options = options, .policy = nullptr});
+  state_.reset(new State{.plan = plan, .options = options, .policy = nullptr});
   if (grid.communicator().all(idle)) return;
   try {
     state_->policy = make_policy(plan);

@@ -83,7 +83,13 @@ public:
       card.flags = 2 * places_.bytes;
     });
     const std::vector<std::byte> cards = group.allgather(std::as_bytes(std::span(&card, 1)));
-    comm::on_every_rank(group, [&] { open(cards); });
+    try {
+      comm::on_every_rank(group, [&] { open(cards); });
+    } catch (const core::Error&) {  // on every rank alike: nobody frees what somebody still maps
+      mapped_.clear();
+      group.barrier();
+      throw;
+    }
     local_->inboxes.seal();
     if (plan.device.on_gpu())
       parting_.emplace(plan.grid, parting_bytes(), group.size() == 1 ? "self" : "shared_memory",

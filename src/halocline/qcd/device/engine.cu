@@ -169,8 +169,7 @@ std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> 
   ContextPtr context;
   comm::on_every_rank(group, [&] {
     const auto device = gpu::Device::open(options.device, node_rank);
-    context = std::make_shared<Context>(device, geometry, options.emulated,
-                                        HaloChoice{.policy = options.halo == "auto" ? "" : options.halo});
+    context = std::make_shared<Context>(device, geometry, options.emulated, HaloChoice{.policy = options.halo});
   });
   if (options.inner == "double") return std::make_unique<Engine<double>>(context, read, action, options);
   if (options.inner == "float") return std::make_unique<Engine<float>>(context, read, action, options);
