@@ -7,8 +7,9 @@
 /// all of them. Gamma5 on both sides, which turns the hop into its hermitian conjugate, is a sign of the lower two
 /// spins that is known at launch: exact, a multiply-add in place of an addition, and one kernel for both.
 ///
-/// The hopping coefficient and a real boundary phase are one number, chosen by whether the neighbour is across the edge
-/// of the box, that a compiler fuses with the sums as a multiply-add. Other phases turn the half spinor before the
+/// Fixed-point numbers are multiplied and projected as integers, which floats hold exactly, and their scales, the
+/// hopping coefficient and a real boundary phase are one number, chosen by whether the neighbour is across the edge of
+/// the box, that a compiler fuses with the sums as a multiply-add. Other phases turn the half spinor before the
 /// product, in warps with a site at that edge.
 
 #include <type_traits>
@@ -20,12 +21,46 @@
 
 /// The sums of several columns are registers of a GPU; the host executor has a loop, which compiles faster.
 #if defined(__CUDACC__)
-#define HALOCLINE_UNROLL_COLUMNS HALOCLINE_UNROLLED(4)
+#define HALOCLINE_UNROLL_COLUMNS HALOCLINE_UNROLLED(2)
 #else
 #define HALOCLINE_UNROLL_COLUMNS
 #endif
 
 namespace halocline::qcd::device {
+
+namespace detail {
+
+/// Integer i of a record by a conversion, in the slow unit of a GPU (number() does without it).
+template <int n>
+HALOCLINE_INLINE float converted(const Record<std::int16_t, n>& record, int i) {
+  return static_cast<std::int16_t>(record.at[i / 2] >> 16 * (i % 2) & 0xffffu);
+}
+template <int n>
+HALOCLINE_INLINE float converted(const Record<std::int8_t, n>& record, int i) {
+  return static_cast<std::int8_t>(record.at[i / 4] >> 8 * (i % 4) & 0xffu);
+}
+
+/// Integer i of a record plus bias<S>, as a float: a byte permutation (fixed_point.cuh says why).
+template <class S>
+inline constexpr float bias = 8388608.0f + Storage<S>::largest + 1.0f;
+template <int n>
+HALOCLINE_INLINE float biased(const Record<std::int16_t, n>& record, int i) {
+#if defined(__CUDA_ARCH__)
+  return float_of(__byte_perm(record.at[i / 2] ^ 0x80008000u, 0x4B000000u, i % 2 == 0 ? 0x7610u : 0x7632u));
+#else
+  return number(record, i) + bias<Fixed16>;
+#endif
+}
+template <int n>
+HALOCLINE_INLINE float biased(const Record<std::int8_t, n>& record, int i) {
+#if defined(__CUDA_ARCH__)
+  return float_of(__byte_perm(record.at[i / 4] ^ 0x80808080u, 0x4B000000u, 0x7650u + static_cast<unsigned>(i % 4)));
+#else
+  return number(record, i) + bias<Fixed8>;
+#endif
+}
+
+}  // namespace detail
 
 /// No halo: for kernels of sites whose neighbours are all in the box.
 struct NoHalo {};
@@ -39,16 +74,39 @@ struct HopInput {
   LinkReader<S, reals> links;  ///< of the target parity
   SpinorReader<S> in;          ///< of the other parity
   Real lower;                  ///< sign of the lower spins: -1 for the hermitian conjugate
-  Real inside[4];              ///< factor of a neighbour in the box, by axis
+  Real inside[4];              ///< factor of a neighbour in the box, by axis; of integer links over the largest
   Real across[8];              ///< factor across the edge of the box, by direction, where it is real; else 1
   core::Complex<Real> phase[8];
   unsigned turned;  ///< bit d: across the edge the factor is phase[d], not real
   [[no_unique_address]] std::conditional_t<with_halo, HaloReader<S>, NoHalo> halo;
 };
 
+/// Fixed-point links of 18 and 12 reals take part in the product as the integers they are.
+template <class S, int reals>
+inline constexpr bool integer_links = Storage<S>::scaled && reals != 8;
+
+/// The link, or its integers: then its rows are `largest` times as long, and a third row that is made of two others the
+/// square of that. A GPU converts integers in a slow unit that has nothing else to do here.
+template <class S, int reals>
+HALOCLINE_INLINE Su3<RealOf<S>> stored_link(const LinkReader<S, reals>& links, int site, int d) {
+  if constexpr (integer_links<S, reals>) {
+    detail::Record<typename Storage<S>::Word, reals> record;
+    detail::load_record<true>(record, links.data + std::int64_t{links.stride} * (reals * d), links.stride, site);
+    Su3<float> u;
+    HALOCLINE_UNROLLED(9)
+    for (int i = 0; i < reals / 2; ++i)
+      u.e[i / 3][i % 3] = {detail::converted(record, 2 * i), detail::converted(record, 2 * i + 1)};
+    if constexpr (reals == 12) reconstruct_third_row(u);
+    return u;
+  } else {
+    return links.load(site, d);
+  }
+}
+
 /// One direction of one column, for wilson::add_direction.
-template <class Real>
+template <class S, int reals>
 struct DirectionAccessor {
+  using Real = RealOf<S>;
   const Su3<Real>& u;
   const HalfSpinor<Real>& h;
   Real factor;
@@ -62,24 +120,69 @@ struct DirectionAccessor {
     return u.e[row][column];
   }
   template <int d>
+  HALOCLINE_INLINE void complete(core::Complex<Real> (&chi)[2]) const {
+    if constexpr (integer_links<S, reals> && reals == 12) {
+      chi[0] = (1 / Storage<S>::largest) * chi[0];
+      chi[1] = (1 / Storage<S>::largest) * chi[1];
+    }
+  }
+  template <int d>
   HALOCLINE_INLINE void weigh(core::Complex<Real> (&chi)[2]) const {
     chi[0] = factor * chi[0];
     chi[1] = factor * chi[1];
   }
 };
 
+/// A half spinor is scale x at: of fixed point the integers, exactly.
+template <class Real>
+struct ScaledHalf {
+  HalfSpinor<Real> at;
+  Real scale;
+};
+
+/// The projection of a fixed-point spinor in integers. They come with a bias (detail::biased), which a difference of
+/// two is free of, and of which a sum has two: whether it is one or the other is known at compile time but for `lower`.
+template <int axis, int sign, class S>
+HALOCLINE_INLINE HalfSpinor<float> project_integers(const detail::Record<typename Storage<S>::Word, 24>& record,
+                                                    float lower) {
+  constexpr int turn = sign > 0 ? 0 : 2;
+  constexpr int first = (gamma[axis].power[0] + turn) % 4;
+  constexpr int second = (gamma[axis].power[1] + turn) % 4;
+  const float plus = detail::bias<S> + lower * detail::bias<S>;
+  const float minus = detail::bias<S> - lower * detail::bias<S>;
+  return wilson::project<axis, sign, float>([&](int colour, int spin) {
+    const int i = 8 * colour + 2 * spin;
+    const core::Complex<float> z{detail::biased(record, i), detail::biased(record, i + 1)};
+    if (spin >= 2) return lower * z;
+    const int power = spin == 0 ? first : second;
+    return core::Complex<float>{z.re - (power == 0 || power == 3 ? plus : minus),
+                                z.im - (power == 0 || power == 1 ? plus : minus)};
+  });
+}
+
 /// The neighbour in direction d projected: of the box, or what a message brought.
 template <int d, class S, int reals, bool with_halo>
-HALOCLINE_KERNEL_PART HalfSpinor<RealOf<S>> half_spinor(const HopInput<S, reals, with_halo>& input,
+HALOCLINE_KERNEL_PART ScaledHalf<RealOf<S>> half_spinor(const HopInput<S, reals, with_halo>& input,
                                                         const HopPlace& place, int from, bool edge, int column) {
+  using Real = RealOf<S>;
   constexpr int axis = d % 4;
   constexpr int sign = d < 4 ? -1 : 1;
   if constexpr (with_halo)
     if (edge && input.lattice.box.is_split(axis))
-      return input.halo.load(d, input.lattice.box.slot(place.c, axis), column);
-  const Spinor<RealOf<S>> psi = input.in.load(from, column);
-  return wilson::project<axis, sign, RealOf<S>>(
-      [&](int colour, int spin) { return spin < 2 ? psi.at[colour][spin] : input.lower * psi.at[colour][spin]; });
+      return {input.halo.load(d, input.lattice.box.slot(place.c, axis), column), Real(1)};
+  if constexpr (Storage<S>::scaled) {
+    const SpinorReader<S>& in = input.in;
+    detail::Record<typename Storage<S>::Word, 24> record;
+    detail::load_record<true>(record, in.data + std::int64_t{in.stride} * (24 * column), in.stride, from);
+    const float scale = detail::load_scale<true>(in.scale + std::int64_t{in.stride} * column + from);
+    return {project_integers<axis, sign, S>(record, input.lower), scale * (1 / Storage<S>::largest)};
+  } else {
+    const Spinor<Real> psi = input.in.load(from, column);
+    return {wilson::project<axis, sign, Real>([&](int colour, int spin) {
+              return spin < 2 ? psi.at[colour][spin] : input.lower * psi.at[colour][spin];
+            }),
+            Real(1)};
+  }
 }
 
 /// Adds direction d to the sums of `columns` columns from `first` on. Columns beyond the last take the last.
@@ -91,19 +194,20 @@ HALOCLINE_KERNEL_PART void add_neighbour(Spinor<RealOf<S>> (&sum)[columns], cons
   constexpr int sign = d < 4 ? -1 : 1;
   const bool edge = input.lattice.template at_edge<d>(place);
   const int from = input.lattice.template neighbour<d>(place, edge);
-  const Su3<Real> u = input.links.load(place.site, d);
+  const Su3<Real> u = stored_link(input.links, place.site, d);
+  const Real factor = edge ? input.across[d] : input.inside[axis];
   HALOCLINE_UNROLL_COLUMNS
   for (int k = 0; k < columns; ++k) {
     const int column = columns == 1 || first + k < input.in.columns ? first + k : input.in.columns - 1;
-    HalfSpinor<Real> h = half_spinor<d>(input, place, from, edge, column);
+    ScaledHalf<Real> h = half_spinor<d>(input, place, from, edge, column);
     if ((input.turned >> d & 1u) != 0 && edge) {
       HALOCLINE_UNROLLED(3)
       for (int colour = 0; colour < 3; ++colour) {
-        h.at[colour][0] = input.phase[d] * h.at[colour][0];
-        h.at[colour][1] = input.phase[d] * h.at[colour][1];
+        h.at.at[colour][0] = input.phase[d] * h.at.at[colour][0];
+        h.at.at[colour][1] = input.phase[d] * h.at.at[colour][1];
       }
     }
-    const DirectionAccessor<Real> accessor{u, h, edge ? input.across[d] : input.inside[axis]};
+    const DirectionAccessor<S, reals> accessor{u, h.at, Storage<S>::scaled ? factor * h.scale : factor};
     wilson::add_direction<d, sign>(sum[k], accessor);
   }
 }

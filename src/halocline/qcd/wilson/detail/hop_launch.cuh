@@ -30,7 +30,7 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
 /// Bytes of a site of all columns as if no neighbour were found in a cache.
 double hop_bytes(const char* storage, int reals, int columns, const HopVariant& variant);
 
-/// Ways to launch a hop, the likeliest first. @param most_a_thread  columns: 1, 2 or 4; @param most_threads  of a block
+/// Ways to launch a hop, the likeliest first. @param most_a_thread  columns: 1 or 2; @param most_threads  of a block
 std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads);
 
 /// @throws InvalidArgument  always

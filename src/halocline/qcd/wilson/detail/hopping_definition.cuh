@@ -18,9 +18,11 @@
 namespace halocline::qcd::device {
 namespace detail_of_hopping {
 
-/// Columns that a thread may take: its sums are 24 numbers each, and of doubles one column fills the registers.
-template <class S>
-inline constexpr int most_columns = std::is_same_v<S, double> ? 1 : 4;
+/// Columns that a thread may take. Sums of four columns do not fit the registers, nor those of two in double; links of
+/// 8 reals are for few columns, as with more the links are no longer what memory is busy with; and quarter precision is
+/// for preconditioners.
+template <class S, int reals>
+inline constexpr int most_columns = std::is_same_v<S, double> || std::is_same_v<S, Fixed8> || reals == 8 ? 1 : 2;
 
 inline bool holds(lattice::Subset subset, int parity) {
   return subset == lattice::Subset::full || static_cast<int>(subset) == parity;
@@ -86,6 +88,10 @@ struct Hopping<S>::Work {
     return output;
   }
 
+  static constexpr Real largest_integer() {
+    if constexpr (Storage<S>::scaled) return Storage<S>::largest;
+    return 1;
+  }
   template <int reals, bool with_halo>
   static HopInput<S, reals, with_halo> input(const DeviceLinks<S>& links, const HopCall<S>& call) {
     HopInput<S, reals, with_halo> input{};
@@ -95,10 +101,11 @@ struct Hopping<S>::Work {
     input.in = call.in.reader(1 - call.parity);
     input.lower = call.dagger ? Real(-1) : Real(1);
     const LinkFactors<Real>& factors = links.factors();
-    for (int mu = 0; mu < 4; ++mu) input.inside[mu] = factors.coefficient[mu];
+    const Real unit = integer_links<S, reals> ? 1 / largest_integer() : Real(1);
+    for (int mu = 0; mu < 4; ++mu) input.inside[mu] = unit * factors.coefficient[mu];
     for (int d = 0; d < 8; ++d) {
       const bool real = factors.edge[d].im == 0;
-      input.across[d] = real ? factors.edge[d].re : Real(1);
+      input.across[d] = unit * (real ? factors.edge[d].re : Real(1));
       input.phase[d] = factors.edge[d];
       if (!real) input.turned |= 1u << d;
     }
@@ -138,8 +145,6 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   if (list != nullptr && list->count == 0) return;
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     const HopOutput<S> output = Work::output(call, out);
-    if constexpr (most >= 4)
-      if (p.columns_per_thread == 4) return launch<reals, with_halo, with_blocks, 4>(context, input, output, list, p);
     if constexpr (most >= 2)
       if (p.columns_per_thread == 2) return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p);
     launch<reals, with_halo, with_blocks, 1>(context, input, output, list, p);
@@ -173,7 +178,7 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
 template <class S>
 template <int reals>
 void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
-  constexpr int most = detail_of_hopping::most_columns<S>;
+  constexpr int most = detail_of_hopping::most_columns<S, reals>;
   Context& context = *hopping.context();
   const DeviceLinks<S>& links = *hopping.links_;
   const auto inner = input<reals, false>(links, call);

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hop on a device against plain loops, in every storage and size of links; with all that is added to it in the same
+// kernel; of any number of columns; on split boxes; launched in all ways that the tuner may choose.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "gpu/devices.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/wilson/detail/hop_lattice.cuh"
+#include "qcd/device/hop_reference.hpp"
+
+namespace halocline::qcd::device {
+namespace {
+
+using test::HopProblem;
+using test::HopSetup;
+using test::Numbers;
+
+/// All numbers of one parity of `from`, the rest of `to`.
+void take_parity(const HopProblem& problem, Numbers& to, const Numbers& from, int parity) {
+  for (std::int64_t site = 0; site < problem.volume(); ++site)
+    if (problem.parity(site) == parity)
+      for (int k = 0; k < 12; ++k)
+        to[static_cast<std::size_t>(12 * site + k)] = from[static_cast<std::size_t>(12 * site + k)];
+}
+
+template <class S>
+void check_plain(const gpu::Device& device, const HopProblem& problem, int reals) {
+  const HopSetup<S> on(device, problem, reals);
+  Hopping<S> hopping(on.links, 1);
+  const auto in = on.field(problem, 1, 11);
+  const Numbers psi = on.read(in);  // what the storage kept
+  auto out = on.field(problem, 1, 30);
+  for (const bool dagger : {false, true}) {
+    for (int parity = 0; parity < 2; ++parity) hopping.apply(out, in, parity, dagger);
+    CAPTURE(Storage<S>::name);
+    CAPTURE(reals);
+    CAPTURE(dagger);
+    CHECK(test::difference(on.read(out), problem.hop(psi, dagger)) <= test::hop_tolerance<S>());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("device hop: every storage and size of links agrees with plain loops") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const test::ReferenceParameters antiperiodic;
+    for (const auto& [extents, parameters] :
+         {std::pair{lattice::Coordinates<4>{4, 4, 4, 4}, antiperiodic},
+          std::pair{lattice::Coordinates<4>{8, 2, 6, 4}, test::rough_parameters()}}) {
+      const HopProblem problem(extents, parameters);
+      for (const int reals : {18, 12, 8}) {
+        check_plain<double>(device, problem, reals);
+        check_plain<float>(device, problem, reals);
+        check_plain<Fixed16>(device, problem, reals);
+        check_plain<Fixed8>(device, problem, reals);
+      }
+    }
+  }
+}
+
+TEST_CASE("device hop: the hermitian conjugate is the adjoint") {
+  const HopProblem problem({2, 4, 6, 4}, test::rough_parameters());
+  for (const gpu::Device& device : testing::test_devices()) {
+    const HopSetup<double> on(device, problem, 12);
+    Hopping<double> hopping(on.links, 1);
+    const auto a = on.field(problem, 1, 1), b = on.field(problem, 1, 2);
+    auto hop_b = on.field(problem, 1, 3), hop_a = on.field(problem, 1, 3);
+    for (int parity = 0; parity < 2; ++parity) {
+      hopping.apply(hop_b, b, parity, false);
+      hopping.apply(hop_a, a, parity, true);
+    }
+    const auto left = test::inner_product(on.read(a), on.read(hop_b));
+    const auto right = test::inner_product(on.read(hop_a), on.read(b));
+    CHECK(std::abs(left - right) <= 1e-13 * std::abs(left));
+  }
+}
+
+namespace {
+
+/// out = hop_scale [B] hop(in) + add_scale [A] add, in all combinations, on one parity; and the sums.
+template <class S>
+void check_terms(const gpu::Device& device, int reals, int columns, unsigned emulated, int parity) {
+  const HopProblem problem({4, 4, 2, 6}, test::rough_parameters());
+  const HopSetup<S> on(device, problem, reals, emulated);
+  const Box& box = on.context->box;
+  Hopping<S> hopping(on.links, columns);
+  const auto in = on.field(problem, columns, 100), with = on.field(problem, columns, 200);
+  const std::vector<double> b = problem.blocks(5), a = problem.blocks(6);
+  const DeviceClover<S> b72(on.context, b, 72), b56(on.context, b, 56), a72(on.context, a, 72), a56(on.context, a, 56);
+  gpu::SumBuffer sums(device, 4, box.sites, columns);
+  for (int combination = 0; combination < 36; ++combination) {
+    const int hop_blocks = combination % 3, add_blocks = combination / 3 % 3, adding = combination / 9 % 2;
+    const bool summing = combination / 18 != 0, dagger = (combination + combination / 3) % 2 != 0;
+    if (add_blocks != 0 && adding == 0) continue;
+    auto out = on.field(problem, columns, 300);
+    HopTerms<S> terms;
+    terms.hop_scale = -0.5;
+    terms.add_scale = 1.75;
+    if (hop_blocks != 0) terms.hop_blocks = hop_blocks == 1 ? &b72 : &b56;
+    if (add_blocks != 0) terms.add_blocks = add_blocks == 1 ? &a72 : &a56;
+    if (adding != 0) terms.add = &out;  // its own output
+    if (summing) {
+      terms.sums = &sums;
+      terms.first_sum = 1;
+      if (hop_blocks != 1) terms.with = &with;
+    }
+    std::vector<Numbers> before;
+    for (int column = 0; column < columns; ++column) before.push_back(on.read(out, column));
+    hopping.apply(out, in, parity, dagger, terms);
+    if (summing) sums.fetch(on.context->stream, 4);
+    const auto arrived = summing ? sums.wait() : std::span<const double>{};
+    for (int column = 0; column < columns; ++column) {
+      Numbers whole = problem.hop(on.read(in, column), dagger);
+      if (hop_blocks != 0) whole = problem.multiply(box, b, whole);
+      const Numbers added = add_blocks != 0 ? problem.multiply(box, a, before[static_cast<std::size_t>(column)])
+                                            : before[static_cast<std::size_t>(column)];
+      for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = -0.5 * whole[i] + (adding ? 1.75 : 0.0) * added[i];
+      Numbers expected = before[static_cast<std::size_t>(column)];
+      take_parity(problem, expected, whole, parity);
+      const Numbers result = on.read(out, column);
+      CAPTURE(Storage<S>::name);
+      CAPTURE(combination);
+      CAPTURE(column);
+      CHECK(test::difference(result, expected) <= 2 * test::hop_tolerance<S>());
+      if (!summing) continue;
+      Numbers w(result.size()), r(result.size());
+      take_parity(problem, w, on.read(with, column), parity);
+      take_parity(problem, r, result, parity);
+      const auto product = test::inner_product(w, r);
+      const double norm = test::norm(r), size = test::norm(w) * norm;
+      const auto sum = [&](int s) { return arrived[static_cast<std::size_t>(s * columns + column)]; };
+      const double allowed = Storage<S>::scaled ? test::hop_tolerance<S>() : 10 * test::hop_tolerance<S>();
+      CHECK(std::abs(sum(1) - (terms.with ? product.real() : 0.0)) <= allowed * size);
+      CHECK(std::abs(sum(2) - (terms.with ? product.imag() : 0.0)) <= allowed * size);
+      CHECK(std::abs(sum(3) - norm * norm) <= allowed * norm * norm);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("device hop: what is added, multiplied and summed in the same kernel") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    check_terms<double>(device, 18, 1, 0, 0);
+    check_terms<float>(device, 12, 2, 0, 1);
+    check_terms<Fixed16>(device, 8, 1, 0, 0);
+    check_terms<double>(device, 12, 1, 10, 1);
+    check_terms<Fixed16>(device, 12, 1, 4, 1);
+  }
+}
+
+TEST_CASE("device hop: a column does not depend on how many there are") {
+  const HopProblem problem({4, 2, 4, 4}, test::rough_parameters());
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const auto check = [&]<class S>(S, int reals) {
+      const HopSetup<S> on(device, problem, reals);
+      Hopping<S> one(on.links, 1);
+      std::vector<Numbers> expected;
+      for (int column = 0; column < 32; ++column) {
+        const auto in = on.field(problem, 1, 40 + static_cast<unsigned>(column));
+        auto out = on.field(problem, 1, 30);
+        one.apply(out, in, 1, true);
+        expected.push_back(on.read(out));
+      }
+      for (const int columns : {2, 3, 5, 12, 32}) {
+        Hopping<S> hopping(one, columns);
+        const auto in = on.field(problem, columns, 40);
+        auto out = on.field(problem, columns, 30);
+        for (int column = 0; column < columns; ++column) from_canonical(out, column, problem.spinor(30));
+        hopping.apply(out, in, 1, true);
+        for (int column = 0; column < columns; ++column) {
+          CAPTURE(columns);
+          CAPTURE(column);
+          CHECK(on.read(out, column) == expected[static_cast<std::size_t>(column)]);
+        }
+      }
+    };
+    check(double{}, 18);
+    check(float{}, 12);
+    check(Fixed16{}, 18);
+    check(Fixed8{}, 8);
+  }
+}
+
+TEST_CASE("device hop: splitting any axes changes no bit") {
+  const HopProblem problem({4, 2, 4, 6}, test::rough_parameters());
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    Numbers whole;
+    for (unsigned emulated = 0; emulated < 16; ++emulated) {
+      const HopSetup<float> on(device, problem, 12, emulated);
+      Hopping<float> hopping(on.links, 2);
+      const auto in = on.field(problem, 2, 8);
+      auto out = on.field(problem, 2, 9);
+      for (int parity = 0; parity < 2; ++parity) hopping.apply(out, in, parity, parity == 1);
+      Numbers result = on.read(out, 0);
+      const Numbers second = on.read(out, 1);
+      result.insert(result.end(), second.begin(), second.end());
+      if (emulated == 0) whole = result;
+      CAPTURE(emulated);
+      CHECK(result == whole);
+    }
+  }
+}
+
+TEST_CASE("device hop: no way of launching changes a bit, nor does its measurement") {
+  const HopProblem problem({4, 2, 4, 6}, test::rough_parameters());
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const HopSetup<float> first(device, problem, 18);
+    Hopping<float> plain(first.links, 5);
+    const auto in = first.field(problem, 5, 8);
+    HopTerms<float> terms;
+    auto expected = first.field(problem, 5, 9);
+    terms.add = &expected;
+    plain.apply(expected, in, 0, false, terms);
+    int candidates = 1;
+    for (int chosen = 0; chosen < candidates; ++chosen) {
+      const HopSetup<float> on(device, problem, 18);
+      int measured = 0;
+      on.context->tuner = gpu::Tuner(device, std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::read_only),
+                                     [&](gpu::Stream&, const std::function<void()>& run) {
+                                       run();
+                                       return measured++ == chosen ? 1.0 : 2.0;
+                                     });
+      Hopping<float> hopping(on.links, 5);
+      const auto same = on.field(problem, 5, 8);
+      auto out = on.field(problem, 5, 9);
+      terms.add = &out;
+      hopping.apply(out, same, 0, false, terms);
+      candidates = measured;
+      CAPTURE(chosen);
+      for (int column = 0; column < 5; ++column) CHECK(on.read(out, column) == first.read(expected, column));
+    }
+    CHECK(candidates > 5);
+  }
+}
+
+TEST_CASE("device hop: wrong fields are refused") {
+  const HopProblem problem({4, 4, 4, 4}, {});
+  const HopSetup<float> on(gpu::Device::host_executor(), problem, 18);
+  CHECK_THROWS_AS(Hopping<float>(on.links, 0), core::InvalidArgument);
+  CHECK_THROWS_AS(Hopping<float>(on.links, 33), core::InvalidArgument);
+  Hopping<float> hopping(on.links, 2);
+  DeviceSpinor<float> even(on.context, lattice::Subset::even, 2), odd(on.context, lattice::Subset::odd, 2),
+      thin(on.context, lattice::Subset::odd, 1), full(on.context, lattice::Subset::full, 2);
+  CHECK_THROWS_AS(hopping.apply(even, odd, 1, false), core::InvalidArgument);
+  CHECK_THROWS_AS(hopping.apply(even, thin, 0, false), core::InvalidArgument);
+  CHECK_THROWS_AS(hopping.apply(full, full, 0, false), core::InvalidArgument);
+  HopTerms<float> terms;
+  terms.add = &odd;
+  CHECK_THROWS_AS(hopping.apply(even, full, 0, false, terms), core::InvalidArgument);
+}
+
+TEST_CASE("device hop: places of sites and neighbours are those of the box") {
+  for (const lattice::Coordinates<4>& extents :
+       {lattice::Coordinates<4>{2, 1, 3, 2}, lattice::Coordinates<4>{6, 5, 1, 4},
+        lattice::Coordinates<4>{4, 3, 7, 5}}) {
+    Box box{};
+    box.sites = 1;
+    for (int axis = 0; axis < 4; ++axis) {
+      box.extent[axis] = static_cast<int>(extents[axis]);
+      box.sites *= box.extent[axis];
+    }
+    box.sites /= 2;
+    for (box.origin_parity = 0; box.origin_parity < 2; ++box.origin_parity) {
+      const HopLattice lattice = HopLattice::of(box);
+      for (int parity = 0; parity < 2; ++parity)
+        for (int site = 0; site < box.sites; ++site) {
+          const HopPlace place = lattice.place(parity, site);
+          const Coordinates c = box.coordinates(parity, site);
+          for (int axis = 0; axis < 4; ++axis) REQUIRE(place.c.x[axis] == c.x[axis]);
+          const auto same = [&]<int d>() {
+            REQUIRE(lattice.at_edge<d>(place) == box.at_edge(c, d));
+            REQUIRE(lattice.neighbour<d>(place, box.at_edge(c, d)) == box.neighbour(c, d));
+          };
+          same.operator()<0>(), same.operator()<1>(), same.operator()<2>(), same.operator()<3>();
+          same.operator()<4>(), same.operator()<5>(), same.operator()<6>(), same.operator()<7>();
+        }
+    }
+  }
+  for (const int divisor : {1, 2, 3, 7, 16, 641, 65535, 65537, 1 << 30, 2147483647}) {
+    const Divisor by = Divisor::of(divisor);
+    for (const std::int64_t around : {std::int64_t{0}, std::int64_t{divisor}, std::int64_t{2} * divisor,
+                                      std::int64_t{2147483647} / divisor * divisor, std::int64_t{2147483647}})
+      for (std::int64_t n = around - 1; n <= around + 1; ++n)
+        if (n >= 0 && n <= 2147483647) CHECK(by.quotient(static_cast<int>(n)) == static_cast<int>(n) / divisor);
+  }
+}
+
+}  // namespace halocline::qcd::device
