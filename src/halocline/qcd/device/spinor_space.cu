@@ -66,7 +66,7 @@ public:
     return true;
   }
   bool add(const Operand<S>& left, const Operand<S>& right) {
-    if (list_.dots == most_dots) return false;
+    if (list_.dots == dots_of_launch<S>) return false;
     list_.dot[list_.dots++] = {left, right};
     return true;
   }
@@ -103,12 +103,16 @@ template <class S>
 void run_list(gpu::Stream& stream, std::int64_t elements, const AlgebraList<S>& list, gpu::SumBuffer* sums) {
   if (list.dots == 0)
     gpu::launch(stream, "spinor algebra", {elements, list.shape.columns, 1}, {256, 1, 1}, Algebra<S, 0>{list});
-  else if (list.dots == 1)
-    run_with_sums<S, 1>(stream, elements, list, *sums);
-  else if (list.dots == 2)
+  else if (Storage<S>::scaled)
     run_with_sums<S, 2>(stream, elements, list, *sums);
-  else
-    run_with_sums<S, 4>(stream, elements, list, *sums);
+  else if constexpr (!Storage<S>::scaled) {
+    if (list.dots == 1)
+      run_with_sums<S, 1>(stream, elements, list, *sums);
+    else if (list.dots == 2)
+      run_with_sums<S, 2>(stream, elements, list, *sums);
+    else
+      run_with_sums<S, 4>(stream, elements, list, *sums);
+  }
 }
 
 template <class S>

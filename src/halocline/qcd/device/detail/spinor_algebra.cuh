@@ -10,7 +10,8 @@
 /// caches a few instructions later. The branches on the list are the same in all threads.
 ///
 /// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. At most
-/// 4 updates, 8 summands, 4 dot products and `most_coefficients` numbers go into one; SpinorSpace cuts longer lists.
+/// 4 updates, 8 summands, 4 dot products (2 in fixed point) and `most_coefficients` numbers go into one; SpinorSpace
+/// cuts longer lists.
 ///
 /// Bytes an element and column: 16 (fixed point: a spinor and its scale) for each vector read or written.
 
@@ -20,6 +21,9 @@
 namespace halocline::qcd::device::detail {
 
 inline constexpr int most_updates = 4, most_terms = 8, most_dots = 4;
+/// Dot products of one launch. Two whole spinors and their sums are what registers hold.
+template <class S>
+inline constexpr int dots_of_launch = Storage<S>::scaled ? 2 : most_dots;
 /// [entry][column]; 32 columns of the five entries that the longest update of a solver has.
 inline constexpr int most_coefficients = 160;
 
@@ -147,6 +151,8 @@ using Place = std::conditional_t<Storage<S>::scaled, SitePlace<S>, ChunkPlace<S>
 template <class S, int dots>
 struct Algebra {
   static constexpr int max_threads = 256;
+  /// Of a multiprocessor: at most 80 registers a thread in fixed point, 64 in floating point.
+  static constexpr int min_blocks = Storage<S>::scaled ? 3 : 4;
   using Real = RealOf<S>;
   using Value = typename Place<S>::Value;
 
