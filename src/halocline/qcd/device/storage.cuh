@@ -50,8 +50,8 @@ struct Storage<Fixed8> {
   static constexpr bool scaled = true;
   static constexpr float largest = 127.0f;
 };
-/// Sites of a row in memory: a multiple of 64, so that rows of whole bytes begin at multiples of 128 bytes if they are
-/// even, and of 64 if not.
+/// Places of a row in memory for this many sites: a multiple of 64, so that every row of a field begins at a multiple
+/// of 128 bytes.
 constexpr int padded(int sites) { return (sites + 63) / 64 * 64; }
 /// The number type that a kernel computes in.
 template <class S>
