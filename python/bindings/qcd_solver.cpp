@@ -206,6 +206,8 @@ void bind_qcd_solver(nb::module_& m) {
           "source"_a, "progress"_a.none())
       .def_prop_ro("device",
                    [](const Quark& q) { return q.solver.backend() ? q.solver.backend()->device() : std::string(); })
+      .def_prop_ro("storage",
+                   [](const Quark& q) { return q.solver.backend() ? q.solver.backend()->storage() : std::string(); })
       .def_prop_ro("memory", &memory_of)
       .def("solve_on_device", &solve_on_device, "sources"_a, "progress"_a.none())
       .def("choose", &choose, "sources"_a, "progress"_a.none())

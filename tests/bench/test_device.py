@@ -95,6 +95,11 @@ def test_a_hop_in_a_graph_is_the_same_work():
     assert result["case"]["graph"] is True and result["flops"] == 1320 * SITES
 
 
+@pytest.mark.parametrize("words", [{"emulate": [1, 1, 1, 2]}, {"form": "fused", "stage": "separate"}])
+def test_work_that_waits_for_the_host_cannot_be_in_a_graph(words):
+    assert "graph" in device.dslash(LOCAL, graph=True, **words, **SHORT)["skipped"]
+
+
 def test_halos_need_an_axis_that_is_split():
     assert "split" in device.dslash(LOCAL, stage="halo", **SHORT)["skipped"]
 

@@ -96,14 +96,34 @@ def test_every_mix_of_precisions_gives_the_solution_asked_for(u, b, words):
     assert np.linalg.norm(b - on_cpu(x)) <= 1.01e-10 * np.linalg.norm(b)
 
 
+def test_two_processes_with_a_halo_between_their_devices_give_the_correlators_of_one(
+    halocline, lime, tmp_path, monkeypatch
+):
+    more = f'device = "{HOST}"\nhalo_policy = "remote-write"'
+    (tmp_path / "run.toml").write_text(RUN.format(lime=lime, solver="", parallel=more, output="two.h5"))
+    done = halocline("qcd", "spectrum", "run.toml", "--json", "two.json", ranks=2)
+    assert done.returncode == 0, done.stderr
+    (two,) = json.loads((tmp_path / "two.json").read_text())["configurations"]
+    assert two["device"] == HOST and two["ranks"] == 2 and np.max(two["residuals"]) <= 1e-12
+    monkeypatch.chdir(tmp_path)
+    text = RUN.format(lime=lime, solver='kind = "bicgstab"', parallel="", output="one.h5")
+    _, (one,) = hc.qcd.spectrum(parse_run_file(text, "run.toml"))
+    assert one.attributes["device"] == "cpu"
+    for channel in ("pion", "rho"):
+        assert two["mesons"][channel] == pytest.approx(one.mesons[channel][0, 0].real, rel=1e-9)
+
+
 class Hears(Reporter):
-    """Keeps the lines."""
+    """Keeps lines and warnings."""
 
     def __init__(self):
-        self.lines = []
+        self.lines, self.warnings = [], []
 
     def line(self, text):
         self.lines.append(text)
+
+    def warning(self, text):
+        self.warnings.append(text)
 
 
 def test_correlators_on_a_device_are_those_of_the_cpu(lime, tmp_path, monkeypatch):
@@ -119,7 +139,10 @@ def test_correlators_on_a_device_are_those_of_the_cpu(lime, tmp_path, monkeypatc
         assert np.all(np.abs(found[HOST].mesons[channel] - on_cpu) <= 1e-9 * scale), channel
     assert found[HOST].nucleon == pytest.approx(found["cpu"].nucleon, rel=1e-9)
     said = [line for line in hears.lines if line.startswith("device host executor: ")]
-    assert len(said) == 1 and re.fullmatch(r"device host executor: predicted [\d.e-]+ GB of [\d.]+ GB free", said[0])
+    assert len(said) == 1 and re.fullmatch(
+        r"device host executor: predicted [\d.e-]+ GB of [\d.]+ GB free; half, 12 reals a link", said[0]
+    )
+    assert hears.warnings == []
 
 
 def test_a_run_file_says_what_a_device_does(u):

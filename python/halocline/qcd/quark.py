@@ -94,7 +94,7 @@ class WilsonClover:
             self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
             s.as_binding_values()
             | {"choice": self._choice if s.kind == "auto" else ""}
-            | {"device": p.device, "device_halo": p.halo_policy or ""},
+            | {"device": p.device, "device_halo": p.halo_policy or "auto"},
         )  # fmt: skip
         self._solver = solver
 
@@ -120,6 +120,11 @@ class WilsonClover:
     def device(self) -> str:
         """What solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
         return self._quark.device or "cpu"
+
+    @property
+    def storage(self) -> str:
+        """Of the iteration on a device: "half, 12 reals a link"; empty on the CPU."""
+        return self._quark.storage
 
     @property
     def memory(self) -> dict[str, int] | None:

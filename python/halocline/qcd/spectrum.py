@@ -115,7 +115,7 @@ class Job:
         say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
         schur = "even-odd" if solver.even_odd else "full operator"
         say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
-        if solver.kind in ("auto", "schwarz"):
+        if solver.kind in ("auto", "schwarz") and self.run.parallel.device == "cpu":
             k = solver.schwarz or Schwarz()
             say(
                 f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}"
@@ -261,7 +261,7 @@ class Job:
         D = WilsonClover.from_sections(u, self.run.action, self.run.solver, choice, self.run.parallel)
         if self.run.parallel.device != "cpu" and not self._device_is_said:
             self._device_is_said = True
-            self.reporter.line(f"device {D.device}: {memory_text(D.memory)}")
+            self.reporter.line(f"device {D.device}: {memory_text(D.memory)}; {D.storage}")
         return D
 
     def _keep_choice(self, trial: dict[str, Any]) -> None:
@@ -298,6 +298,8 @@ class Job:
             except Interrupted:
                 raise self._stopped() from None
         for note in dict.fromkeys(note for report in s.reports for note in report["notes"]):
+            if note.startswith("uses "):  # what the device holds, said when the job began
+                continue
             # A choice is news, a method that failed is a warning.
             (self.reporter.line if note.startswith("auto: ") else self.reporter.warning)(note)
         return s
