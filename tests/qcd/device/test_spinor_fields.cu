@@ -304,6 +304,8 @@ TEST_CASE("device spinors: what does not fit is refused") {
     CHECK_THROWS_WITH_AS(convert(field, even), doctest::Contains("same sites"), core::InvalidArgument);
     CHECK_THROWS_WITH_AS(convert(field, one), doctest::Contains("2 and 1 columns"), core::InvalidArgument);
     CHECK_THROWS_WITH_AS(convert(field, other), doctest::Contains("4x4x4x8"), core::InvalidArgument);
+    DeviceSpinor<float> elsewhere(context(device, {4, 4, 4, 4}), Subset::full, 2);
+    CHECK_THROWS_WITH_AS(convert(field, elsewhere), doctest::Contains("two contexts"), core::InvalidArgument);
   }
 }
 

@@ -39,6 +39,7 @@ void multiply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceClove
   const Box& box = out.context()->box;
   detail::require_alike(box, out.columns(), out.subset(), in.context()->box, in.columns(), in.subset(), parity);
   detail::require_box(blocks.context()->box, box, "clover blocks");
+  detail::require_one_context(out.context() == in.context() && out.context() == blocks.context());
   if (blocks.reals() == 72)
     run<S, 72>(out, in, blocks, parity);
   else

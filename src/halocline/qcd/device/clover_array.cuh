@@ -27,7 +27,7 @@ struct CloverReader {
   const float* scale = nullptr;  ///< fixed point only: mean diagonal, largest
   int stride = 0;
 
-  /// A(site) psi, 504 flops; 520 from 56 reals
+  /// A(site) psi, 504 flops; 516 from 56 reals, and a multiply-add a real in fixed point
   HALOCLINE_INLINE Spinor<Real> multiply(int site, const Spinor<Real>& psi) const;
 };
 
@@ -63,7 +63,7 @@ private:
 };
 
 /// out = A in on one parity, all columns; out may be in. Enqueued.
-/// @throws InvalidArgument  fields of other columns or boxes, or that do not hold the parity
+/// @throws InvalidArgument  fields of other columns or contexts, or that do not hold the parity
 template <class S>
 void multiply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceClover<S>& blocks, int parity);
 

@@ -23,7 +23,8 @@ struct HaloChoice {
   double time_limit = 300.0;  ///< [s]
 };
 
-/// Work is enqueued on `stream`, in order; whoever reads results on the host synchronizes it.
+/// Work is enqueued on `stream`, in order; whoever reads results on the host synchronizes it. Fields that meet in a
+/// call are of one context, as nothing orders two streams. For one thread at a time.
 struct Context {
   /// @param emulated_axes  bits of axes treated as split though one process holds them
   /// @throws InvalidArgument  as Box::of. Collective: no.

@@ -31,8 +31,9 @@ template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in) {
   Context& context = *out.context();
   detail::require_alike(context.box, out.columns(), out.subset(), in.context()->box, in.columns(), in.subset());
+  detail::require_one_context(out.context() == in.context());
   if constexpr (std::is_same_v<To, From>) {
-    context.stream.copy_on_device(out.memory().data(), in.memory().data(), in.memory().bytes());
+    if (&out != &in) context.stream.copy_on_device(out.memory().data(), in.memory().data(), in.memory().bytes());
   } else {
     for (int parity = 0; parity < 2; ++parity)
       if (out.subset() == lattice::Subset::full || static_cast<int>(out.subset()) == parity)

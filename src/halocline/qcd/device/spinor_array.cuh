@@ -122,7 +122,7 @@ template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical);
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column = 0);
-/// out = in between storages; same box, subset and columns. Enqueued. @throws InvalidArgument  where they differ
+/// out = in between storages; same context, subset and columns. Enqueued. @throws InvalidArgument  where they differ
 template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in);
 

@@ -84,6 +84,12 @@ void require_box(const Box& given, const Box& expected, const char* what) {
                     expected.origin_parity, expected.split));
 }
 
+void require_one_context(bool same) {
+  if (!same)
+    throw core::InvalidArgument(
+        "device fields of two contexts were given, whose streams nothing orders; make both in one context");
+}
+
 void require_links(int reals, double violation, double limit, bool fixed_point) {
   if (reals != 18 && reals != 12 && reals != 8)
     throw core::InvalidArgument(fmt::format("links in {} reals were asked for; give 18, 12 or 8", reals));

@@ -24,6 +24,8 @@ void require_alike(const Box& a, int columns_a, lattice::Subset subset_a, const 
                    lattice::Subset subset_b, int parity = 2);
 /// @throws InvalidArgument  where the boxes differ
 void require_box(const Box& given, const Box& expected, const char* what);
+/// @throws InvalidArgument  unless `same`: two fields whose work is enqueued on two streams
+void require_one_context(bool same);
 /// @throws InvalidArgument  for other numbers than 18, 12, 8; for a violation (GaugeField::unitarity_violation) above
 ///                          the limit, where the links are compressed or in fixed point
 void require_links(int reals, double violation, double limit, bool fixed_point);
