@@ -139,6 +139,15 @@ std::string shortage(const comm::Communicator& group, const ContextPtr& context,
   return {};
 }
 
+/// Bytes of all messages of a hop that this process sends.
+template <class S>
+double message_bytes(const Box& box, int columns) {
+  double bytes = 0;
+  for (int axis = 0; axis < 4; ++axis)
+    if (box.is_split(axis)) bytes += 2.0 * static_cast<double>(halo_bytes<S>(box.face_sites(axis), columns));
+  return bytes;
+}
+
 unsigned emulated_axes(const DeviceDslashCase& c, const lattice::Geometry4& geometry) {
   unsigned axes = 0;
   for (int axis = 0; axis < 4; ++axis)
@@ -178,7 +187,7 @@ void measure_halo(DeviceResult& result, DeviceClock& clock, const ContextPtr& co
                   const Effort& effort) {
   HopHalo<S> halo(context, c.columns, c.policy);
   gpu::FaceExchange& exchange = halo.exchange();
-  result.outcome = {{"policy", exchange.policy()}};
+  result.outcome = {{"policy", exchange.policy()}, {"message_bytes", message_bytes<S>(context->box, c.columns)}};
   if (c.stage == "messages" && exchange.packs_remotely()) {
     result.skipped = "the packing kernel of the policy " + exchange.policy() + " is its message";
     return;
@@ -231,7 +240,8 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
     const Work whole = [&] { hop.whole(); };
     const Work separate = [&] { hop.separate(); };
     measure(result, clock, c, c.stage == "separate" ? separate : whole, effort);
-    result.outcome = {{"policy", context->box.split != 0 ? hop.policy() : "none"}};
+    result.outcome = {{"policy", context->box.split != 0 ? hop.policy() : "none"},
+                      {"message_bytes", message_bytes<S>(context->box, c.columns)}};
     const DeviceCost cost = device_cost(c.form, c.precision, c.link_reals, c.columns);
     const double sites = static_cast<double>(context->box.sites) * group.size();
     result.flops = cost.flops * sites;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bench/fields.hpp"
@@ -75,9 +76,11 @@ std::string to_json(const DeviceResult& result) {
     return json.dump();
   }
   const Spread& s = result.seconds;
-  const double gflops = 1e-9 * result.flops / s.median;
-  const double gbytes = 1e-9 * result.bytes / s.median;
-  const double gbytes_with_reuse = 1e-9 * result.bytes_with_reuse / s.median;
+  // Where nothing was counted there are no rates.
+  const double counted = result.flops > 0 ? 1.0 : std::numeric_limits<double>::quiet_NaN();
+  const double gflops = counted * 1e-9 * result.flops / s.median;
+  const double gbytes = counted * 1e-9 * result.bytes / s.median;
+  const double gbytes_with_reuse = counted * 1e-9 * result.bytes_with_reuse / s.median;
   json["host_executor"] = result.host_executor;
   json["seconds"] = {
       {"median", number(s.median)}, {"min", number(s.minimum)}, {"max", number(s.maximum)}, {"runs", s.runs}};

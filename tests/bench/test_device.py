@@ -52,7 +52,7 @@ def test_the_hop_counts_operations_and_bytes(precision, link_reals, columns):
     assert result["flops"] == 1320 * columns * SITES
     assert result["bytes"] == (links + columns * 9 * spinor) * SITES
     assert result["bytes_with_reuse"] == (links + columns * 2 * spinor) * SITES
-    assert result["result"] == {"policy": "none"}
+    assert result["result"] == {"policy": "none", "message_bytes": 0}
 
 
 @pytest.mark.parametrize(("form", "flops", "spinors"), [("hopping-clover", 1824, 0), ("fused", 2016, 1)])
@@ -79,7 +79,11 @@ def test_stages_are_switched_off_one_by_one(stage, policy):
     assert "skipped" not in result
     assert result["seconds"]["median"] > 0
     assert result["result"]["policy"] == ("none" if stage == "no-halo" else policy)
-    assert (result["flops"] > 0) == (stage not in ("halo", "messages"))
+    counts = stage not in ("halo", "messages")
+    assert (result["flops"] > 0) == (result["gflops"] is not None) == (result["fraction_of_copy"] is not None) == counts
+    # Six faces of 32 slots: 12 numbers of two bytes and a scale, padded to whole chunks.
+    sent = result["result"]["message_bytes"]
+    assert sent == 0 if stage == "no-halo" else sent >= 6 * 32 * (12 * 2 + 4)
 
 
 def test_a_policy_that_is_not_to_be_had_is_skipped_with_the_reason():

@@ -282,7 +282,7 @@ class Solver(Section):
     link_reals: int | None = key(
         None,
         one_of(18, 12, 8),
-        "on a device: reals kept of a link inside the iteration; 12 when absent",
+        "on a device: reals kept of a link inside the iteration; when absent 12, or 18 where links are not unitary",
         example="link_reals = 12",
     )
 

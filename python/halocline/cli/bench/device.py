@@ -69,6 +69,7 @@ def dslash(
     grid = extents("--emulate", [emulate], 4, "1x2x2x2")[0]
     alone = {"default": [""], "auto": ["auto"]}
     policies = alone.get(policy) or chosen("--policy", policy, library.POLICIES[:-1])
+    stages = chosen("--stage", stage, library.STAGES)
     cases = []
     for n, f, p, reals, c, how, s, recorded in itertools.product(
         volumes(local),
@@ -77,9 +78,12 @@ def dslash(
         counts("--link-reals", link_reals, "18,12,8"),
         counts("--columns", columns, "1,4,12,16"),
         policies,
-        chosen("--stage", stage, library.STAGES),
+        stages,
         switches(graph),
     ):
+        # Without a halo there is no policy, and the hop alone has nothing to separate.
+        if (s == "no-halo" and how != policies[0]) or (s == "separate" and f == "hopping" and "whole" in stages):
+            continue
         name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {how} {s}{' graph' if recorded else ''}"
         cases.append(
             (name, later(library.dslash, n, device, p, f, reals, c, grid, how, s, recorded, seconds=bench.seconds))
