@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The devices that tests of device code run on: the host executor, at once and deferred, and a GPU where there is one.
+/// The devices that tests of device code run on: a host executor, and a GPU where there is one.
 ///
 ///   for (const gpu::Device& device : test_devices()) { CAPTURE(device.describe()); ... }
 ///
@@ -14,14 +14,22 @@
 
 namespace halocline::testing {
 
-/// For tests that launch functors: on a GPU only what nvcc has compiled can run.
+/// For tests that launch functors: on a GPU only what nvcc has compiled can run. The host executor is the one that
+/// holds work back, which finds out what the other one does and reads that come too early.
 [[maybe_unused]] static std::vector<gpu::Device> test_devices(int node_rank = 0) {
-  std::vector<gpu::Device> devices{gpu::Device::host_executor(), gpu::Device::deferred_host_executor()};
+  std::vector<gpu::Device> devices{gpu::Device::deferred_host_executor()};
 #if defined(__CUDACC__)
   if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
 #else
   static_cast<void>(node_rank);
 #endif
+  return devices;
+}
+
+/// test_devices() and the host executor that runs everything at once: for tests of what is below kernels.
+[[maybe_unused]] static std::vector<gpu::Device> all_devices(int node_rank = 0) {
+  std::vector<gpu::Device> devices = test_devices(node_rank);
+  devices.push_back(gpu::Device::host_executor());
   return devices;
 }
 

@@ -100,7 +100,7 @@ gpu::DeviceArray<T> zeros(gpu::Stream& stream, std::int64_t size) {
 }  // namespace
 
 TEST_CASE("launch: every point is visited once, whatever the extent, the block and the wish for shared memory") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     CAPTURE(device.describe());
     gpu::Stream stream(device);
     for (const Extent extent :
@@ -121,7 +121,7 @@ TEST_CASE("launch: every point is visited once, whatever the extent, the block a
 }
 
 TEST_CASE("launch: an extent without points visits none") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     gpu::Stream stream(device);
     for (const Extent extent : {Extent{0, 1, 1}, Extent{5, 0, 1}, Extent{5, 1, 0}}) {
       auto visits = zeros<int>(stream, 1);
@@ -135,7 +135,7 @@ TEST_CASE("launch: an extent without points visits none") {
 }
 
 TEST_CASE("launch: a block begins before its threads work and ends after them, or is left out") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     CAPTURE(device.describe());
     gpu::Stream stream(device);
     constexpr int points = 64 * 4 + 7, left_out = 2;
@@ -167,7 +167,7 @@ TEST_CASE("launch: a block begins before its threads work and ends after them, o
 }
 
 TEST_CASE("launch: the end of a block sees what all its threads have written") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     gpu::Stream stream(device);
     constexpr int points = 1234;
     gpu::DeviceArray<double> values(device, points), totals(device, 13);
@@ -181,7 +181,7 @@ TEST_CASE("launch: the end of a block sees what all its threads have written") {
 }
 
 TEST_CASE("launch: launches of a graph run again, each with the functor that it was captured with") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     gpu::Stream stream(device);
     auto values = zeros<double>(stream, 300);
     stream.synchronize();
@@ -197,7 +197,7 @@ TEST_CASE("launch: launches of a graph run again, each with the functor that it 
 }
 
 TEST_CASE("launch: what cannot be launched is refused, with kernel, extent, block and device") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     gpu::Stream stream(device);
     auto visits = zeros<int>(stream, 1);
     const Large large{visits.data()};

@@ -118,7 +118,7 @@ void check_sums(const gpu::Device& device, std::int64_t sites, int columns) {
 }  // namespace
 
 TEST_CASE("sum: equals the sum of more digits, and the documented order bit by bit, every time") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     for (const std::int64_t sites : {1, 31, 32, 33, 255, 256, 257, 1000, 4097}) {
       check_sums<1>(device, sites, 1);
       check_sums<3>(device, sites, 5);
@@ -131,7 +131,7 @@ TEST_CASE("sum: equals the sum of more digits, and the documented order bit by b
 }
 
 TEST_CASE("sum: over no sites it is zero") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     Sums<3> sums(device, 0, 2);
     gpu::SumBuffer buffer(device, 3, 0, 2);
     CHECK(sums.add(buffer, 0) == std::vector<double>(6, 0.0));
@@ -140,7 +140,7 @@ TEST_CASE("sum: over no sites it is zero") {
 
 TEST_CASE("sum: the order of a block does not depend on how many sites follow") {
   // Zeros behind the last site leave the sum as it is, to the bit, within the blocks that are there.
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     Sums<1> all(device, 512, 1);
     gpu::SumBuffer buffer(device, 1, 512, 1);
     std::vector<double> with_zeros = all.host;
@@ -153,7 +153,7 @@ TEST_CASE("sum: the order of a block does not depend on how many sites follow") 
 }
 
 TEST_CASE("sum: several launches fill one buffer, and a graph makes them again") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     CAPTURE(device.describe());
     Sums<1> one(device, 700, 3);
     gpu::SumBuffer buffer(device, 2, 700, 3);
@@ -180,7 +180,7 @@ TEST_CASE("sum: several launches fill one buffer, and a graph makes them again")
 }
 
 TEST_CASE("sum: a buffer moves, and comes back to nothing") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     {
       Sums<1> one(device, 100, 1);
       gpu::SumBuffer buffer(device, 1, 100, 1);
@@ -195,7 +195,7 @@ TEST_CASE("sum: a buffer moves, and comes back to nothing") {
 }
 
 TEST_CASE("sum: what does not fit the buffer is refused") {
-  for (const gpu::Device& device : testing::test_devices()) {
+  for (const gpu::Device& device : testing::all_devices()) {
     gpu::Stream stream(device);
     gpu::SumBuffer buffer(device, 2, 256, 3);
     const Read<1> functor{nullptr, 256, 3};
