@@ -84,8 +84,8 @@ namespace {
 
 /// out = hop_scale [B] hop(in) + add_scale [A] add, in all combinations, on one parity; and the sums.
 template <class S>
-void check_terms(const gpu::Device& device, int reals, int columns, unsigned emulated, int parity) {
-  const HopProblem problem({4, 4, 2, 6}, test::rough_parameters());
+void check_terms(const gpu::Device& device, int reals, int columns, unsigned emulated, int parity, int step = 1) {
+  const HopProblem problem({2, 4, 2, 4}, test::rough_parameters());
   const HopSetup<S> on(device, problem, reals, emulated);
   const Box& box = on.context->box;
   Hopping<S> hopping(on.links, columns);
@@ -93,7 +93,7 @@ void check_terms(const gpu::Device& device, int reals, int columns, unsigned emu
   const std::vector<double> b = problem.blocks(5), a = problem.blocks(6);
   const DeviceClover<S> b72(on.context, b, 72), b56(on.context, b, 56), a72(on.context, a, 72), a56(on.context, a, 56);
   gpu::SumBuffer sums(device, 4, box.sites, columns);
-  for (int combination = 0; combination < 36; ++combination) {
+  for (int combination = 0; combination < 36; combination += step) {
     const int hop_blocks = combination % 3, add_blocks = combination / 3 % 3, adding = combination / 9 % 2;
     const bool summing = combination / 18 != 0, dagger = (combination + combination / 3) % 2 != 0;
     if (add_blocks != 0 && adding == 0) continue;
@@ -150,13 +150,13 @@ TEST_CASE("device hop: what is added, multiplied and summed in the same kernel")
     check_terms<double>(device, 18, 1, 0, 0);
     check_terms<float>(device, 12, 2, 0, 1);
     check_terms<Fixed16>(device, 8, 1, 0, 0);
-    check_terms<double>(device, 12, 1, 10, 1);
-    check_terms<Fixed16>(device, 12, 1, 4, 1);
+    check_terms<double>(device, 12, 1, 10, 1, 5);
+    check_terms<Fixed16>(device, 12, 1, 4, 1, 7);
   }
 }
 
 TEST_CASE("device hop: a column does not depend on how many there are") {
-  const HopProblem problem({4, 2, 4, 4}, test::rough_parameters());
+  const HopProblem problem({4, 2, 2, 2}, test::rough_parameters());
   for (const gpu::Device& device : testing::test_devices()) {
     CAPTURE(device.describe());
     const auto check = [&]<class S>(S, int reals) {
@@ -211,35 +211,34 @@ TEST_CASE("device hop: splitting any axes changes no bit") {
 }
 
 TEST_CASE("device hop: no way of launching changes a bit, nor does its measurement") {
-  const HopProblem problem({4, 2, 4, 6}, test::rough_parameters());
+  const HopProblem problem({4, 2, 2, 2}, test::rough_parameters());
+  constexpr int columns = 4;
   for (const gpu::Device& device : testing::test_devices()) {
     CAPTURE(device.describe());
     const HopSetup<float> first(device, problem, 18);
-    Hopping<float> plain(first.links, 5);
-    const auto in = first.field(problem, 5, 8);
+    Hopping<float> plain(first.links, columns);
+    const auto in = first.field(problem, columns, 8);
     HopTerms<float> terms;
-    auto expected = first.field(problem, 5, 9);
-    terms.add = &expected;
+    auto expected = first.field(problem, columns, 9);
+    terms.add = &expected;  // a run that is measured must leave it alone
     plain.apply(expected, in, 0, false, terms);
-    int candidates = 1;
-    for (int chosen = 0; chosen < candidates; ++chosen) {
+    for (const int quickest : {0, 11, 29, 43}) {
       const HopSetup<float> on(device, problem, 18);
       int measured = 0;
       on.context->tuner = gpu::Tuner(device, std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::read_only),
                                      [&](gpu::Stream&, const std::function<void()>& run) {
                                        run();
-                                       return measured++ == chosen ? 1.0 : 2.0;
+                                       return measured++ == quickest ? 1.0 : 2.0;
                                      });
-      Hopping<float> hopping(on.links, 5);
-      const auto same = on.field(problem, 5, 8);
-      auto out = on.field(problem, 5, 9);
+      Hopping<float> hopping(on.links, columns);
+      const auto same = on.field(problem, columns, 8);
+      auto out = on.field(problem, columns, 9);
       terms.add = &out;
       hopping.apply(out, same, 0, false, terms);
-      candidates = measured;
-      CAPTURE(chosen);
-      for (int column = 0; column < 5; ++column) CHECK(on.read(out, column) == first.read(expected, column));
+      CAPTURE(quickest);
+      CHECK(measured > quickest);
+      for (int column = 0; column < columns; ++column) CHECK(on.read(out, column) == first.read(expected, column));
     }
-    CHECK(candidates > 5);
   }
 }
 

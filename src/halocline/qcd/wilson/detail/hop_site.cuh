@@ -133,6 +133,7 @@ HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& 
 template <class S, int reals>
 struct HopSumSite {
   using Real = RealOf<S>;
+  static constexpr int min_blocks = 1;  ///< else the compiler aims at two of 256 threads, and spills
   HopInput<S, reals, false> input;
   HopOutput<S> output;
   SpinorReader<S> with;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Registers, stack and spills of the hop's kernels, as the compiler reports them for every architecture. The reports
+// lie beside the objects of target `cuda` (cmake/Cuda.cmake); HALOCLINE_PTXAS_REPORTS says where.
+
+#include <cxxabi.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace halocline::qcd::device {
+namespace {
+
+struct Kernel {
+  std::string name, architecture;
+  int stack, spilled, registers;
+};
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? text : symbol;
+  std::free(text);
+  for (const std::string prefix : {"halocline::", "qcd::", "device::", "gpu::"})
+    for (auto at = name.find(prefix); at != std::string::npos; at = name.find(prefix)) name.erase(at, prefix.size());
+  return name;
+}
+
+/// The kernels of a report whose names contain `part`.
+std::vector<Kernel> kernels_of(const std::string& report, const std::string& part) {
+  static const std::regex entry(
+      "entry function '([^']+)' for '([^']+)'[^\\n]*\\n[^\\n]*Function properties[^\\n]*\\n *(\\d+) bytes stack frame, "
+      "(\\d+) bytes spill stores, (\\d+) bytes spill loads[^\\n]*\\n[^\\n]*Used (\\d+) registers");
+  std::vector<Kernel> kernels;
+  for (std::sregex_iterator at(report.begin(), report.end(), entry), end; at != end; ++at) {
+    const auto& m = *at;
+    const std::string name = demangled(m[1]);
+    if (name.find(part) == std::string::npos) continue;
+    kernels.push_back({name, m[2], std::stoi(m[3]), std::stoi(m[4]) + std::stoi(m[5]), std::stoi(m[6])});
+  }
+  return kernels;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// 65536 registers a multiprocessor: 80, 128, 168 and 255 a thread leave 24, 16, 12 and 8 warps.
+int most_registers(const std::string& name) {
+  if (name.find("<double") != std::string::npos) return 255;
+  if (name.find(", 2>") != std::string::npos) return 168;
+  return 128;
+}
+
+}  // namespace
+
+TEST_CASE("device kernels: a report of the compiler is read") {
+  const auto kernels = kernels_of(
+      "ptxas info    : Compiling entry function '_Z3hopv' for 'sm_90'\nptxas info    : Function properties for "
+      "_Z3hopv\n"
+      "    8 bytes stack frame, 4 bytes spill stores, 16 bytes spill loads\nptxas info    : Used 96 registers, used 0 "
+      "barriers\n",
+      "hop()");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].architecture == "sm_90");
+  CHECK(kernels[0].stack == 8);
+  CHECK(kernels[0].spilled == 20);
+  CHECK(kernels[0].registers == 96);
+}
+
+TEST_CASE("device kernels: the hop keeps all it has in registers, and few enough of them") {
+  const char* folder = std::getenv("HALOCLINE_PTXAS_REPORTS");
+  if (folder == nullptr) {
+    MESSAGE("skipped on this machine: HALOCLINE_PTXAS_REPORTS does not say where the reports of nvcc are");
+    return;
+  }
+  std::map<std::string, int> hops;  // by architecture
+  for (const std::string storage : {"double", "float", "half", "quarter"}) {
+    const auto path = std::filesystem::path(folder) / ("src/halocline/qcd/wilson/cuda_" + storage + ".cu.o.ptxas");
+    REQUIRE_MESSAGE(std::filesystem::exists(path), path.string());
+    for (const Kernel& k : kernels_of(text_of(path), "Hop")) {
+      CAPTURE(k.name);
+      CAPTURE(k.architecture);
+      CHECK(k.stack == 0);
+      CHECK(k.spilled == 0);
+      CHECK(k.registers <= most_registers(k.name));
+      ++hops[k.architecture];
+    }
+  }
+  CHECK(!hops.empty());
+  // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns a
+  // thread of float and half with links of 18 and 12.
+  for (const auto& [architecture, count] : hops) {
+    CAPTURE(architecture);
+    CHECK(count == 4 * 12 + 2 * 4);
+  }
+}
+
+}  // namespace halocline::qcd::device
