@@ -57,6 +57,8 @@ double distance(const SpinorSpace<S>& space, const DeviceSpinor<S>& a, const Dev
 template <class S>
 void check_laws(const gpu::Device& device, unsigned emulated, double csw, double small) {
   const auto geometry = split_lattice();
+  for (int axis = 0; axis < 4; ++axis)
+    if (geometry->is_split(axis)) emulated &= ~(1u << axis);
   ActionParameters action;
   action.mass = 0.4;
   action.csw = csw;

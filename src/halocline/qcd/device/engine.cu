@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+#if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/device/engine.hpp"
 
 #include <algorithm>
@@ -180,3 +183,5 @@ std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> 
 }
 
 }  // namespace halocline::qcd::device
+
+#endif

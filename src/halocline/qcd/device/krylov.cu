@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+#if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/device/krylov.cuh"
 
 #include "halocline/qcd/detail/krylov_methods.hpp"
@@ -66,3 +69,5 @@ HALOCLINE_INSTANTIATE(Fixed8)
 #undef HALOCLINE_INSTANTIATE
 
 }  // namespace halocline::qcd::device
+
+#endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+#if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/schur/cuda.cuh"
 
 #include <string>
@@ -87,3 +90,5 @@ template class DeviceSchur<Fixed16>;
 template class DeviceSchur<Fixed8>;
 
 }  // namespace halocline::qcd::device
+
+#endif
