@@ -177,8 +177,9 @@ struct FaceExchange::State {
     if (policy == nullptr) return;
     const std::uint64_t failed = policy->failed();
     if (failed == 0) return;
-    failure =
-        fmt::format("{}: no message within {} s", plan.where(static_cast<int>(failed) - 1, step), plan.time_limit);
+    failure = fmt::format("{}: no message within {} s",
+                          plan.where(static_cast<int>(failed % failure_number) - 1, failed / failure_number),
+                          plan.time_limit);
     throw core::Error(failure, plan.grid.rank());
   }
 };

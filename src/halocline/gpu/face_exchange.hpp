@@ -51,6 +51,8 @@ struct FaceExchangeOptions {
 
 /// Most faces: four axes, two sides.
 inline constexpr int most_faces = 8;
+/// A failure in one number: this times the step, and 1 + face.
+inline constexpr std::uint64_t failure_number = 16;
 
 /// For kernels: how a finished face is told to its neighbour, and how an arriving one is waited for. A plain value.
 struct FaceSignals {
@@ -60,7 +62,7 @@ struct FaceSignals {
   std::byte* arriving[most_faces] = {};         ///< the inboxes, which are filled with NaNs where no message comes
   std::uint64_t bytes[most_faces] = {};         ///< of a message
   std::uint64_t step = 0;                       ///< the flag's value
-  std::uint64_t* failed = nullptr;              ///< a kernel that waited too long leaves 1 + face here
+  std::uint64_t* failed = nullptr;              ///< a kernel that waited too long leaves 16 step + 1 + face here
   double time_limit = 0;                        ///< [s]
 };
 

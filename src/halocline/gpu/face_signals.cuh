@@ -59,7 +59,8 @@ HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int f
 /// A message that does not come: the failure is left for the host, and where the message would be stand NaNs, so that
 /// what is computed from it cannot be taken for a result. Then the flag is raised here, and nobody else waits.
 HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, int face) {
-  *const_cast<volatile std::uint64_t*>(signals.failed) = static_cast<std::uint64_t>(1 + face);
+  *const_cast<volatile std::uint64_t*>(signals.failed) =
+      failure_number * signals.step + static_cast<unsigned>(1 + face);
   auto* words = reinterpret_cast<std::uint64_t*>(signals.arriving[face]);
   for (std::uint64_t i = 0; i < signals.bytes[face] / 8; ++i) words[i] = ~std::uint64_t{0};
   auto* flag = const_cast<std::uint64_t*>(signals.await[face]);

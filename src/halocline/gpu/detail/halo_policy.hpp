@@ -58,7 +58,7 @@ public:
   virtual bool direct() const noexcept { return true; }
   /// All null where no kernel signals.
   virtual FaceSignals signals(std::uint64_t) const noexcept { return {}; }
-  /// 1 + face of a kernel that waited too long; 0 for none. For the host, after a synchronization.
+  /// FaceSignals::failed of a kernel that waited too long; 0 for none. For the host, after a synchronization.
   virtual std::uint64_t failed() const noexcept { return 0; }
 };
 

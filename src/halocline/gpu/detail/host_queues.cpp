@@ -4,6 +4,7 @@
 
 #include "halocline/core/error.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace halocline::gpu::detail {
@@ -52,18 +53,22 @@ bool HostQueues::run_next(HostQueue& queue) {
   return true;
 }
 
-bool HostQueues::step(const HostQueue* but) {
+bool HostQueues::step(bool signalling) {
   bool any = false;
+  if (!signalling)
+    while (signals_ > 0 && step(true)) any = true;
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const std::shared_ptr<HostQueue> queue = queues_[i];
-    if (queue.get() != but) any = run_next(*queue) || any;
+    const auto& items = queue->items;
+    if (signalling && std::ranges::none_of(items, [](const HostQueue::Item& item) { return item.signals; })) continue;
+    any = run_next(*queue) || any;
   }
   return any;
 }
 
 void HostQueues::run_until(const HostPoint& point) {
   while (!point.done()) {
-    if (signals_ > 0 && step(point.queue.get())) continue;
+    if (signals_ > 0 && step(true)) continue;
     if (!run_next(*point.queue) && !step())
       throw core::Error("host executor: a stream waits for an event behind which nothing can run");
   }

@@ -53,7 +53,8 @@ public:
   void run_until(const HostPoint& point);
   void run_all();
   /// Each stream that can goes one item further. @returns whether one did
-  bool step(const HostQueue* but = nullptr);
+  /// @param signalling  only those that are about to write a number
+  bool step(bool signalling = false);
 
 private:
   bool run_next(HostQueue& queue);

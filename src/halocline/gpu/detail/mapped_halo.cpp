@@ -135,7 +135,7 @@ public:
       side.wait(local_->packed);
       side.copy_on_device(there_[at(face)] + (step % 2) * buffer_there_[at(face)], outbox(face, step),
                           plan_.bytes[at(face)]);
-      plan_.device.runtime().write_value(flag_there_[at(face)], step, side.handle());
+      side.write_value(flag_there_[at(face)], step);
       side.record(*local_->copied[step % 2][at(face)]);
     }
   }
