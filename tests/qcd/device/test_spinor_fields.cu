@@ -55,7 +55,9 @@ template <class S>
 double rounding() {
   if (std::is_same_v<S, double>) return 0;
   if (std::is_same_v<S, float>) return 0x1p-24;
-  return (0.5 + 4e-3) / (std::is_same_v<S, Fixed16> ? 32767 : 127);  // half a unit; float rounding besides
+  // Half a unit. The scale is known to 2^-22 where its reciprocal is approximate, and read to 2^-23: 0.012 units of
+  // 32767.
+  return 0.515 / (std::is_same_v<S, Fixed16> ? 32767 : 127);
 }
 
 /// The largest |a - b| over the site's largest |b|; an element that is not finite counts as infinitely far.
