@@ -21,7 +21,6 @@ public:
       : d_(data, columns),
         space_(d_.context(), options.even_odd ? lattice::Subset::even : lattice::Subset::full, columns) {
     if (options.even_odd) schur_.emplace(d_, options.symmetric);
-    if (options.halo == "auto") d_.hopping().tune_halo();
     a().use_graphs(options.graphs);
     d_.use_graphs(options.graphs);
   }
