@@ -63,18 +63,7 @@ void bind_qcd_device(nb::module_& m) {
         return to_numpy(std::move(values), shape_of(held));
       });
   m.def(
-      "open_device",
-      [](const std::string& name, int node_rank) {
-        const auto device = gpu::Device::open(name, node_rank);
-        const auto memory = device.memory();
-        nb::dict d;
-        d["name"] = device.describe();
-        d["on_gpu"] = device.on_gpu();
-        d["free"] = memory.free;
-        d["total"] = memory.total;
-        return d;
-      },
-      "name"_a, "node_rank"_a = 0,
+      "open_device", [](const std::string& name) { return gpu::Device::open(name).describe(); }, "name"_a,
       "What the name means here; refuses with one sentence where there is no such device.");
 }
 

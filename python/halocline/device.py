@@ -46,9 +46,12 @@ def checked_device(name: Any) -> str:
 
 
 def refuse_absent(name: str) -> None:
-    """Raises InvalidArgument, one sentence, where the device cannot be had on this machine. Not collective."""
-    if checked_device(name) != "cpu":
-        _halocline.qcd.open_device(name, 0)
+    """Raises InvalidArgument, one sentence, where the device cannot be had on this machine. Not collective.
+
+    A GPU that is there is not opened: each process would hold memory of one that it may not use.
+    """
+    if checked_device(name).startswith("cuda") and int(name[5:] or 0) >= len(_halocline.gpu.gpus()):
+        _halocline.qcd.open_device(name)
 
 
 class DeviceArray:

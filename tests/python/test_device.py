@@ -7,6 +7,7 @@ All of it on the host executor, which runs the kernels of a GPU as loops; what n
 import gc
 import json
 import re
+import types
 
 import numpy as np
 import pytest
@@ -258,6 +259,20 @@ def test_dlpack_shares_the_memory_of_the_array(x):
     assert not hasattr(x, "__cuda_array_interface__")
 
 
+def test_an_array_of_a_gpu_tells_libraries_where_it_is():
+    """Only what is told, so no GPU is needed: nothing reads the address."""
+    held = types.SimpleNamespace(shape=[2, 3], bytes=96, on_gpu=True, ordinal=1, address=4096)
+    x = DeviceArray(held)
+    assert x.__dlpack_device__() == (2, 1) and x.device == "cuda:1"
+    assert x.__cuda_array_interface__ == {
+        "shape": (2, 3), "typestr": "<c16", "data": (4096, False), "strides": None, "stream": None, "version": 3,
+    }  # fmt: skip
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(1, 0), copy=False)
+
+
 def test_an_exported_array_outlives_what_made_it(u, b):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=TIGHT, device=HOST)
     x = D.solve_on_device([b])
@@ -295,8 +310,8 @@ def test_wrong_words_are_refused(u, b, D):
     with pytest.raises(hc.InvalidArgument, match="shape"):
         D.solve_on_device([b[:2]])
     with pytest.raises(hc.InvalidArgument):
-        _halocline.qcd.open_device("cuda:x", 0)
-    assert DEVICES[0] == "cpu"
+        _halocline.qcd.open_device("cuda:x")
+    assert DEVICES[0] == "cpu" and _halocline.qcd.open_device(HOST) == "host executor"
 
 
 def test_the_command_solves_on_a_device(halocline, lime, tmp_path):
