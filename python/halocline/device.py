@@ -2,7 +2,7 @@
 """Devices by name, and arrays that stay in their memory.
 
 A device is "cpu", "cuda" (a GPU; of several on a machine each process takes one), "cuda:N" (the N-th that the process
-sees), or "host-executor", which runs the kernels of a GPU as loops on the CPU: for tests, hundreds of times slower.
+sees), or "host-executor", which runs the kernels of a GPU as loops on the CPU: for tests, many times slower than "cpu".
 """
 
 from __future__ import annotations
