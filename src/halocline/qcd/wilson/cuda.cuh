@@ -10,6 +10,11 @@
 /// carry projected half spinors with a scale of their own, and agree to their rounding).
 ///
 /// The hermitian conjugate is gamma5 hop gamma5: signs at the loads and the stores, at no cost.
+///
+/// A site and column is 1320 flops, and reads 8 links and 8 spinors, of which caches may hold all but one spinor, and
+/// writes a spinor: between 1248 and 576 bytes in float with links of 12 reals, 660 and 296 in half precision. A thread
+/// takes one site and one column, or two columns that share the link; blocks may be several columns high.
+/// docs/benchmarks/gpu-kernels.md has the registers and instructions of each case, and what limits it.
 
 #include <memory>
 #include <string>
@@ -23,7 +28,8 @@ namespace halocline::qcd::device {
 
 /// out = hop_scale [B] hop(in) + add_scale [A] add, as wilson::HopTerms; and, where `sums` is given, of the result in
 /// the same kernel: sum first and first + 1 = Re, Im <with, out> (left out where `with` is null: zeros), first + 2 =
-/// |out|^2.
+/// |out|^2. They are of the result as computed, or, where an axis is split, as stored: in fixed point not quite the
+/// same.
 template <class S>
 struct HopTerms {
   double hop_scale = 1;
