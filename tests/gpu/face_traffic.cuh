@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/devices.hpp"
 #include "halocline/comm/process_grid.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/face_exchange.hpp"
@@ -149,6 +150,14 @@ private:
   std::uint64_t step_ = 0;
   gpu::PinnedArray<std::uint64_t> wrong_;
 };
+
+/// The host executor, which runs at once, and what test_devices() gives.
+[[maybe_unused]] static std::vector<gpu::Device> devices(int node_rank = 0) {
+  std::vector<gpu::Device> all{gpu::Device::host_executor()};
+  for (const gpu::Device& device : testing::test_devices(node_rank))
+    if (device.describe() != all.front().describe()) all.push_back(device);
+  return all;
+}
 
 /// Names of the policies that can be had here.
 inline std::vector<std::string> policies(const gpu::Device& device, const comm::ProcessGrid& grid) {

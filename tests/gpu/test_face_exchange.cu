@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "gpu/devices.hpp"
 #include "gpu/face_traffic.cuh"
 #include "halocline/core/error.hpp"
 
@@ -25,7 +24,7 @@ comm::ProcessGrid alone(int axes = 4) {
 }  // namespace
 
 TEST_CASE("face exchange: an emulated partition sends to itself, whatever the axes") {
-  for (const gpu::Device& device : testing::test_devices())
+  for (const gpu::Device& device : traffic::devices())
     for (const std::string& policy : traffic::policies(device, alone())) {
       for (unsigned emulated = 0; emulated < 16; ++emulated) {
         CAPTURE(device.describe());

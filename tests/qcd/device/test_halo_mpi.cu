@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "gpu/devices.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/wilson/cuda.cuh"
@@ -49,8 +51,9 @@ ActionParameters twisted() {
 /// What a hop is made of on one lattice.
 template <class S>
 struct Fixture {
-  Fixture(const Geometry& geometry, unsigned emulated, const test::HostData& data, int reals, const std::string& policy)
-      : context(std::make_shared<Context>(gpu::Device::host_executor(), geometry, emulated, HaloChoice{policy, 60.0})),
+  Fixture(const gpu::Device& device, const Geometry& geometry, unsigned emulated, const test::HostData& data, int reals,
+          const std::string& policy)
+      : context(std::make_shared<Context>(device, geometry, emulated, HaloChoice{policy, 60.0})),
         links(std::make_shared<const DeviceLinks<S>>(context, data.links, reals)),
         blocks(context, data.clover.blocks, 72) {}
 
@@ -118,17 +121,17 @@ template <>
 constexpr double rounding<Fixed8> = 4.0 / 127;
 
 template <class S>
-void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
+void check_hops(const gpu::Device& device, int reals, const std::vector<int>& columns, bool few_policies) {
   const comm::Communicator world = comm::world();
   const Layout shape = layout(world.size());
   const comm::ProcessGrid grid(world, shape.dims);
   const auto split = std::make_shared<const lattice::Geometry4>(shape.extents, grid);
   const auto alone = test::one_process(shape.extents);
-  const Fixture<S> whole(alone, 0, test::random_host_data(alone, 0, twisted()), reals, "");
+  const Fixture<S> whole(device, alone, 0, test::random_host_data(alone, 0, twisted()), reals, "");
   std::map<unsigned, test::HostData> data;
   for (const unsigned emulated : shape.emulated)
     data.emplace(emulated, test::random_host_data(split, emulated, twisted()));
-  const auto policies = gpu::halo_policies(whole.context->device, grid);
+  const auto policies = gpu::halo_policies(device, grid);
   for (const int n : columns) {
     const Numbers expected = [&] {
       const Numbers all = hops(whole, n);
@@ -147,9 +150,9 @@ void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
         CAPTURE(n);
         CAPTURE(emulated);
         CAPTURE(policy.name);
-        const Fixture<S> here(split, emulated, data.at(emulated), reals, policy.name);
+        const Fixture<S> here(device, split, emulated, data.at(emulated), reals, policy.name);
         const double apart = difference(hops(here, n), expected);
-        CHECK(apart <= rounding<S>);
+        CHECK(apart <= rounding<S> + (device.on_gpu() ? 4 * std::numeric_limits<RealOf<S>>::epsilon() : 0));
         if (few_policies || !Storage<S>::scaled) continue;
         CHECK(apart > 0);  // the halo is of this storage
       }
@@ -160,20 +163,28 @@ void check_hops(int reals, const std::vector<int>& columns, bool few_policies) {
 
 }  // namespace
 
+// nvcc may fuse other multiply-adds in the kernel of the exterior than in that of the interior: there "to the bit" is
+// "to the last bits".
 TEST_CASE("device halo: the hop in double is the same to the bit under every policy") {
-  check_hops<double>(18, {1, 3}, false);
+  check_hops<double>(gpu::Device::host_executor(), 18, {1, 3}, false);
 }
 TEST_CASE("device halo: the hop in float is the same to the bit under every policy") {
-  check_hops<float>(12, {1, 12}, false);
+  check_hops<float>(gpu::Device::host_executor(), 12, {1, 12}, false);
 }
 TEST_CASE("device halo: the hop in half precision is the same to its rounding under every policy") {
-  check_hops<Fixed16>(8, {3}, false);
+  for (const gpu::Device& device : testing::test_devices(comm::world().rank())) {
+    CAPTURE(device.describe());
+    check_hops<Fixed16>(device, 8, {3}, false);
+    if (device.on_gpu()) check_hops<double>(device, 18, {1}, false);
+    if (device.on_gpu()) check_hops<float>(device, 12, {12}, false);
+  }
 }
 TEST_CASE("device halo: storages and links without a fused launch take separate ones") {
-  check_hops<Fixed8>(18, {1}, true);
-  check_hops<Fixed16>(12, {1}, true);
-  check_hops<double>(12, {1}, true);
-  check_hops<float>(8, {3}, true);
+  const gpu::Device device = gpu::Device::host_executor();
+  check_hops<Fixed8>(device, 18, {1}, true);
+  check_hops<Fixed16>(device, 12, {1}, true);
+  check_hops<double>(device, 12, {1}, true);
+  check_hops<float>(device, 8, {3}, true);
 }
 
 TEST_CASE("device halo: the policy asked for is the one in use, and an unknown one is refused") {
@@ -181,12 +192,13 @@ TEST_CASE("device halo: the policy asked for is the one in use, and an unknown o
   const auto split =
       std::make_shared<const lattice::Geometry4>(shape.extents, comm::ProcessGrid(comm::world(), shape.dims));
   const unsigned emulated = shape.emulated.back();
+  const gpu::Device device = gpu::Device::host_executor();
   const auto data = test::random_host_data(split, emulated, twisted());
-  const Fixture<float> on(split, emulated, data, 12, "merged-pack");
+  const Fixture<float> on(device, split, emulated, data, 12, "merged-pack");
   CHECK(Hopping<float>(on.links, 1).halo_policy() == "merged-pack");
-  const Fixture<float> wrong(split, emulated, data, 12, "pigeons");
+  const Fixture<float> wrong(device, split, emulated, data, 12, "pigeons");
   CHECK_THROWS_AS(Hopping<float>(wrong.links, 1), core::InvalidArgument);
-  const Fixture<float> automatic(split, emulated, data, 12, "auto");
+  const Fixture<float> automatic(device, split, emulated, data, 12, "auto");
   Hopping<float> tuned(automatic.links, 2);
   tuned.tune_halo();
   CHECK(tuned.halo_policy() == "remote-write");  // the host executor measures nothing: the default
