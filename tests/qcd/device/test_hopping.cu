@@ -63,6 +63,14 @@ TEST_CASE("device hop: every storage and size of links agrees with plain loops")
   }
 }
 
+TEST_CASE("device hop: on a GPU too") {
+  if (const std::string why = testing::why_no_gpu(); !why.empty()) {
+    MESSAGE("skipped on this machine: " << why);
+    return;
+  }
+  CHECK(testing::test_devices().size() == 2);  // then all tests here ran on both
+}
+
 TEST_CASE("device hop: the hermitian conjugate is the adjoint") {
   const HopProblem problem({2, 4, 6, 4}, test::rough_parameters());
   for (const gpu::Device& device : testing::test_devices()) {

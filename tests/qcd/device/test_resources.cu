@@ -56,11 +56,11 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// 65536 registers a multiprocessor: 80, 128, 168 and 255 a thread leave 24, 16, 12 and 8 warps.
+/// 65536 registers a multiprocessor: 80, 128, 168, 200 and 255 a thread leave 24, 16, 12, 10 and 8 warps.
 int most_registers(const std::string& name) {
   if (name.find("<double") != std::string::npos) return 255;
-  if (name.find("HopSumSite<Fixed16, 18>") != std::string::npos) return 224;
-  if (name.find(", 2>") != std::string::npos) return 168;
+  if (name.find("HopSumSite<Fixed") != std::string::npos) return 224;
+  if (name.find(", 2>") != std::string::npos) return 192;
   return 128;
 }
 

@@ -134,8 +134,9 @@ HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& 
 template <class S, int reals>
 struct HopSumSite {
   using Real = RealOf<S>;
-  /// 0 leaves the registers to the compiler, who keeps two blocks of 256 threads where they fit; here they lack two.
-  static constexpr int min_blocks = std::is_same_v<S, Fixed16> && reals == 18 ? 1 : 0;
+  /// 0 leaves the registers to the compiler, who keeps two blocks of 256 threads where they fit; these lack a few.
+  static constexpr int min_blocks =
+      Storage<S>::scaled && (reals == 18 || (std::is_same_v<S, Fixed8> && reals == 12)) ? 1 : 0;
 
   HopInput<S, reals, false> input;
   HopOutput<S> output;
