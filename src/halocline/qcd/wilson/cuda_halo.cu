@@ -16,6 +16,7 @@ constexpr int pack_threads = 128;
 template <class S>
 struct Pack {
   static constexpr int max_threads = pack_threads;
+  static constexpr int min_blocks = 4;  // leaves 128 registers
   HaloPacker<S> packer;
   PackBlocks blocks;
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
