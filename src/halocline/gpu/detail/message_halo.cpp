@@ -5,9 +5,9 @@
 /// MPI does not know streams, so the host waits for the packing kernel before it starts the messages, and for the
 /// messages before it enqueues what reads them. It does both in wait(), when the interior kernel has been enqueued.
 ///
-/// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done, hence
-/// all that was enqueued before it, the reading of step k-1 included; and the sends of step k are done when wait()
-/// returns.
+/// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done,
+/// hence all that was enqueued before it, the reading of step k-1 included; and the sends of step k are done when
+/// wait() returns.
 
 #include <algorithm>
 #include <chrono>
