@@ -24,8 +24,8 @@ concept AdjointOperatorOn =
     requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) { a.apply_dagger(out, in); };
 
 /// Optional: dot products of what the operator gives, `out` among the vectors of each, from the pass that makes it.
-/// `wait()` of what it returns gives the sums as [dot][column], as FusedVectorSpace says. An operator may look at a list
-/// and do it in two steps.
+/// `wait()` of what it returns gives the sums as [dot][column], as FusedVectorSpace says. An operator may look at a
+/// list and do it in two steps.
 template <class A, class Space>
 concept ReducingOperatorOn =
     OperatorOn<A, Space> && requires(A& a, Space& space, typename Space::Vector& out, const typename Space::Vector& in,

@@ -114,7 +114,8 @@ TEST_CASE("wilson: lanes along each axis in turn give the plain operator") {
 TEST_CASE_TEMPLATE("wilson: a result stored past the caches is the one stored through them", T, float, double) {
   // Large enough for the first way in either precision; what adds a vector always takes the second.
   const auto geometry = test::one_process({16, 16, 24, 32});
-  const GaugeField gauge = gauge::unit_links(geometry);  // quick to make: what is stored differs from site to site anyway
+  const GaugeField gauge =
+      gauge::unit_links(geometry);  // quick to make: what is stored differs from site to site anyway
   const auto layout = lattice::TileLayout::best(geometry);
   const wilson::Hopping<T> hopping(std::make_shared<const lattice::Neighbours>(layout), gauge, {});
   auto in = spinor_field<T>(layout, lattice::Subset::odd);
