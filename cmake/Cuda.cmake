@@ -49,20 +49,28 @@ if(HALOCLINE_NVCC)
                ${halocline_cuda_root}/targets/x86_64-linux/lib)
   set(halocline_nvcc_flags -std=c++20 -O3 -DNDEBUG --expt-relaxed-constexpr -diag-suppress=1675 -Xcompiler=-fPIC,-fopenmp
                            -ccbin ${CMAKE_CXX_COMPILER})
+  # For every generation at once, and as virtual code, which the driver compiles at start: that of the newest for devices
+  # to come, that of the oldest alone for what is run rather than measured.
+  set(halocline_nvcc_code "")
   foreach(architecture ${HALOCLINE_CUDA_ARCHITECTURES})
-    list(APPEND halocline_nvcc_flags -gencode arch=compute_${architecture},code=sm_${architecture})
+    list(APPEND halocline_nvcc_code -gencode arch=compute_${architecture},code=sm_${architecture})
     set(halocline_newest ${architecture})
   endforeach()
   if(HALOCLINE_NVSHMEM_HOST AND HALOCLINE_NVSHMEM_INCLUDE)
     list(APPEND halocline_nvcc_flags -DHALOCLINE_NVSHMEM -isystem ${HALOCLINE_NVSHMEM_INCLUDE})
     list(APPEND HALOCLINE_CUDART ${HALOCLINE_NVSHMEM_HOST})  # whatever links the one links the other
   endif()
-  # Newer devices compile the last one's virtual code at start.
-  list(APPEND halocline_nvcc_flags -gencode arch=compute_${halocline_newest},code=compute_${halocline_newest})
+  list(APPEND halocline_nvcc_code -gencode arch=compute_${halocline_newest},code=compute_${halocline_newest})
+  list(GET HALOCLINE_CUDA_ARCHITECTURES 0 halocline_oldest)
+  set(halocline_nvcc_virtual_code -gencode arch=compute_${halocline_oldest},code=compute_${halocline_oldest})
 endif()
 
-# The object that nvcc makes of a source. @param folders  include folders; the path of the object goes to `result`
+# The object that nvcc makes of a source; its path goes to `result`. With VIRTUAL, virtual code alone: for tests.
 function(halocline_nvcc_object source result)
+  set(code ${halocline_nvcc_code})
+  if(VIRTUAL IN_LIST ARGN)
+    set(code ${halocline_nvcc_virtual_code})
+  endif()
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   set(object ${PROJECT_BINARY_DIR}/cuda/${name}.o)
   get_filename_component(folder ${object} DIRECTORY)
@@ -73,18 +81,18 @@ function(halocline_nvcc_object source result)
   endforeach()
   add_custom_command(OUTPUT ${object} BYPRODUCTS ${object}.ptxas
                      COMMAND ${CMAKE_COMMAND} -DREPORT=${object}.ptxas -P ${PROJECT_SOURCE_DIR}/cmake/run_nvcc.cmake -- ${HALOCLINE_NVCC}
-                             ${halocline_nvcc_flags} ${includes} -Xptxas=-v -MD -MF ${object}.d -c ${source} -o ${object}
+                             ${halocline_nvcc_flags} ${code} ${includes} -Xptxas=-v -MD -MF ${object}.d -c ${source} -o ${object}
                      DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}" VERBATIM)
   set(${result} ${object} PARENT_SCOPE)
 endfunction()
 
 # Sources for a target: objects of nvcc where the back end is built, else the *.cu files as C++. The host executor is for
-# tests: it is compiled quickly rather than well.
+# tests: it is compiled quickly rather than well. VIRTUAL as above.
 function(halocline_device_sources sources result)
   set(out "")
   foreach(source ${sources})
     if(halocline_have_cuda)
-      halocline_nvcc_object(${source} object)
+      halocline_nvcc_object(${source} object ${ARGN})
       set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
       list(APPEND out ${object})
     else()
