@@ -178,7 +178,10 @@ endif()
 
 # Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test
 # program a room in front of the libraries, whose own copies of the same files are then not taken.
-# Where the library has it, the tests above have it too.
+# Where the library has it, the tests above have it too, all of them; here a sample shows that what nvcc makes of the host
+# executor computes the same.
+option(HALOCLINE_CUDA_ALL_TESTS "All device tests by nvcc in target cuda, not a sample" OFF)
+set(halocline_cuda_sample "/test_(sum|hopping|resources)\\.cu$")
 add_custom_target(cuda)
 if(TARGET halocline_bench_cuda)
   add_dependencies(cuda halocline_bench_cuda)
@@ -189,6 +192,9 @@ if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND TARGET halocline_gpu AND NOT haloclin
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.cu)
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/test_*.cu)
     list(FILTER tests EXCLUDE REGEX "_mpi\\.cu$")
+    if(NOT HALOCLINE_CUDA_ALL_TESTS)
+      list(FILTER tests INCLUDE REGEX "${halocline_cuda_sample}")
+    endif()
     foreach(source ${sources})
       halocline_nvcc_object(${source} object)
       list(APPEND cuda_objects ${object})
