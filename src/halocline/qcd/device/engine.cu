@@ -118,6 +118,7 @@ public:
     else
       single_->apply(to, from);
     to_canonical(out, to);
+    single_->hopping().check();
   }
 
   std::vector<solve::SolveResult> multishift(std::span<const std::span<std::complex<double>>> x,
@@ -133,6 +134,7 @@ public:
     for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(level.space().create());
     auto results = solve_shifted(level.space(), level.a(), shifts, solutions, source, options);
     for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(x[i], solutions[i]);
+    level.check();
     return results;
   }
 

@@ -62,6 +62,13 @@ public:
   void apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
              const HopTerms<S>& terms = {});
 
+  /// Tells of a neighbour that did not send: what was computed without its message is NaN. Called by whoever has waited
+  /// for results; before that it may see nothing yet.
+  /// @throws core::Error  names rank, face, step and policy; on the ranks that missed a message. Collective: no.
+  void check() {
+    if (halo_) halo_->exchange().check();
+  }
+
   /// Chooses among the halo's policies on all processes together, once. Collective: yes.
   void tune_halo();
   /// Empty where no axis is split.

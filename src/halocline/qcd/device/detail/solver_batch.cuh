@@ -33,6 +33,9 @@ public:
     return d_;
   }
 
+  /// Hopping::check() of all that it applies.
+  void check() { d_.hopping().check(); }
+
   /// On the device, without links and clover blocks.
   static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
@@ -64,6 +67,8 @@ public:
   }
 
   int columns() const override { return full_.columns(); }
+  /// The operator in double.
+  Level<double>& precise() noexcept { return level_; }
   std::string describe(const std::string& method) const override {
     return std::string(options_.even_odd ? "even-odd " : "") + method +
            (mixed ? std::string(", double and ") + Storage<S>::name + " precision" : ", double precision");
@@ -113,6 +118,9 @@ public:
     }
     // rhs and half are still being read.
     full_.context()->stream.synchronize();
+    // A message that did not come left NaNs, which the solver takes for a breakdown.
+    level_.check();
+    if constexpr (mixed) inner_->check();
     return result;
   }
 
@@ -121,7 +129,9 @@ public:
     level_.d().apply(r_, x_);
     const solve::Scalars minus(static_cast<std::size_t>(columns()), solve::Scalar(-1.0));
     solve::update(full_, {solve::scale_add(r_, minus, {}, b_)});
-    return norms(full_, r_);
+    std::vector<double> lengths = norms(full_, r_);
+    level_.check();
+    return lengths;
   }
   void unload(std::span<std::complex<double>> solution, int column) override { to_canonical(solution, x_, column); }
 
