@@ -4,6 +4,7 @@
 #include "dense_space.hpp"
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/cg.hpp"
+#include "halocline/solve/cg_normal.hpp"
 #include "halocline/solve/defect_correction.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/reliable_update.hpp"
@@ -57,6 +58,9 @@ const auto with_bicgstab = [](auto& problem, auto& e, const SolveOptions& option
   return bicgstab_on(problem, e, options, none);
 };
 const auto with_cg = [](auto& problem, auto& e, const SolveOptions& options) { return cg_on(problem, e, options); };
+const auto with_cg_normal = [](auto& problem, auto& e, const SolveOptions& options) {
+  return cg_normal_on(problem, e, options);
+};
 }  // namespace
 
 TEST_CASE("mixed precision: float inside reaches 1e-14 outside") {
@@ -73,6 +77,12 @@ TEST_CASE("mixed precision: float inside reaches 1e-14 outside") {
   options.replacement = 0.1;
   general.outer_op.applications = general.inner_op.applications = 0;
   result = general.reliable(x, options, with_bicgstab);
+  CHECK(result.converged());
+  CHECK(true_residual(general.a, x, general.b) < 2e-14);
+  CHECK(general.inner_op.applications > general.outer_op.applications);
+
+  general.outer_op.applications = general.inner_op.applications = 0;
+  result = general.reliable(x = general.outer.create(), options, with_cg_normal);
   CHECK(result.converged());
   CHECK(true_residual(general.a, x, general.b) < 2e-14);
   CHECK(general.inner_op.applications > general.outer_op.applications);
@@ -95,6 +105,15 @@ TEST_CASE("mixed precision: reliable updates cost about the iterations of double
   const SolveResult mixed = system.reliable(x, options, with_cg);
   CHECK(mixed.converged());
   CHECK(mixed.iterations < 2 * exact);
+
+  Mixed general(disc_matrix(n, 0.6, 3), random_matrix(n, 1, 4));
+  options.replacement = 0;
+  const auto b = from_eigen<double>(general.b);
+  const int normal = cg_normal(general.outer, general.outer_op, x, b, options).iterations;
+  options.replacement = 0.1;
+  const SolveResult replaced = general.reliable(x, options, with_cg_normal);
+  CHECK(replaced.converged());
+  CHECK(replaced.iterations < 1.2 * normal);
 }
 
 TEST_CASE("mixed precision: a column of a batch has the bits of the column alone") {
@@ -106,9 +125,10 @@ TEST_CASE("mixed precision: a column of a batch has the bits of the column alone
   options.tolerance = 1e-13;
   options.replacement = 0.1;
   Mixed batch(a, b);
-  auto x = batch.outer.create(), z = batch.outer.create();
+  auto x = batch.outer.create(), z = batch.outer.create(), w = batch.outer.create();
   CHECK(batch.defect(x, options).converged());
   CHECK(batch.reliable(z, options, with_bicgstab).converged());
+  CHECK(batch.reliable(w, options, with_cg_normal).converged());
   for (int c = 0; c < 3; ++c) {
     Mixed single(a, b.col(c));
     auto y = single.outer.create();
@@ -116,6 +136,8 @@ TEST_CASE("mixed precision: a column of a batch has the bits of the column alone
     CHECK(to_eigen(x, n).col(c) == to_eigen(y, n));
     single.reliable(y, options, with_bicgstab);
     CHECK(to_eigen(z, n).col(c) == to_eigen(y, n));
+    single.reliable(y, options, with_cg_normal);
+    CHECK(to_eigen(w, n).col(c) == to_eigen(y, n));
   }
 }
 

@@ -12,14 +12,11 @@
 
 namespace halocline::solve {
 
-/// Solves D x = b for any invertible D with an adjoint. Collective.
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
-/// Cost: D and D^dagger once an iteration; 5 work vectors.
-template <VectorSpace Space, class D>
-  requires AdjointOperatorOn<D, Space>
-SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typename Space::Vector& b,
-                      const SolveOptions& options = {}) {
-  LinearProblem<Space, D> problem(space, d, b);
+/// Iterates on any problem (problem.hpp) that has apply_dagger(). Where the residual is replaced, s follows it and the
+/// search direction survives.
+template <class Problem>
+SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options) {
+  auto& space = problem.space();
   detail::Monitor monitor(options, problem.source_norms2());
   const std::size_t columns = problem.source_norms2().size();
   auto r = space.create(), s = space.create(), p = space.create(), q = space.create();
@@ -40,7 +37,17 @@ SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typen
       // The sum of |r|^2 travels meanwhile.
       const auto gradient = detail::apply_dagger_and_reduce(problem, s, r, {{&s, &s}});
       monitor.step(residual.wait());
-      const std::vector<double> next = detail::real_parts(gradient.wait());
+      std::vector<double> next = detail::real_parts(gradient.wait());
+      if (monitor.wants_replacement()) {
+        const Scalars mask = monitor.replacement_mask();
+        update(space, {add(x, alpha, p)});
+        monitor.replaced(mask, problem.replace_residual(x, r, mask));
+        const auto exact = detail::apply_dagger_and_reduce(problem, s, r, {{&s, &s}});
+        for (std::size_t c = 0; c < columns; ++c) {
+          if (mask[c] != 0.0) next[c] = exact.wait()[c].real();
+          alpha[c] = 0.0;
+        }
+      }
       for (std::size_t c = 0; c < columns; ++c) beta[c] = monitor.quotient(c, next[c], gamma[c]);
       gamma = next;
       update(space, {add(x, alpha, p), scale_add(p, beta, {}, s)});
@@ -48,6 +55,17 @@ SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typen
     true_norms2 = problem.replace_residual(x, r);
   }
   return monitor.result(problem.timings());
+}
+
+/// Solves D x = b for any invertible D with an adjoint. Collective.
+/// @param x  solution out; the initial guess in, when options.use_initial_guess
+/// Cost: D and D^dagger once an iteration; 5 work vectors.
+template <VectorSpace Space, class D>
+  requires AdjointOperatorOn<D, Space>
+SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typename Space::Vector& b,
+                      const SolveOptions& options = {}) {
+  LinearProblem<Space, D> problem(space, d, b);
+  return cg_normal_on(problem, x, options);
 }
 
 }  // namespace halocline::solve

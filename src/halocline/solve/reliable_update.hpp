@@ -16,7 +16,7 @@
 
 namespace halocline::solve {
 
-/// What cg_on, bicgstab_on, gcr_on and fgmres_on accept. Refers to its arguments, which must outlive it.
+/// What cg_on, cg_normal_on, bicgstab_on, gcr_on and fgmres_on accept. Refers to its arguments, which must outlive it.
 template <VectorSpace InnerSpace, OperatorOn<InnerSpace> InnerOperator, VectorSpace OuterSpace,
           OperatorOn<OuterSpace> OuterOperator, class ToInner, class ToOuter>
 class ReliableProblem {
@@ -54,6 +54,18 @@ public:
   {
     const detail::Stopwatch watch(timings().apply);
     return inner_a_->apply_and_reduce(*inner_space_, out, in, dots);
+  }
+  void apply_dagger(Vector& out, const Vector& in)
+    requires AdjointOperatorOn<InnerOperator, InnerSpace>
+  {
+    const detail::Stopwatch watch(timings().apply);
+    inner_a_->apply_dagger(out, in);
+  }
+  auto apply_dagger_and_reduce(Vector& out, const Vector& in, std::span<const Dot<Vector>> dots)
+    requires ReducingAdjointOperatorOn<InnerOperator, InnerSpace>
+  {
+    const detail::Stopwatch watch(timings().apply);
+    return inner_a_->apply_dagger_and_reduce(*inner_space_, out, in, dots);
   }
   template <class Preconditioner>
   void precondition(Preconditioner& m, Vector& out, const Vector& in) {

@@ -104,6 +104,23 @@ TEST_CASE("device solver: every storage and method reaches the tolerance that is
   }
 }
 
+TEST_CASE("device solver: conjugate gradients take in any storage the iterations of double") {
+  const Lattice where({8, 4, 4, 4});
+  const auto b = where.source(2);
+  const auto iterations = [&](const char* inner) {
+    QuarkSolver solver(where.gauge, light, on_host_executor("cg", inner));
+    Numbers x(b.size());
+    const auto report = solver.solve(x, b);
+    CHECK(report.residual <= 1e-10);
+    return report.iterations;
+  };
+  const int exact = iterations("double");
+  for (const char* inner : {"float", "half", "quarter"}) {
+    CAPTURE(inner);
+    CHECK(iterations(inner) <= exact + 2);
+  }
+}
+
 TEST_CASE("device solver: forms of the Schur complement, none, and links in fewer reals agree") {
   const Lattice where({8, 4, 4, 4});
   const auto b = where.source(2);

@@ -29,11 +29,13 @@ solve::SolveResult solve_by_name(const std::string& kind, Space& space, Operator
 /// How an inner precision wants to be driven.
 struct MixedOptions {
   double replacement = 1e-2;  ///< of reliable updates: the residual is recomputed each time it fell by this factor
+  bool reliable_cg = false;   ///< "cg" by reliable updates too
   double most_gain = 0;       ///< the least inner tolerance of a defect correction; 0: that of the options
 };
 
 /// The same with the iteration in an inner space and solution and residual in the outer one: "bicgstab" by reliable
-/// updates, others by defect correction around `inner_solve(kind, e, r, options)`. Collective.
+/// updates, "cg" where the options say so, others by defect correction around `inner_solve(kind, e, r, options)`.
+/// Collective.
 template <class Space, class Operator, class InnerSpace, class InnerOperator, class ToInner, class ToOuter,
           class InnerSolve>
 solve::SolveResult solve_mixed_by_name(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
@@ -41,12 +43,13 @@ solve::SolveResult solve_mixed_by_name(const std::string& kind, Space& space, Op
                                        const ToInner& to_inner, const ToOuter& to_outer,
                                        const solve::SolveOptions& options, const MixedOptions& mixed,
                                        const InnerSolve& inner_solve) {
-  if (kind == "bicgstab") {
+  if (kind == "bicgstab" || (kind == "cg" && mixed.reliable_cg)) {
     // The search directions survive a change to double, so it may come often.
     solve::SolveOptions reliable = options;
     reliable.replacement = mixed.replacement;
     solve::ReliableProblem problem(inner_space, inner, space, a, x, b, to_inner, to_outer);
     auto e = inner_space.create();
+    if (kind == "cg") return solve::cg_normal_on(problem, e, reliable);
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }

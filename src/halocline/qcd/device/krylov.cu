@@ -12,9 +12,9 @@ namespace {
 
 template <class S>
 constexpr qcd::detail::MixedOptions mixed_options() {
-  if (std::is_same_v<S, Fixed16>) return {.replacement = 1e-1, .most_gain = 1e-2};
-  if (std::is_same_v<S, Fixed8>) return {.replacement = 0.5, .most_gain = 0.3};
-  return {.replacement = 1e-2, .most_gain = 0};
+  if (std::is_same_v<S, Fixed16>) return {.replacement = 1e-1, .reliable_cg = true, .most_gain = 1e-2};
+  if (std::is_same_v<S, Fixed8>) return {.replacement = 0.5, .reliable_cg = true, .most_gain = 0.3};
+  return {.replacement = 1e-2, .reliable_cg = true, .most_gain = 0};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ WorkVectors work_vectors(const std::string& kind, bool mixed, int restart_length
   if (!mixed) return {alone, 0};
   // Reliable updates: work, residual and correction outside; the correction and what replaces the residual inside.
   // Defect correction: as many outside; residual and correction inside.
-  return {3, alone + (kind == "bicgstab" ? 1 : 2)};
+  return {3, alone + (kind == "gcr" ? 2 : 1)};
 }
 
 template solve::SolveResult solve_by(const std::string&, SpinorSpace<double>&, DeviceOperator<double>&,
