@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Registers, stack and spills of the hop's kernels, as the compiler reports them for every architecture. The reports
-// lie beside the objects of target `cuda` (cmake/Cuda.cmake); HALOCLINE_PTXAS_REPORTS says where.
+// Registers, stack and spills of the kernels of an iteration, as the compiler reports them for every architecture. The
+// reports lie beside the objects of target `cuda` (cmake/Cuda.cmake); HALOCLINE_PTXAS_REPORTS says where.
 
 #include <cxxabi.h>
 #include <doctest/doctest.h>
@@ -80,31 +80,56 @@ TEST_CASE("device kernels: a report of the compiler is read") {
   CHECK(kernels[0].registers == 96);
 }
 
-TEST_CASE("device kernels: the hop keeps all it has in registers, and few enough of them") {
+TEST_CASE("device kernels: all keep what they have in registers, and few enough of them") {
   const char* folder = std::getenv("HALOCLINE_PTXAS_REPORTS");
   if (folder == nullptr) {
     MESSAGE("skipped on this machine: HALOCLINE_PTXAS_REPORTS does not say where the reports of nvcc are");
     return;
   }
-  std::map<std::string, int> hops;  // by architecture
-  for (const std::string storage : {"double", "float", "half", "quarter"}) {
-    const auto path = std::filesystem::path(folder) / ("src/halocline/qcd/wilson/cuda_" + storage + ".cu.o.ptxas");
-    REQUIRE_MESSAGE(std::filesystem::exists(path), path.string());
-    for (const Kernel& k : kernels_of(text_of(path), "Hop")) {
-      CAPTURE(k.name);
-      CAPTURE(k.architecture);
-      CHECK(k.stack == 0);
-      CHECK(k.spilled == 0);
-      CHECK(k.registers <= most_registers(k.name));
-      ++hops[k.architecture];
+  struct Group {
+    std::vector<std::string> sources;
+    std::string part;  ///< of the names
+    int count;         ///< for each architecture
+    int (*most)(const std::string& name);
+  };
+  const auto hop = [](const std::string& name) { return most_registers(name); };
+  const auto fused = [](const std::string& name) { return name.find("<double") != std::string::npos ? 192 : 128; };
+  const auto pack = [](const std::string&) { return 80; };
+  const auto algebra = [](const std::string&) { return 96; };
+  const Group groups[] = {
+      // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns
+      // a thread of float and half with links of 18 and 12.
+      {{"wilson/cuda_double", "wilson/cuda_float", "wilson/cuda_half", "wilson/cuda_quarter"},
+       "Hop",
+       4 * 12 + 2 * 4,
+       hop},
+      {{"wilson/cuda_fused"}, "FusedHop", 4, fused},
+      // Four storages, with flags and without.
+      {{"wilson/cuda_halo"}, "Pack", 4 * 2, pack},
+      // Without sums, and with sums of 1, 2 and 4 dot products, of 2 in fixed point.
+      {{"device/spinor_space"}, "Algebra", 4 + 2 * 3 + 2, algebra},
+      {{"device/spinor_space"}, "AssignParity", 4, algebra},
+      {{"device/spinor_space"}, "WriteCanonical", 1, algebra}};
+  for (const Group& group : groups) {
+    CAPTURE(group.part);
+    std::map<std::string, int> found;  // by architecture
+    for (const std::string& source : group.sources) {
+      const auto path = std::filesystem::path(folder) / ("src/halocline/qcd/" + source + ".cu.o.ptxas");
+      REQUIRE_MESSAGE(std::filesystem::exists(path), path.string());
+      for (const Kernel& k : kernels_of(text_of(path), group.part)) {
+        CAPTURE(k.name);
+        CAPTURE(k.architecture);
+        CHECK(k.stack == 0);
+        CHECK(k.spilled == 0);
+        CHECK(k.registers <= group.most(k.name));
+        ++found[k.architecture];
+      }
     }
-  }
-  CHECK(!hops.empty());
-  // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns a
-  // thread of float and half with links of 18 and 12.
-  for (const auto& [architecture, count] : hops) {
-    CAPTURE(architecture);
-    CHECK(count == 4 * 12 + 2 * 4);
+    CHECK(!found.empty());
+    for (const auto& [architecture, count] : found) {
+      CAPTURE(architecture);
+      CHECK(count == group.count);
+    }
   }
 }
 
