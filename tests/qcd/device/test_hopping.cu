@@ -10,6 +10,8 @@
 #include "gpu/devices.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/wilson/detail/hop_lattice.cuh"
+#include "halocline/qcd/wilson/detail/hop_launch.cuh"
+#include "halocline/qcd/wilson/detail/hop_several.cuh"
 #include "qcd/device/hop_reference.hpp"
 
 namespace halocline::qcd::device {
@@ -247,6 +249,110 @@ TEST_CASE("device hop: no way of launching changes a bit, nor does its measureme
       CHECK(measured > quickest);
       for (int column = 0; column < columns; ++column) CHECK(on.read(out, column) == first.read(expected, column));
     }
+  }
+}
+
+namespace {
+
+/// Counts what SiteLoop calls it with.
+struct Met {
+  int* met;
+  HALOCLINE_INLINE void operator()(int number) const { ++met[number]; }
+};
+/// Asks that come too late, when the site has been met, count a hundred.
+struct Asked {
+  const int* met;
+  int* asked;
+  HALOCLINE_INLINE void operator()(int number) const { asked[number] += met[number] == 0 ? 1 : 100; }
+};
+/// The same of so many numbers that they cannot be listed.
+struct Tally {
+  int* sum;
+  int each;
+  HALOCLINE_INLINE void operator()(int number) const { *sum += number >= 0 ? each : 1000; }
+};
+
+}  // namespace
+
+TEST_CASE("device hop: several sites a thread are all sites once, and the next of each is asked for") {
+  for (const int count : {1, 2, 3, 4, 5, 7, 8, 13, 64, 65, 66, 67})
+    for (const int each : {1, 2, 4})
+      for (const bool prefetch : {false, true}) {
+        const SiteLoop loop = SiteLoop::of(count, each, prefetch);
+        CAPTURE(count);
+        CAPTURE(each);
+        CHECK(loop.threads == (count + each - 1) / each);
+        std::vector<int> met(static_cast<std::size_t>(count)), asked(static_cast<std::size_t>(count)), ahead;
+        for (int thread = 0; thread < loop.threads; ++thread)
+          loop.run(thread, Met{met.data()}, Asked{met.data(), asked.data()});
+        for (int number = 0; number < count; ++number) ahead.push_back(prefetch && number >= loop.threads ? 1 : 0);
+        CHECK(met == std::vector<int>(static_cast<std::size_t>(count), 1));
+        CHECK(asked == ahead);
+      }
+  const SiteLoop largest = SiteLoop::of(2147483647, 4, true);  // no number beyond the last site is formed
+  int sum = 0;
+  largest.run(largest.threads - 1, Tally{&sum, 1}, Tally{&sum, 10});
+  CHECK(sum == 3 + 20);  // 2147483647 = 4 536870912 - 1: the last thread has three sites
+}
+
+namespace {
+
+/// Every way of launching, found in the tuner's cache, gives the bits of the first.
+template <class S>
+void check_candidates(const gpu::Device& device, int reals, int columns, unsigned emulated, int most_a_thread) {
+  const HopProblem problem({4, 2, 6, 4}, test::rough_parameters());
+  const HopSetup<S> on(device, problem, reals, emulated);
+  const auto in = on.field(problem, columns, 8);
+  auto expected = on.field(problem, columns, 9);
+  Hopping<S>(on.links, columns).apply(expected, in, 0, true);
+  const auto candidates = hop_candidates(columns, most_a_thread, 256, true);
+  CHECK(candidates.size() <= 25);
+  CHECK(candidates[0].sites_per_thread == 1);
+  int loops = 0;
+  for (const gpu::TuneParameters& p : candidates) {
+    if (p.sites_per_thread == 1 && p.carveout < 0) continue;  // shapes of blocks are another test's
+    if (p.sites_per_thread > 1) ++loops;
+    HopVariant variant;
+    variant.part = on.context->box.split != 0 ? HopPart::interior : HopPart::all;
+    int measured = 0;
+    const auto cache = std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::read_only);
+    on.context->tuner = gpu::Tuner(device, cache, [&](gpu::Stream&, const std::function<void()>& run) {
+      run();
+      ++measured;
+      return 1.0;
+    });
+    for (const HopPart part : {variant.part, HopPart::exterior}) {
+      const HopVariant each{part, 0, 0, false};
+      gpu::TuneEntry entry;
+      entry.parameters = part == variant.part ? p : hop_candidates(columns, 1, 256, false)[0];
+      cache->keep(on.context->tuner.key(
+                      {"wilson_hop", describe_hop(on.context->box, Storage<S>::name, reals, columns, each), 0, 0}),
+                  entry);
+    }
+    Hopping<S> hopping(on.links, columns);
+    auto out = on.field(problem, columns, 9);
+    measured = 0;
+    hopping.apply(out, in, 0, true);
+    CAPTURE(Storage<S>::name);
+    CAPTURE(p.block_x);
+    CAPTURE(p.sites_per_thread);
+    CAPTURE(p.prefetch);
+    CHECK(measured == 0);  // it was found
+    for (int column = 0; column < columns; ++column) CHECK(on.read(out, column) == on.read(expected, column));
+  }
+  CHECK(loops >= 4);
+}
+
+}  // namespace
+
+TEST_CASE("device hop: sites a thread, prefetching and the share of the cache change no bit") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    check_candidates<double>(device, 18, 1, 0, 1);
+    check_candidates<float>(device, 12, 4, 0, 2);
+    check_candidates<float>(device, 12, 3, 12, 2);  // axes z and t split: a list of interior sites
+    check_candidates<Fixed16>(device, 12, 1, 0, 2);
+    check_candidates<Fixed16>(device, 8, 1, 8, 1);
   }
 }
 

@@ -98,10 +98,10 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
   const auto algebra = [](const std::string&) { return 96; };
   const Group groups[] = {
       // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns
-      // a thread of float and half with links of 18 and 12.
+      // a thread of float and half with links of 18 and 12, and several sites a thread of four.
       {{"wilson/cuda_double", "wilson/cuda_float", "wilson/cuda_half", "wilson/cuda_quarter"},
        "Hop",
-       4 * 12 + 2 * 4,
+       4 * 12 + 2 * 4 + 4,
        hop},
       {{"wilson/cuda_fused"}, "FusedHop", 4, fused},
       // Four storages, with flags and without.

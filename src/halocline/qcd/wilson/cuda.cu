@@ -64,7 +64,31 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
   return 8 * reals * each + blocks + columns * (8 + 1 + (variant.adds ? 1 : 0)) * spinor;
 }
 
-std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads) {
+namespace {
+
+/// After blocks of all shapes come, for the likeliest three of them, what else a launch may choose, as long as the
+/// list stays short. The kernel has no shared memory, so all of that cache may hold neighbours; several sites a thread
+/// spare blocks their start, and with them a thread can ask for the links of its next site. They are of one column.
+void add_choices(std::vector<gpu::TuneParameters>& candidates, bool loops) {
+  for (std::size_t shape = 0; shape < 3 && candidates.size() <= 20; ++shape) {
+    gpu::TuneParameters p = candidates[shape];
+    p.carveout = 0;
+    candidates.push_back(p);
+    if (!loops) continue;
+    p.carveout = -1;
+    p.columns_per_thread = 1;
+    for (const int each : {2, 4})
+      for (const int ahead : {0, 1}) {
+        p.sites_per_thread = each;
+        p.prefetch = ahead;
+        candidates.push_back(p);
+      }
+  }
+}
+
+}  // namespace
+
+std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads, bool loops) {
   std::vector<gpu::TuneParameters> candidates;
   const auto add = [&](int x, int y, int each) {
     if (x * y > most_threads) return;
@@ -76,6 +100,7 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
   };
   if (columns == 1) {
     for (const int x : {128, 64, 256, 192, 96, 32}) add(x, 1, 1);
+    add_choices(candidates, loops);
     return candidates;
   }
   for (int each = most_a_thread; each >= 1; each /= 2) {
@@ -88,6 +113,7 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
     for (const int y : heights)
       for (const int x : {64, 32, 128}) add(x, y, each);
   }
+  add_choices(candidates, loops);
   return candidates;
 }
 

@@ -196,6 +196,19 @@ HALOCLINE_INLINE void load_record(Record<Word, n>& record, const Word* base, int
     load_record<constant, Word, n, first + count>(record, base, stride, site);
   }
 }
+/// Asks for the record of a site, for a load that comes later: into the second-level cache. Nothing on the host.
+template <class Word, int n, int first = 0>
+HALOCLINE_INLINE void prefetch_record([[maybe_unused]] const Word* base, [[maybe_unused]] int stride,
+                                      [[maybe_unused]] int site) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (first < n) {
+    constexpr int count = piece_numbers(sizeof(Word), n, first);
+    const Word* from = base + std::int64_t{stride} * first + std::int64_t{site} * count;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+    prefetch_record<Word, n, first + count>(base, stride, site);
+  }
+#endif
+}
 template <class Word, int n, int first = 0>
 HALOCLINE_INLINE void store_record(Word* base, int stride, int site, const Record<Word, n>& record) {
   if constexpr (first < n) {

@@ -30,8 +30,9 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
 /// Bytes of a site of all columns as if no neighbour were found in a cache.
 double hop_bytes(const char* storage, int reals, int columns, const HopVariant& variant);
 
-/// Ways to launch a hop, the likeliest first. @param most_a_thread  columns: 1 or 2; @param most_threads  of a block
-std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads);
+/// Ways to launch a hop, the likeliest first, 25 at the most. @param most_a_thread  columns: 1 or 2
+/// @param most_threads  of a block  @param loops  a thread may take several sites, and prefetch
+std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads, bool loops);
 
 /// @throws InvalidArgument  always
 [[noreturn]] void throw_hop_fields(const std::string& given);

@@ -12,6 +12,7 @@
 #include "halocline/qcd/wilson/cuda.cuh"
 #include "halocline/qcd/wilson/detail/halo_apply.cuh"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
+#include "halocline/qcd/wilson/detail/hop_several.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
 
@@ -129,9 +130,17 @@ void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_ha
                               const SiteList* list, const gpu::TuneParameters& p) {
   const HopSite<S, reals, with_halo, with_blocks, columns> site{input, output,
                                                                 list != nullptr ? list->sites.data() : nullptr};
-  const gpu::Extent extent{list != nullptr ? list->count : context.box.sites,
-                           (output.out.columns + columns - 1) / columns, 1};
-  gpu::launch(context.stream, "wilson_hop", extent, gpu::Block{p.block_x, p.block_y, 1, p.carveout}, site);
+  const int sites = list != nullptr ? list->count : context.box.sites;
+  const int groups = (output.out.columns + columns - 1) / columns;
+  const gpu::Block block{p.block_x, p.block_y, 1, p.carveout};
+  if constexpr (loops_over_sites<S, reals> && !with_halo && !with_blocks && columns == 1) {
+    if (p.sites_per_thread > 1) {
+      const SiteLoop loop = SiteLoop::of(sites, p.sites_per_thread, p.prefetch != 0);
+      const HopSeveral<S, reals> several{site, loop};
+      return gpu::launch(context.stream, "wilson_hop", gpu::Extent{loop.threads, groups, 1}, block, several);
+    }
+  }
+  gpu::launch(context.stream, "wilson_hop", gpu::Extent{sites, groups, 1}, block, site);
 }
 
 template <class S>
@@ -167,7 +176,8 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
       "wilson_hop", describe_hop(context.box, Storage<S>::name, reals, hopping.columns(), variant),
       static_cast<double>(count) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
       1320.0 * static_cast<double>(count) * hopping.columns()};
-  const auto candidates = hop_candidates(hopping.columns(), most, 256);
+  constexpr bool loops = loops_over_sites<S, reals> && !with_halo && !with_blocks;
+  const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
   if (scratch) context.stream.synchronize();  // it ends here
