@@ -12,8 +12,12 @@ file(GLOB halocline_bench_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}
 # By nvcc even where the library does without it: part of the target `cuda` (Tests.cmake).
 if(HALOCLINE_NVCC AND NOT halocline_have_cuda AND NOT CMAKE_CROSSCOMPILING)
   set(halocline_bench_cuda_objects "")
+  set(halocline_code ONE)
+  if(HALOCLINE_CUDA_ALL)
+    set(halocline_code "")
+  endif()
   foreach(source ${halocline_bench_device_sources})
-    halocline_nvcc_object(${source} object)
+    halocline_nvcc_object(${source} object ${halocline_code})
     list(APPEND halocline_bench_cuda_objects ${object})
   endforeach()
   add_custom_target(halocline_bench_cuda DEPENDS ${halocline_bench_cuda_objects})

@@ -7,13 +7,15 @@
 # and the machine has an NVIDIA device; on a login node without one say `on`. CMake's own CUDA language is not used: that
 # of Debian 12 knows neither the current toolkit nor C++20 in it.
 #
-# Target `cuda` compiles every *.cu by nvcc even where the library does without, and links the tests of the device code
-# with it (test_<room>_cuda): that is what ./check does on a machine without a GPU. The compiler's report on registers,
+# Target `cuda` compiles every *.cu by nvcc even where the library does without, and links tests of the device code with it
+# (test_<room>_cuda): that is what ./check does on a machine without a GPU. It takes a sample of generations and tests
+# (Tests.cmake) unless HALOCLINE_CUDA_ALL is on. The compiler's report on registers,
 # stack and spills lies beside each object as <name>.ptxas.
 
 set(HALOCLINE_CUDA auto CACHE STRING "GPU back end by nvcc: auto, on or off")
 set_property(CACHE HALOCLINE_CUDA PROPERTY STRINGS auto on off)
 set(HALOCLINE_CUDA_ARCHITECTURES "80;90;100" CACHE STRING "Compute capabilities that the device code is compiled for")
+option(HALOCLINE_CUDA_ALL "Target cuda compiles everything for every GPU generation, not a sample" OFF)
 
 find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
 find_library(HALOCLINE_NVSHMEM_HOST NAMES nvshmem_host libnvshmem_host.so.3 PATH_SUFFIXES nvshmem/lib)
@@ -62,14 +64,21 @@ if(HALOCLINE_NVCC)
   endif()
   list(APPEND halocline_nvcc_code -gencode arch=compute_${halocline_newest},code=compute_${halocline_newest})
   list(GET HALOCLINE_CUDA_ARCHITECTURES 0 halocline_oldest)
+  list(LENGTH HALOCLINE_CUDA_ARCHITECTURES halocline_count)
+  math(EXPR halocline_count "${halocline_count} / 2")
+  list(GET HALOCLINE_CUDA_ARCHITECTURES ${halocline_count} halocline_middle)
+  set(halocline_nvcc_one_code -gencode arch=compute_${halocline_middle},code=sm_${halocline_middle})
   set(halocline_nvcc_virtual_code -gencode arch=compute_${halocline_oldest},code=compute_${halocline_oldest})
 endif()
 
-# The object that nvcc makes of a source; its path goes to `result`. With VIRTUAL, virtual code alone: for tests.
+# The object that nvcc makes of a source; its path goes to `result`. With VIRTUAL, virtual code alone, for tests; with ONE,
+# the architecture in the middle alone.
 function(halocline_nvcc_object source result)
   set(code ${halocline_nvcc_code})
   if(VIRTUAL IN_LIST ARGN)
     set(code ${halocline_nvcc_virtual_code})
+  elseif(ONE IN_LIST ARGN)
+    set(code ${halocline_nvcc_one_code})
   endif()
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
   set(object ${PROJECT_BINARY_DIR}/cuda/${name}.o)

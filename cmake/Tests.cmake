@@ -178,10 +178,11 @@ endif()
 
 # Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test
 # program a room in front of the libraries, whose own copies of the same files are then not taken.
-# Where the library has it, the tests above have it too, all of them; here a sample shows that what nvcc makes of the host
-# executor computes the same.
-option(HALOCLINE_CUDA_ALL_TESTS "All device tests by nvcc in target cuda, not a sample" OFF)
-set(halocline_cuda_sample "/test_(sum|hopping|resources)\\.cu$")
+# Where the library has it, the tests above have it too. Here it is a sample, as all of it keeps two cores busy for
+# minutes: every file for one GPU generation, the operators in float, the vector space and the halo for all of them, and
+# the tests that show that what nvcc makes of the host executor computes the same. HALOCLINE_CUDA_ALL takes all.
+set(halocline_cuda_sampled_sources "/(cuda_float|cuda_halo|spinor_space)\\.cu$|/gpu/")
+set(halocline_cuda_sampled_tests "/test_(sum|hopping|resources)\\.cu$")
 add_custom_target(cuda)
 if(TARGET halocline_bench_cuda)
   add_dependencies(cuda halocline_bench_cuda)
@@ -192,11 +193,15 @@ if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND TARGET halocline_gpu AND NOT haloclin
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.cu)
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/test_*.cu)
     list(FILTER tests EXCLUDE REGEX "_mpi\\.cu$")
-    if(NOT HALOCLINE_CUDA_ALL_TESTS)
-      list(FILTER tests INCLUDE REGEX "${halocline_cuda_sample}")
+    if(NOT HALOCLINE_CUDA_ALL)
+      list(FILTER tests INCLUDE REGEX "${halocline_cuda_sampled_tests}")
     endif()
     foreach(source ${sources})
-      halocline_nvcc_object(${source} object)
+      set(code "")
+      if(NOT HALOCLINE_CUDA_ALL AND NOT source MATCHES "${halocline_cuda_sampled_sources}")
+        set(code ONE)
+      endif()
+      halocline_nvcc_object(${source} object ${code})
       list(APPEND cuda_objects ${object})
     endforeach()
     if(tests)

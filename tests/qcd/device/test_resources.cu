@@ -114,7 +114,8 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
       {{"device/spinor_space"}, "WriteCanonical", 1, algebra}};
   for (const Group& group : groups) {
     CAPTURE(group.part);
-    std::map<std::string, int> found;  // by architecture
+    std::map<std::string, int> found;                      // by architecture
+    std::map<std::string, std::set<std::string>> sources;  // that were compiled for it
     for (const std::string& source : group.sources) {
       const auto path = std::filesystem::path(folder) / ("src/halocline/qcd/" + source + ".cu.o.ptxas");
       REQUIRE_MESSAGE(std::filesystem::exists(path), path.string());
@@ -125,13 +126,18 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
         CHECK(k.spilled == 0);
         CHECK(k.registers <= group.most(k.name));
         ++found[k.architecture];
+        sources[k.architecture].insert(source);
       }
     }
-    CHECK(!found.empty());
+    // A build may compile some sources for one architecture alone; there is one that all are compiled for.
+    bool whole = false;
     for (const auto& [architecture, count] : found) {
+      if (sources[architecture].size() != group.sources.size()) continue;
+      whole = true;
       CAPTURE(architecture);
       CHECK(count == group.count);
     }
+    CHECK(whole);
   }
 }
 
