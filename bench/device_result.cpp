@@ -18,17 +18,7 @@ using Json = nlohmann::ordered_json;
 /// Not-a-number and infinity do not exist in JSON.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-void add(Json& made, const Properties& properties) {
-  for (const auto& [name, value] : properties)
-    made[name] = std::visit(
-        [](const auto& v) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>)
-            return number(v);
-          else
-            return Json(v);
-        },
-        value);
-}
+void add(Json& made, const Properties& properties) { made.update(Json::parse(to_json(properties))); }
 
 }  // namespace
 

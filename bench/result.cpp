@@ -31,6 +31,8 @@ Json object(const Properties& properties) {
 
 }  // namespace
 
+std::string to_json(const Properties& properties) { return object(properties).dump(); }
+
 std::string to_json(const Result& result) {
   if (!result.skipped.empty()) {
     Json skipped{{"bench", result.bench}, {"case", object(result.parameters)}, {"skipped", result.skipped}};

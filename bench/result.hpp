@@ -36,6 +36,8 @@ struct Result {
 };
 
 std::string to_json(const Result& result);
+/// A JSON object; what is no number (NaN, infinity) is null.
+std::string to_json(const Properties& properties);
 
 /// The region report, as JSON, of one execution with timing on. Not while anything else uses the region timers.
 std::string regions_of(const Work& work);
