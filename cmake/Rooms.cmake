@@ -110,7 +110,8 @@ function(halocline_build_room name)
   if(name STREQUAL tddft AND HALOCLINE_TDDFT)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:halocline_dep_tddft>
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_FFTW_LIBRARY}>>
-                                            $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_OpenBLAS_LIBRARY}>>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:LAPACK::LAPACK>>
+                                            $<INSTALL_INTERFACE:$<LINK_ONLY:BLAS::BLAS>>
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_libxc_LIBRARY}>>
                                             $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_pugixml_LIBRARY}>>)
   endif()

@@ -4,17 +4,17 @@
 
 #include "halocline/tddft/ground_state/dense.hpp"
 
-#include "halocline/tddft/ground_state/lapack.hpp"
+#include "halocline/tddft/ground_state/blas.hpp"
 
 #include <algorithm>
 #include <cassert>
-#include <cblas.h>
 #include <cmath>
 
 namespace halocline::tddft {
 namespace {
 
 using Complex = std::complex<double>;
+using blas::Op;
 
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
@@ -24,13 +24,12 @@ bool finite(const Matrix& a) {
 }
 
 /// out = op(a) op(b)
-Matrix product(const Matrix& a, CBLAS_TRANSPOSE op_a, const Matrix& b, CBLAS_TRANSPOSE op_b) {
-  const int rows = op_a == CblasNoTrans ? a.rows() : a.columns();
-  const int inner = op_a == CblasNoTrans ? a.columns() : a.rows();
-  Matrix out(rows, op_b == CblasNoTrans ? b.columns() : b.rows());
-  const Complex one = 1.0, zero = 0.0;
-  cblas_zgemm(CblasColMajor, op_a, op_b, out.rows(), out.columns(), inner, &one, a.data(), a.rows(), b.data(), b.rows(),
-              &zero, out.data(), out.rows());
+Matrix product(const Matrix& a, Op op_a, const Matrix& b, Op op_b) {
+  const int rows = op_a == Op::none ? a.rows() : a.columns();
+  const int inner = op_a == Op::none ? a.columns() : a.rows();
+  Matrix out(rows, op_b == Op::none ? b.columns() : b.rows());
+  blas::product(out.rows(), out.columns(), inner, {a.data(), a.rows()}, op_a, {b.data(), b.rows()}, op_b, 0, out.data(),
+                out.rows());
   return out;
 }
 
@@ -52,24 +51,20 @@ Eigenpairs by_cholesky(const Matrix& h, Matrix factor, int wanted) {
   constexpr double smallest_pivot = 1e-5;  // of S with a unit diagonal: orthogonality is lost as 1 / pivot^2
   const int n = h.rows();
   int info = 0;
-  zpotrf_("L", &n, factor.data(), &n, &info);
+  zpotrf_("L", &n, factor.data(), &n, &info, 1);
   if (info != 0) return {};
   double pivot = 1;
   for (int i = 0; i < n; ++i) pivot = std::min(pivot, factor(i, i).real());
   if (!(pivot > smallest_pivot)) return {};
 
   Matrix reduced = h;
-  const Complex one = 1.0;
-  cblas_ztrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n, n, &one, factor.data(), n,
-              reduced.data(), n);
-  cblas_ztrsm(CblasColMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, n, n, &one, factor.data(), n,
-              reduced.data(), n);
+  blas::solve_lower('L', factor.data(), Op::none, n, n, reduced.data());
+  blas::solve_lower('R', factor.data(), Op::adjoint, n, n, reduced.data());
   Eigenpairs all = eigenpairs(reduced);
   if (!all.found) return {};
   all.values.resize(size(wanted));
   all.vectors = all.vectors.part(0, 0, n, wanted);
-  cblas_ztrsm(CblasColMajor, CblasLeft, CblasLower, CblasConjTrans, CblasNonUnit, n, wanted, &one, factor.data(), n,
-              all.vectors.data(), n);
+  blas::solve_lower('L', factor.data(), Op::adjoint, n, wanted, all.vectors.data());
   all.condition = 1 / (pivot * pivot);
   return all;
 }
@@ -91,10 +86,10 @@ Eigenpairs by_canonical_vectors(const Matrix& h, const Matrix& s, int wanted) {
     for (int i = 0; i < n; ++i) basis(i, j) *= factor;
   }
   Eigenpairs all =
-      eigenpairs(product(basis, CblasConjTrans, product(h, CblasNoTrans, basis, CblasNoTrans), CblasNoTrans));
+      eigenpairs(product(basis, Op::adjoint, product(h, Op::none, basis, Op::none), Op::none));
   if (!all.found) return {};
   all.values.resize(size(wanted));
-  all.vectors = product(basis, CblasNoTrans, all.vectors.part(0, 0, rank, wanted), CblasNoTrans);
+  all.vectors = product(basis, Op::none, all.vectors.part(0, 0, rank, wanted), Op::none);
   all.condition = largest / overlap.values[size(left_out)];
   return all;
 }
@@ -114,14 +109,14 @@ Eigenpairs eigenpairs(const Matrix& h) {
   int integer_size = 0;
   const int ask = -1;
   zheevd_("V", "L", &n, pairs.vectors.data(), &n, pairs.values.data(), &work_size, &ask, &real_size, &ask,
-          &integer_size, &ask, &info);
+          &integer_size, &ask, &info, 1, 1);
   const int lwork = std::max(1, static_cast<int>(work_size.real())), lrwork = std::max(1, static_cast<int>(real_size));
   const int liwork = std::max(1, integer_size);
   std::vector<Complex> work(size(lwork));
   std::vector<double> rwork(size(lrwork));
   std::vector<int> iwork(size(liwork));
   zheevd_("V", "L", &n, pairs.vectors.data(), &n, pairs.values.data(), work.data(), &lwork, rwork.data(), &lrwork,
-          iwork.data(), &liwork, &info);
+          iwork.data(), &liwork, &info, 1, 1);
   if (info != 0) return {};
   pairs.found = true;
   return pairs;

@@ -10,11 +10,11 @@
 #include "halocline/tddft/ground_state/subspace.hpp"
 
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/orbitals.hpp"
 
 #include <algorithm>
 #include <cassert>
-#include <cblas.h>
 #include <complex>
 #include <cstring>
 
@@ -168,18 +168,18 @@ Matrix Subspace::products(std::span<const double* const> left, std::span<const d
   };
   Panel points = panel(sets.size(), 0);
   const int rows = static_cast<int>(left.size()) * vectors_, columns = static_cast<int>(right.size()) * vectors_;
-  Matrix transposed(columns, rows);  // element (r, l) = <l|r>: what row-major products write, read column after column
-  const Complex one = 1.0;
+  Matrix transposed(columns, rows);  // element (r, l) = <l|r>
   const auto width = static_cast<int>(points.width);
   for (std::int64_t begin = 0; begin < points_; begin += points.run) {
     const std::int64_t count = std::min(points.run, points_ - begin);
     gather(points, sets, begin, count);
     const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
     if (mine == 0) continue;
+    // A panel, point after point, is a column-major matrix of shape (width, points).
     for (std::size_t l = 0; l < left.size(); ++l)
-      cblas_zgemm(CblasRowMajor, CblasConjTrans, CblasNoTrans, vectors_, columns, mine, &one,
-                  points.data() + place(left[l]), width, points.data(), width, &one,
-                  transposed.data() + static_cast<std::ptrdiff_t>(l) * vectors_ * columns, columns);
+      blas::product(columns, vectors_, mine, {points.data(), width}, blas::Op::none,
+                    {points.data() + place(left[l]), width}, blas::Op::adjoint, 1,
+                    transposed.data() + static_cast<std::ptrdiff_t>(l) * vectors_ * columns, columns);
   }
   const std::span sums(reinterpret_cast<double*>(transposed.data()), 2 * transposed.size());
   const double volume = decomposition_.grid().point_volume();
@@ -199,16 +199,16 @@ void Subspace::combine(std::span<double* const> out, std::span<const double* con
   assert(coefficients.columns() == static_cast<int>(out.size()) * vectors_);
   Panel from = panel(in.size(), out.size());
   Panel to = panel(out.size(), in.size());
-  const Complex one = 1.0, zero = 0.0;
   for (std::int64_t begin = 0; begin < points_; begin += from.run) {
     const std::int64_t count = std::min(from.run, points_ - begin);
     gather(from, in, begin, count);
     const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
-    // In rows of points the coefficients, stored column after column, are the transposed factor.
+    // Panels are column-major matrices of shape (width, points): to = coefficients^T from.
     if (mine > 0)
-      cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasTrans, mine, static_cast<int>(to.width),
-                  static_cast<int>(from.width), &one, from.data(), static_cast<int>(from.width), coefficients.data(),
-                  coefficients.rows(), &zero, to.data(), static_cast<int>(to.width));
+      blas::product(static_cast<int>(to.width), mine, static_cast<int>(from.width),
+                    {coefficients.data(), coefficients.rows()}, blas::Op::transposed,
+                    {from.data(), static_cast<int>(from.width)}, blas::Op::none, 0, to.data(),
+                    static_cast<int>(to.width));
     scatter(to, out, begin, count);
   }
 }
