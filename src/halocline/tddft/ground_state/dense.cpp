@@ -85,8 +85,7 @@ Eigenpairs by_canonical_vectors(const Matrix& h, const Matrix& s, int wanted) {
     const double factor = 1 / std::sqrt(overlap.values[size(left_out + j)]);
     for (int i = 0; i < n; ++i) basis(i, j) *= factor;
   }
-  Eigenpairs all =
-      eigenpairs(product(basis, Op::adjoint, product(h, Op::none, basis, Op::none), Op::none));
+  Eigenpairs all = eigenpairs(product(basis, Op::adjoint, product(h, Op::none, basis, Op::none), Op::none));
   if (!all.found) return {};
   all.values.resize(size(wanted));
   all.vectors = product(basis, Op::none, all.vectors.part(0, 0, rank, wanted), Op::none);
