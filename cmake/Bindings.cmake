@@ -23,5 +23,8 @@ target_link_libraries(_halocline PRIVATE ${halocline_room_targets} halocline_war
 if(TARGET halocline_bench)
   target_link_libraries(_halocline PRIVATE halocline_bench)
 endif()
+if(HALOCLINE_PRECOMPILED)
+  target_precompile_headers(_halocline PRIVATE ${PROJECT_SOURCE_DIR}/python/bindings/bindings.hpp)
+endif()
 set_target_properties(_halocline PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/halocline)
 install(TARGETS _halocline LIBRARY DESTINATION halocline COMPONENT python)

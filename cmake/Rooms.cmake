@@ -43,6 +43,7 @@ function(halocline_add_library target sources headers)
   if(sources)
     add_library(${target} STATIC ${sources} ${headers})
     set(scope PUBLIC)
+    halocline_precompile(${target})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:halocline_warnings> $<BUILD_INTERFACE:halocline_dep_fmt>
                                             $<BUILD_INTERFACE:halocline_dep_eigen> $<BUILD_INTERFACE:halocline_dep_json>)
   else()
@@ -88,7 +89,8 @@ function(halocline_build_room name)
     list(APPEND sources ${halocline_revision_cpp})
     set_source_files_properties(${halocline_revision_cpp} PROPERTIES GENERATED ON)
     # Must run on any machine: it is the code that says the rest cannot.
-    set_source_files_properties(${folder}/cpu.cpp PROPERTIES COMPILE_OPTIONS "${halocline_baseline_flags}")
+    set_source_files_properties(${folder}/cpu.cpp PROPERTIES COMPILE_OPTIONS "${halocline_baseline_flags}"
+                                SKIP_PRECOMPILE_HEADERS ON)
   endif()
   # Kernels unrolled for every number of lanes take a sanitizer minutes each to compile; the code around them, which
   # computes every address that they get, is what it looks at by default.

@@ -179,6 +179,7 @@ show_progress() {
   while IFS= read -r line; do
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
     done_=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+    [ "$done_" -gt 0 ] || continue # "[0/2] Re-checking globbed directories..."
     left=$(((SECONDS - begun) * (total - done_) / done_))
     if [ "$left" -ge 60 ]; then left="about $(((left + 59) / 60)) min left"; else left="less than a minute left"; fi
     if [ $((SECONDS - begun)) -lt 5 ]; then left=''; fi
