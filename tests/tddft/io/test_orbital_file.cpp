@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/io/cube.hpp"
+#include "halocline/tddft/io/detail/orbital_header.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
@@ -14,10 +15,12 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace soft;
@@ -232,6 +235,39 @@ TEST_CASE("orbital file: missing, foreign, truncated, extended") {
   put(file.path, whole + "x");
   CHECK(contains(refusal(file.path, model), "truncated or damaged"));
   CHECK_THROWS_AS(orbital_file_info(file.path), core::FileError);
+}
+
+TEST_CASE("orbital file: numbers that are not finite are refused, in the header and in the orbitals") {
+  const Scratch file("infinite.orbitals");
+  Model model = model_of(system_here());
+  State state = some_state(model);
+  state.eigenvalues[3] = std::numeric_limits<double>::infinity();
+  write_orbitals(file.path, model, state);
+  CHECK(contains(refusal(file.path, model), "(HEADER): holds NaN"));
+  state = some_state(model);
+  state.orbitals.block(1, 0)[3] = std::numeric_limits<double>::quiet_NaN();
+  write_orbitals(file.path, model, state);
+  CHECK(contains(refusal(file.path, model), "(ORBITALS): hold NaN"));
+}
+
+TEST_CASE("orbital file: a header that claims more numbers than the file holds takes no memory for them") {
+  const Scratch file("claims.orbitals");
+  detail::OrbitalHeader header;  // 80 kB of channels, and 17 GB of occupations and eigenvalues that it claims to hold
+  header.grid.extent = {1, 1, 1};
+  header.states = 1 << 20;
+  header.channels.resize(2000);
+  std::vector<std::byte> bytes = detail::encoded(header);
+  const std::uint64_t length = bytes.size();
+  std::memcpy(bytes.data() + 32, &length, sizeof length);  // what the preamble says of the file
+  put(file.path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto most_kib = [] {
+    struct rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_kib();
+  CHECK_THROWS_AS(orbital_file_info(file.path), core::FileError);
+  CHECK(most_kib() - before < 100 << 10);
 }
 
 TEST_CASE("orbital file: where nothing can be written the old file stays") {

@@ -68,6 +68,15 @@ std::string with_word(const std::string& text, std::size_t line, const std::stri
   return text.substr(0, at) + replacement + text.substr(text.find_first_of(" \n", text.find_first_not_of(' ', at)));
 }
 
+/// The text with another word in the given line, both counted from 1.
+std::string with_word(const std::string& text, std::size_t line, int word, const std::string& replacement) {
+  std::size_t at = 0;
+  for (std::size_t i = 1; i < line; ++i) at = text.find('\n', at) + 1;
+  at = text.find_first_not_of(' ', at);
+  for (int i = 1; i < word; ++i) at = text.find_first_not_of(' ', text.find(' ', at));
+  return text.substr(0, at) + replacement + text.substr(text.find_first_of(" \n", at));
+}
+
 }  // namespace
 
 TEST_CASE("ky: the tables come out in atomic units, as separable projectors") {
@@ -203,6 +212,24 @@ TEST_CASE("ky: damaged and foreign files are refused by name, line and finding")
   CHECK(file_error(toy_file(2, 1)).find("core corrections are not supported") != std::string::npos);
   CHECK_THROWS_AS(read_ky("no/such/file.dat", "X"), core::FileError);
   CHECK_THROWS_AS(read_ky("/", "X"), core::FileError);
+}
+
+TEST_CASE("ky: numbers that are not finite after conversion, or squared, are refused with their line") {
+  const std::string good = toy_file();
+  const auto says = [&](std::size_t line, int word, const char* text, const char* part) {
+    const std::string said = file_error(with_word(good, line, word, text));
+    CAPTURE(said);
+    CHECK(said.find(fmt::format("line {}", line)) != std::string::npos);
+    CHECK(said.find(part) != std::string::npos);
+  };
+  // 1.7e308 angstrom is more bohr than a double holds; a step of 1e-300 has no square.
+  says(1, 2, "1.7e308", "the radial step is inf");
+  says(1, 2, "1e300", "the radial step is");
+  says(1, 2, "1e-300", "the radial step is");
+  says(1, 4, "1e308", "the valence charge is 1e+308");
+  says(3, 2, "-1e308", "where a core density was expected");
+  says(3, 4, "1e200", "where a potential was expected");
+  says(3 + 301, 2, "1e160", "where a wave function was expected");  // after the potentials at 301 radii
 }
 
 TEST_CASE("ky: a file cut anywhere is refused, one with a changed byte is read or refused") {

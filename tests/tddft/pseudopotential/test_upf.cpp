@@ -227,6 +227,13 @@ TEST_CASE("upf: damaged records are named") {
   CHECK(says(file_error(replaced(good, "2.000000000000000E-02", "2.000000000000000E+02")), "(PP_R)"));
 }
 
+TEST_CASE("upf: numbers whose squares or quotients are not finite are refused") {
+  const auto si = goedecker("Si");
+  const std::string good = upf_of(*si, uniform_mesh(401, 8));
+  CHECK(says(file_error(replaced(good, "<PP_DIJ> ", "<PP_DIJ> 1e300 ")), "(PP_DIJ): number 1 is 1e+300"));
+  CHECK(says(file_error(replaced(good, "2.000000000000000E-02", "1e-300")), "not a finite number"));
+}
+
 TEST_CASE("upf: a file cut anywhere is refused, one with a changed byte is read or refused") {
   const std::string good = upf_of(*goedecker("Si"), uniform_mesh(81, 8));
   const test::ScratchFile file(good);

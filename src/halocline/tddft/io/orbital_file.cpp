@@ -10,6 +10,7 @@
 #include "halocline/tddft/io/detail/orbital_header.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <optional>
 #include <utility>
@@ -132,6 +133,7 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
   OrbitalHeader header;
   std::vector<std::uint64_t> written, found;
   std::size_t orbitals = 0;
+  bool is_finite = true;
   comm::on_every_rank(decomposition.world(), [&] {
     file.emplace(path);
     header = detail::read_header(*file);
@@ -150,6 +152,9 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
                        std::as_writable_bytes(std::span(values).subspan(size(local), size(count))), "ORBITALS");
           });
           found[size(number)] = checksum(grid, box, values);
+          is_finite = is_finite && std::ranges::all_of(values, [](std::complex<double> value) {
+                        return std::isfinite(value.real()) && std::isfinite(value.imag());
+                      });
           double* psi = state.orbitals.block(channel, block) + 2 * lane;
           for (const std::complex<double>& value : values) {
             psi[0] = value.real();
@@ -164,6 +169,7 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
                    std::as_writable_bytes(n.subspan(size(local), size(count))), "DENSITY");
       });
       if (writes_density(decomposition)) found[orbitals + size(spin)] = checksum(grid, box, n);
+      is_finite = is_finite && std::ranges::all_of(n, [](double value) { return std::isfinite(value); });
     }
   });
 
@@ -180,6 +186,8 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
                                   found[i], written[i]));
     }
   });
+  if (!decomposition.world().all(is_finite))
+    throw FileError(path, "ORBITALS", "hold NaN or infinite numbers; compute them again, or take another copy");
   for (std::size_t channel = 0; channel < header.channels.size(); ++channel)
     for (std::size_t i = 0; i < size(model.system().states); ++i) {
       state.occupations[channel * size(model.system().states) + i] =

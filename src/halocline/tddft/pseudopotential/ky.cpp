@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
+#include "halocline/tddft/pseudopotential/detail/finite.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
 #include "halocline/tddft/pseudopotential/detail/text_table.hpp"
 
@@ -22,6 +23,9 @@ constexpr double hartree_ev = 27.21138505;       // see ky.hpp
 constexpr double bohr_angstrom = 0.52917721067;  // see ky.hpp
 constexpr int most_l = 3;
 constexpr double no_projector = 1e-10;  // of the integral that h is the inverse of
+constexpr double largest_valence = 120;
+constexpr double smallest_step = 1e-6, largest_end = 1e4;  // of the table [bohr]
+constexpr double largest_entry = 1e6;  // of any column, in the file's units: damage beyond, and squares stay finite
 
 std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
@@ -45,10 +49,16 @@ public:
     table.valence = number("the valence charge");
     if (!(steps >= 4 && steps <= 1e6) || steps != std::floor(steps))
       fail("line 1", fmt::format("{:g} radial steps given; a whole number from 4 to 1000000 expected", steps));
-    if (!(table.step > 0)) fail("line 1", fmt::format("the radial step is {:g}, not positive", table.step));
+    if (!(table.step >= smallest_step && table.step * steps <= largest_end))
+      fail("line 1",
+           fmt::format("the radial step is {:g} bohr; from {:g} bohr on expected, with the table's end at {:g} "
+                       "bohr at most",
+                       table.step, smallest_step, largest_end));
     if (!(largest_l >= 0 && largest_l <= most_l) || largest_l != std::floor(largest_l))
       fail("line 1", fmt::format("{:g} given as the largest l; 0 to {} expected", largest_l, most_l));
-    if (!(table.valence > 0)) fail("line 1", fmt::format("the valence charge is {:g}, not positive", table.valence));
+    if (!(table.valence > 0 && table.valence < largest_valence))
+      fail("line 1", fmt::format("the valence charge is {:g}; a positive one below {:g} expected", table.valence,
+                                 largest_valence));
     const int channels = static_cast<int>(largest_l) + 1, points = static_cast<int>(steps) + 1;
     if (number("the flag of a partial core") != 0)
       fail("line 2", "the file has a partial core, and core corrections are not supported; take one without");
@@ -75,6 +85,14 @@ private:
     fail(fmt::format("line {}", words_.line()), fmt::format("{} where {} was expected", found, what));
   }
 
+  double entry(const char* what) {
+    const double value = number(what);
+    if (std::abs(value) <= largest_entry) return value;
+    fail(fmt::format("line {}", words_.line()),
+         fmt::format("{:g} stands where {} was expected, which is {:g} at most: the file is damaged; take another copy",
+                     value, what, largest_entry));
+  }
+
   std::vector<std::vector<double>> columns(int channels, int points, double step, bool core, double unit) {
     std::vector<std::vector<double>> columns(at(channels));
     for (int i = 0; i < points; ++i) {
@@ -82,8 +100,8 @@ private:
       if (std::abs(r - i * step) > 1e-3 * step)
         fail(fmt::format("line {}", words_.line()),
              fmt::format("the radius is {:.6f} bohr where {:.6f} was expected (equal steps from 0)", r, i * step));
-      if (core) number("a core density");
-      for (auto& column : columns) column.push_back(number(core ? "a potential" : "a wave function") * unit);
+      if (core) entry("a core density");
+      for (auto& column : columns) column.push_back(entry(core ? "a potential" : "a wave function") * unit);
     }
     return columns;
   }
@@ -239,7 +257,9 @@ std::shared_ptr<const Pseudopotential> read_ky(const std::string& path, std::str
         fmt::format("local channel l = {} asked for, and of {} l = 0 to {} are taken; name one of these, "
                     "or -1 for the largest",
                     local_l, path, channels - 1));
-  return std::make_shared<const Ky>(path, symbol, local_l < 0 ? channels - 1 : local_l, table);
+  auto pseudopotential = std::make_shared<const Ky>(path, symbol, local_l < 0 ? channels - 1 : local_l, table);
+  detail::require_finite(*pseudopotential, path);
+  return pseudopotential;
 }
 
 }  // namespace halocline::tddft

@@ -2,6 +2,7 @@
 #include "halocline/tddft/pseudopotential/upf.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/pseudopotential/detail/finite.hpp"
 #include "halocline/tddft/pseudopotential/detail/tabulated.hpp"
 #include "halocline/tddft/pseudopotential/detail/text_table.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 constexpr int most_l = 3, most_projectors = 32;
 constexpr double smallest_projector = 1e-8;  // of its maximum, where it ends
 constexpr std::size_t fewest_nodes = 16;
+constexpr double largest_entry = 1e12;  // of any table: damage beyond, and squares stay finite
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -135,6 +137,9 @@ private:
     std::vector<double> values;
     for (;;) {
       const auto value = words.number();
+      if (value && std::abs(*value) > largest_entry)
+        fail(record, fmt::format("number {} is {:g}, and {:g} is the largest that is read; the file is damaged",
+                                 values.size() + 1, *value, largest_entry));
       if (value)
         values.push_back(*value);
       else if (words.word().empty())
@@ -265,7 +270,9 @@ private:
 }  // namespace
 
 std::shared_ptr<const Pseudopotential> read_upf(const std::string& path) {
-  return detail::make_tabulated(Reader(path).read());
+  auto pseudopotential = detail::make_tabulated(Reader(path).read());
+  detail::require_finite(*pseudopotential, path);
+  return pseudopotential;
 }
 
 }  // namespace halocline::tddft

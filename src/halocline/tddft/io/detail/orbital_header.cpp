@@ -65,6 +65,7 @@ public:
     T value;
     std::memcpy(&value, bytes_.data() + at_, sizeof value);
     at_ += sizeof value;
+    if constexpr (std::is_floating_point_v<T>) all_finite_ = all_finite_ && std::isfinite(value);
     return value;
   }
   Vec3 vector() {
@@ -81,9 +82,15 @@ public:
   /// A count of things of at least `bytes` each, which must fit into what is left.
   std::size_t count(std::size_t bytes) {
     const auto n = get<std::uint64_t>();
-    if (n > (bytes_.size() - at_) / bytes) throw FileError(path_, "HEADER", "is damaged; take another copy");
+    need_values(n, bytes);
     return n;
   }
+  /// Refuses a count of things of `bytes` each that do not fit into what is left: before memory is taken for them.
+  void need_values(std::uint64_t count, std::size_t bytes) const {
+    if (count > (bytes_.size() - at_) / bytes) throw FileError(path_, "HEADER", "is damaged; take another copy");
+  }
+  /// All real numbers so far are.
+  bool all_finite() const noexcept { return all_finite_; }
 
 private:
   void need(std::uint64_t length) const {
@@ -93,6 +100,7 @@ private:
   std::string path_;
   std::vector<std::byte> bytes_;
   std::size_t at_ = 0;
+  bool all_finite_ = true;
 };
 
 std::uint64_t checksum_of(std::span<const std::byte> bytes) {
@@ -192,11 +200,14 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes) {
           0x1p56;
   if (!sizes) throw FileError(path, "HEADER", "has impossible sizes; take another copy");
   const std::size_t all = h.channels.size() * static_cast<std::size_t>(h.states);
+  in.need_values(all, 2 * sizeof(double));
   h.occupations.resize(all);
   h.eigenvalues.resize(all);
   for (double& f : h.occupations) f = in.get<double>();
   for (double& e : h.eigenvalues) e = in.get<double>();
   h.point.note = in.text();
+  if (!in.all_finite())
+    throw FileError(path, "HEADER", "holds NaN or infinite numbers; compute the orbitals again, or take another copy");
   return h;
 }
 
