@@ -144,6 +144,29 @@ def test_hdf5_links_that_contradict_the_header_are_refused_with_both_values(tmp_
         hc.qcd.read_gauge(path)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+def test_hdf5_links_that_are_not_finite_or_huge_are_refused(tmp_path, value):
+    import h5py
+
+    path = tmp_path / "u.h5"
+    hc.qcd.write_gauge(path, hc.qcd.unit_links([4, 4, 4, 4]))
+    with h5py.File(path, "r+") as file:
+        file["links"][1, 0, 0, 0, 0, 0, 0] = value
+    with pytest.raises(hc.FileError, match="NaN, infinite or huge"):
+        hc.qcd.read_gauge(path)
+
+
+def test_hdf5_links_whose_attribute_is_no_number_are_refused_by_its_name(tmp_path):
+    import h5py
+
+    path = tmp_path / "u.h5"
+    hc.qcd.write_gauge(path, hc.qcd.unit_links([4, 4, 4, 4]))
+    with h5py.File(path, "r+") as file:
+        file.attrs["plaquette"] = "one"
+    with pytest.raises(hc.FileError, match=r"\(plaquette\).*no number"):
+        hc.qcd.inspect_gauge(path)
+
+
 def test_links_outside_su3_warn_and_strict_refuses(tmp_path):
     u = hc.qcd.unit_links([4, 4, 4, 4])
     scaled = hc.qcd.GaugeField.from_array(u.geometry, 1.001 * u.array())

@@ -22,6 +22,8 @@ from halocline.errors import FileError, InvalidArgument
 
 FORMAT = "halocline gauge 1"
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
+LARGEST_LINK = 1e15
+"""Products of links beyond may not be finite; those of SU(3) are at most 1."""
 
 
 def is_hdf5(path: str | Path) -> bool:
@@ -58,12 +60,20 @@ def _header(path: str | Path, file: h5py.File) -> dict[str, Any]:
         "bits": 64 if links.dtype == np.complex128 else 32,
         "rows": 3,
         "endian": "big" if links.dtype.byteorder == ">" else "little",
-        "header_plaquette": float(file.attrs["plaquette"]),
-        "header_link_trace": float(file.attrs["link_trace"]),
+        "header_plaquette": _claim(path, file, "plaquette"),
+        "header_link_trace": _claim(path, file, "link_trace"),
         "checksum": "fletcher32" if links.fletcher32 else None,
         "header": {k: str(v) for k, v in file.attrs.items() if k not in ("plaquette", "link_trace")},
         "warnings": [] if links.fletcher32 else ["the dataset links carries no checksum"],
     }
+
+
+def _claim(path: str | Path, file: h5py.File, name: str) -> float:
+    """An attribute that is one real number."""
+    try:
+        return float(file.attrs[name])
+    except (KeyError, TypeError, ValueError):
+        raise FileError(f"{path} ({name}): is missing or no number; convert the links again.") from None
 
 
 def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, Any]]:
@@ -74,8 +84,8 @@ def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, 
             info = _header(path, file)
             at = tuple(slice(o, o + n) for o, n in zip(geometry.offset[::-1], geometry.local[::-1], strict=True))
             links = np.ascontiguousarray(file["links"][at], dtype=np.complex128)
-            if not np.isfinite(links).all():
-                sentence = f"{path} (links): holds NaN or infinite numbers."
+            if not (np.abs(links) < LARGEST_LINK).all():
+                sentence = f"{path} (links): holds NaN, infinite or huge numbers; make or fetch the file again."
     except FileError as error:
         sentence = str(error)
     except (OSError, KeyError) as error:

@@ -83,7 +83,7 @@ Request make_request(const std::string& path, const GaugeField& u, const Format&
 
 /// Refuses what a file could not give back. Collective through its argument, which all ranks share.
 void check_links(const Request& request, double violation) {
-  if (!(violation < 1e30))
+  if (!(violation < detail::largest_violation))
     throw InvalidArgument(
         fmt::format("the links hold NaN, infinite or huge numbers and are not written to {}; find out "
                     "where they came from",

@@ -126,7 +126,7 @@ Header parse_header(const InputFile& file) {
   if (starts_with("\x89HDF\r\n\x1a\n"))
     throw FileError(file.path(), "",
                     "is an HDF5 file, which this reader does not take; read it with Python "
-                    "(halocline.read_gauge) or the command line");
+                    "(halocline.qcd.read_gauge) or the command line");
   const auto bytes = bytes_of(head);
   if (looks_like_openqcd(bytes, ByteOrder::little)) return parse_openqcd(file);
   if (looks_like_openqcd(bytes, ByteOrder::big))

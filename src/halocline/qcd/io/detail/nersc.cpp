@@ -137,7 +137,9 @@ Header parse_nersc(const InputFile& file) {
     header.nersc = need_number(file, "CHECKSUM", *text, hexadecimal_of(*text), "up to eight hexadecimal digits");
     info.checksum = *text;
   } else {
-    info.warnings.emplace_back("the NERSC header has no CHECKSUM: damage to the links may go unnoticed");
+    info.warnings.emplace_back(
+        "the NERSC header has no CHECKSUM: damage to the links may go unnoticed; an ILDG file has a SciDAC checksum, "
+        "which finds it");
   }
   if (const std::string* text = find(pairs, "PLAQUETTE")) {
     info.header_plaquette = need_number(file, "PLAQUETTE", *text, real_of(*text), "a number");

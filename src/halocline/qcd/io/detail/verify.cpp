@@ -117,8 +117,15 @@ void verify_data(const Header& header, const Sums& sums, std::span<const std::co
 
 void verify_field(Header& header, const GaugeField& u, bool strict) {
   GaugeFileInfo& info = header.info;
+  const std::size_t warnings = info.warnings.size();
   info.unitarity_violation = u.unitarity_violation();
   const double tolerance = unitarity_tolerance(info.bits);
+  if (!(info.unitarity_violation < largest_violation))
+    throw FileError(
+        info.path, "links",
+        fmt::format("hold huge numbers (|U U^dagger - 1| reaches {:.3g}), whose products are not finite; make "
+                    "or fetch the file again",
+                    info.unitarity_violation));
   if (!(info.unitarity_violation <= tolerance)) {
     const std::string found = fmt::format(
         "the links are not unitary: |U U^dagger - 1| or |det U - 1| reaches {:.3g}, expected at most {:.0e} "
@@ -134,6 +141,10 @@ void verify_field(Header& header, const GaugeField& u, bool strict) {
   compare(header, header.plaquette_record, "plaquette", info.header_plaquette, header.plaquette_digits, info.plaquette);
   compare(header, header.link_trace_record, "link trace", info.header_link_trace, header.link_trace_digits,
           info.link_trace);
+  if (header.nersc && info.warnings.size() > warnings)
+    info.warnings.emplace_back(
+        "NERSC's checksum agrees, but it is a plain sum, which misses words that have changed places and changes that "
+        "cancel; fetch the file again, and keep gauge fields as ILDG, whose SciDAC checksum finds both");
 }
 
 }  // namespace detail

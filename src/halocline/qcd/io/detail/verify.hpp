@@ -15,6 +15,9 @@
 
 namespace halocline::qcd::io::detail {
 
+/// Links farther than this from unitary ones are refused: their products and determinants may not be finite.
+inline constexpr double largest_violation = 1e30;
+
 /// Byte order, checksum and finiteness of the raw links.
 /// @param links  local, as decoded (two-row links without their third row)
 /// @param sums   combined over the ranks
