@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/statvfs.h>
+
 #if HALOCLINE_HAVE_MPI
 #include "halocline/comm/mpi.hpp"
 #endif
@@ -29,6 +31,8 @@ namespace {
 
 constexpr std::size_t page = 4096;
 constexpr unsigned looks_between_progress = 16;
+/// [bytes of /dev/shm a process] UCX below Open MPI's takes 4.1 MiB for messages that arrive, and ends the job without.
+constexpr std::uint64_t shared_memory_to_start = std::uint64_t{6} << 20;
 
 /// What this process has of the symmetric heap. One per process, as OpenSHMEM is.
 class Heap {
@@ -42,6 +46,7 @@ public:
   /// A piece of at least so many bytes on every rank, all zero. @return its index. Collective.
   std::size_t take(const Communicator& group, std::size_t bytes);
   void give_back(std::size_t piece) noexcept { pieces_[piece].taken = false; }
+  bool started() const noexcept { return started_; }
   std::byte* memory(std::size_t piece) const noexcept { return pieces_[piece].memory; }
   int signal_operation() const noexcept { return signal_operation_; }
 
@@ -113,18 +118,25 @@ void Heap::start() {
   if (shmem.putmem_signal != nullptr) find_signal_operation();
 }
 
-/// Open MPI's own end at exit, registered by its start, waits for all ranks. A program that fails may have lost some,
-/// and whether MPI can be ended is then found out elsewhere: this, which runs first, makes that end do nothing.
+/// Open MPI's own end at exit, registered by its start, waits for all ranks and ends MPI. A program that fails may have
+/// lost some, and whether MPI can be ended is found out elsewhere: this, which runs first, makes that end do nothing,
+/// and OpenSHMEM is ended with MPI.
 void Heap::before_exit(int status, void*) {
-  if (status != 0) of_process().put_off_ = std::exchange(*detail::openshmem().open_mpi_initialized, false);
+  const detail::OpenShmem& shmem = detail::openshmem();
+  if (shmem.open_mpi_leaves_mpi != nullptr)
+    *shmem.open_mpi_leaves_mpi = 1;
+  else if (status == 0)
+    return;  // its own end is all there is
+  of_process().put_off_ = std::exchange(*shmem.open_mpi_initialized, false);
 }
 
-/// Collective, as the end of MPI is: where ranks have died MPI is not ended, nor is this.
+/// Runs inside MPI_Finalize. Collective, as the end of MPI is: where ranks have died MPI is not ended, nor is this.
 void Heap::end() {
   const detail::OpenShmem& shmem = detail::openshmem();
   if (shmem.of_open_mpi()) {
     if (of_process().put_off_) *shmem.open_mpi_initialized = true;
     if (!*shmem.open_mpi_initialized) return;  // it has ended at exit, and is ending MPI
+    if (shmem.open_mpi_leaves_mpi != nullptr) *shmem.open_mpi_leaves_mpi = 1;
   }
   shmem.finalize();
 }
@@ -210,6 +222,21 @@ std::string group_problem([[maybe_unused]] const Communicator& group) {
 #endif
 }
 
+/// Why Open MPI's could not start for want of shared memory; empty where it could, or runs already. Collective.
+std::string room_problem(const Communicator& group) {
+  struct statvfs room = {};
+  const bool no_matter =
+      Heap::of_process().started() || !detail::openshmem().of_open_mpi() || statvfs("/dev/shm", &room) != 0;
+  if (group.all(no_matter)) return {};
+  const int processes = group.split_by_node().size();
+  const std::uint64_t needed = shared_memory_to_start * static_cast<std::uint64_t>(processes);
+  const std::uint64_t free = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;
+  if (no_matter || free >= needed) return {};
+  return "needs " + std::to_string(needed >> 20) + " MiB of /dev/shm to start " + std::to_string(processes) +
+         " processes on a node, and " + std::to_string(free >> 20) +
+         " MiB are free; enlarge it (in a container: --shm-size), or choose another transport";
+}
+
 }  // namespace
 
 struct OpenShmemTransport::State {
@@ -250,7 +277,17 @@ struct OpenShmemTransport::State {
 std::string openshmem_hindrance(const ProcessGrid* grid) {
   const std::string library = detail::openshmem_problem();
   if (grid == nullptr || grid->size() == 1) return library;
-  return first_reason(grid->communicator(), library.empty() ? group_problem(grid->communicator()) : library);
+  const Communicator& group = grid->communicator();
+  const std::string why = first_reason(group, library.empty() ? group_problem(group) : library);
+  return why.empty() ? first_reason(group, room_problem(group)) : why;
+}
+
+std::string openshmem_trial_hindrance(const ProcessGrid& grid) {
+  const detail::OpenShmem& shmem = detail::openshmem();
+  const bool runs = Heap::of_process().started() || (shmem.of_open_mpi() && *shmem.open_mpi_initialized);
+  if (grid.size() == 1 || grid.communicator().all(runs)) return {};
+  return "is not tried before it runs: its start cannot be undone, and where it fails it ends the job; ask for it by "
+         "name";
 }
 
 OpenShmemTransport::OpenShmemTransport() = default;

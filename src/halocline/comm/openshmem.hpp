@@ -24,6 +24,10 @@ namespace halocline::comm {
 /// Collective: yes, with a grid.
 std::string openshmem_hindrance(const ProcessGrid* grid);
 
+/// Why "auto" must not try `openshmem` here; empty where it runs already, on every rank. A start that fails ends the
+/// job inside the library. Collective: yes.
+std::string openshmem_trial_hindrance(const ProcessGrid& grid);
+
 class OpenShmemTransport final : public Transport {
 public:
   OpenShmemTransport();

@@ -5,6 +5,7 @@
 #include "halocline/comm/transport_choice.hpp"
 
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/openshmem.hpp"
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr int blocks = 5;
 constexpr double worth_a_change = 0.98;  // of the time of a transport that stands earlier in the list
+
+constexpr std::string_view openshmem = "openshmem";
 
 /// Best guesses first.
 constexpr const char* candidates[] = {"self",  "shared_memory", "hybrid",         "openshmem",
@@ -60,6 +63,7 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
   const TransportTrial* best = nullptr;
   for (const char* name : candidates) {
     TransportTrial trial{name, 0.0, transport_hindrance(name, grid)};
+    if (trial.problem.empty() && name == openshmem) trial.problem = openshmem_trial_hindrance(grid);
     if (trial.problem.empty()) {
       // A transport may look usable and fail when it is opened, on some ranks or on all.
       try {

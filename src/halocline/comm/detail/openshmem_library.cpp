@@ -78,6 +78,7 @@ Loaded load() {
   find(library, "shmem_quiet", found.quiet, missing);
   find(library, "shmem_uint64_test", found.uint64_test, missing);
   found.open_mpi_initialized = static_cast<bool*>(dlsym(library, "oshmem_shmem_initialized"));
+  found.open_mpi_leaves_mpi = static_cast<int*>(dlsym(library, "oshmem_shmem_inglobalexit"));
   // Open MPI declares put-with-signal from version 5 on, and ends the program when it is called.
   std::string without_signals;
   if (!found.of_open_mpi()) find(library, "shmem_putmem_signal", found.putmem_signal, without_signals);

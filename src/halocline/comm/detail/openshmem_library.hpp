@@ -12,8 +12,12 @@
 ///     the program does not show it, the linker finds some library's; then ranks count different numbers of segments,
 ///     and start-up writes past its tables (open-mpi/ompi issue 13621). Programs that link Halocline by CMake show it,
 ///     and so does Python.
-///   - It ends at the program's exit, and fails there when MPI has ended before and unloaded its parts: where MPI ends
-///     first it must be ended at the beginning of MPI_Finalize.
+///   - It ends at the program's exit, and fails there when MPI has ended before and unloaded its parts. Its end also
+///     ends MPI, whether it is running or being ended: called at the beginning of MPI_Finalize it makes MPI complain of
+///     a second MPI_Finalize, and at exit it waits for ranks that may have died. Both are avoided by the flag of
+///     shmem_global_exit, which makes it leave MPI alone (`open_mpi_leaves_mpi`).
+///   - Its start ends the job where something is missing (memory for the symmetric heap, room in /dev/shm, a driver of
+///     the network), and does not return. So nobody starts it unasked.
 ///   - It unloads a part of itself that MPI still calls when memory is freed. That part is pinned.
 
 #include <cstddef>
@@ -39,6 +43,7 @@ struct OpenShmem {
   void (*putmem_signal)(void* there, const void* here, std::size_t bytes, std::uint64_t* signal_there,
                         std::uint64_t signal, int operation, int pe) = nullptr;
   bool* open_mpi_initialized = nullptr;  ///< of Open MPI's: it has been started, and will be ended at exit
+  int* open_mpi_leaves_mpi = nullptr;    ///< of Open MPI's: not 0 where its end is not to end MPI; may be missing
 
   static constexpr int open_mpi_thread_serialized = 2;  ///< SHMEM_THREAD_SERIALIZED
 
