@@ -174,6 +174,28 @@ TEST_CASE("utofu: options and messages that cannot be are refused on every rank"
   CHECK(comm::utofu_hindrance(nullptr).empty());
 }
 
+TEST_CASE("utofu: a queue that fails for good is an error on every rank, not a wait without end") {
+  for (const int code : {UTOFU_ERR_TCQ_STADD, UTOFU_ERR_INVALID_VCQ_HDL}) {
+    utofu_shim::reset({});
+    int failed = 0;
+    comm::simulate(2, {}, [&](const comm::Communicator& group) {
+      halo_laws::Driver driver(ProcessGrid(group, {2}), {512}, utofu_way({}));
+      driver.step();
+      group.barrier();
+      utofu_shim::fail_polls(code);
+      try {
+        for (int k = 0; k < 4; ++k) driver.step();
+      } catch (const core::Error& error) {
+        CHECK(std::string(error.what()).find("utofu_poll_tcq failed with code " + std::to_string(code)) !=
+              std::string::npos);
+        ++failed;
+      }
+    });
+    CHECK(failed == 2);
+  }
+  utofu_shim::reset({});
+}
+
 TEST_CASE("utofu shim: without strong ordering the end arrives before the beginning") {
   for (const bool strong : {true, false}) {
     utofu_shim::reset({.seed = 5});

@@ -24,7 +24,8 @@ constexpr std::size_t line = 256;          // [bytes] cache line of the A64FX: w
 constexpr std::size_t piggyback_data = 8;  // [bytes] before the flag of a message inside a descriptor
 constexpr std::size_t piggyback_message = 16;
 constexpr unsigned looks_between_progress = 16;
-constexpr long most_tries = 1L << 26;  // of a queue that stays full: seconds
+constexpr int most_failures = 1 << 14;  // of one poll without a message's number: no queue is as long
+constexpr long most_tries = 1L << 26;   // of a queue that stays full: seconds
 
 std::string failed(const char* call, int code) {
   return std::string("transport utofu: ") + call + " failed with code " + std::to_string(code);
@@ -211,12 +212,19 @@ void UtofuTransport::State::meet_neighbours() {
 
 /// Takes what the queue of this face has completed.
 void UtofuTransport::State::poll(int face) {
+  int failures = 0;
   for (;;) {
     void* which = nullptr;
     const int code = utofu_poll_tcq(queues[side(face).queue].handle, 0, &which);
     if (code == UTOFU_ERR_NOT_FOUND) return;
-    // What carries no number is an acknowledgement, which a neighbour that has ended need not take any more.
-    if (which == nullptr) continue;
+    // What carries no number is an acknowledgement, which a neighbour that has ended need not take any more; or it is
+    // an error of the queue itself, which does not go away.
+    if (which == nullptr) {
+      if (code != UTOFU_SUCCESS && ++failures == most_failures)
+        throw core::Error(failed("utofu_poll_tcq", code) + " time and again: the control queue is of no use any more",
+                          grid.rank());
+      continue;
+    }
     if (code != UTOFU_SUCCESS) throw core::Error(failed("utofu_put", code), grid.rank());
     --*static_cast<int*>(which);
   }

@@ -30,6 +30,8 @@ struct Traffic {
 /// Starts anew. No queue of before may be in use.
 void reset(const Machine& machine);
 Traffic traffic();
+/// From now on every poll of a queue gives this code and completes nothing; 0 ends that.
+void fail_polls(int code);
 /// VCQs, and pieces of registered memory, that have not been given back.
 std::size_t open_queues();
 std::size_t registered();

@@ -66,6 +66,7 @@ struct Network {
   std::map<utofu_stadd_t, Region> regions;  // by first address
   std::vector<Put> puts;
   utofu_onesided_caps caps{};
+  int poll_code = UTOFU_SUCCESS;
 
   std::byte* at(utofu_stadd_t address, std::size_t length, utofu_vcq_hdl_t queue) {
     auto region = regions.upper_bound(address);
@@ -159,6 +160,7 @@ void reset(const Machine& machine) {
   const std::lock_guard lock(n.mutex);
   n.machine = machine;
   n.traffic = {};
+  n.poll_code = UTOFU_SUCCESS;
   n.random.seed(machine.seed);
   n.queues.clear();
   n.regions.clear();
@@ -174,6 +176,12 @@ Traffic traffic() {
   Network& n = network();
   const std::lock_guard lock(n.mutex);
   return n.traffic;
+}
+
+void fail_polls(int code) {
+  Network& n = network();
+  const std::lock_guard lock(n.mutex);
+  n.poll_code = code;
 }
 
 std::size_t open_queues() {
@@ -304,6 +312,7 @@ int utofu_poll_tcq(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void** cbda
   if (queue == n.queues.end()) return UTOFU_ERR_INVALID_VCQ_HDL;
   if (flags != 0) return UTOFU_ERR_INVALID_FLAGS;
   if (cbdata == nullptr) return UTOFU_ERR_INVALID_POINTER;
+  if (n.poll_code != UTOFU_SUCCESS) return n.poll_code;
   for (std::uint64_t pieces = n.random() % 64; pieces > 0 && utofu_shim::carry_on(n); --pieces) {
   }
   if (queue->second.completed.empty()) return UTOFU_ERR_NOT_FOUND;
