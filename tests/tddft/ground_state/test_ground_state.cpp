@@ -112,9 +112,9 @@ TEST_CASE("ground state: a translation by a grid step leaves the energy, one bet
   CHECK(box.largest_force > box.spread / 0.75);
 }
 
-TEST_CASE("ground state: forces are minus the slope of the total energy") {
-  const auto check = [](const System& system, std::size_t atom, std::size_t axis) {
-    constexpr double step = 0.002;
+TEST_CASE("ground state: forces are minus the slope of the total energy, where the grid resolves the ions") {
+  const auto check = [](const System& system, std::size_t atom, std::size_t axis, double tolerance) {
+    constexpr double step = 0.01;
     std::array<double, 2> energy{};
     for (std::size_t side = 0; side < 2; ++side) {
       System moved = system;
@@ -126,12 +126,42 @@ TEST_CASE("ground state: forces are minus the slope of the total energy") {
     const double slope = (energy[1] - energy[0]) / (2 * step);
     const double force = solve(system).forces[atom][axis];
     CAPTURE(slope);
+    CAPTURE(force);
     CHECK(std::abs(slope) > 1e-3);
-    CHECK(std::abs(force + slope) < 1e-4);
+    CHECK(std::abs(force + slope) < tolerance);
   };
-  check(coarse_hydrogen(), 0, 2);
-  check(coarse_silicon(), 1, 0);
-  check(coarse_silicon(), 0, 2);
+  // The slope has the egg-box error, which the force leaves out: 2e-4 for hydrogen here, 1e-3 for silicon.
+  check(molecule({{"H", {0.1, -0.07, 0.75}}, {"H", {-0.05, 0.13, -0.71}}}, 7.2, 0.2, 1), 0, 2, 5e-4);
+  System soft = coarse_silicon();
+  soft.species = {goedecker("Na")};
+  soft.electrons = 2;
+  soft.states = 3;
+  check(soft, 1, 0, 1e-4);
+  check(soft, 0, 2, 1e-4);
+  System silicon = coarse_silicon();
+  silicon.grid = {{16, 14, 17}, {7.5 / 16, 7.2 / 14, 7.7 / 17}, Boundary::periodic};
+  check(silicon, 1, 0, 3e-3);
+}
+
+TEST_CASE("ground state: where the grid does not resolve the ions, forces are nearer to the fine grid than its slope") {
+  // Hydrogen on a spacing of 0.4 bohr: the force is off by 0.006, the slope of the energy by 0.1.
+  const auto hydrogen = [](double spacing) {
+    return molecule({{"H", {0.1, -0.07, 0.75}}, {"H", {-0.05, 0.13, -0.71}}}, 7.2, spacing, 1);
+  };
+  const double fine = solve(hydrogen(0.24)).forces[0][2];
+  const System coarse = hydrogen(0.4);
+  const double force = solve(coarse).forces[0][2];
+  std::array<double, 2> energy{};
+  for (std::size_t side = 0; side < 2; ++side) {
+    System there = coarse;
+    there.atoms[0].position[2] += side == 0 ? -0.01 : 0.01;
+    energy[side] = solve(there).ground.energy.total;
+  }
+  const double slope = (energy[1] - energy[0]) / 0.02;
+  CAPTURE(fine);
+  CAPTURE(force);
+  CAPTURE(slope);
+  CHECK(std::abs(force - fine) < 0.1 * std::abs(-slope - fine));
 }
 
 TEST_CASE("ground state: an electron alone takes a spin, and that lowers its energy") {

@@ -49,6 +49,14 @@ inline std::vector<double> some_density(const Grid& grid, const Box& box) {
   return density;
 }
 
+/// What stands for the gradient of a density, shape (3, points).
+inline std::vector<double> some_gradient(const Grid& grid, const Box& box) {
+  std::vector<double> gradient;
+  for (const double factor : {1.0, -0.6, 0.3})
+    for (const double n : some_density(grid, box)) gradient.push_back(factor * (n - 0.05) + 0.002 * n);
+  return gradient;
+}
+
 inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double most = a.size() == b.size() ? 0 : 1e300;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

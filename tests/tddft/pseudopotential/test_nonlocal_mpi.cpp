@@ -37,7 +37,8 @@ struct Results {
     nonlocal.set_phases(q);
     force.assign(system.atoms.size(), Vec3{});
     const std::size_t lanes = at(psi.blocks()) * orbital_lanes;
-    const std::vector<double> factors(lanes, 0.7);
+    constexpr std::array<double, orbital_lanes> factors{0.7, 0.7, 0.3, 0.1};
+    const Orbitals slopes = test::random_orbitals(decomposition, 5);
     for (std::int64_t c = 0; c < psi.channels(); ++c) {
       const std::complex<double> factor(0.4, 1.2);
       if (in_halves) {
@@ -51,12 +52,18 @@ struct Results {
       velocity.emplace_back(3 * lanes);
       nonlocal.energy(c, psi.block(c, 0), psi.blocks(), energy.back());
       nonlocal.velocity(c, psi.block(c, 0), psi.blocks(), velocity.back());
-      nonlocal.add_forces(c, psi.block(c, 0), psi.blocks(), factors, force);
+      for (std::int64_t block = 0; block < psi.blocks(); ++block) {
+        std::vector<double> in(psi.block(c, block), psi.block(c, block) + psi.block_doubles());
+        for (int axis = 0; axis < 3; ++axis)
+          for (std::int64_t i = 0; i < psi.block_doubles(); ++i)
+            in.push_back(slopes.block(c, block)[i] * (axis + 1) + psi.block(c, block)[i] * axis);
+        nonlocal.add_forces(c, in.data(), factors, force);
+      }
     }
-    // Forces are sums over all channels and orbitals.
+    // Forces are sums over all channels and orbitals, and every process has its part of each.
     std::vector<double> each;
     for (const Vec3& f : force) each.insert(each.end(), f.begin(), f.end());
-    decomposition.box_mates().sum(each);
+    decomposition.world().sum(each);
     for (std::size_t i = 0; i < each.size(); ++i) force[i / 3][i % 3] = each[i];
   }
 

@@ -106,6 +106,25 @@ TEST_CASE("stencil: the current of a plane wave is its slope times its norm") {
   CHECK(difference(plain, expected) < tolerance);
 }
 
+TEST_CASE("stencil: the slopes of a plane wave are i times its symbol times the wave") {
+  const Grid grid{{12, 9, 10}, {0.5, 0.7, 0.6}, Boundary::periodic};
+  const Values psi = plane_waves(grid);
+  Values found(3 * psi.size()), plain(3 * psi.size()), expected(3 * psi.size());
+  for (std::int64_t i = 0; i < psi.size(); i += 2)
+    for (std::int64_t a = 0; a < 3; ++a) {
+      const auto axis = static_cast<std::size_t>(a);
+      const double symbol =
+          symbol_of_slope(angle(grid, static_cast<int>(i / 2 % orbital_lanes), axis)) / grid.spacing[axis];
+      expected[a * psi.size() + i] = -symbol * psi[i + 1];
+      expected[a * psi.size() + i + 1] = symbol * psi[i];
+    }
+  Stencil(alone(grid)).slopes(found.data(), psi.data());
+  reference::slopes(grid, plain.data(), psi.data());
+  const double tolerance = 20 * 4 * epsilon / grid.spacing[0];  // as above; sines are rounded too
+  CHECK(difference(found.span(), expected.span()) < tolerance);
+  CHECK(difference(plain.span(), expected.span()) < tolerance);
+}
+
 /// What the fast stencil is compared in: everything that it has kernels for.
 struct Form {
   Vec3 q;
@@ -137,6 +156,10 @@ void compare(const Grid& grid) {
   stencil.current(in.data(), blocks, slopes);
   const double slope_tolerance = 4 * epsilon * std::sqrt(static_cast<double>(grid.points())) * 10 / grid.spacing[0];
   CHECK(difference(slopes, expected_slopes) < slope_tolerance);
+  Values gradient(3 * grid.points() * doubles_per_point), expected_gradient(gradient.size());
+  reference::slopes(grid, expected_gradient.data(), in.data());
+  stencil.slopes(gradient.data(), in.data());
+  CHECK(difference(gradient.span(), expected_gradient.span()) < 8 * 4 * epsilon / 0.4);
   for (const Form& form : forms()) {
     CAPTURE(form.q[0]);
     CAPTURE(form.q[1]);
@@ -183,6 +206,10 @@ TEST_CASE("stencil: what the reference gives where a grid is cut into tiles") {
     stencil.apply_with_current(out.data(), in.data(), 1, potential.span(), q, {}, slopes);
     CHECK(difference(out.span(), expected.span()) < 20 * epsilon * scale(grid, q));
     CHECK(difference(slopes, expected_slopes) < 1e-10);
+    Values gradient(3 * size), expected_gradient(3 * size);
+    reference::slopes(grid, expected_gradient.data(), in.data());
+    stencil.slopes(gradient.data(), in.data());
+    CHECK(difference(gradient.span(), expected_gradient.span()) < 8 * 4 * epsilon / 0.4);
   }
 }
 
@@ -330,6 +357,22 @@ TEST_CASE("density: the weighted squares of four orbitals, added") {
   }
 }
 
+TEST_CASE("density: its gradient is twice the real part of the orbitals times their slopes") {
+  const std::int64_t points = 27;
+  const Values block = random_values(points * doubles_per_point, 4), slopes = random_values(3 * block.size(), 5);
+  const std::array<double, 4> factors{0.5, 2.0, 0.0, 1.25};
+  std::vector<double> gradient(3 * static_cast<std::size_t>(points), 3.0), expected = gradient;
+  for (std::int64_t axis = 0; axis < 3; ++axis)
+    for (std::int64_t i = 0; i < block.size(); i += 2) {
+      const double* slope = slopes.data() + axis * block.size() + i;
+      expected[static_cast<std::size_t>(axis * points + i / doubles_per_point)] +=
+          factors[static_cast<std::size_t>(i / 2 % 4)] * 2 *
+          (Complex(block[i], -block[i + 1]) * Complex(slope[0], slope[1])).real();
+    }
+  add_density_gradient(gradient, block.data(), slopes.data(), factors);
+  CHECK(difference(gradient, expected) < 10 * epsilon * 8);
+}
+
 TEST_CASE("stencil: refuses what it cannot mean") {
   const Grid grid{{8, 8, 8}, {0.5, 0.5, 0.5}, Boundary::periodic};
   Stencil stencil(alone(grid));
@@ -341,6 +384,7 @@ TEST_CASE("stencil: refuses what it cannot mean") {
   CHECK_THROWS_AS(stencil.apply(out.data(), in.data(), 1, short_v, {}), core::InvalidArgument);
   CHECK_THROWS_AS(stencil.apply(in.data(), in.data(), 1, v, {}), core::InvalidArgument);
   CHECK_THROWS_AS(stencil.current(in.data(), 1, few), core::InvalidArgument);
+  CHECK_THROWS_AS(stencil.slopes(in.data(), in.data()), core::InvalidArgument);
   CHECK_THROWS_AS(stencil.apply_with_current(out.data(), in.data(), 1, v, {}, {}, few), core::InvalidArgument);
 }
 

@@ -47,18 +47,21 @@ struct Whole {
         base(random_values(in.size(), 2)),
         potential(random_values(g.points(), 3)),
         out(in.size()),
-        slopes(blocks * 12) {
+        slopes(blocks * 12),
+        gradient(3 * g.points() * doubles_per_point) {
     what.factor = {0, -0.3};
     what.shift = 0.5;
     what.base = base.data();
     what.base_factor = 2;
     Stencil alone(Decomposition(comm::Communicator::self(), system_of(grid), ProcessCounts{}));
     alone.apply_with_current(out.data(), in.data(), blocks, potential.span(), q, what, slopes);
+    alone.slopes(gradient.data(), in.data());
   }
   Grid grid;
   Vec3 q{0.2, -0.3, 0.4};
   Values in, base, potential, out;
   std::vector<double> slopes;
+  Values gradient;  ///< of the first block
   Combination what;
 };
 
@@ -95,6 +98,9 @@ void check_division(const Whole& whole, const std::array<int, 3>& space, const s
   stencil.current(in.data(), blocks, slopes);
   world.sum(std::span(slopes));
   CHECK(difference(slopes, whole.slopes) < 1e-11);
+  Values gradient(3 * block_doubles);
+  stencil.slopes(gradient.data(), in.data());
+  CHECK(difference(gradient.span(), part_of_blocks(whole.gradient, whole.grid, box, doubles_per_point).span()) < 1e-13);
 }
 
 TEST_CASE("stencil: every division of space gives what one process gives") {

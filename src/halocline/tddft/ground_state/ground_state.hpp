@@ -59,8 +59,9 @@ struct GroundState {
 GroundState solve_ground_state(Model& model, State& state, const ScfOptions& options,
                                const std::function<bool(const ScfStep&)>& progress = {});
 
-/// Forces on the atoms [hartree/bohr] of a converged state; their sum, which the grid makes slightly different from
-/// zero, is left in. Collective over the world.
+/// Forces on the atoms [hartree/bohr] of a converged state, the derivative taken from the orbitals. Their sum, which
+/// the grid makes slightly different from zero, is left in: it measures how far they can be trusted.
+/// Collective over the world.
 std::vector<Vec3> forces(Model& model, const State& state);
 
 }  // namespace halocline::tddft

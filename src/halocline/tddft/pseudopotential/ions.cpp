@@ -166,28 +166,23 @@ double ion_ion_energy(const System& system, const Decomposition& decomposition) 
 std::vector<Vec3> ion_ion_forces(const System& system) { return ion_sum(system).forces; }
 
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
-                               std::span<const double> density) {
+                               std::span<const double> gradient) {
   const Grid& grid = system.grid;
   const comm::Communicator& space = decomposition.space();
+  const std::size_t points = at(decomposition.box().points());
   std::vector<Vec3> forces(system.atoms.size());
   if (forces.empty()) return forces;
-  if (grid.boundary == Boundary::periodic) {
-    forces = detail::periodic_local_forces(
-        system, decomposition.box(), density, [&](std::span<double> plane) { space.sum(plane); }, space.rank(),
+  if (grid.boundary == Boundary::periodic)
+    return detail::periodic_local_forces(
+        system, decomposition.box(), gradient, [&](std::span<double> planes) { space.sum(planes); }, space.rank(),
         space.size());
-  } else {
-    for (std::size_t a = 0; a < forces.size(); ++a) {
-      const Pseudopotential& species = species_of(system, system.atoms[a]);
-      for_each_point(grid, decomposition.box(), system.atoms[a].position, [&](std::int64_t i, const Vec3& d) {
-        const double r = norm(d);
-        if (r == 0) return;
-        // The potential at the point moves with the atom: dV(|r - R|)/dR = - V' d/r.
-        const double pull = density[at(i)] * species.local_slope(r) / r * grid.point_volume();
-        for (std::size_t axis = 0; axis < 3; ++axis) forces[a][axis] += pull * d[axis];
-      });
-    }
+  for (std::size_t a = 0; a < forces.size(); ++a) {
+    const Pseudopotential& species = species_of(system, system.atoms[a]);
+    for_each_point(grid, decomposition.box(), system.atoms[a].position, [&](std::int64_t i, const Vec3& d) {
+      const double v = species.local(norm(d)) * grid.point_volume();
+      for (std::size_t axis = 0; axis < 3; ++axis) forces[a][axis] -= v * gradient[axis * points + at(i)];
+    });
   }
-  space.sum(std::span(forces.front().data(), 3 * forces.size()));
   return forces;
 }
 

@@ -5,8 +5,9 @@
 ///
 /// In a periodic cell everything local is a sum over the N^3 reciprocal vectors of the grid, G_axis = 2 pi n / length
 /// with n = -N/2 ... N/2 (even N: the two ends are one vector, whose wave is the cosine, the mean of both; so the
-/// potential is real and has the symmetries of the ions; odd N: -(N-1)/2 ... (N-1)/2). Forces are the exact derivatives
-/// of these sums, so that they agree with finite differences of the energy on any grid.
+/// potential is real and has the symmetries of the ions; odd N: -(N-1)/2 ... (N-1)/2). Forces take the potential as it
+/// is and the derivative from the density: the potential of an ion varies faster than a grid can follow, the orbitals
+/// do not (ground_state/forces.cpp).
 
 #include "halocline/tddft/decomposition.hpp"
 
@@ -40,11 +41,12 @@ double ion_ion_energy(const System& system, const Decomposition& decomposition);
 /// Forces of the ions on each other [hartree/bohr], shape (atoms,). Collective: no.
 std::vector<Vec3> ion_ion_forces(const System& system);
 
-/// Forces of the density on the ions through the local potential: - integral n dV_local/dR. @param density  shape
-/// (points,), summed over spins. The same on every rank. Collective over decomposition.space().
-/// @return shape (atoms,) [hartree/bohr]
+/// Forces of the density on the ions through the local potential: - integral V_local(r - R) grad n.
+/// @param gradient  of the density, or of the part of it that these orbitals make; shape (3, points) [1/bohr^4]
+/// @return shape (atoms,) [hartree/bohr]: what this process adds; the sum over decomposition.space() is the force
+/// Collective over decomposition.space().  Cost: that of three potentials.
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
-                               std::span<const double> density);
+                               std::span<const double> gradient);
 
 /// Superposed densities of the pseudo-atoms, scaled to the number of electrons: where the self-consistent cycle starts.
 /// For jellium, the background so scaled. @return shape (points,). Collective over decomposition.space().

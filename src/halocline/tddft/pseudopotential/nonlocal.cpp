@@ -10,10 +10,13 @@
 ///              i sum h_ij (conj(a_i) b_j - conj(b_i) a_j) = -2 Im sum_j conj(c_j) b_j, a = dV S
 ///              = -2 dV^2 sum_points d Im conj(sum_j p_j c_j) (exp(i q d) psi).
 ///              It is d<V>/dq at fixed psi, for da_j/dq = i b_j.
-///   force    = -d<V>/dR = 2 dV^2 sum_points Re conj(sum_j (dp_j/dd) c_j) (exp(i q d) psi). The phase moves with the
-///   atom
-///              too, but changes all its a_j by one common factor, which <V> does not see.
-/// Velocity and force so need the projections that V needs, and one pass more over the points.
+///   force    = -d<V>/dR. What moves an atom against the orbitals moves the orbitals against the atom, so the
+///   derivative
+///              is taken from the orbitals, which the grid resolves better than the projectors:
+///              = -2 dV^2 sum_j Re conj(c_j) T_j with T_j = sum over points p_j exp(i q d) grad psi. (The orbital is
+///              exp(i q r) psi, whose gradient has i q psi more: it gives i q <V>, of which nothing is real.)
+/// The velocity so needs the projections that V needs, and one pass more over the points; forces need projections
+/// alone.
 ///
 /// Where a sphere is split, S is the sum over the ranks that hold points of it. Atoms with the same ranks share a
 /// group, and all their sums, for all blocks of a call, are one message. Groups are waited for in one order on all
@@ -60,7 +63,6 @@ struct Nonlocal::State {
   void couple(std::size_t from, std::size_t to, std::complex<double> factor);
   void couple_one(std::size_t s, std::int64_t block, std::complex<double> factor);
   void add(double* out, std::size_t from, std::size_t to) const;
-  void make_gradients();
 
   const Shape& shape_of(std::size_t s) const { return all.shapes[at(all.spheres[s].shape)]; }
   /// The sums or coefficients of a sphere and block, shape (projectors, 4, 2).
@@ -89,13 +91,11 @@ struct Nonlocal::State {
   comm::Communicator space;
   std::int64_t points, planes;
   bool empty = true;
-  std::vector<std::shared_ptr<const Pseudopotential>> potentials;
   detail::ProjectorSpheres all;
-  std::vector<std::int64_t> first;                    ///< projectors of the spheres before this one
-  std::int64_t points_near_atoms = 0;                 ///< of all spheres
-  std::size_t whole = 0;                              ///< spheres before this number are all here
-  std::vector<char> counted_here;                     ///< this rank is the first of those that share the sphere
-  std::vector<core::AlignedArray<double>> gradients;  ///< of each shape, (points, projectors, 3); made when first used
+  std::vector<std::int64_t> first;     ///< projectors of the spheres before this one
+  std::int64_t points_near_atoms = 0;  ///< of all spheres
+  std::size_t whole = 0;               ///< spheres before this number are all here
+  std::vector<char> counted_here;      ///< this rank is the first of those that share the sphere
 
   std::vector<Vec3> q;                             ///< of each local channel
   std::vector<char> phased;                        ///< q is not zero
@@ -112,7 +112,6 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
       space(decomposition.space()),
       points(decomposition.box().points()),
       planes(decomposition.box().extent[2]),
-      potentials(system.species),
       all(detail::make_spheres(system, decomposition)) {
   const std::int64_t channels = decomposition.channels().size();
   for (const Atom& atom : system.atoms) empty = empty && all.species[at(atom.species)].count == 0;
@@ -248,22 +247,6 @@ void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
   }
 }
 
-void Nonlocal::State::make_gradients() {
-  if (!gradients.empty()) return;
-  std::vector<Vec3> here;
-  for (const Shape& shape : all.shapes) {
-    core::AlignedArray<double> values(shape.points * shape.count * 3);
-    here.resize(at(shape.count));
-    for (std::int64_t p = 0; p < shape.points; ++p) {
-      detail::evaluate_gradients(*potentials[at(shape.species)], all.species[at(shape.species)],
-                                 shape.displacements[at(p)], here);
-      for (std::size_t j = 0; j < here.size(); ++j)
-        std::copy_n(here[j].begin(), 3, values.data() + 3 * (p * shape.count + static_cast<std::int64_t>(j)));
-    }
-    gradients.push_back(std::move(values));
-  }
-}
-
 Nonlocal::Nonlocal(const System& system, const Decomposition& decomposition)
     : state_(std::make_unique<State>(system, decomposition)) {}
 Nonlocal::Nonlocal(Nonlocal&&) noexcept = default;
@@ -359,49 +342,27 @@ void Nonlocal::velocity(std::int64_t channel, const double* in, std::int64_t blo
   state.space.sum(velocity);
 }
 
-void Nonlocal::add_forces(std::int64_t channel, const double* in, std::int64_t blocks, std::span<const double> factors,
+void Nonlocal::add_forces(std::int64_t channel, const double* in, std::span<const double, orbital_lanes> factors,
                           std::span<Vec3> force) {
   State& state = *state_;
-  assert(factors.size() == at(blocks) * orbital_lanes);
   assert(force.size() == state.all.ranks_of_atom.size());
   if (state.empty) return;
-  state.make_gradients();
-  begin(channel, in, blocks);
+  begin(channel, in, 4);
   state.wait();
-  state.couple(0, state.all.spheres.size(), 2 * state.grid.point_volume() * state.grid.point_volume());
-  std::vector<double> here(force.size() * 3);
-  const auto spheres = static_cast<std::int64_t>(state.all.spheres.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t i = 0; i < spheres; ++i) {
-    const std::size_t s = at(i);
-    const Sphere& sphere = state.all.spheres[s];
-    const Shape& shape = state.shape_of(s);
-    const detail::SphereView view = state.view(s);
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      const double* c = state.coefficients.data() + state.line(s, block);
-      std::array<Lines, 3> sum{Lines(0.0), Lines(0.0), Lines(0.0)};
-      for (std::int64_t p = 0; p < shape.points; ++p) {
-        const double* line = state.block_of(block) + doubles_per_point * std::int64_t{sphere.index[at(p)]};
-        const Lines w = view.phases != nullptr ? detail::phased_line<true>(line, view.phases + 2 * p)
-                                               : detail::phased_line<false>(line, nullptr);
-        const double* gradient = state.gradients[at(sphere.shape)].data() + 3 * p * shape.count;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          Lines x(0.0);
-          for (std::int64_t j = 0; j < shape.count; ++j)
-            x += Lines(gradient[3 * j + static_cast<std::int64_t>(axis)]) * Lines::load(c + doubles_per_point * j);
-          sum[axis] += x * w;
-        }
-      }
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        for (int lane = 0; lane < orbital_lanes; ++lane)
-          here[3 * at(sphere.atom) + axis] +=
-              factors[at(block * orbital_lanes + lane)] * (sum[axis][2 * lane] + sum[axis][2 * lane + 1]);
+  const double volume = state.grid.point_volume();
+  for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
+    if (state.counted_here[s] == 0) continue;
+    state.couple_one(s, 0, -2 * volume * volume);
+    const double* c = state.coefficients.data() + state.line(s, 0);
+    for (std::int64_t axis = 0; axis < 3; ++axis) {
+      const double* slopes = state.sums.data() + state.line(s, 1 + axis);
+      double sum = 0;
+      for (std::int64_t i = 0; i < doubles_per_point * state.shape_of(s).count; ++i)
+        sum += factors[at(i % doubles_per_point / 2)] * c[i] * slopes[i];
+      force[at(state.all.spheres[s].atom)][at(axis)] += sum;
     }
   }
   state.in_under_way = nullptr;
-  state.space.sum(here);
-  for (std::size_t atom = 0; atom < force.size(); ++atom)
-    for (std::size_t axis = 0; axis < 3; ++axis) force[atom][axis] += here[3 * atom + axis];
 }
 
 }  // namespace halocline::tddft

@@ -55,11 +55,13 @@ public:
   /// @param velocity  shape (blocks, 4, 3), overwritten; the same on all ranks of space()
   /// Collective over space().  Cost: about that of an application.
   void velocity(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> velocity);
-  /// force[a] += - sum over orbitals factors[b, lane] d<psi|V_nl|psi>/dR_a [hartree/bohr].
-  /// @param factors  shape (blocks, 4): occupation times weight
-  /// @param force    shape (atoms,); what is added is the same on all ranks of space()
-  /// Collective over space().  Cost: three applications; the first call tabulates the projectors' gradients.
-  void add_forces(std::int64_t channel, const double* in, std::int64_t blocks, std::span<const double> factors,
+  /// force[a] += - sum over four orbitals factors[lane] d<psi|V_nl|psi>/dR_a [hartree/bohr], with the derivative taken
+  /// from the orbitals.
+  /// @param in       shape (4, points, 4, 2): a block of orbitals and its slopes along x, y and z (Stencil::slopes)
+  /// @param factors  occupation times weight
+  /// @param force    shape (atoms,); every process adds its part, and the sum over space() is the force
+  /// Collective over space().  Cost: two applications.
+  void add_forces(std::int64_t channel, const double* in, std::span<const double, orbital_lanes> factors,
                   std::span<Vec3> force);
 
 private:

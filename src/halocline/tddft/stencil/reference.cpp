@@ -100,4 +100,17 @@ void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<
     }
 }
 
+void slopes(const Grid& grid, double* out, const double* in) {
+  for (int lane = 0; lane < orbital_lanes; ++lane) {
+    const Orbital psi(grid, in, lane);
+    for (std::size_t a = 0; a < 3; ++a)
+      for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
+        const Complex value = slope(psi, grid, r, a);
+        double* to = out + static_cast<std::int64_t>(a) * grid.points() * doubles_per_point + psi.element(r);
+        to[0] = value.real();
+        to[1] = value.imag();
+      });
+  }
+}
+
 }  // namespace halocline::tddft::reference

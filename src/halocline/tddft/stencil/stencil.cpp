@@ -216,4 +216,17 @@ void Stencil::current(const double* in, std::int64_t blocks, std::span<double> g
   state_->run(pass, blocks);
 }
 
+void Stencil::slopes(double* out, const double* in) {
+  const core::Region region("stencil slopes");
+  if (out == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
+  Pass pass;
+  pass.out = out;
+  pass.in = in;
+  pass.component = state_->block_doubles();
+  pass.weights.slope = slope_weights;
+  for (std::size_t a = 0; a < 3; ++a) pass.weights.q[a] = 1 / state_->grid.spacing[a];
+  pass.kernel = &detail::slopes_row;
+  state_->run(pass, 1);
+}
+
 }  // namespace halocline::tddft

@@ -61,6 +61,12 @@ public:
   /// gradient[..] as above without applying anything. Collective over decomposition.space().
   void current(const double* in, std::int64_t blocks, std::span<double> gradient);
 
+  /// The slopes of one block of orbitals along x, y and z.
+  /// @param out  shape (3, points, 4, 2), overwritten; not `in`
+  /// @throws InvalidArgument  as apply()
+  /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums a point and orbital; one halo.
+  void slopes(double* out, const double* in);
+
   /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree].
   static double largest_kinetic(const Grid& grid, const Vec3& q);
 
@@ -72,12 +78,21 @@ private:
 /// density[r] += sum over the four orbitals of factors[lane] |psi|^2. @param block shape (points, 4, 2)
 void add_density(std::span<double> density, const double* block, std::span<const double, orbital_lanes> factors);
 
+/// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: what these orbitals give
+/// to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is smaller
+/// than it is for the density itself.
+/// @param gradient  shape (3, points)
+/// @param slopes    shape (3, points, 4, 2), of Stencil::slopes()
+void add_density_gradient(std::span<double> gradient, const double* block, const double* slopes,
+                          std::span<const double, orbital_lanes> factors);
+
 namespace reference {
 /// The same as Stencil::apply on one process, in plain loops with indices taken modulo the extent (periodic) or tested
 /// against it (isolated). The oracle of the fast one.
 void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
            const Vec3& q, const Combination& what = {});
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient);
+void slopes(const Grid& grid, double* out, const double* in);
 }  // namespace reference
 
 }  // namespace halocline::tddft

@@ -49,6 +49,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   const std::int64_t x = tile.offset[0], shift = x * doubles_per_point;
   detail::Row row;
   row.points = tile.extent[0];
+  row.component = pass.component;
   if (scratch.windowed) row.ahead = box.extent[0] * doubles_per_point;
   if (scratch.windowed) scratch.window.begin(near, box, tile);
   for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z) {

@@ -23,6 +23,7 @@ struct Pass {
   detail::Weights weights;
   detail::RowKernel kernel = nullptr;
   std::span<double> gradient;  ///< of all blocks; empty: not asked for
+  std::int64_t component = 0;  ///< see detail::Row
 
   /// The same for a block further on.
   Pass at(std::int64_t doubles) const;

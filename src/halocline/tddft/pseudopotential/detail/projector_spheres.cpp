@@ -187,30 +187,6 @@ void evaluate_projectors(const Pseudopotential& potential, const ProjectorSet& s
   }
 }
 
-void evaluate_gradients(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
-                        std::span<Vec3> gradients) {
-  const double r = norm(d);
-  for (const Shell& shell : set.shells) {
-    const SolidHarmonics y = solid_harmonics(shell.l, d);
-    for (int i = 0; i < shell.radial; ++i) {
-      // With S the solid harmonic, p Y = f S, f = p / r^l: the gradient is f' (d / r) S + f grad S. At the atom a
-      // smooth projector of l = 1 is p' S, the others have no gradient.
-      double f = 0, f_slope_by_r = 0;
-      if (r < origin) {
-        f = shell.l == 1 ? potential.projector_slope(shell.l, i, 0.0) : 0.0;
-      } else if (r < shell.radius) {
-        const double power = std::pow(r, -shell.l), p = potential.projector(shell.l, i, r);
-        f = power * p;
-        f_slope_by_r = power * (potential.projector_slope(shell.l, i, r) - shell.l * p / r) / r;
-      }
-      for (int m = 0; m <= 2 * shell.l; ++m)
-        for (int axis = 0; axis < 3; ++axis)
-          gradients[at(shell.first + i * (2 * shell.l + 1) + m)][at(axis)] =
-              f_slope_by_r * d[at(axis)] * y.value[at(m)] + f * y.gradient[at(m)][at(axis)];
-    }
-  }
-}
-
 ProjectorSpheres make_spheres(const System& system, const Decomposition& decomposition) {
   ProjectorSpheres all;
   for (const auto& potential : system.species) all.species.push_back(projector_set(*potential));

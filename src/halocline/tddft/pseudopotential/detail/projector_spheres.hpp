@@ -44,9 +44,6 @@ ProjectorSet projector_set(const Pseudopotential& potential);
 /// values[j] = p_j(d) of all projectors of a species. @param values  shape (count,)
 void evaluate_projectors(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
                          std::span<double> values);
-/// gradients[j] = dp_j/dd. @param gradients  shape (count,)
-void evaluate_gradients(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
-                        std::span<Vec3> gradients);
 
 /// Points of a row: displacements that differ along x alone, by one step each.
 struct Row {

@@ -68,13 +68,6 @@ std::vector<Complex> Waves::phases(double r) const {
   return result;
 }
 
-std::vector<Complex> Waves::slopes(double r) const {
-  std::vector<Complex> result(g_.size());
-  for (std::int64_t k = 0; k < count(); ++k)
-    result[at(k)] = at_end(k) ? Complex(-g(k) * std::sin(g(k) * r)) : times({0, -g(k)}, std::polar(1.0, -g(k) * r));
-  return result;
-}
-
 std::vector<Complex> Waves::at_points(std::int64_t offset, std::int64_t points) const {
   // G r = 2 pi k i / N: only k i mod N matters, so that all factors are among the N roots of unity.
   const std::int64_t n = count();
@@ -156,56 +149,51 @@ std::vector<double> periodic_potential(const System& system, const Box& box) {
   return potential;
 }
 
-std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> density,
+std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts) {
   const auto waves = waves_of(system.grid);
   const LocalCoefficients local(system, waves);
   const AtomWaves atoms = phases_of(system, waves);
-  AtomWaves slopes;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    for (const Atom& atom : system.atoms) slopes[axis].push_back(waves[axis].slopes(atom.position[axis]));
   const std::int64_t nx = waves[0].count(), ny = waves[1].count(), bx = box.extent[0], by = box.extent[1];
   const auto to_x = waves[0].at_points(box.offset[0], bx), to_y = waves[1].at_points(box.offset[1], by),
              to_z = waves[2].at_points(box.offset[2], box.extent[2]);
 
   std::vector<Vec3> forces(system.atoms.size());
-  std::vector<Complex> plane(at(by * bx)), half(at(ny * bx)), transform(at(ny * nx));
+  std::vector<Complex> plane(at(by * bx)), half(at(ny * bx)), transforms(at(3 * ny * nx));
   for (std::int64_t kz = 0; 2 * kz <= waves[2].count(); ++kz) {
-    // transform = sum over all points of n(r) exp(i G r)
-    std::ranges::fill(plane, Complex{});
-    for (std::int64_t z = 0; z < box.extent[2]; ++z) {
-      const Complex phase = to_z[at(kz * box.extent[2] + z)];
-      for (std::int64_t i = 0; i < bx * by; ++i) plane[at(i)] += phase * density[at(i + bx * by * z)];
-    }
-    std::ranges::fill(half, Complex{});
-    for (std::int64_t ky = 0; ky < ny; ++ky)
-      for (std::int64_t y = 0; y < by; ++y) add(row(half, ky, bx), to_y[at(ky * by + y)], row(plane, y, bx));
-    for (std::int64_t ky = 0; ky < ny; ++ky)
-      for (std::int64_t kx = 0; kx < nx; ++kx) {
-        Complex sum = 0;
-        for (std::int64_t x = 0; x < bx; ++x) sum += times(to_x[at(kx * bx + x)], half[at(ky * bx + x)]);
-        transform[at(ky * nx + kx)] = sum;
+    // transforms[axis] = sum over all points of dn/daxis exp(i G r)
+    for (std::int64_t axis = 0; axis < 3; ++axis) {
+      std::ranges::fill(plane, Complex{});
+      for (std::int64_t z = 0; z < box.extent[2]; ++z) {
+        const Complex phase = to_z[at(kz * box.extent[2] + z)];
+        const double* slope = gradient.data() + axis * box.points() + bx * by * z;
+        for (std::int64_t i = 0; i < bx * by; ++i) plane[at(i)] += phase * slope[i];
       }
-    sum_planes({reinterpret_cast<double*>(transform.data()), 2 * transform.size()});
+      std::ranges::fill(half, Complex{});
+      for (std::int64_t ky = 0; ky < ny; ++ky)
+        for (std::int64_t y = 0; y < by; ++y) add(row(half, ky, bx), to_y[at(ky * by + y)], row(plane, y, bx));
+      for (std::int64_t ky = 0; ky < ny; ++ky)
+        for (std::int64_t kx = 0; kx < nx; ++kx) {
+          Complex sum = 0;
+          for (std::int64_t x = 0; x < bx; ++x) sum += times(to_x[at(kx * bx + x)], half[at(ky * bx + x)]);
+          transforms[at((axis * ny + ky) * nx + kx)] = sum;
+        }
+    }
+    sum_planes({reinterpret_cast<double*>(transforms.data()), 2 * transforms.size()});
     if (kz % parts != part) continue;
     const double weight = plane_weight(waves[2], kz) * system.grid.point_volume();
     for (std::size_t a = 0; a < system.atoms.size(); ++a) {
       const auto s = at(system.atoms[a].species);
-      std::array<Complex, 3> sum{};  // of the sums over k_x and k_y, the derivative taken of one axis each
-      for (std::int64_t ky = 0; ky < ny; ++ky) {
-        Complex plain = 0, slope = 0;
-        for (std::int64_t kx = 0; kx < nx; ++kx) {
-          const Complex wave = local(s, kx, ky, kz) * transform[at(ky * nx + kx)];
-          plain += times(wave, atoms[0][a][at(kx)]);
-          slope += times(wave, slopes[0][a][at(kx)]);
+      for (std::int64_t axis = 0; axis < 3; ++axis) {
+        Complex sum = 0;
+        for (std::int64_t ky = 0; ky < ny; ++ky) {
+          Complex along_x = 0;
+          for (std::int64_t kx = 0; kx < nx; ++kx)
+            along_x += times(local(s, kx, ky, kz) * transforms[at((axis * ny + ky) * nx + kx)], atoms[0][a][at(kx)]);
+          sum += times(along_x, atoms[1][a][at(ky)]);
         }
-        sum[0] += times(slope, atoms[1][a][at(ky)]);
-        sum[1] += times(plain, slopes[1][a][at(ky)]);
-        sum[2] += times(plain, atoms[1][a][at(ky)]);
+        forces[a][at(axis)] -= weight * times(sum, atoms[2][a][at(kz)]).real();
       }
-      forces[a][0] -= weight * times(sum[0], atoms[2][a][at(kz)]).real();
-      forces[a][1] -= weight * times(sum[1], atoms[2][a][at(kz)]).real();
-      forces[a][2] -= weight * times(sum[2], slopes[2][a][at(kz)]).real();
     }
   }
   return forces;

@@ -29,8 +29,6 @@ public:
   bool at_end(std::int64_t k) const noexcept { return 2 * k == count(); }              ///< k = N/2 of an even N
   /// exp(-i G r), at the end its real part. @return shape (count,)
   std::vector<Complex> phases(double r) const;
-  /// The derivatives of these with respect to r.
-  std::vector<Complex> slopes(double r) const;
   /// exp(i G r_i) for a range of grid points. @return shape (count, points)
   std::vector<Complex> at_points(std::int64_t offset, std::int64_t points) const;
 
@@ -58,10 +56,10 @@ private:
 /// The potential of the ions at the points of a box, by the sums above. @return shape (points of the box,) [hartree]
 std::vector<double> periodic_potential(const System& system, const Box& box);
 
-/// - integral n dV/dR. @param density  shape (points of the box,)
+/// - integral V(r - R) grad n for each atom. @param gradient  shape (3, points of the box)
 /// @param sum_planes  adds up its argument over the processes that share the grid
 /// @param part, parts this process takes every parts-th plane; the forces returned are its share of them
-std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> density,
+std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts);
 
 }  // namespace halocline::tddft::detail

@@ -63,6 +63,8 @@ struct Row {
   /// From this row to the one that will be written next [doubles]: its lines are asked for meanwhile, for the hardware
   /// follows too many other streams here to see those of `out` and `base`. 0: they are in the cache already.
   std::int64_t ahead = 0;
+  std::int64_t component =
+      0;  ///< from one slope of a point to the next one in `out`, where these are asked for [doubles]
 };
 
 /// (a, b, c, d, ...) -> (b, a, d, c, ...)
@@ -229,6 +231,27 @@ inline void current_row(const Row& row, const Weights& weights, double* products
       sums[2] += psi * swap_pairs(dz);
     }
     for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+  }
+}
+
+/// The slopes along x, y and z, stored apart; weights.q is 1/h of each axis.
+inline void slopes_row(const Row& row, const Weights& weights, double* /*products*/) {
+  using P = Register;
+  const Constants<P> w(weights, Form{});
+  const std::int64_t end = row.points * doubles_per_point;
+  for (std::int64_t i = 0; i < end; i += P::lanes) {
+    P x(0.0), y(0.0), z(0.0);
+#pragma GCC unroll 4
+    for (int j = 1; j <= stencil_reach; ++j) {
+      const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+      const P& n = w.slope[static_cast<std::size_t>(j - 1)];
+      x += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
+      y += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
+      z += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
+    }
+    (w.q[0] * x).store(row.out + i);
+    (w.q[1] * y).store(row.out + row.component + i);
+    (w.q[2] * z).store(row.out + 2 * row.component + i);
   }
 }
 
