@@ -93,6 +93,9 @@ def test_a_ground_state_has_its_numbers_with_units(ground):
     assert found["units"]["energy"] == "hartree" and found["units"]["eigenvalues"] == "hartree"
     assert found["converged"] is True and found["eigenvalues"][0][0] < 0
     assert np.abs(np.sum(found["forces"], axis=0)).max() < 1e-4
+    assert found["net_force"] == pytest.approx(np.sum(found["forces"], axis=0), abs=1e-12)
+    assert found["units"]["net_force"] == "hartree/bohr"
+    assert "net force" in (ground / "said").read_text()
 
 
 def test_the_result_file_reproduces_the_run(ground):

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ase.calculators.calculator import Calculator, SCFError, all_changes
+from ase.calculators.calculator import CalculationFailed, Calculator, SCFError, all_changes
 
 from halocline.errors import NotConverged
 from halocline.reporter import Reporter
-from halocline.tddft.ground import GroundState, ground_state
+from halocline.tddft.ground import GroundState, ground_state, net_force_ev, spacing_text
 from halocline.tddft.system import from_atoms
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+
+NET_FORCE_LIMIT = 0.5
+"""[eV/angstrom] Of the forces that ASE may have."""
 
 
 class Halocline(Calculator):
@@ -24,16 +27,26 @@ class Halocline(Calculator):
     system: the arguments of halocline.tddft.from_atoms: spacing, box, mesh, pseudopotential, functional, spin, ...
     scf: keys of [scf]: tolerance, max_iterations, ...
     comm: see halocline.comm; every process must ask for the same. reporter: hears the convergence table
+    net_force_limit: [eV/angstrom] forces are handed out while their sum over all atoms, which should be zero, is not
+        longer than this; None hands out any
     What is asked for is computed anew when positions, cell or elements have changed; the last ground state is `ground`.
-    Raises InvalidArgument for what cannot be computed, ase's SCFError for what does not converge.
+    Raises InvalidArgument for what cannot be computed, ase's SCFError for what does not converge, and, where forces are
+    asked for, its CalculationFailed for a net force above the limit.
     """
 
     implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces"]
 
     def __init__(
-        self, *, scf: dict[str, Any] | None = None, comm: Any = None, reporter: Reporter | None = None, **system: Any
+        self,
+        *,
+        scf: dict[str, Any] | None = None,
+        comm: Any = None,
+        reporter: Reporter | None = None,
+        net_force_limit: float | None = NET_FORCE_LIMIT,
+        **system: Any,
     ) -> None:
         super().__init__()
+        self.net_force_limit = net_force_limit
         self.system_keys = {"centre": False} | system
         self.scf, self.comm, self.reporter = dict(scf or {}), comm, reporter
         self.ground: GroundState | None = None
@@ -43,6 +56,8 @@ class Halocline(Calculator):
     ) -> None:
         """See ASE. Collective."""
         super().calculate(atoms, properties, system_changes)
+        if not system_changes and self.results:  # forces that were not handed out before
+            return self._hand_out_forces(properties)
         self.results = {}
         system = from_atoms(self.atoms, **self.system_keys)
         try:
@@ -56,5 +71,19 @@ class Halocline(Calculator):
             "energy": (free + 0.5 * ground.energy["entropy"]) * HARTREE_EV,
             "free_energy": free * HARTREE_EV,
         }
-        if ground.forces is not None:
+        return self._hand_out_forces(properties)
+
+    def _hand_out_forces(self, properties: Any) -> None:
+        """Forces that can be trusted become a result; others are an error where they were asked for."""
+        ground = self.ground
+        if ground is None or ground.forces is None:
+            return
+        net = net_force_ev(ground)
+        if self.net_force_limit is None or net <= self.net_force_limit:
             self.results["forces"] = ground.forces * (HARTREE_EV / BOHR_ANGSTROM)
+        elif "forces" in properties:
+            raise CalculationFailed(
+                f"the forces add up to {net:.3g} eV/angstrom, where {self.net_force_limit:g} is the limit and the sum "
+                f"should be zero: the spacing of {spacing_text(ground.system)} is too coarse for them. Take a smaller "
+                "spacing, or set net_force_limit of the calculator."
+            )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,10 @@ from halocline.tddft.system import LANES, System
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
 
 native = _halocline.tddft
+
+DOUBTFUL_NET_FORCE = 0.1
+"""[eV/angstrom] What the forces of all atoms may add up to before they are called doubtful: twice the largest force at
+which a structure usually counts as relaxed."""
 
 TABLE_HEAD = "  it   total energy [hartree]      change   density     eigen   gap [eV]   time [s]"
 
@@ -60,6 +65,11 @@ class GroundState:
     def occupations(self) -> np.ndarray:
         """Shape (channels, states): electrons in each state, without the k-point's weight."""
         return self.state.occupations.reshape(-1, self.system.states)
+
+    @property
+    def net_force(self) -> np.ndarray | None:
+        """Shape (3,) [hartree/bohr]: the sum of the forces, zero but for the error of the grid; None without forces."""
+        return None if self.forces is None else self.forces.sum(axis=0)
 
     def density(self) -> np.ndarray | None:
         """Shape (spins, z, y, x) [1/bohr^3] at the first process, None at the others. Collective."""
@@ -105,13 +115,18 @@ def ground_state(
     on_step: called after each iteration with the history so far
     parallel: counts of processes, as in [parallel]; automatic by default
     scf: keys of [scf], instead of those that the system was made with
+    What is doubtful (a coarse spacing, forces whose sum is not zero) is said by the reporter, or, without one, by
+    warnings.warn on the first process.
     Returns what was reached, converged or not: see GroundState.converged and require_converged(). Where the reporter
     asks to stop, the reason is "stopped". Raises InvalidArgument. Collective.
 
         ground = hc.tddft.ground_state(system, tolerance=1e-9).require_converged()
     """
-    reporter = reporter or Reporter()
     group = communicator(comm)
+    doubt = warner(reporter, group)
+    for sentence in system.warnings if reporter is None else ():  # a command has said them before it began
+        doubt(sentence)
+    reporter = reporter or Reporter()
     options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
     model = start.model if start else make_model(system, group, parallel or system.run.parallel)
     state = start.state if start else model.empty_state()
@@ -135,7 +150,41 @@ def ground_state(
     )  # fmt: skip
     if result.converged and options.forces and system.structure.symbols:
         result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
+        if sentence := force_warning(result):
+            doubt(sentence)
     return result
+
+
+def warner(reporter: Reporter | None, group: Any) -> Callable[[str], None]:
+    """Where a sentence about what is doubtful goes: to the reporter, or to Python's warnings of the first process."""
+    if reporter is not None:
+        return reporter.warning
+    if group.rank != 0:
+        return lambda sentence: None
+    return lambda sentence: warnings.warn(sentence, UserWarning, stacklevel=3)
+
+
+def net_force_ev(ground: GroundState) -> float:
+    """|sum of the forces| [eV/angstrom] of a ground state that has forces."""
+    return float(np.linalg.norm(ground.net_force)) * HARTREE_EV / BOHR_ANGSTROM
+
+
+def force_warning(ground: GroundState) -> str | None:
+    """A sentence where the forces are doubtful."""
+    net = net_force_ev(ground)
+    if net <= DOUBTFUL_NET_FORCE:
+        return None
+    return (
+        f"the forces add up to {net:.3g} eV/angstrom, more than {DOUBTFUL_NET_FORCE:g}, where the sum should be zero: "
+        f"the spacing of {spacing_text(ground.system)} is too coarse for them, or the box too small; expect an error "
+        "of that size in a single force."
+    )
+
+
+def spacing_text(system: System) -> str:
+    """'0.378 bohr (0.2 angstrom)'."""
+    coarse = max(system.spacing)
+    return f"{coarse:.3g} bohr ({coarse * BOHR_ANGSTROM:.3g} angstrom)"
 
 
 def egg_box(ground: GroundState, steps: int = 3, direction: Any = (1.0, 1.0, 1.0), **scf: Any) -> dict[str, Any]:
@@ -212,6 +261,7 @@ def summary(ground: GroundState) -> list[str]:
         unit = HARTREE_EV / BOHR_ANGSTROM
         for symbol, f in zip(ground.system.structure.symbols, ground.forces * unit, strict=True):
             lines.append(f"force on {symbol:<13}" + "".join(f"{v:12.6f}" for v in f) + " eV/angstrom")
+        lines.append(f"{'net force':<22}{net_force_ev(ground):12.6f} eV/angstrom")
     return lines
 
 
@@ -253,7 +303,7 @@ def write(ground: GroundState, path: Path) -> None:
         if system.structure.symbols:
             data["symbols"] = list(system.structure.symbols)
         if ground.forces is not None:
-            data["forces"] = ground.forces
+            data |= {"forces": ground.forces, "net_force": ground.net_force}
         if ground.egg_box is not None:
             data["egg_box"] = (ground.egg_box, "hartree")
         for name in ("density_residual", "energy_change", "eigen_residual", "seconds"):

@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
 from halocline.tddft import plots, results
-from halocline.tddft.units import ATOMIC_TIME_FS, HARTREE_EV
+from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 
 def lines(path: str) -> list[str]:
@@ -22,6 +24,9 @@ def lines(path: str) -> list[str]:
         found.append(f"{'converged' if attributes['converged'] else 'NOT CONVERGED: ' + attributes['reason']}")
         found += [f"energy {part:<15}{float(data[f'energy/{part}']):20.10f} hartree" for part in results.PARTS]
         found.append(f"gap                   {attributes['gap'] * HARTREE_EV:20.6f} eV")
+        if "forces" in data:
+            net = float(np.linalg.norm(data["forces"].sum(axis=0))) * HARTREE_EV / BOHR_ANGSTROM
+            found.append(f"net force             {net:20.6f} eV/angstrom")
         for k, (values, filled) in enumerate(zip(data["eigenvalues"], data["occupations"], strict=True)):
             found.append(f"channel {k}: k = {' '.join(f'{v:.5f}' for v in data['k'][k])}, spin {data['spins'][k]}")
             found += [

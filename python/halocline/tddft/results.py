@@ -5,7 +5,7 @@
                            parameters (JSON, every default included), identity (JSON: system, grid, k-points,
                            pseudopotentials), chosen (JSON: what was automatic), and those of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
-                           spins, density (spins, z, y, x), forces (atoms, 3), history/<column>, atoms
+                           spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
                            electric_field; energy/step and energy/<part>; excited/step and excited/electrons
     spectrum               energy, the columns of its kind; peaks (m, 2)
@@ -43,6 +43,7 @@ UNITS = {
     "k": "1/bohr",
     "density": "1/bohr^3",
     "forces": "hartree/bohr",
+    "net_force": "hartree/bohr",
     "positions": "bohr",
     "time": "hbar/hartree",
     "time_step": "hbar/hartree",
