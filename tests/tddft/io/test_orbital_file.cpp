@@ -89,7 +89,10 @@ TEST_CASE("orbital file: what is read is what was written, every bit, and the st
   CHECK(read.time_step == point.time_step);
   CHECK(read.kicked);
   CHECK(read.note == point.note);
-  CHECK_FALSE(std::filesystem::exists(file.path + ".writing"));
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(file.path).parent_path())) {
+    const std::string name = entry.path().string();
+    CHECK_FALSE((name.starts_with(file.path) && name != file.path));
+  }
 
   const OrbitalFileInfo info = orbital_file_info(file.path);
   CHECK(info.atoms == "Soft2");

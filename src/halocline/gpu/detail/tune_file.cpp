@@ -18,6 +18,7 @@
 #include <fmt/core.h>
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/new_file.hpp"
 
 namespace halocline::gpu::detail {
 
@@ -74,7 +75,7 @@ public:
     const auto deadline = std::chrono::steady_clock::now() + patience;
     std::chrono::microseconds pause{200};
     for (;;) {
-      const int number = ::open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      const int number = ::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
       if (number < 0)
         throw FileError(path, "",
                         fmt::format("cannot be written: {} does not open ({}); set HALOCLINE_TUNE_CACHE to a "
@@ -164,15 +165,17 @@ TuneTable read_tune_file(const std::string& path) {
 void write_tune_file(const std::string& path, const TuneTable& table) {
   const std::string text = tune_text(table);
   const std::string target = target_of(path);
-  const std::string partial = target + ".partial";
-  Descriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const core::NewPartial made = core::create_partial(target);
+  const int failed = errno;
+  Descriptor file(made.number);
+  const std::string partial = core::partial_name(target, made.digits);
   const auto fail = [&](const char* what, int code) {
-    ::unlink(partial.c_str());
-    throw FileError(
-        path, "",
-        fmt::format("cannot be written: {} {} ({}); what was there is unchanged", partial, what, reason(code)));
+    if (made.number >= 0) ::unlink(partial.c_str());
+    throw FileError(path, "",
+                    fmt::format("cannot be written: the new file beside it {} ({}); what was there is unchanged", what,
+                                reason(code)));
   };
-  if (file.number() < 0) fail("does not open", errno);
+  if (file.number() < 0) fail("does not open", failed);
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t put = ::write(file.number(), text.data() + written, text.size() - written);

@@ -12,9 +12,8 @@
 ///     ]}
 ///
 /// A change is read, merge, write, under an exclusive lock (flock) on the file `<path>.lock` beside it, which the
-/// kernel releases when a process dies. What is written goes to `<path>.partial`, to the disk, and takes its name by
-/// rename(): a reader, who needs no lock, sees the old file or the new one. Only the holder of the lock writes the
-/// partial file, so that one that a killed process left is written over by the next.
+/// kernel releases when a process dies. What is written goes to a new file beside it (core/new_file.hpp), to the disk,
+/// and takes its name by rename(): a reader, who needs no lock, sees the old file or the new one.
 
 #include <chrono>
 #include <cstdint>

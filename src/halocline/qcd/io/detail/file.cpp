@@ -16,6 +16,7 @@
 #include <fmt/core.h>
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/new_file.hpp"
 
 namespace halocline::qcd::io::detail {
 
@@ -94,14 +95,17 @@ std::string InputFile::text(std::int64_t offset, std::int64_t limit, const std::
 }
 
 PartialFile::PartialFile(const comm::Communicator& group, std::string path, std::int64_t size)
-    : group_(group), path_(std::move(path)), partial_(path_ + ".partial") {
-  const auto open_it = [this](int flags) {
-    file_ = Descriptor(::open(partial_.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666));
-    if (file_.number() < 0)
-      throw FileError(path_, "",
-                      fmt::format("cannot be written: {} does not open ({}); check the folder and its "
-                                  "permissions",
-                                  partial_, reason(errno)));
+    : group_(group), path_(std::move(path)) {
+  core::PartialDigits digits{};
+  const auto hold = [&](int number) {
+    file_ = Descriptor(number);
+    if (number < 0)
+      throw FileError(
+          path_, "",
+          fmt::format(
+              "cannot be written: a new file in its folder does not open ({}); check the folder and its permissions",
+              reason(errno)));
+    partial_ = core::partial_name(path_, digits);
   };
   try {
     comm::on_every_rank(group_, [&] {
@@ -109,13 +113,16 @@ PartialFile::PartialFile(const comm::Communicator& group, std::string path, std:
       struct stat status{};
       if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         throw FileError(path_, "", "exists and is not a regular file; choose another name");
-      open_it(O_CREAT | O_TRUNC);
+      const core::NewPartial made = core::create_partial(path_);
+      digits = made.digits;
+      hold(made.number);
       remove_ = true;
       if (::ftruncate(file_.number(), static_cast<off_t>(size)) != 0)
         throw FileError(path_, "", fmt::format("cannot be written: no room for {} bytes ({})", size, reason(errno)));
     });
+    group_.broadcast(std::as_writable_bytes(std::span(digits)), 0);
     comm::on_every_rank(group_, [&] {
-      if (group_.rank() != 0) open_it(0);
+      if (group_.rank() != 0) hold(core::open_partial(path_, digits));
     });
   } catch (...) {
     if (remove_) ::unlink(partial_.c_str());

@@ -3,10 +3,10 @@
 /// @file
 /// A file that every rank reads at its own offsets, and a file that appears whole or not at all.
 ///
-/// Reading is pread: no shared position, so ranks and threads do not meet. Writing goes to a sibling `PATH.partial`
-/// that rank 0 creates at its final size; all ranks write their parts into it and sync; only when all of them succeeded
-/// does rank 0 rename it over PATH. Any failure (a full disk shows at write or sync) becomes an error on all ranks and
-/// the sibling is removed, so PATH holds either what it held before or the new file.
+/// Reading is pread: no shared position, so ranks and threads do not meet. Writing goes to a sibling of PATH
+/// (core/new_file.hpp) that rank 0 creates at its final size; all ranks write their parts into it and sync; only when
+/// all of them succeeded does rank 0 rename it over PATH. Any failure (a full disk shows at write or sync) becomes an
+/// error on all ranks and the sibling is removed, so PATH holds either what it held before or the new file.
 
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,7 @@ private:
   std::int64_t size_ = 0;
 };
 
-/// The sibling `PATH.partial` that becomes PATH.
+/// The sibling that becomes PATH.
 class PartialFile {
 public:
   /// Rank 0 creates the sibling with `size` bytes; the others open it.

@@ -3,6 +3,7 @@
 #include "halocline/tddft/io/detail/parallel_file.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/new_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -74,19 +75,32 @@ void ReadFile::read(std::int64_t offset, std::span<std::byte> bytes, const std::
 }
 
 WriteFile::WriteFile(const comm::Communicator& group, std::string path, std::int64_t size)
-    : group_(group), path_(std::move(path)), temporary_(path_ + ".writing") {
+    : group_(group), path_(std::move(path)) {
+  core::PartialDigits digits{};
+  const auto hold = [&](int number) {
+    if (number < 0)
+      throw FileError(path_, "",
+                      fmt::format("cannot be written: a new file in its folder does not open ({})", system_says()));
+    handle_ = FileHandle(number);
+    temporary_ = core::partial_name(path_, digits);
+  };
   try {
     comm::on_every_rank(group_, [&] {
       if (group_.rank() != 0) return;
       std::error_code ignored;
       if (std::filesystem::is_directory(path_, ignored)) throw FileError(path_, "", "is a folder; name a file");
-      handle_ = FileHandle(temporary_, O_WRONLY | O_CREAT | O_TRUNC);
+      if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
+        throw FileError(path_, "", "exists and is not a regular file; choose another name");
+      const core::NewPartial made = core::create_partial(path_);
+      digits = made.digits;
+      hold(made.number);
       made_ = true;
       if (::ftruncate(handle_.number(), static_cast<off_t>(size)) != 0)
         throw FileError(path_, "", fmt::format("{} bytes do not fit ({}); make room", size, system_says()));
     });
+    group_.broadcast(std::as_writable_bytes(std::span(digits)), 0);
     comm::on_every_rank(group_, [&] {
-      if (!handle_.is_open()) handle_ = FileHandle(temporary_, O_WRONLY);
+      if (group_.rank() != 0) hold(core::open_partial(path_, digits));
     });
   } catch (...) {
     if (made_) ::unlink(temporary_.c_str());

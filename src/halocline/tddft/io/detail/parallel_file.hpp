@@ -3,8 +3,8 @@
 /// @file
 /// One file, many processes: everybody moves its own bytes at their offsets.
 ///
-/// A new file grows under the name PATH.writing and takes the name PATH only after every process has written and synced
-/// its part without error, so that a crash or a full disk leaves what PATH held before.
+/// A new file grows beside PATH (core/new_file.hpp) and takes the name PATH only after every process has written and
+/// synced its part without error, so that a crash or a full disk leaves what PATH held before.
 
 #include "halocline/comm/communicator.hpp"
 
@@ -21,6 +21,8 @@ public:
   FileHandle() = default;
   /// @param flags  as of open(2). @throws FileError
   FileHandle(const std::string& path, int flags);
+  /// Takes over a descriptor; -1: none.
+  explicit FileHandle(int number) noexcept : number_(number) {}
   FileHandle(FileHandle&& other) noexcept;
   FileHandle& operator=(FileHandle&& other) noexcept;
   ~FileHandle();
@@ -51,11 +53,11 @@ private:
 /// A file that a group writes.
 class WriteFile {
 public:
-  /// Creates PATH.writing with its final size. @throws FileError  on every rank. Collective: yes.
+  /// Creates the new file with its final size. @throws FileError  on every rank. Collective: yes.
   WriteFile(const comm::Communicator& group, std::string path, std::int64_t size);
   WriteFile(const WriteFile&) = delete;
   WriteFile& operator=(const WriteFile&) = delete;
-  /// Removes PATH.writing unless it has been finished.
+  /// Removes the new file unless it has been finished.
   ~WriteFile();
 
   /// Collective: no. @throws FileError  here alone
