@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every picture of Halocline looks. Knows no data."""
+"""How every picture of Halocline looks, and how it gets onto the disk. Knows no data."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from halocline.errors import FileError
+from halocline.files import write_file
 
 STYLE = {
     "font.size": 10,
@@ -13,3 +22,19 @@ STYLE = {
     "svg.hashsalt": "halocline",  # the same picture is the same file
 }
 COLOURS = ("#0b5fa5", "#c8500a", "#2b8a3e", "#8e3b9e", "#a07800", "#b8305f", "#4a6572", "#3a3a3a")
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Draws in memory and writes the picture whole or not at all; the suffix says in which format. Raises FileError.
+
+    figure: of matplotlib. Returns the path.
+    """
+    drawn = io.BytesIO()
+    # The same picture is the same file: no date in it.
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
+    try:
+        figure.savefig(drawn, dpi=160, format=path.suffix[1:] or "png", metadata=metadata)
+    except ValueError as error:  # a format that matplotlib does not know
+        raise FileError(f"{path}: the picture cannot be drawn: {error}.") from None
+    write_file(path, drawn.getvalue())
+    return path

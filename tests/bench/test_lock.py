@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from halocline.bench.lock import exclusive
+from halocline.bench.lock import PATH, exclusive
 
 from halocline import Error, FileError
 
@@ -46,6 +46,23 @@ def test_the_lock_is_freed_by_an_error(tmp_path):
         raise ZeroDivisionError
     with exclusive(0, path):
         pass
+
+
+def test_nothing_planted_in_its_place_is_written_to(tmp_path):
+    """In a folder that everybody may write to: a link, a hard link and a pipe under the lock's name."""
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "link").symlink_to(precious)
+    os.link(precious, tmp_path / "hard")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "hard", "pipe"):
+        with pytest.raises(FileError, match="lock of the benchmarks"), exclusive(0, tmp_path / name):
+            pass
+    assert precious.read_text() == "mine"
+
+
+def test_each_user_has_a_lock():
+    assert str(os.geteuid()) in PATH.name
 
 
 def test_a_lock_that_cannot_be_opened_is_a_file_error(tmp_path):

@@ -17,6 +17,7 @@ from halocline.qcd.runfile import CLIFFORD, MESONS, parse_run_file
 from halocline.reporter import Reporter
 
 import halocline as hc
+from halocline import files
 from halocline.qcd import plots, results
 
 TIGHT = "\n[solver]\ntolerance = 1e-12\n"
@@ -257,14 +258,13 @@ def test_a_full_disk_keeps_the_old_results_and_says_so(lime, tmp_path, monkeypat
     before = (tmp_path / "out.h5").read_bytes()
     file = results.SpectrumFile("out.h5", run, {})
 
-    def full(self, path):
-        path.write_bytes(b"half")
+    def full(self, offset, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(results.SpectrumFile, "_write", full)
+    monkeypatch.setattr(files.NewFile, "write", full)
     with pytest.raises(hc.FileError, match="No space left on device"):
         file.add(measured)
-    assert (tmp_path / "out.h5").read_bytes() == before and not (tmp_path / "out.h5.partial").exists()
+    assert (tmp_path / "out.h5").read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["out.h5"]
 
 
 def test_pictures_and_log_lie_beside_the_results(halocline, lime, tmp_path):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One benchmark at a time on a machine: an exclusive lock on a file that all of them know."""
+"""One benchmark of a user at a time on a machine: an exclusive lock on a file that all of them know."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import tempfile
 import time
@@ -12,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halocline.errors import Error, FileError
+from halocline.files import open_lock, take
 
-PATH = Path(tempfile.gettempdir()) / "halocline-bench.lock"
+PATH = Path(tempfile.gettempdir()) / f"halocline-bench-{os.geteuid()}.lock"
 
 
 @contextlib.contextmanager
@@ -21,15 +21,15 @@ def exclusive(timeout: float, path: Path = PATH) -> Iterator[None]:
     """Holds the lock inside the block, after waiting for it at most `timeout` seconds.
 
     The operating system frees it when the holder ends, however it ends. Raises Error, naming the holder, when the time
-    is over, and FileError when the file cannot be opened.
+    is over, and FileError when the file cannot be opened, or is not this user's own.
     """
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise FileError(f"{path}: the lock of the benchmarks cannot be opened: {error.strerror}.") from None
+        file = open_lock(path)
+    except FileError as error:
+        raise FileError(f"the lock of the benchmarks: {error}") from None
     try:
         deadline = time.monotonic() + timeout
-        while not _taken(file):
+        while not take(file):
             if time.monotonic() >= deadline:
                 holder = os.pread(file, 64, 0).decode(errors="replace").strip() or "unknown"
                 raise Error(
@@ -42,11 +42,3 @@ def exclusive(timeout: float, path: Path = PATH) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def _taken(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

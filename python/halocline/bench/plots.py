@@ -7,7 +7,6 @@ allreduce: median time of a sum against its length, with the band from the least
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from typing import Any
 import matplotlib as mpl
 
 from halocline.bench.table import Result, kind, measured
-from halocline.errors import FileError, InvalidArgument
-from halocline.picture import COLOURS, STYLE
+from halocline.errors import InvalidArgument
+from halocline.picture import COLOURS, STYLE, save
 
 Line = tuple[list[float], list[float]]
 
@@ -45,15 +44,10 @@ def draw(path: Path, results: Sequence[Result]) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    beside = path.with_name(f".partial-{path.name}")
     with mpl.rc_context(STYLE):
         figure = paint(plt, shown)
         try:
-            figure.savefig(beside, dpi=160)
-            os.replace(beside, path)
-        except (OSError, ValueError) as error:
-            beside.unlink(missing_ok=True)
-            raise FileError(f"{path}: the picture cannot be written: {error}") from None
+            save(figure, path)
         finally:
             plt.close(figure)
 

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from typing import Any, TextIO
 
 from halocline.comm import launched_rank
 from halocline.errors import FileError
+from halocline.files import write_file
 from halocline.reporter import Advance, Reporter
 
 SECONDS_BETWEEN_LINES = 30.0
@@ -48,13 +50,21 @@ class Console(Reporter):
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.log = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed by close()
+            # Opening a pipe that nobody reads must not hang; a regular file does not notice O_NONBLOCK.
+            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                os.close(number)
+                raise FileError(f"{path}: the log cannot be written: there is something that is no regular file.")
+            self.log = open(number, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 - closed by close()
+        except FileError:
+            raise
         except OSError as error:
             raise FileError(f"{path}: the log cannot be written: {error.strerror}.") from None
 
     def close(self) -> None:
         if self.log is not None:
-            self.log.close()
+            with contextlib.suppress(OSError):  # what a full disk did not take of the log is said elsewhere
+                self.log.close()
             self.log = None
 
     def line(self, text: str) -> None:
@@ -156,11 +166,4 @@ def write_json(path: Path | None, value: Any) -> None:
     """Writes the numbers of a command, whole or not at all, on the rank that speaks. Raises FileError."""
     if path is None or not speaks():
         return
-    beside = path.with_name(path.name + ".partial")
-    try:
-        beside.write_text(json.dumps(json_ready(value), indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(beside, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
+    write_file(path, json.dumps(json_ready(value), indent=1, allow_nan=False) + "\n")

@@ -11,8 +11,9 @@ import matplotlib as mpl
 
 from halocline.bench.table import text_table, time_text
 from halocline.mapping.networks import shape_text
-from halocline.mapping.plots import FOUND, NATURAL, STYLE, save
+from halocline.mapping.plots import FOUND, NATURAL, STYLE
 from halocline.mapping.predict import Machine
+from halocline.picture import save
 
 COLOURS = (FOUND, "#2b8a3e", NATURAL, "#8e3b9e")
 PARTS = ("computation", "posting", "exchange", "reduction", "waiting", "total")

@@ -11,18 +11,16 @@ them the mean hops of a message, process axis against network axis.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 
-from halocline.errors import FileError
 from halocline.mapping import walks
 from halocline.mapping.networks import shape_text
 from halocline.mapping.rank_order import RankOrder
+from halocline.picture import save
 
 STYLE = {
     "font.size": 9,
@@ -57,20 +55,6 @@ def draw(folder: Path, order: RankOrder, rings: Any, loads: Any, natural: Any, n
             finally:
                 plt.close(figure)
     return written
-
-
-def save(figure: Any, path: Path) -> Path:
-    """Writes a picture beside and renames it; the suffix says in which format. Raises FileError."""
-    beside = path.with_name(f".partial-{path.name}")
-    metadata = {"Date": None} if path.suffix == ".svg" else None
-    try:
-        figure.savefig(beside, dpi=160, metadata=metadata)
-        os.replace(beside, path)
-    except (OSError, ValueError) as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise FileError(f"{path}: the picture cannot be written: {error}.") from None
-    return path
 
 
 def _caption(order: RankOrder) -> str:

@@ -18,10 +18,8 @@ of its node, in any order. Empty lines and further `#` lines are skipped.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
-import os
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +27,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
+from halocline.files import write_file
 from halocline.mapping.networks import node_coordinates
 from halocline.mapping.tables import (
     LARGEST,
@@ -64,20 +63,6 @@ class RankOrder:
     messages: Any
     map: Any
     count: str = "hops"
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Writes a file beside and renames it, whole or not at all. Raises FileError."""
-    beside = path.with_name(f"{path.name}.partial")
-    try:
-        if isinstance(content, str):
-            content = content.encode()
-        beside.write_bytes(content)
-        os.replace(beside, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
 def read_text(path: str | Path) -> str:

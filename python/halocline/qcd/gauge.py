@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halocline import _halocline
-from halocline.comm import communicator
+from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.qcd import hdf5_gauge
 from halocline.qcd.runfile import Smear
@@ -67,7 +67,7 @@ def read_gauge(
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid), on every process alike.
     """
     group = communicator(comm)
-    header = inspect_gauge(path)
+    header = on_root(group, lambda: inspect_gauge(path))
     here = geometry(header["lattice"], group, grid)
     if header["format"] == "hdf5":
         u, info = hdf5_gauge.read(path, here, strict)

@@ -2,26 +2,25 @@
 """Gauge configurations in HDF5: one dataset `links` [t][z][y][x][mu][3][3], complex, with attributes.
 
 Each time slice is one chunk with HDF5's own checksum (Fletcher-32), which the library verifies on reading; plaquette
-and link trace stand in the attributes and are verified by us. Every process reads its own part; the first one writes,
-slice by slice, beside the final file, which then is renamed.
+and link trace stand in the attributes and are verified by us. Everything else in the file, its structure, is under a
+seal (halocline/hdf5.py), which is checked before the library opens it. Every process reads its own part; the first one
+writes, slice by slice, beside the final file, which then is renamed.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from halocline import _halocline
+from halocline import _halocline, hdf5
 from halocline.errors import FileError, InvalidArgument
+from halocline.files import NewFile, cannot_write
 
 FORMAT = "halocline gauge 1"
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LARGEST_LINK = 1e15
 """Products of links beyond may not be finite; those of SU(3) are at most 1."""
 
@@ -30,18 +29,15 @@ def is_hdf5(path: str | Path) -> bool:
     """True when the file begins as HDF5 does; False also when it cannot be opened."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(SIGNATURE)) == SIGNATURE
+            return file.read(len(hdf5.SIGNATURE)) == hdf5.SIGNATURE
     except OSError:
         return False
 
 
 def inspect(path: str | Path) -> dict[str, Any]:
     """As inspect_gauge gives it for the other formats. Raises FileError."""
-    try:
-        with h5py.File(path, "r") as file:
-            return _header(path, file)
-    except (OSError, KeyError) as error:
-        raise FileError(f"{path}: damaged HDF5 file ({str(error).strip()}).") from None
+    with hdf5.opened(path) as file:
+        return _header(path, file)
 
 
 def _header(path: str | Path, file: h5py.File) -> dict[str, Any]:
@@ -88,7 +84,7 @@ def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, 
                 sentence = f"{path} (links): holds NaN, infinite or huge numbers; make or fetch the file again."
     except FileError as error:
         sentence = str(error)
-    except (OSError, KeyError) as error:
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
         sentence = f"{path} (links): cannot be read, its checksum or structure is damaged ({str(error).strip()})."
     _raise_together(geometry.communicator, sentence)
     u = _halocline.qcd.GaugeField.from_array(geometry, links)
@@ -121,54 +117,57 @@ def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None
     """Collective; the first process writes. Raises InvalidArgument and FileError on every process."""
     if bits not in (32, 64):
         raise InvalidArgument(f"bits = {bits}; HDF5 gauge files have 32 or 64.")
-    geometry, path = u.geometry, Path(path)
+    geometry = u.geometry
     group = geometry.communicator
     numbers = {"plaquette": _halocline.qcd.plaquette(u), "link_trace": _halocline.qcd.link_trace(u)}
     links = u.array().astype(np.complex64 if bits == 32 else np.complex128)
     if group.any(not np.isfinite(links).all()):
         raise InvalidArgument("write_gauge: the links hold NaN or infinite numbers.")
-    beside = path.with_name(path.name + ".partial")
+    shape = (*geometry.extents[::-1], 4, 3, 3)
+
+    def slices() -> Iterator[np.ndarray | None]:
+        for t in range(shape[0]):
+            yield _gather_slice(links, geometry, t)
+
     sentence = ""
-    with contextlib.ExitStack() as stack:
-        dataset = None
-        if group.rank == 0:
-            try:
-                file = stack.enter_context(h5py.File(beside, "w"))
-                file.attrs["format"] = FORMAT
-                for name, value in (numbers | metadata).items():
-                    file.attrs[name] = value
-                shape = (*geometry.extents[::-1], 4, 3, 3)
-                dataset = file.create_dataset(
-                    "links", shape, links.dtype, chunks=(1, *shape[1:]), fletcher32=True, track_times=False
-                )
-            except (OSError, RuntimeError) as error:
-                sentence = _cannot_write(path, error)
-        for t in range(geometry.extents[3]):
-            slice_of_lattice = _gather_slice(links, geometry, t)
-            if dataset is not None and not sentence:
-                try:
-                    dataset[t] = slice_of_lattice
-                except (OSError, RuntimeError) as error:
-                    sentence = _cannot_write(path, error)
+    if group.rank == 0:
+        left = slices()
         try:
-            stack.close()
-            if group.rank == 0 and not sentence:
-                with open(beside, "rb") as written:
-                    os.fsync(written.fileno())
-                os.replace(beside, path)
-        except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
-            sentence = _cannot_write(path, error)
-    if sentence:
-        with contextlib.suppress(OSError):
-            beside.unlink()
+            _write_slices(Path(path), left, shape, links.dtype, numbers | metadata)
+        except FileError as error:
+            sentence = str(error)
+        except (OSError, RuntimeError, ValueError, TypeError) as error:
+            sentence = str(cannot_write(path, error))
+    else:
+        left = slices()
+    for _ in left:  # gathering is collective: what the first process has no use for is gathered all the same
+        pass
     _raise_together(group, sentence)
 
 
-def _cannot_write(path: Path, error: BaseException) -> str:
-    reason = getattr(error, "strerror", None) or str(error).strip().split("\n")[0]
-    with contextlib.suppress(OSError):
-        reason += f" ({shutil.disk_usage(path.parent).free} bytes are free there)"
-    return f"{path}: cannot be written: {reason}."
+def _write_slices(
+    path: Path, slices: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype, attributes: dict[str, Any]
+) -> None:
+    """The file, by one process. Raises FileError, after which slices may be left."""
+    with NewFile(path) as new:
+        stored = hdf5.Stored(new)
+        with h5py.File(stored, "w") as file:
+            file.attrs["format"] = FORMAT
+            for name, value in attributes.items():
+                file.attrs[name] = value
+            dataset = file.create_dataset(
+                "links", shape, dtype, chunks=(1, *shape[1:]), fletcher32=True, track_times=False
+            )
+            for t, links in enumerate(slices):
+                dataset[t] = links
+                if stored.failure is not None:
+                    break
+            file.flush()
+            chunks = [dataset.id.get_chunk_info(n) for n in range(dataset.id.get_num_chunks())]
+            left_out = [(chunk.byte_offset, chunk.size) for chunk in chunks]
+        if stored.failure is not None:
+            raise stored.failure
+        new.write(stored.size, hdf5.seal(stored, stored.size, left_out))
 
 
 def _gather_slice(links: np.ndarray, geometry: Any, t: int) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from halocline.picture import COLOURS, STYLE
+from halocline.picture import COLOURS, STYLE, save
 from halocline.qcd import analysis
 from halocline.qcd.results import Measured, zero_momentum
 
@@ -62,7 +62,7 @@ def curve(samples: np.ndarray, name: str, bin: int = 1) -> dict[str, np.ndarray]
 def draw(path: str | Path, attributes: Mapping[str, Any], measured: list[Measured], bin: int = 1) -> list[Path]:
     """Writes `<stem>_correlators` and `<stem>_effective_mass` beside the result file, as .png and .pdf.
 
-    Returns the files written, none when there is nothing at zero momentum. Collective: no.
+    Returns the files written, none when there is nothing at zero momentum. Raises FileError. Collective: no.
     """
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -79,8 +79,7 @@ def draw(path: str | Path, attributes: Mapping[str, Any], measured: list[Measure
             axes.set_title(caption(attributes, len(measured)), fontsize=9, color="0.35", loc="left")
             for suffix in (".png", ".pdf"):
                 file = stem.with_name(f"{stem.name}_{kind}{suffix}")
-                figure.savefig(file, dpi=160)
-                written.append(file)
+                written.append(save(figure, file))
             plt.close(figure)
     return written
 

@@ -11,26 +11,28 @@
         nucleon            (sources, momenta, T) complex
 
 A configuration is added by writing the whole file anew beside the old one and renaming it, so a run that is killed, or
-a disk that is full, never costs what was there. A later run with the same physics skips what is finished; one with
-other physics is refused with the first difference. What kind = "auto" chose is put on disk before the first solve, and
-is kept: a run that goes on takes it, and so gives the bits that it would have given without the stop.
+a disk that is full, never costs what was there. A seal behind the end tells a damaged file (halocline/hdf5.py). A later
+run with the same physics skips what is finished; one with other physics is refused with the first difference. What
+kind = "auto" chose is put on disk before the first solve, and is kept: a run that goes on takes it, and so gives the
+bits that it would have given without the stop.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
+from halocline import hdf5
 from halocline.errors import FileError, InvalidArgument
+from halocline.files import make_folder_of
+from halocline.hdf5 import opened
 from halocline.qcd.runfile import Run
 
 FORMAT = "halocline spectrum 1"
@@ -49,20 +51,6 @@ class Measured:
     attributes: dict[str, Any]
 
 
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[h5py.File]:
-    """An HDF5 file for reading; its failures are FileErrors."""
-    try:
-        with h5py.File(path, "r") as file:
-            yield file
-    except (OSError, KeyError) as error:
-        raise FileError(f"{path}: not a readable HDF5 file of Halocline ({_short(error)}).") from None
-
-
-def _short(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0].strip("'\"")
-
-
 class SpectrumFile:
     """Results on disk. Used by one rank alone."""
 
@@ -78,10 +66,7 @@ class SpectrumFile:
         self.attributes = dict(attributes)
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{self.path.parent}: cannot be made a folder: {error.strerror}.") from None
+        make_folder_of(self.path)
         if self.path.exists():
             self._check_same_physics()
             root, self.measured = read_spectrum(self.path)
@@ -121,42 +106,30 @@ class SpectrumFile:
         self._replace()
 
     def _replace(self) -> None:
-        beside = self.path.with_name(self.path.name + ".partial")
-        try:
-            self._write(beside)
-            with open(beside, "rb") as written:
-                os.fsync(written.fileno())
-            os.replace(beside, self.path)
-        except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else _short(error)
-            free = shutil.disk_usage(self.path.parent).free
-            raise FileError(f"{self.path}: cannot be written: {reason} ({free} bytes are free there).") from None
+        hdf5.write(self.path, self._fill)
 
-    def _write(self, path: Path) -> None:
-        with h5py.File(path, "w") as file:
-            file.attrs["format"] = FORMAT
-            file.attrs["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
-            file.attrs["physics_hash"] = self.run.physics_hash()
-            file.attrs["momenta"] = np.array(self.run.measure.momenta, dtype=np.int64)
-            for name, value in self.attributes.items():
-                file.attrs[name] = value
-            if self.choice is not None:
-                file.attrs["solver_choice"] = json.dumps(self.choice)
-            file.create_group("configurations")
-            for index, measured in enumerate(self.measured):
-                group = file.create_group(f"configurations/{index:04d}")
-                group.attrs["name"] = measured.name
-                for name, value in measured.attributes.items():
-                    group.attrs[name] = value
-                group["positions"] = measured.positions
-                group["residuals"] = measured.residuals
-                group["iterations"] = measured.iterations
-                for channel, correlator in measured.mesons.items():
-                    group[f"mesons/{channel}"] = correlator
-                if measured.nucleon is not None:
-                    group["nucleon"] = measured.nucleon
+    def _fill(self, file: h5py.File) -> None:
+        file.attrs["format"] = FORMAT
+        file.attrs["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
+        file.attrs["physics_hash"] = self.run.physics_hash()
+        file.attrs["momenta"] = np.array(self.run.measure.momenta, dtype=np.int64)
+        for name, value in self.attributes.items():
+            file.attrs[name] = value
+        if self.choice is not None:
+            file.attrs["solver_choice"] = json.dumps(self.choice)
+        file.create_group("configurations")
+        for index, measured in enumerate(self.measured):
+            group = file.create_group(f"configurations/{index:04d}")
+            group.attrs["name"] = measured.name
+            for name, value in measured.attributes.items():
+                group.attrs[name] = value
+            group["positions"] = measured.positions
+            group["residuals"] = measured.residuals
+            group["iterations"] = measured.iterations
+            for channel, correlator in measured.mesons.items():
+                group[f"mesons/{channel}"] = correlator
+            if measured.nucleon is not None:
+                group["nucleon"] = measured.nucleon
 
 
 def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from halocline.picture import COLOURS, STYLE
+from halocline.picture import COLOURS, STYLE, save
 from halocline.tddft import results
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
@@ -28,9 +27,7 @@ def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
         figure, axes = plt.subplots(rows, 1, figsize=(6.4, height), squeeze=False, sharex=True)
         try:
             yield [a for (a,) in axes]
-            beside = path.with_name(path.name + ".partial")
-            figure.savefig(beside, dpi=160, format="png")
-            os.replace(beside, path)
+            save(figure, path)
         finally:
             plt.close(figure)
 

@@ -11,15 +11,14 @@
     spectrum               energy, the columns of its kind; peaks (m, 2)
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A file is written anew beside the old
-one and renamed, so a run that is killed, or a disk that is full, never costs what was there.
+one and renamed, so a run that is killed, or a disk that is full, never costs what was there. A seal behind the end
+tells a damaged file (halocline/hdf5.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from halocline import _halocline
+from halocline import _halocline, hdf5
 from halocline.errors import FileError, InvalidArgument
+from halocline.files import make_folder_of
 
 FORMAT = "halocline tddft 1"
 PARTS = ("total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion")
@@ -58,24 +58,13 @@ UNITS = {
 """Of every number in files and JSON."""
 
 
-def _short(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0].strip("'\"")
-
-
 @contextlib.contextmanager
 def opened(path: Path | str) -> Iterator[h5py.File]:
     """An HDF5 file of this format for reading; its failures are FileErrors."""
-    if not Path(path).is_file():
-        raise FileError(f"{path}: no such file.")
-    try:
-        with h5py.File(path, "r") as file:
-            if file.attrs.get("format") != FORMAT:
-                raise FileError(f"{path}: is no result of `halocline tddft`.")
-            yield file
-    except FileError:
-        raise
-    except (OSError, KeyError) as error:
-        raise FileError(f"{path}: not a readable HDF5 file of Halocline ({_short(error)}).") from None
+    with hdf5.opened(path) as file:
+        if file.attrs.get("format") != FORMAT:
+            raise FileError(f"{path}: is no result of `halocline tddft`.")
+        yield file
 
 
 def kind_of(path: Path | str) -> str:
@@ -99,30 +88,21 @@ def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[st
     data: name -> array, or (array, unit); slashes make groups
     Raises FileError; an older file then stands. For one process.
     """
-    beside = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with h5py.File(beside, "w") as file:
-            head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version}
-            head["revision"] = _halocline.core.revision
-            for name, value in (head | dict(attributes)).items():
-                file.attrs[name] = json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
-            for name, value in data.items():
-                array, unit = value if isinstance(value, tuple) else (value, unit_of(name))
-                if isinstance(array, list) and array and isinstance(array[0], str):
-                    file.create_dataset(name, data=array, dtype=h5py.string_dtype())
-                    continue
-                file.create_dataset(name, data=np.asarray(array))
-                file[name].attrs["unit"] = unit
-        with open(beside, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(beside, path)
-    except (OSError, RuntimeError) as error:  # h5py reports a full disk at close as a RuntimeError
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else _short(error)
-        free = shutil.disk_usage(path.parent).free if path.parent.exists() else 0
-        raise FileError(f"{path}: cannot be written: {reason} ({free} bytes are free there).") from None
+    make_folder_of(path)
+    head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version, "revision": _halocline.core.revision}
+
+    def fill(file: h5py.File) -> None:
+        for name, value in (head | dict(attributes)).items():
+            file.attrs[name] = json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+        for name, value in data.items():
+            array, unit = value if isinstance(value, tuple) else (value, unit_of(name))
+            if isinstance(array, list) and array and isinstance(array[0], str):
+                file.create_dataset(name, data=array, dtype=h5py.string_dtype())
+                continue
+            file.create_dataset(name, data=np.asarray(array))
+            file[name].attrs["unit"] = unit
+
+    hdf5.write(path, fill)
 
 
 def unit_of(name: str) -> str:
@@ -141,10 +121,22 @@ def read(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
             data[name] = [v.decode() for v in value] if item.dtype == object else value
 
     with opened(path) as file:
-        if file.attrs["kind"] != kind:
-            raise FileError(f"{path}: holds a {file.attrs['kind']}, and a {kind} was expected.".replace("_", " "))
+        attributes = _attributes(path, file, kind)
         file.visititems(visit)
-        return {name: _attribute(value) for name, value in file.attrs.items()}, data
+        return attributes, data
+
+
+def attributes_of(path: Path | str, kind: str) -> dict[str, Any]:
+    """The first part of read()."""
+    with opened(path) as file:
+        return _attributes(path, file, kind)
+
+
+def _attributes(path: Path | str, file: h5py.File, kind: str) -> dict[str, Any]:
+    if file.attrs["kind"] != kind:
+        found = str(file.attrs["kind"]).replace("_", " ")
+        raise FileError(f"{path}: holds a {found}, and a {kind.replace('_', ' ')} was expected.")
+    return {name: _attribute(value) for name, value in file.attrs.items()}
 
 
 def _attribute(value: Any) -> Any:

@@ -10,6 +10,7 @@ epsilon = 1 + 4 pi i J / (kappa omega). Signals are damped by a window, and noth
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
+from halocline.files import write_file
 from halocline.tddft import results, runfile
 from halocline.tddft.motion import Series
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
@@ -247,7 +249,6 @@ def write_table(path: Path, made: Spectrum) -> None:
             made.energy_ev, made.cross_section * BOHR_ANGSTROM**2, made.response.real, made.response.imag,
             made.strength / HARTREE_EV,
         )  # fmt: skip
-    try:
-        np.savetxt(path, np.column_stack(columns), fmt="%16.8e", header=names)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}.") from None
+    table = io.StringIO()
+    np.savetxt(table, np.column_stack(columns), fmt="%16.8e", header=names)
+    write_file(path, table.getvalue())

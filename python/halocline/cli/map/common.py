@@ -145,7 +145,7 @@ def say(console: Console, text: str) -> None:
 
 def write_numbers(path: Path | None, values: dict[str, Any], ranks: list[list[int]] | None = None) -> None:
     """Writes the numbers of a command as JSON, the nodes of the ranks a line each. Raises FileError."""
-    from halocline.mapping.rank_order import write_file
+    from halocline.files import write_file
 
     if path is None or not speaks():
         return

@@ -122,8 +122,9 @@ def _foreign(file: Path, format: str, machine: Any, dims: list[int], inner: list
 
 
 def _write(console: Console, folder: Path, order: Any, loads: Any, natural: Any, natural_loads: Any) -> None:
+    from halocline.files import write_file
     from halocline.mapping import interface_table, plots, walks
-    from halocline.mapping.rank_order import rank_order_text, write_file
+    from halocline.mapping.rank_order import rank_order_text
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -129,8 +129,9 @@ def _write(
     names: list[str] | None, cores: int, plots: bool,
 ) -> list[str]:  # fmt: skip
     """Writes what --output promises; returns the names of the files."""
+    from halocline.files import write_file
     from halocline.mapping import formats, interface_table, report, walks
-    from halocline.mapping.rank_order import rank_order_text, write_file
+    from halocline.mapping.rank_order import rank_order_text
 
     texts = {"rank-order.txt": rank_order_text(order)}
     axes = walks.process_axes(order.map)
