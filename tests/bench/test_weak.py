@@ -10,7 +10,7 @@ import pytest
 from halocline.bench import simulate
 from halocline.bench.simulate import platform
 
-from halocline import InvalidArgument, mapping
+from halocline import FileError, InvalidArgument, mapping
 
 needs_simgrid = pytest.mark.skipif(bool(simulate.hindrance()), reason=simulate.hindrance())
 
@@ -101,6 +101,23 @@ def test_the_command_says_what_is_missing(bench_command):
             says = "libsimgrid-dev"
         done = bench_command("weak", *words, ranks=0)
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        '[{"bench": "qcdjdd", "case": {"measured": "iteration", "local": [32, 6, 4, 3]}}]',
+        '{"bench": "qcdjdd", "case": {"measured": "iteration", "local": [32, 6, 4, 3]}, "seconds": 1}',
+        '[{"bench": "qcdjdd", "case": [1]}, {"bench": "qcdjdd"}, 7, "qcdjdd"]',
+        "[[[{}]]]",
+    ],
+)
+def test_a_file_of_other_results_is_refused_in_a_sentence(tmp_path, results):
+    from halocline.cli.bench.weak import _computation
+
+    (tmp_path / "other.json").write_text(results)
+    with pytest.raises(FileError, match="has no iteration of 32x6x4x3 sites"):
+        _computation(str(tmp_path / "other.json"), None)
 
 
 @needs_simgrid

@@ -208,6 +208,15 @@ def test_the_interface_table_adds_up_to_the_loads(network, messages, order, foun
         interface_table.parse_interface_table("\n".join(text.splitlines()[:2] + ["0 0"]), 6, "i")
 
 
+@pytest.mark.parametrize("word", ["99999999999999999999", "\u00b2", "\u0663", "-0", "+1"])
+def test_an_interface_table_has_numbers_in_plain_digits_that_fit(network, messages, order, found, word):
+    text = interface_table.interface_table_text(found.loads, network, walks.process_axes(order.map))
+    lines = text.splitlines()
+    lines[5] = word + lines[5][1:]
+    with pytest.raises(hc.FileError, match="line 6"):
+        interface_table.parse_interface_table("\n".join(lines), 6, "i")
+
+
 def test_mean_hops_times_messages_are_the_hops_of_the_walk(network, messages, found):
     for map in (found.map, hc.mapping.natural_order(network, GRID, SPLIT), scattered(network)):
         total = 0.0

@@ -148,3 +148,15 @@ def test_files_of_atoms_are_read_and_others_refused(tmp_path):
         read_atoms(str(tmp_path / "bad.xyz"))
     with pytest.raises(hc.FileError, match="no such file"):
         read_atoms(str(tmp_path / "absent.xyz"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [("0 0 0 0\n1 0 nan 0\n", "row 2"), ("inf 0 0 0\n1 0 0 0\n", "row 1"), ("", "0 rows")]
+)
+def test_a_table_of_a_field_has_finite_numbers(tmp_path, recwarn, rows, said):
+    from halocline.tddft.motion import read_table
+
+    (tmp_path / "field.txt").write_text("# t Ex Ey Ez\n" + rows)
+    with pytest.raises(hc.FileError, match=said):
+        read_table(str(tmp_path / "field.txt"))
+    assert not recwarn.list

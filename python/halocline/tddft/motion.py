@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,11 +164,16 @@ def read_table(path: str) -> tuple[list[float], list[list[float]]]:
     if not Path(path).is_file():
         raise FileError(f"{path}: no such table of the field (paths are relative to the folder of the command).")
     try:
-        table = np.loadtxt(path, dtype=float, ndmin=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of an empty file, which is refused below
+            table = np.loadtxt(path, dtype=float, ndmin=2)
     except (ValueError, OSError) as error:
         raise FileError(f"{path}: not a table of numbers ({str(error).split(chr(10))[0]}).") from None
     if table.shape[1] != 4 or table.shape[0] < 2:
         raise FileError(f"{path}: has {table.shape[0]} rows of {table.shape[1]} columns; t, Ex, Ey, Ez were expected.")
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        raise FileError(f"{path}: row {wrong[0] + 1} of the table holds NaN or an infinite number; correct it.")
     return table[:, 0].tolist(), table[:, 1:].tolist()
 
 

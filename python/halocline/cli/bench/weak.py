@@ -165,9 +165,12 @@ def _measured(path: Path, local: list[int]) -> float:
     except (OSError, ValueError) as error:
         raise FileError(f"{path}: not a time in seconds, and no JSON file that can be read: {error}.") from None
     for result in found if isinstance(found, list) else [found]:
-        case = result.get("case", {}) if isinstance(result, dict) else {}
-        if result.get("bench") == "qcdjdd" and case.get("measured") == "iteration" and case.get("local") == local:
-            return float(result["seconds"]["median"])
+        try:
+            case = result["case"]
+            if (result["bench"], case["measured"], case["local"]) == ("qcdjdd", "iteration", local):
+                return float(result["seconds"]["median"])
+        except (KeyError, TypeError, ValueError):  # another benchmark, or not what one writes
+            continue
     raise FileError(
         f"{path}: has no iteration of {'x'.join(map(str, local))} sites; measure it by halocline bench qcdjdd --local "
         f"{'x'.join(map(str, local))} --json {path}."
