@@ -18,7 +18,7 @@ namespace halocline::bench {
 struct RtStepCase {
   std::string system = "silicon-8";  ///< or "silicon-64"
   std::string over = "auto";         ///< what the processes divide: k, orbitals, space; or auto, as the library would
-  std::string scheme = "taylor4";    ///< or "etrs"
+  std::string scheme = "taylor4";    ///< or "midpoint" or "etrs"
   int energy_every = 10;             ///< a run of so many steps, one with energies, is what is timed; 0: one, without
   int threads = 1;                   ///< of each process
 };

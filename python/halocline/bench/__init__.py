@@ -296,8 +296,8 @@ def rt_step(
     """One step of real-time propagation of bulk silicon after a kick.
 
     system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; over: what the
-    processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4" or "etrs"; energy_every: steps of a run, one
-    of them with energies, whose time is divided by their number; 0: a step without
+    processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs"; energy_every: steps
+    of a run, one of them with energies, whose time is divided by their number; 0: a step without
     `result` has the points times orbitals, the seconds for 4.19 million of them, and the time step; `regions` says
     where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit.
     """

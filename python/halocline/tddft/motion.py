@@ -16,7 +16,7 @@ from halocline import _halocline
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.reporter import Reporter
 from halocline.tddft import results
-from halocline.tddft.ground import GroundState
+from halocline.tddft.ground import GroundState, warner
 from halocline.tddft.runfile import Propagate, unit_vector
 from halocline.tddft.system import System
 from halocline.tddft.units import ATOMIC_TIME_FS
@@ -226,6 +226,7 @@ def propagate(
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """
     ground.require_converged()
+    doubt = warner(reporter, ground.model.communicator)
     reporter = reporter or Reporter()
     system = ground.system
     given = dict(options) if direction is None else {**options, "direction": direction}

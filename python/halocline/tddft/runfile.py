@@ -308,7 +308,11 @@ class Propagate(Section):
         None, quantity("time", above=0.0), "length of the run, or steps", example='total_time = "6 fs"'
     )
     steps: int | None = key(None, integer(at_least=1), "instead of total_time", example="steps = 8000")
-    scheme: str = key("taylor4", choice("taylor4", "etrs"), '"taylor4" or "etrs" (enforced time-reversal symmetry)')
+    scheme: str = key(
+        "midpoint",
+        choice("midpoint", "taylor4", "etrs"),
+        '"midpoint", "taylor4" (its potential lags half a step) or "etrs" (enforced time-reversal symmetry)',
+    )
     exponential_tolerance: float = key(
         0.0, number(at_least=0.0), "etrs: the Taylor series ends where its last term is below; 0: order 4"
     )

@@ -23,6 +23,8 @@ struct Energies {
   double entropy = 0;  ///< temperature times entropy of the occupations
 };
 
+inline constexpr std::int64_t most_earlier_potentials = 2;
+
 /// The electrons.
 struct State {
   Orbitals orbitals;
@@ -30,6 +32,9 @@ struct State {
   std::vector<double> occupations;
   std::vector<double> eigenvalues;  ///< [hartree], shape of the occupations
   std::vector<double> density;      ///< shape (spins, points of the box)
+  /// Of a propagation: potentials of earlier steps, the latest first, from which it extrapolates (propagator.hpp);
+  /// shape (up to most_earlier_potentials, spins, points of the box) [hartree]. A checkpoint keeps them.
+  std::vector<double> earlier_potentials;
 };
 
 struct ModelOptions {

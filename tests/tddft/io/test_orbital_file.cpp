@@ -175,6 +175,48 @@ TEST_CASE("orbital file: a file of another system is refused with the record and
           "BOUNDARY");
 }
 
+TEST_CASE("orbital file: the potentials of earlier steps come back, and damage in them is found") {
+  const Scratch file("potentials.orbitals");
+  Model model = model_of(system_here());
+  State state = some_state(model), back = model.empty_state();
+  for (std::size_t i = 0; i < 2 * state.density.size(); ++i)
+    state.earlier_potentials.push_back(std::sin(0.1 * static_cast<double>(i)));
+  write_orbitals(file.path, model, state);
+  read_orbitals(file.path, model, back);
+  CHECK(back.earlier_potentials == state.earlier_potentials);
+  CHECK(back.density == state.density);
+  std::string bytes = contents(file.path);
+  bytes[bytes.size() - 8 * (12 + 3) - 8 * 5] ^= 1;
+  put(file.path, bytes);
+  CHECK(contains(refusal(file.path, model), "POTENTIALS"));
+  state.earlier_potentials.clear();
+  write_orbitals(file.path, model, state);
+  read_orbitals(file.path, model, back);
+  CHECK(back.earlier_potentials.empty());
+}
+
+TEST_CASE("orbital file: version 1, which has no potentials, is read") {
+  const Scratch file("version1.orbitals");
+  Model model = model_of(system_here());
+  const State state = some_state(model);
+  write_orbitals(file.path, model, state, {7, 0.35, 0.05, true, "note"});
+  const std::string newest = contents(file.path);
+  tddft::detail::OrbitalHeader header = tddft::detail::read_header(tddft::detail::ReadFile(file.path));
+  const auto data = static_cast<std::size_t>(tddft::detail::layout_of(header).data);
+  header.version = 1;
+  const std::vector<std::byte> head = tddft::detail::encoded(header);
+  std::string bytes(reinterpret_cast<const char*>(head.data()), head.size());
+  bytes.resize(static_cast<std::size_t>(tddft::detail::layout_of(header).data), '\0');
+  put(file.path, bytes + newest.substr(data));
+  State back = model.empty_state();
+  const RunPoint point = read_orbitals(file.path, model, back);
+  CHECK(point.step == 7);
+  CHECK(point.note == "note");
+  CHECK(std::ranges::equal(back.orbitals.values(), state.orbitals.values()));
+  CHECK(back.density == state.density);
+  CHECK(back.earlier_potentials.empty());
+}
+
 TEST_CASE("orbital file: any bit that is turned is found, and where") {
   const Scratch file("damaged.orbitals");
   Model model = model_of(system_here());

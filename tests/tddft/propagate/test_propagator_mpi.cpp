@@ -7,6 +7,7 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/propagate/observables.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>

@@ -77,7 +77,7 @@ def rt_step(
         list[str],
         typer.Option(help="What the processes divide: auto, k, orbitals or space; several by commas or repetition."),
     ] = ["auto"],  # noqa: B006
-    scheme: Annotated[list[str], typer.Option(help="taylor4, etrs or all.")] = ["taylor4"],  # noqa: B006
+    scheme: Annotated[list[str], typer.Option(help="taylor4, midpoint, etrs or all.")] = ["taylor4"],  # noqa: B006
     energy_every: Annotated[
         int, typer.Option(min=0, help="Steps of a timed run, one of them with energies; 0: one step without.")
     ] = 10,
@@ -90,7 +90,7 @@ def rt_step(
     for c, o, s, t in itertools.product(
         chosen("--case", case, library.SILICON),
         chosen("--over", over, ("auto", "k", "orbitals", "space")),
-        chosen("--scheme", scheme, ("taylor4", "etrs")),
+        chosen("--scheme", scheme, ("taylor4", "midpoint", "etrs")),
         thread_counts(threads),
     ):
         name = f"rt-step {c} over {o} {s} {t} threads"

@@ -74,8 +74,15 @@ void for_each_state(const Model& model, const OrbitalHeader& header, const Orbit
       }
 }
 
-/// The density of a box is the same in all groups of channels and orbitals; one of them writes it.
-bool writes_density(const Decomposition& decomposition) { return decomposition.box_mates().rank() == 0; }
+/// Density and potentials of a box are the same in all groups of channels and orbitals; one of them writes them.
+bool writes_meshes(const Decomposition& decomposition) { return decomposition.box_mates().rank() == 0; }
+
+/// The densities of a state, then its earlier potentials: mesh `number` on this box.
+template <class OneState>
+auto mesh_of(OneState& state, std::int64_t number, int spins, std::int64_t points) {
+  auto& values = number < spins ? state.density : state.earlier_potentials;
+  return std::span(values).subspan(size((number < spins ? number : number - spins) * points), size(points));
+}
 
 }  // namespace
 
@@ -87,11 +94,10 @@ void write_orbitals(const std::string& path, const Model& model, const State& st
   std::vector<std::byte> head;
   comm::on_every_rank(decomposition.world(), [&] { head = detail::encoded(header); });
   const FileLayout layout = detail::layout_of(header);
-  const std::size_t orbitals = header.channels.size() * size(header.states);
   detail::WriteFile file(decomposition.world(), path, layout.size);
 
   // Every rank adds what it holds of each state; the sum over all ranks is the checksum of the whole.
-  std::vector<std::uint64_t> checksums(orbitals + size(header.spins), 0);
+  std::vector<std::uint64_t> checksums(size(layout.orbitals + layout.meshes), 0);
   comm::on_every_rank(decomposition.world(), [&] {
     if (decomposition.world().rank() == 0) file.write(0, head);
     Numbers values(size(box.points()));
@@ -108,12 +114,12 @@ void write_orbitals(const std::string& path, const Model& model, const State& st
                                   std::as_bytes(std::span(values).subspan(size(local), size(count))));
                      });
                    });
-    if (!writes_density(decomposition)) return;
-    for (int spin = 0; spin < header.spins; ++spin) {
-      const auto n = std::span(state.density).subspan(size(spin * box.points()), size(box.points()));
-      checksums[orbitals + size(spin)] = checksum(grid, box, n);
+    if (!writes_meshes(decomposition)) return;
+    for (std::int64_t mesh = 0; mesh < layout.meshes; ++mesh) {
+      const auto n = mesh_of(state, mesh, header.spins, box.points());
+      checksums[size(layout.orbitals + mesh)] = checksum(grid, box, n);
       for_each_run(grid, box, [&](std::int64_t local, std::int64_t global, std::int64_t count) {
-        file.write(layout.density + 8 * (spin * grid.points() + global),
+        file.write(layout.density + 8 * (mesh * grid.points() + global),
                    std::as_bytes(n.subspan(size(local), size(count))));
       });
     }
@@ -132,15 +138,14 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
   std::optional<detail::ReadFile> file;
   OrbitalHeader header;
   std::vector<std::uint64_t> written, found;
-  std::size_t orbitals = 0;
+  FileLayout layout;
   bool is_finite = true;
   comm::on_every_rank(decomposition.world(), [&] {
     file.emplace(path);
     header = detail::read_header(*file);
     detail::check_same_system(path, header, detail::header_of(model, state, {}));
-    const FileLayout layout = detail::layout_of(header);
-    orbitals = header.channels.size() * size(header.states);
-    written.resize(orbitals + size(header.spins));
+    layout = detail::layout_of(header);
+    written.resize(size(layout.orbitals + layout.meshes));
     found.resize(written.size());
     file->read(layout.checksums, std::as_writable_bytes(std::span(written)), "CHECKSUMS");
 
@@ -162,25 +167,28 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
             psi += doubles_per_point;
           }
         });
-    for (int spin = 0; spin < header.spins; ++spin) {
-      const auto n = std::span(state.density).subspan(size(spin * box.points()), size(box.points()));
+    state.earlier_potentials.resize(size(header.potentials * header.spins * box.points()));
+    for (std::int64_t mesh = 0; mesh < layout.meshes; ++mesh) {
+      const auto n = mesh_of(state, mesh, header.spins, box.points());
       for_each_run(grid, box, [&](std::int64_t local, std::int64_t global, std::int64_t count) {
-        file->read(layout.density + 8 * (spin * grid.points() + global),
+        file->read(layout.density + 8 * (mesh * grid.points() + global),
                    std::as_writable_bytes(n.subspan(size(local), size(count))), "DENSITY");
       });
-      if (writes_density(decomposition)) found[orbitals + size(spin)] = checksum(grid, box, n);
+      if (writes_meshes(decomposition)) found[size(layout.orbitals + mesh)] = checksum(grid, box, n);
       is_finite = is_finite && std::ranges::all_of(n, [](double value) { return std::isfinite(value); });
     }
   });
 
   decomposition.world().sum(std::span(found));
   comm::on_every_rank(decomposition.world(), [&] {
+    const std::size_t orbitals = size(layout.orbitals);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool left_out = i < orbitals && i % size(header.states) >= size(model.system().states);
       if (left_out || found[i] == written[i]) continue;
       const std::string record = i < orbitals ? fmt::format("ORBITAL {} of channel {}", i % size(header.states) + 1,
                                                             i / size(header.states) + 1)
-                                              : "DENSITY";
+                                 : i < orbitals + size(header.spins) ? "DENSITY"
+                                                                     : "POTENTIALS";
       throw FileError(path, record,
                       fmt::format("has checksum {:016x} where {:016x} is written: it is damaged; take another copy",
                                   found[i], written[i]));

@@ -35,8 +35,8 @@ struct OrbitalFileInfo {
   std::string atoms;  ///< "Si8", "C2 H2", "jellium sphere of charge 10"
 };
 
-/// Writes orbitals, occupations, eigenvalues, density and run point. PATH keeps what it held until the new file is
-/// whole.
+/// Writes orbitals, occupations, eigenvalues, density, earlier potentials and run point. PATH keeps what it held until
+/// the new file is whole.
 /// @throws FileError  on every rank. Collective over the model's world.
 /// Cost: 16 bytes a point and state, each written once, by the process that holds it.
 void write_orbitals(const std::string& path, const Model& model, const State& state, const RunPoint& point = {});

@@ -43,8 +43,8 @@ int order_for(double x, double tolerance) {
 }
 
 void validate(const PropagateOptions& options) {
-  if (options.scheme != "taylor4" && options.scheme != "etrs")
-    throw InvalidArgument(fmt::format("scheme '{}' given, 'taylor4' or 'etrs' expected", options.scheme));
+  if (options.scheme != "midpoint" && options.scheme != "taylor4" && options.scheme != "etrs")
+    throw InvalidArgument(fmt::format("scheme '{}' given, 'midpoint', 'taylor4' or 'etrs' expected", options.scheme));
   if (!(options.time_step >= 0) || !std::isfinite(options.time_step))
     throw InvalidArgument(
         fmt::format("time step {} a.u. given, a positive one expected, or 0 for the default", options.time_step));
@@ -52,10 +52,10 @@ void validate(const PropagateOptions& options) {
     throw InvalidArgument(fmt::format("energy_every = {} given, at least 0 expected", options.energy_every));
   if (!(options.exponential_tolerance >= 0) || !(options.correction_tolerance >= 0) || options.max_corrections < 0)
     throw InvalidArgument("exponential_tolerance, correction_tolerance and max_corrections must not be negative");
-  if (options.scheme == "taylor4" && (options.exponential_tolerance > 0 || options.correction_tolerance > 0))
-    throw InvalidArgument(
-        "exponential_tolerance and correction_tolerance belong to the scheme 'etrs'; taylor4 has four "
-        "terms and no correction");
+  if (options.scheme != "etrs" && (options.exponential_tolerance > 0 || options.correction_tolerance > 0))
+    throw InvalidArgument(fmt::format("exponential_tolerance and correction_tolerance belong to the scheme 'etrs'; "
+                                      "'{}' has four terms and no correction",
+                                      options.scheme));
   if (options.exponential_tolerance > 0 && options.exponential_tolerance < 1e-17)
     throw InvalidArgument(fmt::format("exponential_tolerance = {} given, at least 1e-17 expected (or 0 for order 4)",
                                       options.exponential_tolerance));
@@ -73,12 +73,14 @@ struct Propagator::Work {
   double largest_eigenvalue();
   Vec3 vector_potential(double t) const;
   void set_vector_potential(const Vec3& a);
-  void set_potential(const Vec3& e);
+  void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
   void exponentiate(double step, int terms, bool with_current);
   void finish_density();
   void finish_current(const Vec3& a);
-  void taylor_step();
+  void whole_step(std::span<const double> potential);
+  void midpoint_step();
+  void first_midpoint_step();
   void etrs_step();
   void measure();
   Record record(bool with_energy);
@@ -97,7 +99,8 @@ struct Propagator::Work {
   double norm = 0, first_norm = 0, prediction_error = 0;
   bool current_summed = false;
   std::vector<double> v;                  ///< potential of the present density, without the field
-  std::vector<double> driven;             ///< the same with E . r
+  std::vector<double> driven;             ///< that of a step with E . r
+  std::vector<double> middle;             ///< midpoint: of the middle of the step
   std::vector<double> channel_density;    ///< of the channel under way
   std::vector<double> channel_electrons;  ///< on the points of this process, weighted
   Orbitals half;                          ///< etrs: in the middle of the step
@@ -171,11 +174,11 @@ void Propagator::Work::set_vector_potential(const Vec3& a) {
   if (h().vector_potential() != a) h().set_vector_potential(a);
 }
 
-void Propagator::Work::set_potential(const Vec3& e) {
-  if (!length_gauge() || e == Vec3{}) return h().set_potential(v);
+void Propagator::Work::set_potential(std::span<const double> potential, const Vec3& e) {
+  if (!length_gauge() || e == Vec3{}) return h().set_potential(potential);
   const Grid& grid = model.system().grid;
   const Box& box = model.decomposition().box();
-  driven = v;
+  driven.assign(potential.begin(), potential.end());
   for (std::size_t spin = 0; spin < size(model.system().spins); ++spin) {
     double* out = driven.data() + spin * channel_density.size();
     for (std::int64_t z = 0; z < box.extent[2]; ++z)
@@ -244,23 +247,50 @@ void Propagator::Work::finish_current(const Vec3& a) {
     current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
 }
 
-void Propagator::Work::taylor_step() {
+/// exp(-i H dt) with this potential and the mean of the fields at both ends.
+void Propagator::Work::whole_step(std::span<const double> potential) {
   const double t = time();
   const auto mean = [](const Vec3& a, const Vec3& b) {
     return Vec3{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
   };
-  const Vec3 after = vector_potential(t + dt), middle = mean(vector_potential(t), after);
-  set_vector_potential(middle);
-  set_potential(mean(field.electric_field(t), field.electric_field(t + dt)));
-  exponentiate(dt, 4, middle == after);
+  const Vec3 after = vector_potential(t + dt), during = mean(vector_potential(t), after);
+  set_vector_potential(during);
+  set_potential(potential, mean(field.electric_field(t), field.electric_field(t + dt)));
+  exponentiate(dt, 4, during == after);
   finish_density();
   finish_current(after);
+}
+
+void Propagator::Work::midpoint_step() {
+  std::vector<double>& earlier = state.earlier_potentials;
+  const std::size_t n = v.size(), known = earlier.size() / n;
+  if (known == 0) return first_midpoint_step();
+  middle.resize(n);
+  const double *one = earlier.data(), *two = one + (known - 1) * n;
+  for (std::size_t i = 0; i < n; ++i)
+    middle[i] = known == 1 ? 1.5 * v[i] - 0.5 * one[i] : 0.125 * (15 * v[i] - 10 * one[i] + 3 * two[i]);
+  earlier.resize(most_earlier_potentials * n);
+  std::copy_backward(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(n), earlier.end());
+  std::copy(v.begin(), v.end(), earlier.begin());
+  whole_step(middle);
+}
+
+/// With nothing to extrapolate from, the potential at the end of the step comes from the step itself, taken with that
+/// of its beginning: their mean is the middle's up to the square of the step.
+void Propagator::Work::first_midpoint_step() {
+  const Orbitals start = state.orbitals;
+  state.earlier_potentials = v;
+  whole_step(state.earlier_potentials);
+  middle.resize(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) middle[i] = 0.5 * (state.earlier_potentials[i] + v[i]);
+  std::copy(start.values().begin(), start.values().end(), state.orbitals.values().begin());
+  whole_step(middle);
 }
 
 void Propagator::Work::etrs_step() {
   const double t = time();
   set_vector_potential(vector_potential(t));
-  set_potential(field.electric_field(t));
+  set_potential(v, field.electric_field(t));
   exponential.apply(state.orbitals, 0.5 * dt, order, {});
   std::copy(state.orbitals.values().begin(), state.orbitals.values().end(), half.values().begin());
   exponentiate(0.5 * dt, order, false);
@@ -270,7 +300,7 @@ void Propagator::Work::etrs_step() {
   for (int repetition = 0;; ++repetition) {
     predicted = state.density;
     std::copy(half.values().begin(), half.values().end(), state.orbitals.values().begin());
-    set_potential(field.electric_field(t + dt));
+    set_potential(v, field.electric_field(t + dt));
     exponentiate(0.5 * dt, order, true);
     finish_density();
     double change = 0;
@@ -326,6 +356,7 @@ void Propagator::kick() {
                                         w.steps));
   });
   w.kicked = true;
+  w.state.earlier_potentials.clear();
   if (!w.field.has_kick()) return;
   if (w.length_gauge()) boost(w.state.orbitals, w.model.decomposition(), w.field.kick);
   w.set_vector_potential(w.vector_potential(0));
@@ -335,8 +366,10 @@ void Propagator::kick() {
 Record Propagator::step() {
   Work& w = *work_;
   if (!w.kicked) kick();
-  if (w.options.scheme == "taylor4")
-    w.taylor_step();
+  if (w.options.scheme == "midpoint")
+    w.midpoint_step();
+  else if (w.options.scheme == "taylor4")
+    w.whole_step(w.v);
   else
     w.etrs_step();
   ++w.steps;
@@ -364,6 +397,7 @@ void Propagator::resume(std::int64_t steps_done) {
   });
   w.steps = steps_done;
   w.kicked = true;
+  if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
   w.set_vector_potential(w.vector_potential(w.time()));
   w.measure();
 }

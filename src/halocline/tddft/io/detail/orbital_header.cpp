@@ -20,7 +20,6 @@ using core::FileError;
 static_assert(std::endian::native == std::endian::little, "orbital files are little-endian");
 
 constexpr std::array<char, 8> magic{'H', 'A', 'L', 'O', 'R', 'B', 'I', 'T'};
-constexpr std::uint32_t version = 1;
 constexpr std::int64_t preamble_bytes = 64, page = 4096;
 constexpr std::size_t longest_note = std::size_t{1} << 24;
 
@@ -119,6 +118,7 @@ std::vector<std::byte> packed(const OrbitalHeader& h) {
   out.put(h.point.time);
   out.put(h.point.time_step);
   out.put(static_cast<std::uint32_t>(h.point.kicked));
+  if (h.version > 1) out.put(h.potentials);
   for (const std::int64_t extent : h.grid.extent) out.put(extent);
   out.put(h.grid.spacing);
   out.put(static_cast<std::uint32_t>(h.grid.boundary == Boundary::isolated));
@@ -153,13 +153,15 @@ std::vector<std::byte> packed(const OrbitalHeader& h) {
   return out.take();
 }
 
-OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes) {
+OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, std::uint32_t version) {
   Unpacker in(path, std::move(bytes));
   OrbitalHeader h;
+  h.version = version;
   h.point.step = in.get<std::int64_t>();
   h.point.time = in.get<double>();
   h.point.time_step = in.get<double>();
   h.point.kicked = in.get<std::uint32_t>() != 0;
+  if (version > 1) h.potentials = in.get<std::int64_t>();
   for (std::int64_t& extent : h.grid.extent) extent = in.get<std::int64_t>();
   h.grid.spacing = in.vector();
   h.grid.boundary = in.get<std::uint32_t>() != 0 ? Boundary::isolated : Boundary::periodic;
@@ -193,9 +195,9 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes) {
   // A checksum does not protect against a file made up; its numbers must make sense before they become sizes.
   const auto sensible = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
   const bool sizes =
-      sensible(h.states, 1 << 20) && sensible(h.spins, 2) && sensible(h.grid.extent[0], 1 << 13) &&
-      sensible(h.grid.extent[1], 1 << 13) && sensible(h.grid.extent[2], 1 << 13) &&
-      sensible(static_cast<std::int64_t>(h.channels.size()), 1 << 20) &&
+      h.potentials >= 0 && h.potentials <= most_earlier_potentials && sensible(h.states, 1 << 20) &&
+      sensible(h.spins, 2) && sensible(h.grid.extent[0], 1 << 13) && sensible(h.grid.extent[1], 1 << 13) &&
+      sensible(h.grid.extent[2], 1 << 13) && sensible(static_cast<std::int64_t>(h.channels.size()), 1 << 20) &&
       static_cast<double>(h.grid.points()) * static_cast<double>(h.states) * static_cast<double>(h.channels.size()) <
           0x1p56;
   if (!sizes) throw FileError(path, "HEADER", "has impossible sizes; take another copy");
@@ -265,6 +267,8 @@ OrbitalHeader header_of(const Model& model, const State& state, const RunPoint& 
   h.jellium = system.jellium.value_or(JelliumSphere{});
   h.occupations = state.occupations;
   h.eigenvalues = state.eigenvalues;
+  const std::int64_t mesh = system.spins * model.decomposition().box().points();
+  h.potentials = static_cast<std::int64_t>(state.earlier_potentials.size()) / mesh;
   return h;
 }
 
@@ -273,7 +277,7 @@ std::vector<std::byte> encoded(const OrbitalHeader& header) {
     throw core::InvalidArgument(
         fmt::format("a note of {} bytes given, at most {} expected", header.point.note.size(), longest_note));
   const std::vector<std::byte> body = packed(header);
-  Preamble preamble{magic, version, 0, body.size(), checksum_of(body), 0, {}};
+  Preamble preamble{magic, header.version, 0, body.size(), checksum_of(body), 0, {}};
   preamble.file_bytes = static_cast<std::uint64_t>(layout_of(header).size);
   std::vector<std::byte> bytes(sizeof preamble + body.size());
   std::memcpy(bytes.data(), &preamble, sizeof preamble);
@@ -283,12 +287,13 @@ std::vector<std::byte> encoded(const OrbitalHeader& header) {
 
 FileLayout layout_of(const OrbitalHeader& header) {
   const auto header_bytes = preamble_bytes + static_cast<std::int64_t>(packed(header).size());
-  const std::int64_t orbitals = static_cast<std::int64_t>(header.channels.size()) * header.states;
   FileLayout layout;
+  layout.orbitals = static_cast<std::int64_t>(header.channels.size()) * header.states;
+  layout.meshes = (1 + header.potentials) * header.spins;
   layout.data = (header_bytes + page - 1) / page * page;
-  layout.density = layout.data + 16 * header.grid.points() * orbitals;
-  layout.checksums = layout.density + 8 * header.grid.points() * header.spins;
-  layout.size = layout.checksums + 8 * (orbitals + header.spins);
+  layout.density = layout.data + 16 * header.grid.points() * layout.orbitals;
+  layout.checksums = layout.density + 8 * header.grid.points() * layout.meshes;
+  layout.size = layout.checksums + 8 * (layout.orbitals + layout.meshes);
   return layout;
 }
 
@@ -301,10 +306,10 @@ OrbitalHeader read_header(const ReadFile& file) {
     throw FileError(file.path(), "PREAMBLE", "does not begin with HALORBIT: this is no orbital file; name one");
   file.read(0, bytes, "PREAMBLE");
   std::memcpy(&preamble, bytes.data(), sizeof preamble);
-  if (preamble.version != version)
+  if (preamble.version < 1 || preamble.version > newest_version)
     throw FileError(file.path(), "PREAMBLE",
-                    fmt::format("has version {} and this program reads {}; use the program that wrote it",
-                                preamble.version, version));
+                    fmt::format("has version {} and this program reads 1 to {}; use the program that wrote it",
+                                preamble.version, newest_version));
   if (preamble.file_bytes != static_cast<std::uint64_t>(file.size()))
     throw FileError(file.path(), "PREAMBLE",
                     fmt::format("says that the file has {} bytes, but it has {}: it is truncated or damaged; take "
@@ -319,7 +324,7 @@ OrbitalHeader read_header(const ReadFile& file) {
     throw FileError(file.path(), "HEADER",
                     fmt::format("has checksum {:016x} where {:016x} is written: it is damaged; take another copy",
                                 found, preamble.header_checksum));
-  OrbitalHeader header = unpacked(file.path(), std::move(body));
+  OrbitalHeader header = unpacked(file.path(), std::move(body), preamble.version);
   if (layout_of(header).size != file.size())
     throw FileError(file.path(), "HEADER",
                     fmt::format("describes a file of {} bytes, but it has {}; take another copy",

@@ -30,6 +30,9 @@ inline std::uint64_t checksum_term(std::uint64_t index, double re, double im) no
   return scrambled(scrambled(place ^ std::bit_cast<std::uint64_t>(re)) ^ std::bit_cast<std::uint64_t>(im));
 }
 
+/// Of the format. Version 1 has no earlier potentials, and is read.
+inline constexpr std::uint32_t newest_version = 2;
+
 /// A species as far as two runs must agree on it.
 struct SpeciesMark {
   std::string symbol;
@@ -39,7 +42,9 @@ struct SpeciesMark {
 };
 
 struct OrbitalHeader {
+  std::uint32_t version = newest_version;  ///< of the format
   RunPoint point;
+  std::int64_t potentials = 0;  ///< earlier potentials of a propagation; none in version 1
   Grid grid;
   int spins = 1;
   std::int64_t states = 0;
@@ -55,9 +60,11 @@ struct OrbitalHeader {
 
 /// Where the parts of a file stand.
 struct FileLayout {
+  std::int64_t orbitals = 0;   ///< how many
+  std::int64_t meshes = 0;     ///< how many functions of space follow them: densities and potentials
   std::int64_t data = 0;       ///< orbitals [channel][state][z][y][x] (re, im)
-  std::int64_t density = 0;    ///< [spin][z][y][x]
-  std::int64_t checksums = 0;  ///< [channel][state], then [spin], 64 bits each
+  std::int64_t density = 0;    ///< [spin][z][y][x], then the earlier potentials [number][spin][z][y][x]
+  std::int64_t checksums = 0;  ///< [channel][state], then [spin], then [number][spin], 64 bits each
   std::int64_t size = 0;       ///< of the file
 };
 
