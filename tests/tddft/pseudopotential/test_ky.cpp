@@ -33,14 +33,16 @@ double potential_ev(int l, double r) {
 
 double wave(int l, double r) { return 2 * std::pow(r, l + 1) * std::exp(-1.2 * r * r); }
 
-std::string toy_file(int largest_l = 2, int flag = 0, double step = usual_step) {
+/// @param tail  by what the potentials beyond the core are multiplied
+std::string toy_file(int largest_l = 2, int flag = 0, double step = usual_step, double tail = 1) {
   const int steps = static_cast<int>(std::lround(end / step));
   std::string text = fmt::format("{:8d} {:.5f} {:d} {:.5f}\n  {:d}", steps, step, largest_l, valence, flag);
   for (int l = 0; l <= largest_l; ++l) text += fmt::format(" {:.5f}", core);
   text += "\n";
   for (int i = 0; i <= steps; ++i) {
     text += fmt::format("{:.6f} 0.0", i * step);
-    for (int l = 0; l <= largest_l; ++l) text += fmt::format(" {:.12e}", potential_ev(l, i * step));
+    for (int l = 0; l <= largest_l; ++l)
+      text += fmt::format(" {:.12e}", (i * step > core ? tail : 1) * potential_ev(l, i * step));
     text += "\n";
   }
   for (int i = 0; i <= steps; ++i) {
@@ -135,7 +137,7 @@ TEST_CASE("ky: channels above the largest l asked for are as if the file did not
   CHECK_THROWS_AS(read_ky(file.path(), "X", -1, 3), core::InvalidArgument);
 }
 
-TEST_CASE("ky: the local channel is the caller's, and -Z/r beyond the core") {
+TEST_CASE("ky: the local channel is the caller's to the end of its table, and -Z/r beyond") {
   const test::ScratchFile file(toy_file());
   for (int local = 0; local <= 2; ++local) {
     const auto p = read_ky(file.path(), "X", local);
@@ -147,12 +149,25 @@ TEST_CASE("ky: the local channel is the caller's, and -Z/r beyond the core") {
       const double slope = derivative([&](double x) { return p->local(x); }, r * angstrom, 1e-4);
       CHECK(p->local_slope(r * angstrom) == doctest::Approx(slope).epsilon(1e-5));
     }
-    CHECK(p->local(7) == doctest::Approx(-valence / 7).epsilon(1e-14));
-    CHECK(p->local_slope(7) == doctest::Approx(valence / 49).epsilon(1e-14));
+    CHECK(p->local(12) == doctest::Approx(-valence / 12).epsilon(1e-14));
+    CHECK(p->local_slope(12) == doctest::Approx(valence / 144).epsilon(1e-14));
   }
   CHECK_THROWS_AS(read_ky(file.path(), "X", 3), core::InvalidArgument);
   CHECK_THROWS_AS(read_ky(file.path(), "X", -2), core::InvalidArgument);
   CHECK(read_ky(file.path(), "X")->projectors(2) == 0);
+}
+
+TEST_CASE("ky: in real space the table counts to its end, in reciprocal space to the core radius") {
+  // Published tables end in a charge that is some 1e-5 off that of the ion.
+  const test::ScratchFile plain_file(toy_file()), file(toy_file(2, 0, usual_step, 0.999));
+  const auto plain = read_ky(plain_file.path(), "X", 2), p = read_ky(file.path(), "X", 2);
+  for (const double r : {2.0, 3.1, 5.9}) {
+    CAPTURE(r);
+    CHECK(p->local(r * angstrom) == doctest::Approx(0.999 * potential_ev(2, r) * ev).epsilon(1e-6));
+    CHECK(p->local_slope(r * angstrom) == doctest::Approx(0.999 * plain->local_slope(r * angstrom)).epsilon(1e-4));
+  }
+  for (const double g : {0.0, 0.7, 3.0})
+    CHECK(p->local_fourier(g) == doctest::Approx(plain->local_fourier(g)).epsilon(1e-3));
 }
 
 TEST_CASE("ky: in reciprocal space the local potential is the midpoint rule of its integral, of second order") {

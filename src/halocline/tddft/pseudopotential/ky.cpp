@@ -137,7 +137,10 @@ public:
     for (std::size_t i = 0; i < nodes; ++i) r[i] = static_cast<double>(i) * step_;
     const auto& local = table.potential[at(local_l)];
     nodes_of_local_.assign(local.begin(), local.begin() + static_cast<std::ptrdiff_t>(nodes));
-    local_ = detail::CubicSpline(r, nodes_of_local_);
+    std::vector<double> all(local.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(i) * step_;
+    end_ = all.back();
+    local_ = detail::CubicSpline(std::move(all), local);
     for (int l = 0; l < static_cast<int>(table.u.size()); ++l) {
       channels_.emplace_back();
       if (l != local_l) make_projector(l, r, table);
@@ -152,8 +155,8 @@ public:
   double valence() const noexcept override { return valence_; }
   std::string functional() const override { return {}; }  // the format does not say
 
-  double local(double r) const override { return r < radius_ ? local_.value(r) : -valence_ / r; }
-  double local_slope(double r) const override { return r < radius_ ? local_.slope(r) : valence_ / (r * r); }
+  double local(double r) const override { return r < end_ ? local_.value(r) : -valence_ / r; }
+  double local_slope(double r) const override { return r < end_ ? local_.slope(r) : valence_ / (r * r); }
 
   double local_fourier(double g) const override {
     double sum = 0;
@@ -229,6 +232,7 @@ private:
   std::string path_, symbol_;
   int local_l_;
   double valence_, step_, radius_;
+  double end_ = 0;  ///< of the tables [bohr]
   std::vector<double> nodes_of_local_;
   detail::CubicSpline local_, density_;
   std::vector<Channel> channels_;  ///< of each l in the file
