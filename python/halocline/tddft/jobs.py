@@ -21,7 +21,17 @@ from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
 from halocline.tddft.ground import GroundState, ground_state, make_model, orbital_file
-from halocline.tddft.motion import Series, duration, field_of, gauge_of, library_options, steps_of, time_line
+from halocline.tddft.motion import (
+    Series,
+    count_excited,
+    duration,
+    excited_warning,
+    field_of,
+    gauge_of,
+    library_options,
+    steps_of,
+    time_line,
+)
 from halocline.tddft.runfile import Run
 from halocline.tddft.system import System, digest
 from halocline.tddft.units import ATOMIC_TIME_FS
@@ -173,6 +183,8 @@ class PropagateJob:
             self.reporter.line(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
+        if sentence := excited_warning(self.system, self.given.propagate):
+            self.reporter.warning(sentence)
         written = []
         for suffix, direction in self.given.propagate.directions():
             if suffix:
@@ -292,8 +304,7 @@ class OneRun:
             begun = time.monotonic()
             for done in range(first + 1, total + 1):
                 record = propagator.step()
-                if options.excited_every and done % options.excited_every == 0:
-                    record["excited"] = propagator.excited(self.ground_orbitals)
+                count_excited(record, propagator, self.ground_orbitals, options)
                 self.series.add(record)
                 seconds = (time.monotonic() - begun) / (done - first)
                 advance(done, time_line(done, total, record, seconds))

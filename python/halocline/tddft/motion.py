@@ -100,7 +100,7 @@ class Series:
 
     @property
     def excited(self) -> np.ndarray:
-        """Electrons that have left the ground state, at excited_time."""
+        """Electrons that have left the ground state, at excited_time; in a crystal after the pulse only."""
         return np.array([r["excited"] for r in self.records if "excited" in r])
 
     @property
@@ -183,6 +183,26 @@ def library_options(options: Propagate, time_step: float | None) -> dict[str, An
     return {name: getattr(options, name) for name in names} | {"time_step": time_step or 0.0}
 
 
+def count_excited(record: dict[str, Any], propagator: Any, ground: Any, options: Propagate) -> None:
+    """Adds the excited electrons where they are due and can be counted. Collective."""
+    if options.excited_every and record["step"] % options.excited_every == 0:
+        excited = propagator.excited(ground)
+        if not math.isnan(excited):
+            record["excited"] = excited
+
+
+def excited_warning(system: System, options: Propagate) -> str | None:
+    """A sentence where excited electrons are asked for that cannot be counted all the time."""
+    if not options.excited_every or not system.periodic:
+        return None
+    if options.kick:
+        return (
+            "excited electrons are not counted: in a crystal they are known where the vector potential is zero, and "
+            "after a kick it never is; leave excited_every out, or take a pulse instead of the kick."
+        )
+    return "excited electrons are counted after the pulse only, where the vector potential is zero again."
+
+
 def steps_of(options: Propagate, time_step: float) -> int:
     """How many steps the run takes. Raises InvalidArgument where the options do not say."""
     if options.steps is not None:
@@ -246,14 +266,15 @@ def propagate(
     series.time_step = propagator.time_step
     total = steps_of(chosen, propagator.time_step)
     group = ground.model.communicator
+    if sentence := excited_warning(system, chosen):
+        doubt(sentence)
     if chosen.kick:
         propagator.kick()
     series.add(propagator.observe())
     with reporter.stage("propagating", total) as advance:
         for done in range(1, total + 1):
             record = propagator.step()
-            if chosen.excited_every and done % chosen.excited_every == 0:
-                record["excited"] = propagator.excited(ground.state)
+            count_excited(record, propagator, ground.state, chosen)
             series.add(record)
             advance(done, "")
             if callback is not None and callback(record) is False:

@@ -339,7 +339,9 @@ class Propagate(Section):
         example='field_table = "field.txt"',
     )
     energy_every: int = key(10, integer(at_least=0), "steps between energies; 0: never")
-    excited_every: int = key(0, integer(at_least=0), "steps between counts of excited electrons; 0: never")
+    excited_every: int = key(
+        0, integer(at_least=0), "steps between counts of excited electrons, in a crystal after the pulse only; 0: never"
+    )
     checkpoint_every: int = key(0, integer(at_least=0), "steps between checkpoints; 0: by the clock alone")
     checkpoint_interval: float = key(
         600.0, quantity("wall time", above=0.0), "seconds between checkpoints, where checkpoint_every is 0"

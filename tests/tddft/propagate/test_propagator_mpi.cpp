@@ -34,7 +34,7 @@ Run run_on(const comm::Communicator& world, const System& system, ProcessCounts 
   Run result;
   result.limit = run.step_limit();
   for (int i = 0; i < steps; ++i) result.records.push_back(run.step());
-  result.excited = run.excited(start);
+  result.excited = excited_electrons(model, state, start, result.records.back().vector_potential);
   return result;
 }
 

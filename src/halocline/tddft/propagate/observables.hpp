@@ -47,7 +47,8 @@ Vec3 dipole(const Decomposition& decomposition, std::span<const double> density)
 
 /// Electrons that have left the ground state: sum over orbitals w_k f (1 - sum_i |<ground_i|psi>|^2), i over the states
 /// of `ground` that hold any electrons. In an isolated box in the velocity gauge the ground state is taken along,
-/// exp(-i A r) ground; in a periodic cell it stands still, so that the result has its meaning where A is zero (again).
+/// exp(-i A r) ground; in a periodic cell it stands still, so that the result has its meaning where A is zero (again)
+/// and nowhere else: Propagator::excited() gives it there alone.
 /// @param a  vector potential of `now`
 /// Collective over the world.  Cost: states^2 products of orbitals a channel; one set of occupied orbitals a message.
 double excited_electrons(const Model& model, const State& now, const State& ground, const Vec3& a);

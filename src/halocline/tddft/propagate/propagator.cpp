@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -384,7 +385,16 @@ Record Propagator::step() {
 Record Propagator::observe() { return work_->record(work_->options.energy_every > 0); }
 
 double Propagator::excited(const State& ground) const {
-  return excited_electrons(work_->model, work_->state, ground, work_->model.hamiltonian().vector_potential());
+  const Vec3 a = work_->model.hamiltonian().vector_potential();
+  if (work_->model.system().grid.boundary == Boundary::periodic) {
+    // The states of k stand for those of k + A up to the square of A. While A only passes through zero, E is large.
+    const Vec3 e = work_->field.electric_field(work_->time()), largest_a = work_->field.largest_potential(),
+               largest_e = work_->field.largest_field();
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (std::abs(a[axis]) > 1e-3 * largest_a[axis] || std::abs(e[axis]) > 1e-3 * largest_e[axis])
+        return std::numeric_limits<double>::quiet_NaN();
+  }
+  return excited_electrons(work_->model, work_->state, ground, a);
 }
 
 void Propagator::resume(std::int64_t steps_done) {

@@ -84,11 +84,14 @@ public:
   Record step();
   /// Observables now, without a step; with energy unless energy_every is 0. Collective over the world.
   Record observe();
-  /// Electrons that have left the ground state; excited_electrons() of observables.hpp. Collective over the world.
+  /// Electrons that have left the ground state; excited_electrons() of observables.hpp. In a periodic cell these are
+  /// counted after the pulse only, and are NaN while A or E is above a thousandth of its largest value: while there
+  /// is light the states to compare with are those at k + A(t), and after a kick A stays. Collective over the world.
   double excited(const State& ground) const;
 
   std::int64_t steps_done() const noexcept;
-  /// Continue a run from a checkpoint: the state holds the orbitals of that step already, kicked where there is a kick.
+  /// Continue a run from a checkpoint: the state holds the orbitals of that step already, kicked where there is a kick,
+  /// and, for midpoint, the earlier potentials; without these the next step is taken as a first one.
   /// @throws InvalidArgument  on every rank: after the first step here, or a negative number
   void resume(std::int64_t steps_done);
 
