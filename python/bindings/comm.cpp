@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "halocline/comm/communicator.hpp"
 #include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/comm/transport.hpp"
 #include "halocline/comm/world.hpp"
 
@@ -69,6 +70,11 @@ void bind_comm(nb::module_& m) {
         return reasons;
       },
       "Every known transport, with the reason why it cannot be had here; an empty text where it can.");
+  m.def(
+      "set_solve_time_limit", &comm::set_solve_time_limit, "group"_a, "seconds"_a,
+      "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "
+      "Collective.");
+  m.def("solve_time_limit", &comm::solve_time_limit, "group"_a, "In seconds.");
   m.def("abort_all", &comm::abort_all, "status"_a, "Ends every process of the run.");
   m.def(
       "least_surface_grid",

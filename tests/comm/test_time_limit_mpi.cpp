@@ -159,3 +159,30 @@ TEST_CASE("time limit: a rank that stays away is an error on every rank that wai
   }
   world.barrier();
 }
+
+TEST_CASE("time limit: every collective has one while a solve is under way, and none before and after") {
+  const Communicator world = comm::world(), group = some_group(world);
+  const bool several = world.size() > 1;
+  const int absent = world.size() - 1;
+  CHECK(comm::solve_time_limit(group) == 300.0);
+  comm::set_solve_time_limit(group, 60);
+  CHECK(comm::solve_time_limit(world) == 60);  // one for all groups that come from each other
+  const Communicator part = group.split(0, world.rank());
+  CHECK(std::isinf(comm::time_limit(group)));
+  {
+    const comm::SolveUnderWay under_way(group);
+    if (several) CHECK(comm::time_limit(part) == 60);
+    {
+      const comm::SolveUnderWay inside(part);
+      CHECK(part.all(true));
+    }
+    if (several) CHECK(comm::time_limit(part) == 60);
+    comm::set_solve_time_limit(group, 0.2);
+    if (several && world.rank() != absent)
+      CHECK(contains(sentence_of([&] { part.barrier(); }), "have come within 0.2 s"));
+  }
+  CHECK(std::isinf(comm::time_limit(part)));
+  for (const double wrong : {0.0, -1.0, std::nan(""), unlimited})
+    CHECK_THROWS_AS(comm::set_solve_time_limit(world, world.rank() == absent ? wrong : 5.0), core::InvalidArgument);
+  comm::set_solve_time_limit(world, 300.0);
+}

@@ -147,3 +147,29 @@ def test_an_error_on_one_rank_alone_ends_the_whole_job(python, lime, tmp_path):
     done = python(script, ranks=2)
     assert done.returncode == 1
     assert "halocline: rank 1: the disk of this node is gone." in done.stderr and "Traceback" not in done.stderr
+
+
+STALLED = """
+import os, signal, threading
+import numpy as np
+import halocline as hc
+u = hc.qcd.weak_links([4, 4, 4, 8], 0.2, seed=1)
+d = hc.qcd.WilsonClover(u, mass=0.1, time_limit=1.0)
+b = np.ones(u.geometry.local[::-1] + [4, 3], dtype=complex)
+d.solve(b)
+if u.geometry.communicator.rank == 1:
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGSTOP)).start()
+try:
+    while True:
+        d.solve(b)
+except hc.Error as error:
+    print(error, flush=True)
+    hc._halocline.comm.abort_all(4)
+"""
+
+
+def test_a_process_that_stalls_in_a_solve_is_an_error_of_the_others_within_the_time_limit(python, tmp_path):
+    (tmp_path / "stalled.py").write_text(STALLED)
+    done = python("stalled.py", ranks=2)
+    assert done.returncode == 4, done.stderr
+    assert "within 1 s" in done.stdout and "rank" in done.stdout

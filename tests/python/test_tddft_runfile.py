@@ -101,6 +101,7 @@ def test_the_hash_sees_physics_and_nothing_else():
         ("[pseudopotential]\ndefalt = 'goedecker'\n", "did you mean 'default'"),
         ("[kpoints]\nmesh = [2, 2]\n", "three integers"),
         ("[parallel]\nspace = 0\n", "at least 1"),
+        ("[parallel]\ntime_limit = -1\n", "time_limit = -1: expected a number above 0"),
         ("[output]\nfile = 'a.txt'\n", 'ending in ".h5"'),
         ("[scf]\ntolerance = true\n", "a number"),
         ("kick = 1", "'kick'"),

@@ -53,10 +53,12 @@ class WilsonClover:
         solver: Solver | None = None,
         device: str = "cpu",
         halo_policy: str | None = None,
+        time_limit: float = 300.0,
     ) -> None:
         """mass or kappa, one of them; boundary: factor of the quark field across each edge, of modulus one; anisotropy,
         nu, csw_t: see the run file; solver: how `solve` works; device: "cpu", "cuda" or "cuda:N" (halocline.device),
-        which then keeps the links; halo_policy: see the run file.
+        which then keeps the links; halo_policy: see the run file; time_limit: seconds that a process waits for others
+        during a solve before it raises Error, of the whole group.
 
         Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
         """
@@ -65,7 +67,7 @@ class WilsonClover:
         )
         self._u = u
         self._choice = ""
-        self._parallel = Parallel(device=device, halo_policy=halo_policy)
+        self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
         self._solver: Solver | None = None
         self._prepare(solver or Solver())
 
@@ -89,6 +91,7 @@ class WilsonClover:
             return
         a, s, p = self.action, solver, self._parallel
         s.check_device(p.device)
+        _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
         boundary = [complex(b) for b in a.boundary]
         self._quark = _halocline.qcd.Quark(
             self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,

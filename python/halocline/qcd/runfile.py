@@ -383,6 +383,9 @@ class Parallel(Section):
         None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
     )
     device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
+    time_limit: float = key(
+        300.0, number(above=0.0), "seconds that a process waits for others in a solve before the run ends with an error"
+    )
     halo_policy: str | None = key(
         None,
         choice(*HALO_POLICIES),

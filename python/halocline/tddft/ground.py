@@ -88,6 +88,7 @@ def make_model(system: System, group: Any, parallel: Parallel) -> Any:
     if any(v is not None for v in (parallel.k, parallel.orbitals, parallel.space)):
         counts = (parallel.k or 1, parallel.orbitals or 1, *(parallel.space or (1, 1, 1)))
     odd = system.run.scf.temperature > 0
+    _halocline.comm.set_solve_time_limit(group, parallel.time_limit)
     return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
 
 

@@ -117,9 +117,12 @@ public:
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
 
-  double time_limit() const noexcept { return limit_; }
+  /// A limit of its own, or that of a solve under way.
+  double time_limit() const noexcept {
+    return std::isinf(limit_) && solve_limit()->solves > 0 ? solve_limit()->seconds : limit_;
+  }
   void set_time_limit(double seconds) noexcept { limit_ = seconds; }
-  bool limited() const noexcept { return std::isfinite(limit_); }
+  bool limited() const noexcept { return std::isfinite(time_limit()); }
 
   void barrier() override {
     if (!limited()) return check(MPI_Barrier(comm_), "MPI_Barrier");
@@ -250,13 +253,14 @@ public:
   /// @throws core::Error  beyond the limit, or when who is waited for has ended; the group is of no use then
   template <class Ready>
   void wait_within_limit(const char* what, int peer, Ready&& ready) {
+    const double limit = time_limit();
     std::vector<int> ended;
     const auto hopeless = [&] {
       for (int r = 0; r < size_; ++r)
         if ((peer < 0 || r == peer) && !alive(r)) ended.push_back(r);
       return !ended.empty();
     };
-    const auto waited = detail::wait_until(*this, limit_, ready, hopeless, false);
+    const auto waited = detail::wait_until(*this, limit, ready, hopeless, false);
     if (waited == detail::Waited::ready) return;
     failed_ = what;
     give_up();
@@ -265,10 +269,10 @@ public:
       why = fmt::format("{} {} has ended", ended.size() > 1 ? "ranks" : "rank",
                         detail::joined(std::span<const int>(ended), ", "));
     else if (peer >= 0)
-      why = fmt::format("rank {} has not taken part within {:g} s; it is stalled or does something else", peer, limit_);
+      why = fmt::format("rank {} has not taken part within {:g} s; it is stalled or does something else", peer, limit);
     else
       why = fmt::format("not all of the {} ranks have come within {:g} s; one is stalled or does something else", size_,
-                        limit_);
+                        limit);
     throw core::Error(fmt::format("rank {}: {}: {}", rank_, what, why), rank_);
   }
 

@@ -8,6 +8,9 @@
 /// hour, so nothing is said at first: it waits, in the blocking collectives of MPI, as long as it takes. With a limit
 /// it runs in their non-blocking form, which is looked at until it is done, a rank of this node has ended, or the time
 /// is over. The two forms do not meet in MPI, so all ranks have a limit or none has.
+///
+/// While a solve is under way (a SolveUnderWay stands) nobody reads files: then every collective has a limit, 300 s
+/// unless set otherwise. Exchanges and sums of solvers are made with the same one.
 
 #include "halocline/comm/communicator.hpp"
 
@@ -26,5 +29,29 @@ void set_time_limit(const Communicator& group, double seconds);
 
 /// In seconds; infinity where there is none. Collective: no.
 double time_limit(const Communicator& group) noexcept;
+
+/// The limit of the exchanges and sums that solvers make from now on, and of all collectives while a solve is under
+/// way, on this group and on all that it was split off from, or that are split off it. A limit by set_time_limit goes
+/// first.
+/// @param seconds  positive and finite; 300 at first
+/// @throws InvalidArgument  on every rank, where a number is not
+/// Collective: yes.
+void set_solve_time_limit(const Communicator& group, double seconds);
+
+/// In seconds. Collective: no.
+double solve_time_limit(const Communicator& group) noexcept;
+
+/// As long as it stands a solve is under way. Its making waits for all ranks, without a limit; its end does not wait.
+class SolveUnderWay {
+public:
+  /// Collective: yes.  Cost: a barrier.
+  explicit SolveUnderWay(const Communicator& group);
+  SolveUnderWay(const SolveUnderWay&) = delete;
+  SolveUnderWay& operator=(const SolveUnderWay&) = delete;
+  ~SolveUnderWay();
+
+private:
+  Communicator group_;
+};
 
 }  // namespace halocline::comm

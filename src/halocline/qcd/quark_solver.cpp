@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/detail/column_solves.hpp"
 #include "halocline/qcd/detail/host_batch.hpp"
@@ -108,7 +109,7 @@ void SolverParameters::validate() const {
 
 struct QuarkSolver::Implementation {
   Implementation(const GaugeField& gauge, const ActionParameters& a, const SolverParameters& p)
-      : action(a), parameters(p) {
+      : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
       backend = device::open_backend(gauge, action, backend_options(parameters));
@@ -188,6 +189,7 @@ struct QuarkSolver::Implementation {
   std::vector<SolveReport> solve_there(std::size_t columns,
                                        std::span<const std::span<const std::complex<double>>> sources,
                                        const Progress& progress, const Take& take) {
+    const comm::SolveUnderWay under_way(group);
     const auto start = std::chrono::steady_clock::now();
     const auto methods = plan();
     auto& there = backend->batch(static_cast<int>(columns), methods);
@@ -212,6 +214,7 @@ struct QuarkSolver::Implementation {
       return solve_there(columns, sources, progress, [&](const ColumnSolves& solves, auto&, const auto& seconds) {
         return solves.finish(solutions, seconds());
       });
+    const comm::SolveUnderWay under_way(group);
     const auto start = std::chrono::steady_clock::now();
     auto& with = engine(static_cast<int>(columns));
     HostBatch here(with);
@@ -221,6 +224,7 @@ struct QuarkSolver::Implementation {
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
+  comm::Communicator group;
   ActionParameters action;
   SolverParameters parameters;
   int batch = 1;

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace halocline::comm::detail {
@@ -46,6 +47,13 @@ public:
   virtual ~SharedSegment() = default;
   /// Where the part of a rank begins in this process: 4096-byte aligned, zero at first.
   virtual std::byte* part(int rank) const noexcept = 0;
+};
+
+/// What a group and all that are split off it have in common: how long waiting may last while a solve is under way
+/// (time_limit.hpp). One for each process; the same on all ranks.
+struct SolveLimit {
+  double seconds = 300.0;
+  int solves = 0;  ///< under way
 };
 
 /// A group of processes. Sizes of the spans agree on all ranks unless a line says otherwise.
@@ -100,11 +108,16 @@ public:
   /// groups of this process. Collective: no.
   virtual void give_up() noexcept = 0;
 
+  /// Shared with the groups that this one was split off; see Communicator::split.
+  const std::shared_ptr<SolveLimit>& solve_limit() const noexcept { return solve_limit_; }
+  void join(std::shared_ptr<SolveLimit> family) noexcept { solve_limit_ = std::move(family); }
+
   /// Messages of a rank to itself wait here, by tag, so that sending before receiving never blocks.
   std::map<int, std::deque<std::vector<std::byte>>>& mailbox() noexcept { return mailbox_; }
 
 private:
   std::map<int, std::deque<std::vector<std::byte>>> mailbox_;
+  std::shared_ptr<SolveLimit> solve_limit_ = std::make_shared<SolveLimit>();
 };
 
 /// The group of this process alone.

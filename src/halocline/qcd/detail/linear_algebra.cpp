@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "halocline/comm/reduction.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/device.hpp"
 #include "halocline/core/error.hpp"
@@ -326,7 +327,8 @@ LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator
         fmt::format("vectors of {} columns and {} reals a site were asked for; give at least one column, and reals in "
                     "pairs of complex numbers",
                     shape.columns, shape.components));
-  reduction_ = std::make_shared<comm::Reduction>(group);
+  reduction_ =
+      std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group)});
 }
 
 template <class T>

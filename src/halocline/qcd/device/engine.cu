@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/device/detail/solver_batch.cuh"
 #include "halocline/qcd/device/detail/staging.cuh"
@@ -174,7 +175,9 @@ std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> 
   ContextPtr context;
   comm::on_every_rank(group, [&] {
     const auto device = gpu::Device::open(options.device, node_rank);
-    context = std::make_shared<Context>(device, geometry, options.emulated, HaloChoice{.policy = options.halo});
+    context =
+        std::make_shared<Context>(device, geometry, options.emulated,
+                                  HaloChoice{.policy = options.halo, .time_limit = comm::solve_time_limit(group)});
   });
   if (options.inner == "double") return std::make_unique<Engine<double>>(context, read, action, options);
   if (options.inner == "float") return std::make_unique<Engine<float>>(context, read, action, options);

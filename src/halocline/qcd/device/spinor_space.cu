@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/detail/spinor_algebra.cuh"
@@ -17,7 +18,11 @@ using solve::Scalar;
 namespace detail {
 
 SumPool::SumPool(const Context& context, std::int64_t sites, int columns)
-    : device_(context.device), sites_(sites), columns_(columns), reduction_(context.geometry->communicator()) {}
+    : device_(context.device),
+      sites_(sites),
+      columns_(columns),
+      reduction_(context.geometry->communicator(),
+                 comm::ReductionOptions{.time_limit = comm::solve_time_limit(context.geometry->communicator())}) {}
 
 int SumPool::take() {
   const auto free = std::ranges::find(busy_, false);

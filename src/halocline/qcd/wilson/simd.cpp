@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
@@ -207,8 +208,9 @@ void Hopping<T>::open_halo() {
     face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) *
                        static_cast<std::size_t>(options_.columns) * half_spinor_reals * sizeof(T);
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; }))
-    halo_ = std::make_unique<comm::HaloExchange>(layout_->geometry().grid(), face_bytes,
-                                                 std::string_view(options_.transport));
+    halo_ = std::make_unique<comm::HaloExchange>(
+        layout_->geometry().grid(), face_bytes, std::string_view(options_.transport),
+        comm::HaloOptions{.time_limit = comm::solve_time_limit(layout_->geometry().communicator())});
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/ground_state/eigensolver.hpp"
@@ -245,6 +246,7 @@ GroundState solve_ground_state(Model& model, State& state, const ScfOptions& opt
     check_options(model.system(), state, options);
     Mixer(comm::Communicator::self(), options.mixing, options.mixing_weight, options.mixing_history);
   });
+  const comm::SolveUnderWay under_way(world);
   Cycle cycle(model, state, options);
 
   GroundState result;

@@ -5,6 +5,7 @@
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
@@ -366,6 +367,7 @@ void Propagator::kick() {
 
 Record Propagator::step() {
   Work& w = *work_;
+  const comm::SolveUnderWay under_way(w.model.decomposition().world());
   if (!w.kicked) kick();
   if (w.options.scheme == "midpoint")
     w.midpoint_step();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/comm/transport_choice.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
@@ -54,8 +55,9 @@ HaloRows::HaloRows(const Decomposition& decomposition, const std::string& transp
   }
   if (any) {
     const comm::ProcessGrid& grid = decomposition.space_grid();
-    const std::string name = transport == "auto" ? comm::choose_transport(grid, bytes).name : transport;
-    for (int i = 0; i < 2; ++i) exchanges_.emplace_back(grid, bytes, name);
+    const comm::HaloOptions options{.time_limit = comm::solve_time_limit(decomposition.world())};
+    const std::string name = transport == "auto" ? comm::choose_transport(grid, bytes, options).name : transport;
+    for (int i = 0; i < 2; ++i) exchanges_.emplace_back(grid, bytes, name, options);
   }
 
   interior_ = Box{{}, box_.extent};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "halocline/comm/time_limit.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -86,7 +87,9 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     face_bytes[mu] = static_cast<std::size_t>((across + 1) / 2 * face_numbers(mu)) * sizeof(S);
   }
   if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; })) {
-    halo_ = std::make_unique<comm::HaloExchange>(geometry.grid(), face_bytes, std::string_view(transport));
+    halo_ = std::make_unique<comm::HaloExchange>(
+        geometry.grid(), face_bytes, std::string_view(transport),
+        comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
     for (std::int32_t domain = 0; domain < domains; ++domain) {
       auto& interior = interior_.emplace_back();
       auto& boundary = boundary_.emplace_back();
