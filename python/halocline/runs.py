@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from halocline.errors import FileError, InvalidArgument
 from halocline.schema import Section, plain, read_table, shown
+from halocline.texts import toml_tables
 
 Sections = Mapping[str, type[Section]]
 
@@ -56,8 +56,8 @@ def _section(cls: type[Section], value: Any, homes: Mapping[str, Iterable[str]])
 def parse(content: str, name: str) -> dict[str, Any]:
     """The tables of a TOML text; `name` heads the sentence of a refusal."""
     try:
-        return tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+        return toml_tables(content)
+    except ValueError as error:
         raise InvalidArgument(f"{name}: not a TOML file: {error}.") from None
 
 

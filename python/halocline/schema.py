@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
+from halocline.texts import LARGEST
 
 Check = Callable[[Any], Any]
 REQUIRED: Any = object()
@@ -151,7 +152,9 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
     expected = "a number" + (" " + " and ".join(limits) if limits else "")
 
     def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise Unfit(expected)
+        if isinstance(value, int) and abs(value) > LARGEST or not math.isfinite(value):
             raise Unfit(expected)
         if not (above < value < below and value >= at_least):
             raise Unfit(expected)
@@ -168,6 +171,8 @@ def integer(*, at_least: int, at_most: int | None = None) -> Check:
             raise Unfit(expected)
         if value < at_least or (at_most is not None and value > at_most):
             raise Unfit(expected)
+        if value > LARGEST:
+            raise Unfit(f"{expected}, and of at most 63 bits")
         return value
 
     return check

@@ -110,7 +110,7 @@ DAMAGE = {
         lambda t: t.replace("#grid = [6,", "#grid = [2000000000,"),
         "1728 lines for the 576",
     ),
-    "a grid beyond numbers": (lambda t: t.replace("#grid = [6,", f"#grid = [{10**20},"), "at most 2147483647"),
+    "a grid beyond numbers": (lambda t: t.replace("#grid = [6,", f"#grid = [{10**20},"), "does not fit into 64 bits"),
     "a huge network": (lambda t: t.replace('"Z", length = 9', '"Z", length = 2000000000'), "nodes"),
     "other axes": (lambda t: t.replace("#rank X Y", "#rank Y X"), "names the axes"),
     "too many on a node": (lambda t: t.replace("\n5 ", "\n5 0 0 0 0 0 0\n#5 "), "node"),

@@ -25,6 +25,10 @@ import numpy as np
 
 from halocline.errors import FileError, InvalidArgument
 from halocline.mapping.networks import node_coordinates
+from halocline.texts import whole_number
+
+MOST_RANKS = 2**24
+"""Of a file; no machine has a tenth of that."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,9 +71,9 @@ def _parse_openmpi(text: str, where: str) -> list[str]:
     found: dict[int, str] = {}
     for number, line in _lines(text):
         match = _OPENMPI_LINE.match(line)
-        if match is None:
+        rank = None if match is None else whole_number(match[1], MOST_RANKS)
+        if match is None or rank is None:
             raise FileError(f"{where}: line {number}, '{line[:60]}': expected 'rank N=HOST slot=CPUS'.")
-        rank = int(match[1])
         if rank in found:
             raise FileError(f"{where}: line {number} places rank {rank} a second time; give each rank once.")
         found[rank] = match[2]
@@ -107,9 +111,10 @@ def _parse_fujitsu(text: str, where: str) -> list[str]:
     names = []
     for number, line in _lines(text):
         match = _COORDINATES.match(line.strip())
-        if match is None:
+        place = [None] if match is None else [whole_number(n) for n in match.groups() if n is not None]
+        if None in place:
             raise FileError(f"{where}: line {number}, '{line[:60]}': expected (x), (x,y) or (x,y,z).")
-        names.append("(" + ",".join(str(int(n)) for n in match.groups() if n is not None) + ")")
+        names.append("(" + ",".join(map(str, place)) + ")")
     return names
 
 
@@ -125,9 +130,14 @@ def _parse_simgrid(text: str, where: str) -> list[str]:
     names: list[str] = []
     for number, line in _lines(text):
         name, _, ranks = line.strip().partition(":")
-        if not name or " " in name or (ranks and not ranks.isdigit()):
+        count = whole_number(ranks or "1")
+        if not name or " " in name or count is None:
             raise FileError(f"{where}: line {number}, '{line[:60]}': expected HOST or HOST:RANKS.")
-        names += [name] * (int(ranks) if ranks else 1)
+        if len(names) + count > MOST_RANKS:
+            raise FileError(
+                f"{where}: line {number}, '{line[:60]}': more than {MOST_RANKS} ranks; give those of one job."
+            )
+        names += [name] * count
     return names
 
 

@@ -13,16 +13,15 @@ direction of process axis x.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from halocline.errors import FileError
 from halocline.mapping.rank_order import coordinates_text
+from halocline.texts import whole_number
 
 FIRST_LINE = "#halocline interfaces 1"
-_NUMBER = re.compile(r"[0-9]{1,18}$")  # fits into 64 bits
 
 
 def item_name(item: Any, network: Any, process_axes: list[str]) -> str:
@@ -68,10 +67,9 @@ def parse_interface_table(text: str, axes: int, where: str) -> tuple[list[str], 
     rows = []
     for number, line in enumerate(lines[2:], 3):
         words = line.split()
-        if len(words) != len(names) or not all(
-            _NUMBER.match(w) or (w == "-" and n >= axes) for n, w in enumerate(words)
-        ):
+        values = [-1 if w == "-" and n >= axes else whole_number(w) for n, w in enumerate(words)]
+        if len(words) != len(names) or None in values:
             raise FileError(f"{where}: line {number}, '{line[:60]}': expected {axes} coordinates and an owner an item.")
-        rows.append([-1 if word == "-" else int(word) for word in words])
-    values = np.array(rows, dtype=np.int64).reshape(len(rows), len(names))
-    return names[axes:], values[:, :axes], values[:, axes:]
+        rows.append(values)
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), len(names))
+    return names[axes:], table[:, :axes], table[:, axes:]

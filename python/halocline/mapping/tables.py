@@ -27,7 +27,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -47,6 +46,7 @@ from halocline.schema import (
     table,
     text,
 )
+from halocline.texts import toml_tables
 
 LARGEST = 2**31 - 1
 
@@ -119,8 +119,8 @@ class MessagesTable(Section):
 def tables_of(document: str, where: str) -> dict[str, Any]:
     """The TOML text as a dict. Raises FileError naming the line that is wrong."""
     try:
-        return tomllib.loads(document)
-    except tomllib.TOMLDecodeError as error:
+        return toml_tables(document)
+    except ValueError as error:
         raise FileError(f"{where}: no TOML: {error}.") from None
 
 

@@ -11,10 +11,10 @@ import dataclasses
 import difflib
 import hashlib
 import json
-import tomllib
 from pathlib import Path
 from typing import Any, ClassVar
 
+from halocline import runs
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import FileError, InvalidArgument
 from halocline.schema import (
@@ -492,10 +492,9 @@ def nearest_section(name: str) -> str:
 
 def parse_run_file(content: str, name: str) -> Run:
     """Reads the text of a run file; `name` heads the sentence of a refusal."""
+    tables = runs.parse(content, name)
     try:
-        return Run.from_table(tomllib.loads(content))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidArgument(f"{name}: not a TOML file: {error}.") from None
+        return Run.from_table(tables)
     except InvalidArgument as error:
         raise InvalidArgument(f"{name}: {error}") from None
 

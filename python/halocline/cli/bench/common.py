@@ -18,6 +18,7 @@ import typer
 from halocline.cli.common import Json
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
+from halocline.texts import whole_number
 
 Case = tuple[str, Callable[[], Any]]
 """What is said while it is measured, and what measures it."""
@@ -47,9 +48,10 @@ def extents(option: str, texts: list[str], axes: int, example: str) -> list[list
     found = []
     for text in split(texts):
         numbers = text.lower().split("x")
-        if len(numbers) != axes or not all(n.isdigit() and int(n) > 0 for n in numbers):
-            raise InvalidArgument(f"{option} {text}: give {axes} extents such as {example}.")
-        found.append([int(n) for n in numbers])
+        values = [whole_number(n) for n in numbers]
+        if len(numbers) != axes or not all(values):
+            raise InvalidArgument(f"{option} {text[:60]}: give {axes} extents such as {example}.")
+        found.append(values)
     return found
 
 
@@ -59,10 +61,10 @@ def volumes(texts: list[str], axes: int = 4, example: str = "8x8x8x16") -> list[
 
 def counts(option: str, text: str, example: str) -> list[int]:
     """Positive numbers, joined by commas."""
-    numbers = split(text)
-    if not numbers or not all(n.isdigit() and int(n) > 0 for n in numbers):
-        raise InvalidArgument(f"{option} {text}: give positive numbers such as {example}.")
-    return [int(n) for n in numbers]
+    numbers = [whole_number(n) for n in split(text)]
+    if not numbers or not all(numbers):
+        raise InvalidArgument(f"{option} {text[:60]}: give positive numbers such as {example}.")
+    return numbers  # type: ignore[return-value]
 
 
 def real_numbers(option: str, text: str, example: str) -> list[float]:

@@ -13,6 +13,7 @@ import typer
 from halocline.cli.bench.common import split
 from halocline.cli.console import Console, json_ready, speaks
 from halocline.errors import InvalidArgument
+from halocline.texts import whole_number
 
 NetworkName = Annotated[
     str, typer.Option("--network", metavar="NAME|FILE.toml", help="A known network, or a table of one; see the docs.")
@@ -50,9 +51,10 @@ Picture = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Wr
 def lengths(option: str, text: str, example: str = "4x6x18") -> list[int]:
     """Numbers joined by x. Raises InvalidArgument for anything else."""
     numbers = text.lower().split("x")
-    if not all(n.isdigit() and 0 < int(n) < 2**31 for n in numbers):
-        raise InvalidArgument(f"{option} {text}: give positive numbers joined by x, such as {example}.")
-    return [int(n) for n in numbers]
+    found = [whole_number(n, 2**31 - 1) for n in numbers]
+    if not all(found):
+        raise InvalidArgument(f"{option} {text[:60]}: give positive numbers joined by x, such as {example}.")
+    return found  # type: ignore[return-value]
 
 
 def is_file(text: str) -> bool:

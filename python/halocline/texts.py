@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and tables out of texts that nobody vouches for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+LARGEST = 2**63 - 1
+
+
+def whole_number(word: str, at_most: int = LARGEST) -> int | None:
+    """The number that a word of decimal digits stands for; None for any other word, and for a larger number.
+
+    Python's int() takes digits of every script, and raises ValueError for more than 4300 of them.
+    """
+    if not (word.isascii() and word.isdigit()) or len(word.lstrip("0")) > len(str(LARGEST)):
+        return None
+    number = int(word.lstrip("0") or "0")
+    return number if number <= at_most else None
+
+
+def toml_tables(content: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises ValueError, whose text says what is wrong: no TOML, a whole number beyond 64 bits, tables nested too deeply.
+    """
+    try:
+        tables = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(str(error)) from None
+    except ValueError:  # of int()
+        raise ValueError("a whole number has thousands of digits, and 64 bits are the most that is read") from None
+    except RecursionError:
+        raise ValueError("lists or tables are nested too deeply") from None
+    _refuse_long_numbers(tables.items())
+    return tables
+
+
+def _refuse_long_numbers(items: Iterable[tuple[Any, Any]]) -> None:
+    for name, value in items:
+        if isinstance(value, Mapping):
+            _refuse_long_numbers(value.items())
+        elif isinstance(value, list):
+            _refuse_long_numbers((name, entry) for entry in value)
+        elif isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST:
+            raise ValueError(f"the whole number of '{name}' does not fit into 64 bits")
