@@ -210,7 +210,8 @@ def test_a_restart_of_another_system_or_run_is_refused(halocline, folder):
     (folder / "run.toml").write_text(
         text.replace("steps = 2", 'steps = 2\nrestart = "never"\nkick = 0.02').replace("kick = 0.01\n", "")
     )
-    assert halocline("tddft", "propagate", "run.toml").returncode == 0
+    refused(halocline("tddft", "propagate", "run.toml"), "belongs to another run", "kick", "--overwrite")
+    assert halocline("tddft", "propagate", "run.toml", "--overwrite").returncode == 0
 
 
 def test_a_damaged_orbital_file_is_refused(halocline, folder):

@@ -9,6 +9,9 @@ from typing import Annotated
 import typer
 
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers to FILE as JSON.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Begin anew, and replace the results in the output file, whosever they are.")
+]
 Grid = Annotated[
     tuple[int, int, int, int] | None,
     typer.Option("--grid", metavar="X Y Z T", help="Processes along each axis; least surface when absent."),

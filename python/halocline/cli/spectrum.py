@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from halocline.cli.common import Json
+from halocline.cli.common import Json, Overwrite
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
@@ -38,11 +38,17 @@ def asked(run_file: str | None, example: bool) -> str | None:
     return run_file
 
 
-def spectrum(run_file: RunFile = None, example: Example = False, device: Device = None, json: Json = None) -> None:
+def spectrum(
+    run_file: RunFile = None,
+    example: Example = False,
+    device: Device = None,
+    overwrite: Overwrite = False,
+    json: Json = None,
+) -> None:
     """Gauge configurations in, hadron correlators out.
 
     Results go to the HDF5 file that the run file names, with a log and pictures beside it. A run that was
-    stopped goes on where it was.
+    stopped goes on where it was. Results of another run are never replaced without --overwrite.
     """
     from halocline.comm import communicator
     from halocline.qcd import plots
@@ -56,7 +62,7 @@ def spectrum(run_file: RunFile = None, example: Example = False, device: Device 
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        job = Job(run, communicator(), console)
+        job = Job(run, communicator(), console, overwrite)
         result = Path(run.output.file)
         console.keep_log(result.with_suffix(".log"))
         try:

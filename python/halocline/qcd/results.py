@@ -31,14 +31,14 @@ import numpy as np
 
 from halocline import hdf5
 from halocline.errors import FileError, InvalidArgument
-from halocline.files import make_folder_of
+from halocline.files import make_folder_of, stamp_of
 from halocline.hdf5 import opened
 from halocline.qcd.runfile import Run
 
 FORMAT = "halocline spectrum 1"
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)  # one is not another, even with the same arrays
 class Measured:
     """The results of one configuration; arrays as in the file."""
 
@@ -52,12 +52,13 @@ class Measured:
 
 
 class SpectrumFile:
-    """Results on disk. Used by one rank alone."""
+    """Results on disk. Used by one rank alone, inside `files.claimed(path)`."""
 
-    def __init__(self, path: str | Path, run: Run, attributes: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | Path, run: Run, attributes: Mapping[str, Any], overwrite: bool = False) -> None:
         """Opens or begins a result file.
 
         attributes: of the file's root, beside the parameters
+        overwrite: begin anew; what is there, whatever it is, is replaced when there is something to replace it
         Raises InvalidArgument when the file holds the results of other physics, FileError when it is no such file or
         cannot be written.
         """
@@ -67,24 +68,34 @@ class SpectrumFile:
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
         make_folder_of(self.path)
-        if self.path.exists():
-            self._check_same_physics()
-            root, self.measured = read_spectrum(self.path)
-            self.choice = choice_of(root)
+        self.stamp = stamp_of(self.path)
+        if self.path.exists() and not overwrite:
+            self._take_in()
         elif not os.access(self.path.parent, os.W_OK):
             raise FileError(f"{self.path}: cannot be written: no permission in its folder.")
+
+    def _take_in(self) -> None:
+        """Reads the file: what it holds is kept, beside what this run has measured."""
+        self._check_same_physics()
+        root, there = read_spectrum(self.path)
+        mine = {m.name for m in self.measured}
+        self.measured[:0] = [m for m in there if m.name not in mine]
+        self.choice = self.choice or choice_of(root)
 
     def _check_same_physics(self) -> None:
         with opened(self.path) as file:
             if file.attrs.get("format") != FORMAT:
-                raise FileError(f"{self.path}: exists and is not a result file of `halocline qcd spectrum`.")
+                raise FileError(
+                    f"{self.path}: exists and is not a result file of `halocline qcd spectrum`; name another [output] "
+                    "file, or replace it with --overwrite."
+                )
             if file.attrs["physics_hash"] == self.run.physics_hash():
                 return
             there = json.loads(file.attrs["parameters"])
         difference = first_difference(there, self.run.as_toml_values())
         raise InvalidArgument(
             f"{self.path} holds results of another run ({difference}); "
-            "name another [output] file, or move that one away."
+            "name another [output] file, or replace that one with --overwrite."
         )
 
     def finished(self, name: str) -> Measured | None:
@@ -92,12 +103,16 @@ class SpectrumFile:
         return next((m for m in self.measured if m.name == name), None)
 
     def add(self, measured: Measured) -> None:
-        """Adds a configuration and puts the file on disk, whole. Raises FileError; the old file then stands."""
+        """Adds a configuration and puts the file on disk, whole. Raises FileError; the old file then stands.
+
+        Where another program has replaced the file meanwhile, its configurations are kept too. Raises InvalidArgument
+        when it now holds the results of other physics.
+        """
         self.measured.append(measured)
         try:
             self._replace()
-        except FileError:
-            self.measured.pop()
+        except (FileError, InvalidArgument):
+            self.measured.remove(measured)
             raise
 
     def keep_choice(self, choice: dict[str, Any]) -> None:
@@ -106,7 +121,10 @@ class SpectrumFile:
         self._replace()
 
     def _replace(self) -> None:
+        if stamp_of(self.path) != self.stamp and self.path.exists():
+            self._take_in()
         hdf5.write(self.path, self._fill)
+        self.stamp = stamp_of(self.path)
 
     def _fill(self, file: h5py.File) -> None:
         file.attrs["format"] = FORMAT

@@ -23,6 +23,7 @@ from halocline import _halocline
 from halocline.comm import communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
+from halocline.files import claimed_for
 from halocline.qcd import gauge, quark
 from halocline.qcd.quark import WilsonClover
 from halocline.qcd.results import Measured, SpectrumFile
@@ -33,23 +34,27 @@ BASIS = "DeGrand-Rossi"
 ITERATIONS_BETWEEN_AGREEMENTS = 10
 
 
-def spectrum(run: Run, comm: Any = None, reporter: Reporter | None = None) -> tuple[dict[str, Any], list[Measured]]:
+def spectrum(
+    run: Run, comm: Any = None, reporter: Reporter | None = None, overwrite: bool = False
+) -> tuple[dict[str, Any], list[Measured]]:
     """Runs a run file.
 
     run: from `read_run_file`; comm: see halocline.comm; reporter: hears lines, warnings and progress
+    overwrite: begin anew and replace the result file, whatever it holds
     Returns the root attributes of the result file and its configurations, those of earlier runs included.
-    Raises InvalidArgument and FileError before any work for what is wrong with the input, Error when a solve does not
+    Raises InvalidArgument and FileError before any work for what is wrong with the input, and where another run is
+    writing the result file; Error when a solve does not
     converge, Interrupted when the reporter asks to stop; the result file then holds every finished configuration.
     Collective.
     """
-    return Job(run, communicator(comm), reporter or Reporter()).run_all()
+    return Job(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
 
 
 class Job:
     """One run of a run file; `prepare` refuses what cannot work."""
 
-    def __init__(self, run: Run, group: Any, reporter: Reporter) -> None:
-        self.run, self.group, self.reporter = run, group, reporter
+    def __init__(self, run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> None:
+        self.run, self.group, self.reporter, self.overwrite = run, group, reporter, overwrite
         refuse_absent(run.parallel.device)
         self._device_is_said = False
         self.extents = self._extents()
@@ -128,9 +133,13 @@ class Job:
     # ---- the work
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
+        """All configurations; the result file is this run's alone until the end. Collective."""
+        with claimed_for(self.group, self.run.output.file):
+            return self._run_all()
 
+    def _run_all(self) -> tuple[dict[str, Any], list[Measured]]:
         def begin() -> tuple[list[Measured], dict[str, Any] | None]:
-            self.file = SpectrumFile(self.run.output.file, self.run, self.attributes)
+            self.file = SpectrumFile(self.run.output.file, self.run, self.attributes, self.overwrite)
             return self.file.measured, self.file.choice
 
         measured, self.choice = on_root(self.group, begin)

@@ -272,8 +272,13 @@ def chosen(ground_or_model: Any) -> dict[str, Any]:
     return {"processes": model.counts, "hartree": model.hartree}
 
 
-def write(ground: GroundState, path: Path) -> None:
-    """The numbers to `path`, the orbitals to a file beside it (orbital_file()). Collective. Raises FileError."""
+def write(ground: GroundState, path: Path, guarded: results.Guarded | None = None) -> None:
+    """The numbers to `path`, the orbitals to a file beside it (orbital_file()). Collective. Raises FileError.
+
+    guarded: of `path`, at the first process, where what is there must not be lost
+    """
+    group = communicator(ground.model.communicator)
+    on_root(group, lambda: None if guarded is None else guarded.check())
     density = ground.density()
     native.write_orbitals(str(orbital_file(path)), ground.model, ground.state)
     system = ground.system
@@ -311,9 +316,12 @@ def write(ground: GroundState, path: Path) -> None:
             unit = {"seconds": "s", "density_residual": "1"}.get(name, "hartree")
             data[f"history/{name}"] = (np.array([h[name] for h in ground.history]), unit)
         data["history/total"] = (np.array([h["energy"]["total"] for h in ground.history]), "hartree")
-        results.write(path, "ground_state", attributes, data)
+        if guarded is not None:
+            guarded.write("ground_state", attributes, data)
+        else:
+            results.write(path, "ground_state", attributes, data)
 
-    on_root(communicator(ground.model.communicator), put)
+    on_root(group, put)
 
 
 def orbital_file(path: Path) -> Path:
@@ -351,7 +359,7 @@ def load(
 
 def _numbers(path: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]]:
     attributes, data = results.read(path, "ground_state")
-    advice = "compute its ground state anew, or name another [output] file"
+    advice = "compute the ground state anew (`halocline tddft ground-state --overwrite`), or name another [output] file"
     results.refuse_other(path, attributes["identity"], system.identity(), advice)
     return {n: attributes[n] for n in ("converged", "reason", "fermi_level", "gap")}, {
         n: v for n, v in data.items() if n != "density" and not n.startswith("history/")

@@ -8,7 +8,6 @@ Methods are collective; the first process alone writes files and speaks.
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from halocline import _halocline
 from halocline.comm import on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
+from halocline.files import claimed, claimed_for
 from halocline.reporter import Reporter
 from halocline.schema import shown
 from halocline.tddft import ground as ground_module
@@ -78,15 +78,31 @@ def echo(run: Run, *sections: str) -> list[str]:
 class GroundStateJob:
     """`halocline tddft ground-state`."""
 
-    def __init__(self, run: Run, group: Any, reporter: Reporter, system: System | None = None) -> None:
-        """Refuses what cannot work."""
-        self.given, self.group, self.reporter = run, group, reporter
+    def __init__(
+        self, run: Run, group: Any, reporter: Reporter, system: System | None = None, overwrite: bool = False
+    ) -> None:
+        """Refuses what cannot work. overwrite: replace a result of another system, and do not begin from it."""
+        self.given, self.group, self.reporter, self.overwrite = run, group, reporter, overwrite
         self.system = system or System(run)
         self.path = run.output.path("_gs.h5")
+        self.guarded: results.Guarded | None = None
         self.drawn = time.monotonic()
 
     def run(self) -> GroundState:
-        """Computes, or goes on from an unconverged file, and writes. An unconverged result is marked so."""
+        """Computes, or goes on from an unconverged file, and writes. An unconverged result is marked so.
+
+        Raises InvalidArgument where the file belongs to another system, or another run is writing it. An unconverged
+        result never replaces a converged one.
+        """
+        with claimed_for(self.group, self.path):
+            return self._run(on_root(self.group, self._look))
+
+    def _look(self) -> bool:
+        """At the file that will be replaced. True where it holds a converged ground state of this system."""
+        self.guarded = results.Guarded(self.path, "ground_state", self.system.identity(), self.overwrite)
+        return self.guarded.there is not None and bool(self.guarded.there["converged"])
+
+    def _run(self, converged_before: bool) -> GroundState:
         say = self.reporter.line
         for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "scf"):
             say(line)
@@ -105,11 +121,16 @@ class GroundStateJob:
         if ground.converged and self.given.grid.egg_box and self.system.structure.symbols:
             with self.reporter.stage("egg-box error"):
                 ground.egg_box = ground_module.egg_box(ground)["spread"]
-        ground_module.write(ground, self.path)
+        kept = converged_before and not ground.converged
+        if not kept:
+            ground_module.write(ground, self.path, self.guarded)
         for line in ground_module.summary(ground):
             say(line)
-        say(f"results       {self.path}, orbitals {orbital_file(self.path)}")
-        if self.given.output.cube:
+        if kept:
+            self.reporter.warning(f"{self.path} keeps the converged ground state of an earlier run.")
+        else:
+            say(f"results       {self.path}, orbitals {orbital_file(self.path)}")
+        if self.given.output.cube and not kept:
             cube = self.given.output.path("_density.cube")
             native.write_density_cube(
                 str(cube), ground.model, ground.state, f"density of {self.system.structure.formula()}"
@@ -130,13 +151,7 @@ class GroundStateJob:
         ground = GroundState(self.system, model, state, False, "", {}, 0.0, 0.0, [])
 
         def usable() -> bool:
-            if not (self.path.is_file() and orbital_file(self.path).is_file()):
-                return False
-            try:
-                there, _ = results.read(self.path, "ground_state")
-            except FileError:
-                return False
-            return results.first_difference(there["identity"], plain(self.system.identity())) is None
+            return self.guarded.there is not None and orbital_file(self.path).is_file()
 
         if on_root(self.group, usable):
             try:
@@ -157,22 +172,21 @@ class GroundStateJob:
         plots.convergence(self.given.output.path("_convergence.png"), history, self.system.structure.formula())
 
 
-def plain(value: Any) -> Any:
-    """As JSON gives it back."""
-    return json.loads(json.dumps(value))
-
-
 class PropagateJob:
     """`halocline tddft propagate`: one run, or one along each axis."""
 
-    def __init__(self, run: Run, group: Any, reporter: Reporter, must_restart: bool = False) -> None:
-        self.given, self.group, self.reporter = run, group, reporter
+    def __init__(
+        self, run: Run, group: Any, reporter: Reporter, must_restart: bool = False, overwrite: bool = False
+    ) -> None:
+        self.given, self.group, self.reporter, self.overwrite = run, group, reporter, overwrite
         p = run.propagate
         if p.total_time is None and p.steps is None:
             raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
         if not p.kick and not p.pulses and p.field_table is None:
             raise InvalidArgument("[propagate] has no light: set kick (0.01 for a spectrum), pulses or field_table.")
         self.must_restart = must_restart or p.restart == "always"
+        if overwrite and self.must_restart:
+            raise InvalidArgument("--overwrite begins anew, and --restart goes on; give one of them.")
         self.system = System(run)
         self.gauge = gauge_of(self.system, p)
         self.begun = time.monotonic()
@@ -229,7 +243,14 @@ class OneRun:
 
     def run(self) -> Path:
         """From the ground state or the checkpoint to the last step. Returns the result file."""
-        there, share = self._stored()
+        with claimed_for(self.group, self.path):
+            return self._run()
+
+    def _run(self) -> Path:
+        there, share, finished = self._stored()
+        if finished:
+            self.reporter.line(f"finished before: {self.path} has all {finished} steps")
+            return self.path
         ground = self.job.ground(share)
         self.model, self.ground_orbitals = ground.model, ground.state
         self.state = ground.state.copy()
@@ -255,23 +276,33 @@ class OneRun:
         self._go(propagator, total)
         return self.path
 
-    def _stored(self) -> tuple[dict[str, Any] | None, str | None]:
+    def _stored(self) -> tuple[dict[str, Any] | None, str | None, int]:
         """The series of an earlier part of this run, None where it begins now. Refuses that of another run.
 
         And how the Hartree potential was shared then: measured anew, it might be shared otherwise, and round otherwise.
+        And the number of steps, where all of them are done and only the orbitals are gone; 0 otherwise.
         """
 
-        def look() -> tuple[dict[str, Any] | None, str | None]:
-            if self.options.restart == "never" and not self.job.must_restart:
-                return None, None
-            if not (self.path.is_file() and orbital_file(self.path).is_file()):
+        def look() -> tuple[dict[str, Any] | None, str | None, int]:
+            self.guarded = results.Guarded(self.path, "propagation", self.identity, self.job.overwrite)
+            there, orbitals = self.guarded.there, orbital_file(self.path)
+            if there is None:
                 if self.job.must_restart:
-                    raise FileError(f"{orbital_file(self.path)}: no checkpoint to go on from.")
-                return None, None
-            attributes, data = results.read(self.path, "propagation")
-            advice = 'restore the parameters, set [propagate] restart = "never", or name another [output] file'
-            results.refuse_other(self.path, attributes["identity"], self.identity, advice)
-            return data, attributes["chosen"]["hartree"]["share"]
+                    raise FileError(f"{self.path}: no checkpoint to go on from.")
+                return None, None, 0
+            begin_anew = "name another [output] file, or begin anew with --overwrite"
+            if self.options.restart == "never" and not self.job.must_restart:
+                raise InvalidArgument(
+                    f'{self.path} holds {there["steps"]} steps of this run, and restart = "never" would replace '
+                    f"them; {begin_anew}."
+                )
+            if not orbitals.is_file():
+                if there["finished"] and there["steps"] >= steps_of(self.options, there["time_step"]):
+                    return None, None, int(there["steps"])
+                raise FileError(
+                    f"{orbitals}: is gone, so the {there['steps']} steps in {self.path} cannot go on; {begin_anew}."
+                )
+            return results.read(self.path, "propagation")[1], there["chosen"]["hartree"]["share"], 0
 
         return on_root(self.group, look)
 
@@ -342,9 +373,8 @@ class OneRun:
         """The series, then the orbitals: a series that is ahead of its orbitals is cut when the run goes on."""
         if propagator.steps_done == self.saved_step:
             return
-        on_root(
-            self.group, lambda: results.write(self.path, "propagation", self._attributes(finished), self.series.data())
-        )
+        attributes = self._attributes(finished)
+        on_root(self.group, lambda: self.guarded.write("propagation", attributes, self.series.data()))
         native.write_orbitals(
             str(orbital_file(self.path)),
             self.model,
@@ -374,26 +404,36 @@ class OneRun:
         }
 
 
-def spectrum_job(run: Run, reporter: Reporter) -> Path:
+def spectrum_job(run: Run, reporter: Reporter, overwrite: bool = False) -> Path:
     """`halocline tddft spectrum`: from the files of one propagation, or of one along each axis. For one process.
 
-    Raises FileError where they are not there. Returns the result file.
+    overwrite: replace a spectrum of another system
+    Raises FileError where the files are not there, InvalidArgument where they, or the spectrum that is there, belong to
+    another system. Returns the result file.
     """
-    files = [run.output.path(f"_rt{suffix}.h5") for suffix, _ in run.propagate.directions()]
-    for line in echo(run, "spectrum"):
-        reporter.line(line)
-    made = spectra.of_files(files, run.spectrum)
-    for sentence in made.warnings:
-        reporter.warning(sentence)
     path = run.output.path("_spectrum.h5")
-    results.write(path, "spectrum", made.attributes() | {"parameters": run.as_toml_values()}, made.data())
-    table = path.with_suffix(".txt")
-    spectra.write_table(table, made)
-    for line in made.summary():
-        reporter.line(line)
-    reporter.line(f"results       {path}, table {table}")
-    if run.output.plots:
-        picture = path.with_suffix(".png")
-        plots.spectrum(picture, made)
-        reporter.line(f"picture       {picture}")
+    files = [run.output.path(f"_rt{suffix}.h5") for suffix, _ in run.propagate.directions()]
+    identity = System(run).identity()
+    for file in filter(Path.is_file, files):
+        there = results.attributes_of(file, "propagation")["identity"]
+        there.pop("propagate", None)
+        results.refuse_other(file, there, identity, "give its own run file, or name another [output] file")
+    with claimed(path):
+        guarded = results.Guarded(path, "spectrum", identity, overwrite)
+        for line in echo(run, "spectrum"):
+            reporter.line(line)
+        made = spectra.of_files(files, run.spectrum)
+        for sentence in made.warnings:
+            reporter.warning(sentence)
+        attributes = made.attributes() | {"parameters": run.as_toml_values(), "identity": identity}
+        guarded.write("spectrum", attributes, made.data())
+        table = path.with_suffix(".txt")
+        spectra.write_table(table, made)
+        for line in made.summary():
+            reporter.line(line)
+        reporter.line(f"results       {path}, table {table}")
+        if run.output.plots:
+            picture = path.with_suffix(".png")
+            plots.spectrum(picture, made)
+            reporter.line(f"picture       {picture}")
     return path

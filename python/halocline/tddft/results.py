@@ -28,7 +28,7 @@ import numpy as np
 
 from halocline import _halocline, hdf5
 from halocline.errors import FileError, InvalidArgument
-from halocline.files import make_folder_of
+from halocline.files import make_folder_of, stamp_of
 
 FORMAT = "halocline tddft 1"
 PARTS = ("total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion")
@@ -103,6 +103,45 @@ def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[st
             file[name].attrs["unit"] = unit
 
     hdf5.write(path, fill)
+
+
+class Guarded:
+    """A result file that a run will replace, which is its own or was given up; used inside `files.claimed(path)`.
+
+    The run reads what is there first. Nothing is replaced that another program put there later. For one process.
+    """
+
+    def __init__(self, path: Path, kind: str, identity: Mapping[str, Any], overwrite: bool) -> None:
+        """`there`: the attributes of the file that is there, None where there is none or it is given up.
+
+        Raises InvalidArgument when it belongs to another run, FileError when it cannot be read.
+        """
+        self.path, self.stamp = path, stamp_of(path)
+        self.there: dict[str, Any] | None = None
+        if overwrite or not path.exists():
+            return
+        advice = "name another [output] file, or replace it with --overwrite"
+        try:
+            self.there = attributes_of(path, kind)
+            if "identity" not in self.there:
+                raise FileError(f"{path}: does not say which system it belongs to.")
+        except FileError as error:
+            raise FileError(f"{str(error).rstrip('.')}; {advice}.") from None
+        refuse_other(path, self.there["identity"], identity, advice)
+
+    def write(self, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+        """As results.write, after check()."""
+        self.check()
+        write(self.path, kind, attributes, data)
+        self.stamp = stamp_of(self.path)
+
+    def check(self) -> None:
+        """Raises FileError where the file is no longer the one that was read."""
+        if stamp_of(self.path) not in (self.stamp, None):
+            raise FileError(
+                f"{self.path}: another program replaced it while this run was working; it is left as it is, and what "
+                "this run has since reached is not kept. Move it away and give the same command again."
+            )
 
 
 def unit_of(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halocline.cli.common import Json
+from halocline.cli.common import Json, Overwrite
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
@@ -67,12 +67,14 @@ def numbers(run: Run, json: Path | None, results: list[Path]) -> None:
         write_json(json, every[0] if len(every) == 1 else every)
 
 
-def ground_state(run_file: RunFile = None, example: Example = False, json: Json = None) -> None:
+def ground_state(
+    run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None
+) -> None:
     """Atoms or jellium in, the self-consistent ground state out.
 
     Numbers go to <output>_gs.h5 and orbitals beside it, with a log, a cube file of the density and a picture of the
     convergence. Exit status 3 when it does not converge; what was reached is kept, marked so, and the same command goes
-    on from there.
+    on from there. The result of another system is never replaced without --overwrite.
     """
     run = run_of(run_file, example, "ground-state")
     if run is None:
@@ -81,7 +83,7 @@ def ground_state(run_file: RunFile = None, example: Example = False, json: Json 
     from halocline.tddft import jobs
 
     with console_of(run, "_gs") as console:
-        job = jobs.GroundStateJob(run, communicator(), console)
+        job = jobs.GroundStateJob(run, communicator(), console, overwrite=overwrite)
         ground = job.run()
         numbers(run, json, [job.path])
         ground.require_converged()
@@ -92,11 +94,13 @@ def propagate(
     example: Example = False,
     json: Json = None,
     restart: Annotated[bool, typer.Option("--restart", help="Go on from a checkpoint, which must be there.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Electrons in time after a kick or under pulses of light, from the ground state.
 
     The ground state is computed first where its file is not there. Time series go to <output>_rt.h5. A run that was
     stopped, by a signal, its wall_limit or a crash, goes on from its last checkpoint when the same command is given.
+    The series of another run is never replaced without --overwrite.
     """
     run = run_of(run_file, example, "propagate")
     if run is None:
@@ -105,13 +109,14 @@ def propagate(
     from halocline.tddft import jobs
 
     with console_of(run, "_rt") as console:
-        job = jobs.PropagateJob(run, communicator(), console, must_restart=restart)
+        job = jobs.PropagateJob(run, communicator(), console, must_restart=restart, overwrite=overwrite)
         numbers(run, json, job.run())
 
 
 def spectrum(
     run_file: RunFile = None,
     example: Example = False,
+    overwrite: Overwrite = False,
     json: Json = None,
 ) -> None:
     """The absorption spectrum or dielectric function of what `propagate` left: table, picture, peaks."""
@@ -122,4 +127,4 @@ def spectrum(
 
     with console_of(run, "_spectrum") as console:
         if speaks():
-            numbers(run, json, [jobs.spectrum_job(run, console)])
+            numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
