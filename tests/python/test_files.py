@@ -131,6 +131,19 @@ def test_a_full_disk_ends_a_command_with_one_sentence(tmp_path, command):
     assert not [name for name in names(tmp_path) if not name.endswith((".toml", ".log"))]
 
 
+@pytest.mark.parametrize("words", [("qcd", "spectrum", "--example"), ("--version",)])
+def test_a_full_disk_below_the_standard_output_is_one_sentence(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "halocline.cli.main", *words],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
+        )  # fmt: skip
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert (
+        done.stderr == "halocline: the output of this command cannot be written: No space left on device; make room.\n"
+    )
+
+
 def test_nothing_planted_beside_a_file_is_followed(tmp_path):
     """Old names of partial files, and every lock, as links to something precious and as pipes."""
     precious = tmp_path / "precious"

@@ -12,6 +12,8 @@ that some ranks never learn of ends the whole job, so that none is left hanging.
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import sys
 import time
 import traceback
@@ -24,6 +26,7 @@ from halocline.comm import launched_rank
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 SECONDS_TO_AGREE = 10.0
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
     name="halocline",
@@ -80,6 +83,8 @@ def outcome(error: BaseException) -> tuple[int, str]:
         return 3, str(error)
     if isinstance(error, Error):
         return 1, str(error)
+    if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+        return 2, f"the output of this command cannot be written: {error.strerror}; make room."
     if isinstance(error, MemoryError):
         return 1, "out of memory; use more ranks, or a smaller lattice."
     return 1, "internal error, please report it:\n" + "".join(traceback.format_exception(error)).rstrip()
@@ -133,6 +138,14 @@ def _mpi_started() -> bool:
         return True
 
 
+def _forget_output() -> None:
+    """Sends what the standard output still holds nowhere: Python would try once more to write it, and say so."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def _print_error(sentence: str) -> None:
     print(f"halocline: {sentence}", file=sys.stderr, flush=True)
 
@@ -150,8 +163,11 @@ def main(arguments: list[str] | None = None) -> int:
                 result = app(arguments, standalone_mode=False)
         else:
             result = app(arguments, standalone_mode=False)
+        sys.stdout.flush()  # so that a full disk below it is met here, and not when Python ends
         return result if isinstance(result, int) else 0
     except BaseException as error:
+        if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+            _forget_output()
         if isinstance(error, SystemExit):
             raise
         if isinstance(error, BrokenPipeError):
