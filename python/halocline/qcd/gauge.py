@@ -8,6 +8,8 @@ processes of the field unless they say otherwise, and results are the same on ev
 
 from __future__ import annotations
 
+import math
+import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halocline import _halocline
+from halocline import _halocline, memory
 from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.qcd import hdf5_gauge
@@ -24,6 +26,9 @@ from halocline.qcd.runfile import Smear
 
 Geometry = _halocline.lattice.Geometry
 GaugeField = _halocline.qcd.GaugeField
+LINK_BYTES = 576
+"""Of a site: four matrices of 3 x 3 complex numbers in double precision."""
+LARGEST_EXTENT, MOST_SITES = 2**31, 2**48
 PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
 FORMATS = ("ildg", "nersc", "openqcd", "milc", "npy", "hdf5")
 SUFFIXES = {
@@ -39,10 +44,44 @@ def geometry(
 
     extents: x, y, z, t [sites]; comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
     ranks: the rank at each place of the grid, x fastest, as halocline.mapping.permutation gives it; in order when empty
-    Raises InvalidArgument, on every process, naming the possible grids, where it does not divide. Collective.
+    Raises InvalidArgument, on every process, naming the possible grids, where it does not divide, and where the links
+    alone would not fit into the memory that there is. Collective.
     """
+    group = communicator(comm)
+    sizes = checked_extents(extents)
+    require_memory(sizes, group, LINK_BYTES, "the links of ")
     order = [int(rank) for rank in ranks]
-    return Geometry(list(extents), communicator(comm), None if grid is None else list(grid), order)
+    return Geometry(sizes, group, None if grid is None else list(grid), order)
+
+
+def checked_extents(extents: Sequence[int]) -> list[int]:
+    """The extents as integers. Raises InvalidArgument for what is none of a lattice on any machine. Collective: no."""
+    try:
+        sizes = [operator.index(n) for n in extents]
+    except TypeError:
+        sizes = []
+    if len(sizes) != 4:
+        raise InvalidArgument(f"{extents} was given for the extents of a lattice; expected four integers x, y, z, t.")
+    if max(sizes) >= LARGEST_EXTENT or math.prod(sizes) >= MOST_SITES:
+        raise InvalidArgument(f"the lattice {_sizes_text(sizes)} is larger than any machine could hold.")
+    return sizes
+
+
+def _sizes_text(sizes: Sequence[int]) -> str:
+    """'8 x 8 x 8 x 16'."""
+    return " x ".join(str(n) if n < 10**9 else "(more than a billion)" for n in sizes)
+
+
+def require_memory(extents: Sequence[int], group: Any, site_bytes: float, what: str = "") -> None:
+    """Raises InvalidArgument, on every process, where a lattice does not fit into the memory that there is.
+
+    site_bytes: that a process needs for each of its sites. Collective.
+    """
+    if min(extents, default=1) < 1:
+        return  # refused elsewhere, with the right sentence
+    needed = site_bytes * math.prod(extents) / group.size
+    what = f"{what}the lattice {_sizes_text(extents)}"
+    memory.require(group, needed, what, "take a smaller lattice or more machines")
 
 
 def inspect_gauge(path: str | Path) -> dict[str, Any]:

@@ -83,10 +83,15 @@ class GroundState:
 
 
 def make_model(system: System, group: Any, parallel: Parallel) -> Any:
-    """The system on the processes of `group`. Collective. Raises InvalidArgument on every rank."""
+    """The system on the processes of `group`, where they have the memory for its ground state.
+
+    Collective. Raises InvalidArgument on every rank.
+    """
     counts = None
     if any(v is not None for v in (parallel.k, parallel.orbitals, parallel.space)):
         counts = (parallel.k or 1, parallel.orbitals or 1, *(parallel.space or (1, 1, 1)))
+    over_space = parallel.space is not None or (parallel.k is None and parallel.orbitals is None)
+    system.require_memory(group, split=not over_space)
     odd = system.run.scf.temperature > 0
     _halocline.comm.set_solve_time_limit(group, parallel.time_limit)
     return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)

@@ -140,7 +140,10 @@ class System(Section):
 
     def in_bohr(self, value: Any) -> float:
         """A length of this section in atomic units."""
-        return converted(value if isinstance(value, str) else f"{value!r} {self.unit}", "length")
+        try:
+            return converted(value if isinstance(value, str) else f"{value!r} {self.unit}", "length")
+        except Unfit:  # only where the conversion overflows: checks have seen the value
+            raise InvalidArgument(f"[system] {value!r} {self.unit} is longer than numbers can be.") from None
 
     def edges(self) -> tuple[float, float, float] | None:
         """Of the cell or box [bohr]; None where the file says it."""

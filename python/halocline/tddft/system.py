@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from halocline import _halocline
+from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.structure import Structure, structure_of
@@ -32,6 +32,8 @@ LARGEST_ERROR = 1.0
 """Estimated error of an atom [hartree] beyond which a spacing is refused."""
 LANES = 4
 """Orbitals that are computed together."""
+LARGEST_NUMBER, MOST_BYTES = 2**31, 2**56
+"""Of points along an axis, k-points, states; of all orbitals."""
 
 
 class System:
@@ -53,12 +55,13 @@ class System:
         self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements)
         self.extent, self.spacing = grid_points(self.structure.edges, run)
         self.functional = self._functional()
-        self._check_spacing()
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
         self.electrons = positive - run.system.charge
         self.ion_dipole = np.array(valence) @ self.structure.positions if valence else np.zeros(3)
         self.states = self._states()
+        self._refuse_impossible_sizes()
+        self._check_spacing()
         self.native = self._build()
         native.validate(self.native, run.scf.temperature > 0)
 
@@ -84,7 +87,7 @@ class System:
             if coarse <= p.coarsest_spacing * (1 + 1e-9):
                 continue
             # Measured errors of atoms grow like this power of the spacing, or somewhat faster.
-            error = STATED_ERROR * (coarse / p.coarsest_spacing) ** 10
+            error = STATED_ERROR * min(coarse / p.coarsest_spacing, 1e20) ** 10
             sentence = (
                 f"a spacing of {coarse:.4g} bohr ({coarse * BOHR_ANGSTROM:.3g} angstrom) is coarse for {symbol} "
                 f"({p.origin}): an error of some {error:.1g} hartree an atom is to be expected, "
@@ -102,6 +105,42 @@ class System:
         filled = math.ceil(0.5 * (self.electrons + (abs(system.moment) if system.spin else 0.0)) - 1e-9)
         more = max(2, filled // 8) + (filled // 4 if self.run.scf.temperature > 0 else 0)
         return LANES * math.ceil((max(filled, 1) + more) / LANES)
+
+    def _refuse_impossible_sizes(self) -> None:
+        """What no machine could hold, whatever the number of processes; make_model() knows them."""
+        channels = math.prod(self.run.kpoints.mesh) * self.spins
+        orbitals = 16 * math.prod(self.extent) * self.states * channels
+        what = f"{self.sizes_text()}: that"
+        if max(*self.extent, *self.run.kpoints.mesh, self.states) >= LARGEST_NUMBER or orbitals >= MOST_BYTES:
+            raise InvalidArgument(f"[grid] {what} is larger than any machine could hold; take a coarser grid.")
+        # Every process has the numbers of all channels.
+        memory.require_here(channels * (48 + 16 * self.states), f"[kpoints] {what}", "take fewer k-points")
+
+    def sizes_text(self) -> str:
+        """'40 x 40 x 48 points, 8 states and 1 channel'."""
+        channels = math.prod(self.run.kpoints.mesh) * self.spins
+        counts = [*self.extent, self.states, channels]
+        x, y, z, states, k = (str(n) if n < 10**9 else "(more than a billion)" for n in counts)
+        return f"{x} x {y} x {z} points, {states} states and {k} channel{'' if channels == 1 else 's'}"
+
+    def require_memory(self, group: Any, split: bool) -> None:
+        """Raises InvalidArgument, on every process, where the memory for the ground state is not there.
+
+        split: the orbitals alone are split between processes, and each needs the density of all space
+        An estimate from below of what a process allocates [bytes a point]; measured values are within 20 % above it.
+        Collective.
+        """
+        points = math.prod(self.extent)
+        blocks, guards = -(-self.states // LANES), 1
+        channels = math.prod(self.run.kpoints.mesh) * self.spins
+        block_bytes = 16 * LANES
+        # The orbitals of all channels, and two sets more, with guard vectors, of the channel that is worked on.
+        orbitals = block_bytes * (channels * blocks + 2 * (blocks + guards))
+        mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
+        fields = (150 if self.periodic else 210) + mixed
+        needed = points * (orbitals / group.size + fields / (1 if split else group.size))
+        advice = "take a coarser grid or more machines"
+        memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)
 
     def _build(self) -> Any:
         names = list(self.species)
@@ -198,7 +237,9 @@ def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[flo
     if run.grid.extent is not None:
         extent = run.grid.extent
     else:
-        extent = tuple(max(1, math.ceil(e / h - 1e-6)) for e, h in zip(edges, run.grid.spacing, strict=True))
+        counts = [float(e) / h - 1e-6 for e, h in zip(edges, run.grid.spacing, strict=True)]
+        # What is infinite, or no number, is refused with everything else that is too large.
+        extent = tuple(max(1, math.ceil(n)) if n < LARGEST_NUMBER else LARGEST_NUMBER for n in counts)
     return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
 
 
