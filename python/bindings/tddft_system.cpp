@@ -2,6 +2,7 @@
 /// @file
 /// tddft: pseudopotentials and systems.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 #include "halocline/tddft/pseudopotential/ky.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
@@ -46,6 +47,21 @@ void bind_pseudopotential(nb::module_& m) {
       [](const Pseudopotential& p, const std::string& xc) { return functional_warning(p, xc).value_or(""); },
       "pseudopotential"_a, "xc"_a, "A sentence where they do not fit, else an empty text.");
   m.def("functionals", &ExchangeCorrelation::names);
+  m.def(
+      "blas",
+      [] {
+        const blas::Library& found = blas::library();
+        nb::dict d;
+        d["name"] = found.name;
+        d["file"] = found.file;
+        d["threads"] = found.threads == blas::ThreadModel::openmp ? "openmp"
+                       : found.threads == blas::ThreadModel::own  ? "own"
+                                                                  : "none";
+        d["reference"] = found.reference;
+        d["reentrant"] = found.reentrant;
+        return d;
+      },
+      "The BLAS that this process has been given, and how it divides a call over threads.");
 }
 
 /// The constructor of System, whose arguments are named in Python.

@@ -181,3 +181,17 @@ def test_a_full_disk_is_said_and_leaves_no_file(halocline, tmp_path):
 def test_a_solver_that_does_not_converge_is_status_one(halocline, lime, tmp_path):
     (tmp_path / "run.toml").write_text(RUN.format(file=lime) + "[solver]\nmax_iterations = 2\n")
     refused(halocline("qcd", "spectrum", "run.toml"), "without reaching the tolerance", status=1)
+
+
+def test_doctor_tells_the_blas_and_its_threads():
+    from halocline.cli.doctor import blas
+
+    from halocline import _halocline
+
+    here = blas(_halocline.tddft.blas())
+    assert here["library"] and "/" in here["file"] and here["threads"]
+    known = {"name": "reference BLAS", "file": "", "threads": "none", "reference": True, "reentrant": True}
+    assert "slow" in blas(known)["advice"] and "libopenblas-openmp-dev" in blas(known)["advice"]
+    fast = known | {"name": "OpenBLAS 0.3.21 USE_OPENMP", "threads": "openmp", "reference": False}
+    assert "OpenMP" in blas(fast)["threads"] and "advice" not in blas(fast)
+    assert "one thread at a time" in blas(fast | {"threads": "none", "reentrant": False})["threads"]

@@ -61,6 +61,8 @@ def examine() -> dict[str, Any]:
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "openmp_threads": core.threads(),
+        "waiting_threads": waiting(),
+        "blas": blas(_halocline.tddft.blas()),
         "memory_gib": memory(),
         "mpi": mpi,
         "launcher": shutil.which("mpirun") or "no mpirun in PATH",
@@ -72,6 +74,32 @@ def examine() -> dict[str, Any]:
         "libraries": libraries(),
         "problems": problems,
     }
+
+
+def waiting() -> str:
+    """How OpenMP's threads wait; see halocline.threads."""
+    policy, spins = (os.environ.get(name) for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"))
+    if policy:
+        return f"OMP_WAIT_POLICY={policy}" + (": they sleep" if policy.lower() == "passive" else "")
+    return f"GOMP_SPINCOUNT={spins}: they look so often, and then sleep" if spins else "as OpenMP has it"
+
+
+def blas(found: dict[str, Any]) -> dict[str, str]:
+    """The library of matrix products, its threads, and what to do about a slow one."""
+    models = {
+        "none": "none: ours divide large products",
+        "openmp": "OpenMP's: kept to one a call, ours divide large products",
+        "own": "its own: kept asleep, ours divide large products",
+    }
+    told = {"library": found["name"], "file": found["file"] or "not told by the system"}
+    told["threads"] = models[found["threads"]]
+    if not found["reentrant"]:
+        told["threads"] = "none, and it serves one thread at a time: products stay on one"
+    if found["reference"]:
+        told["advice"] = "the reference BLAS is slow; another one is used without rebuilding: libopenblas-openmp-dev"
+    elif not found["reentrant"]:
+        told["advice"] = "a BLAS with threads lets ours share the work: libopenblas-openmp-dev"
+    return told
 
 
 def processor() -> str:

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The BLAS and LAPACK routines that this room calls, by their Fortran symbols. Private to ground_state.
+/// The BLAS and LAPACK routines that this room calls, by their Fortran symbols.
 ///
 /// Every BLAS and LAPACK exports these symbols; a C interface (cblas.h) comes with some of them only, and under
 /// different library names. Integers are 32 bits wide. Each character argument has a hidden length behind the last
 /// argument, as Fortran compilers pass it; libraries written in C ignore it.
+///
+/// A BLAS may have threads of its own, wake OpenMP's for every small product, or have none. Here it computes on the
+/// calling thread alone: OneThread sees to that. Large products are divided over the threads of the run by the callers
+/// (for_parts) or by product_in_parts, in parts that do not depend on how many threads there are. So small products
+/// wake nobody, and results have the same bits for any number of threads.
 
+#include <omp.h>
+
+#include <algorithm>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 extern "C" {
 
@@ -46,22 +56,78 @@ struct View {
   int leading;
 };
 
-/// c = op(a) op(b) + beta c; op(a) has shape (m, k), op(b) shape (k, n), c is column-major with `leading` elements from
-/// one column to the next. Cost: 8 m n k flops.
-inline void product(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c,
-                    int leading) {
-  const std::complex<double> one = 1.0, keep = beta;
-  const char first = static_cast<char>(op_a), second = static_cast<char>(op_b);
-  zgemm_(&first, &second, &m, &n, &k, &one, a.data, &a.leading, b.data, &b.leading, &keep, c, &leading, 1, 1);
+/// How a BLAS divides one call over threads.
+enum class ThreadModel {
+  none,    ///< it does not, as far as is known
+  openmp,  ///< over the threads of OpenMP
+  own,     ///< over threads that it has started itself
+};
+
+/// The library that a program has been given at its start, which may be another one than it was linked with.
+struct Library {
+  std::string name;  ///< "OpenBLAS 0.3.21 ...", "reference BLAS", ...
+  std::string file;  ///< that holds zgemm; empty where the system does not tell
+  ThreadModel threads = ThreadModel::none;
+  bool reference = false;  ///< Netlib's, which is ten times slower than the others
+  bool reentrant = true;   ///< several threads may call it at a time
+};
+
+/// Asks the dynamic loader. Collective: no. Cost: some tens of microseconds the first time.
+const Library& library();
+
+/// While one lives, the BLAS computes on the calling thread alone. Inside a parallel region it is enough that the
+/// caller of the region has one. Threads of OpenMP do not start regions of their own meanwhile.
+class OneThread {
+public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+private:
+  int omp_threads_, omp_levels_;
+  int own_threads_ = 0;  ///< of the library before; 0 where it was not asked
+};
+
+/// Keeps the library's own threads asleep while OpenMP's call it, and restores their number.
+class OwnThreadsAsleep {
+public:
+  OwnThreadsAsleep();
+  ~OwnThreadsAsleep();
+  OwnThreadsAsleep(const OwnThreadsAsleep&) = delete;
+  OwnThreadsAsleep& operator=(const OwnThreadsAsleep&) = delete;
+
+private:
+  int before_ = 0;
+};
+
+/// Threads that for_parts() may use.
+inline int threads_for(std::int64_t parts) {
+  return parts > 1 && library().reentrant ? static_cast<int>(std::min<std::int64_t>(parts, omp_get_max_threads())) : 1;
 }
 
-/// b = op(l)^-1 b (side 'L') or b op(l)^-1 (side 'R'), for the lower triangle l of shape (m, m) or (n, n) and b of
-/// shape (m, n), both column-major without gaps.
-inline void solve_lower(char side, const std::complex<double>* l, Op op, int m, int n, std::complex<double>* b) {
-  const std::complex<double> one = 1.0;
-  const char operation = static_cast<char>(op);
-  const int order = side == 'L' ? m : n;
-  ztrsm_(&side, "L", &operation, "N", &m, &n, &one, l, &order, b, &m, 1, 1, 1, 1);
+/// action(part, thread) for each part in [0, parts), with thread below threads_for(parts); a BLAS called in it keeps to
+/// its thread. It must not throw.
+template <class Action>
+void for_parts(std::int64_t parts, Action&& action) {
+  const OwnThreadsAsleep asleep;
+#pragma omp parallel for schedule(dynamic) num_threads(threads_for(parts))
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const OneThread one;
+    action(part, omp_get_thread_num());
+  }
 }
+
+/// c = op(a) op(b) + beta c; op(a) has shape (m, k), op(b) shape (k, n), c is column-major with `leading` elements from
+/// one column to the next. On the calling thread. Cost: 8 m n k flops.
+void product(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c, int leading);
+
+/// The same, in parts of some columns of c over all threads where it is large.
+void product_in_parts(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c,
+                      int leading);
+
+/// b = op(l)^-1 b (side 'L') or b op(l)^-1 (side 'R'), for the lower triangle l of shape (m, m) or (n, n) and b of
+/// shape (m, n), both column-major without gaps. On the calling thread.
+void solve_lower(char side, const std::complex<double>* l, Op op, int m, int n, std::complex<double>* b);
 
 }  // namespace halocline::tddft::blas

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <optional>
 
 namespace halocline::tddft {
 namespace {
@@ -28,8 +29,8 @@ Matrix product(const Matrix& a, Op op_a, const Matrix& b, Op op_b) {
   const int rows = op_a == Op::none ? a.rows() : a.columns();
   const int inner = op_a == Op::none ? a.columns() : a.rows();
   Matrix out(rows, op_b == Op::none ? b.columns() : b.rows());
-  blas::product(out.rows(), out.columns(), inner, {a.data(), a.rows()}, op_a, {b.data(), b.rows()}, op_b, 0, out.data(),
-                out.rows());
+  blas::product_in_parts(out.rows(), out.columns(), inner, {a.data(), a.rows()}, op_a, {b.data(), b.rows()}, op_b, 0,
+                         out.data(), out.rows());
   return out;
 }
 
@@ -51,7 +52,10 @@ Eigenpairs by_cholesky(const Matrix& h, Matrix factor, int wanted) {
   constexpr double smallest_pivot = 1e-5;  // of S with a unit diagonal: orthogonality is lost as 1 / pivot^2
   const int n = h.rows();
   int info = 0;
-  zpotrf_("L", &n, factor.data(), &n, &info, 1);
+  {
+    const blas::OneThread one_thread;
+    zpotrf_("L", &n, factor.data(), &n, &info, 1);
+  }
   if (info != 0) return {};
   double pivot = 1;
   for (int i = 0; i < n; ++i) pivot = std::min(pivot, factor(i, i).real());
@@ -107,6 +111,10 @@ Eigenpairs eigenpairs(const Matrix& h) {
   double real_size = 0;
   int integer_size = 0;
   const int ask = -1;
+  // The threads of OpenMP pay for large matrices alone.
+  constexpr int large = 512;
+  std::optional<blas::OneThread> one_thread;
+  if (n < large || blas::library().threads != blas::ThreadModel::openmp) one_thread.emplace();
   zheevd_("V", "L", &n, pairs.vectors.data(), &n, pairs.values.data(), &work_size, &ask, &real_size, &ask,
           &integer_size, &ask, &info, 1, 1);
   const int lwork = std::max(1, static_cast<int>(work_size.real())), lrwork = std::max(1, static_cast<int>(real_size));

@@ -25,6 +25,13 @@ using Complex = std::complex<double>;
 
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
+/// Parts that the points of a sum are divided into: as many as there are runs, but no more than these, and no more than
+/// fit into the memory. @param elements  of one partial sum
+std::int64_t parts_of_sum(std::int64_t runs, std::int64_t elements) {
+  constexpr std::int64_t most = 16, memory = 64 * 1024 * 1024;
+  return std::clamp<std::int64_t>(memory / (elements * 16), 1, std::min(most, runs));
+}
+
 /// One block at one point: four complex numbers, a cache line.
 void copy_point(double* to, const double* from) { std::memcpy(to, from, doubles_per_point * sizeof(double)); }
 
@@ -166,21 +173,39 @@ Matrix Subspace::products(std::span<const double* const> left, std::span<const d
   const auto place = [&](const double* set) {
     return static_cast<std::int64_t>(std::find(sets.begin(), sets.end(), set) - sets.begin()) * vectors_;
   };
-  Panel points = panel(sets.size(), 0);
   const int rows = static_cast<int>(left.size()) * vectors_, columns = static_cast<int>(right.size()) * vectors_;
-  Matrix transposed(columns, rows);  // element (r, l) = <l|r>
-  const auto width = static_cast<int>(points.width);
-  for (std::int64_t begin = 0; begin < points_; begin += points.run) {
-    const std::int64_t count = std::min(points.run, points_ - begin);
-    gather(points, sets, begin, count);
-    const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
-    if (mine == 0) continue;
-    // A panel, point after point, is a column-major matrix of shape (width, points).
-    for (std::size_t l = 0; l < left.size(); ++l)
-      blas::product(columns, vectors_, mine, {points.data(), width}, blas::Op::none,
-                    {points.data() + place(left[l]), width}, blas::Op::adjoint, 1,
-                    transposed.data() + static_cast<std::ptrdiff_t>(l) * vectors_ * columns, columns);
-  }
+  // Where nobody else is asked for vectors, threads take parts of the points. How many parts there are does not depend
+  // on the threads, and their sums are added in order: the bits are the same for any number of threads.
+  std::vector<Panel> panels(1);
+  panels[0] = panel(sets.size(), 0);
+  const std::int64_t run = panels[0].run, runs = (points_ + run - 1) / run;
+  const std::int64_t parts = parts_.size() > 1 ? 1 : parts_of_sum(runs, std::int64_t{rows} * columns);
+  while (static_cast<int>(panels.size()) < blas::threads_for(parts)) panels.push_back(panel(sets.size(), 0));
+  std::vector<Matrix> partial(size(parts), Matrix(columns, rows));  // element (r, l) = <l|r>
+  const auto add_runs = [&](std::int64_t part, int thread) {
+    Panel& points = panels[size(thread)];
+    const auto width = static_cast<int>(points.width);
+    const auto multiply = parts > 1 ? &blas::product : &blas::product_in_parts;
+    const Range mine = part_of(runs, static_cast<int>(parts), static_cast<int>(part));
+    for (std::int64_t begin = mine.begin * run; begin < std::min(points_, mine.end * run); begin += run) {
+      const std::int64_t count = std::min(run, points_ - begin);
+      gather(points, sets, begin, count);
+      const auto here = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
+      if (here == 0) continue;
+      // A panel, point after point, is a column-major matrix of shape (width, points).
+      for (std::size_t l = 0; l < left.size(); ++l)
+        multiply(columns, vectors_, here, {points.data(), width}, blas::Op::none,
+                 {points.data() + place(left[l]), width}, blas::Op::adjoint, 1,
+                 partial[size(part)].data() + static_cast<std::ptrdiff_t>(l) * vectors_ * columns, columns);
+    }
+  };
+  if (parts > 1)
+    blas::for_parts(parts, add_runs);
+  else
+    add_runs(0, 0);
+  Matrix& transposed = partial[0];
+  for (std::size_t part = 1; part < partial.size(); ++part)
+    for (std::size_t i = 0; i < transposed.size(); ++i) transposed.data()[i] += partial[part].data()[i];
   const std::span sums(reinterpret_cast<double*>(transposed.data()), 2 * transposed.size());
   const double volume = decomposition_.grid().point_volume();
   for (double& sum : sums) sum *= volume;
@@ -197,20 +222,34 @@ void Subspace::combine(std::span<double* const> out, std::span<const double* con
   core::Region region("tddft/combinations");
   assert(coefficients.rows() == static_cast<int>(in.size()) * vectors_);
   assert(coefficients.columns() == static_cast<int>(out.size()) * vectors_);
-  Panel from = panel(in.size(), out.size());
-  Panel to = panel(out.size(), in.size());
-  for (std::int64_t begin = 0; begin < points_; begin += from.run) {
-    const std::int64_t count = std::min(from.run, points_ - begin);
-    gather(from, in, begin, count);
-    const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
-    // Panels are column-major matrices of shape (width, points): to = coefficients^T from.
-    if (mine > 0)
-      blas::product(static_cast<int>(to.width), mine, static_cast<int>(from.width),
-                    {coefficients.data(), coefficients.rows()}, blas::Op::transposed,
-                    {from.data(), static_cast<int>(from.width)}, blas::Op::none, 0, to.data(),
-                    static_cast<int>(to.width));
-    scatter(to, out, begin, count);
+  const bool alone = parts_.size() == 1;
+  std::vector<Panel> from, to;
+  from.push_back(panel(in.size(), out.size()));
+  const std::int64_t run = from[0].run, runs = (points_ + run - 1) / run;
+  to.push_back(panel(out.size(), in.size()));
+  while (alone && static_cast<int>(from.size()) < blas::threads_for(runs)) {
+    from.push_back(panel(in.size(), out.size()));
+    to.push_back(panel(out.size(), in.size()));
   }
+  const auto combine_run = [&](std::int64_t number, int thread) {
+    Panel& there = from[size(thread)];
+    Panel& here = to[size(thread)];
+    const std::int64_t begin = number * run, count = std::min(run, points_ - begin);
+    gather(there, in, begin, count);
+    const auto mine = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
+    // Panels are column-major matrices of shape (width, points): here = coefficients^T there.
+    const auto multiply = alone ? &blas::product : &blas::product_in_parts;
+    if (mine > 0)
+      multiply(static_cast<int>(here.width), mine, static_cast<int>(there.width),
+               {coefficients.data(), coefficients.rows()}, blas::Op::transposed,
+               {there.data(), static_cast<int>(there.width)}, blas::Op::none, 0, here.data(),
+               static_cast<int>(here.width));
+    scatter(here, out, begin, count);
+  };
+  if (alone)
+    blas::for_parts(runs, combine_run);
+  else
+    for (std::int64_t number = 0; number < runs; ++number) combine_run(number, 0);
 }
 
 }  // namespace halocline::tddft

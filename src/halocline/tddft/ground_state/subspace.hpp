@@ -9,9 +9,9 @@
 /// converge.
 ///
 /// Runs of points are packed into panels [point][all vectors of all sets], and matrix products of BLAS work on these.
-/// Where vectors are divided over processes, an all-to-all within Decomposition::orbitals() gives each of them every
-/// vector at a share of the points. The sums go first over orbitals() and then over space(), both in rank order, so
-/// that all processes of a channel hold the same bits.
+/// Threads share the runs. Where vectors are divided over processes, an all-to-all within Decomposition::orbitals()
+/// gives each of them every vector at a share of the points. The sums go first over orbitals() and then over space(),
+/// both in rank order, so that all processes of a channel hold the same bits.
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/decomposition.hpp"
