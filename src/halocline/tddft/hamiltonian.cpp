@@ -3,8 +3,8 @@
 /// The order of work in one application of H, and a bound of its spectrum.
 ///
 /// The projections onto the atoms need `in` alone, so they come first; while their sums travel, the stencil runs, and
-/// the nonlocal part is added at the points near atoms when both are there. Where nothing is split this is done block
-/// by block, so that what one part has brought into the cache the other finds there.
+/// the nonlocal part is added at the points near atoms when both are there. Where nothing is split this is done with
+/// few blocks at a time, so that what one part has brought into the cache the other finds there.
 
 #include "halocline/tddft/hamiltonian.hpp"
 
@@ -110,14 +110,20 @@ void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in
 
 void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
                         const Combination& what) {
-  const bool split = decomposition_.space().size() > 1;
-  const std::int64_t step = split ? blocks : 1;
+  const std::int64_t step = std::max<std::int64_t>(1, blocks_together(blocks));
   const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
   for (std::int64_t b = 0; b < blocks; b += step) {
     Combination part = what;
     if (part.base != nullptr) part.base += b * doubles;
-    apply_some(channel, out + b * doubles, in + b * doubles, step, part);
+    apply_some(channel, out + b * doubles, in + b * doubles, std::min(step, blocks - b), part);
   }
+}
+
+std::int64_t Hamiltonian::blocks_together(std::int64_t blocks) const noexcept {
+  constexpr std::int64_t cache = 4 * 1024 * 1024;  // bytes, of a core's share of the last cache
+  if (decomposition_.space().size() > 1) return blocks;
+  const std::int64_t bytes = decomposition_.box().points() * doubles_per_point * std::int64_t{sizeof(double)};
+  return std::clamp<std::int64_t>(cache / (2 * bytes), 1, std::max<std::int64_t>(1, blocks));
 }
 
 std::pair<double, double> Hamiltonian::lanczos_ends(std::int64_t channel) {

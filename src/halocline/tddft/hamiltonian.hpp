@@ -38,6 +38,11 @@ public:
   /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
   void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
 
+  /// Blocks that apply() takes together, and that a caller does best to take through several applications: all of
+  /// `blocks` where the box is divided, so that one halo travels during another's work; else as many as stay in the
+  /// cache, so that threads are woken for many small blocks at once.
+  std::int64_t blocks_together(std::int64_t blocks) const noexcept;
+
   Stencil& stencil() noexcept { return stencil_; }
   Nonlocal& nonlocal() noexcept { return nonlocal_; }
   /// k + A of a local channel.

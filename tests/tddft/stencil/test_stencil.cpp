@@ -321,7 +321,7 @@ TEST_CASE("stencil: the largest kinetic energy is the top of the spectrum") {
 TEST_CASE("stencil: the number of threads changes no bit") {
 #if defined(_OPENMP)
   const int before = omp_get_max_threads();
-  const Grid grid{{9, 8, 20}, {0.5, 0.6, 0.4}, Boundary::periodic};
+  const Grid grid{{18, 16, 20}, {0.5, 0.6, 0.4}, Boundary::periodic};  // enough for threads
   constexpr std::int64_t most = 3;
   const std::int64_t size = most * grid.points() * doubles_per_point;
   const Values in = random_values(size, 1), potential = random_values(grid.points(), 3);

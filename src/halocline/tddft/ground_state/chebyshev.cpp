@@ -33,14 +33,14 @@ int filter_degree(const FilterBounds& bounds, double last, double gain, double m
 double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare, int degree,
                          const FilterBounds& bounds) {
   core::Region region("tddft/filter");
-  const Decomposition& decomposition = problem.model().decomposition();
   const std::int64_t blocks = problem.subspace().blocks();
-  const std::int64_t block_doubles = decomposition.box().points() * doubles_per_point;
-  const std::int64_t group = decomposition.space().size() > 1 ? blocks : 1;
+  const std::int64_t block_doubles = problem.model().decomposition().box().points() * doubles_per_point;
   const double centre = 0.5 * (bounds.highest + bounds.cut), half_width = 0.5 * (bounds.highest - bounds.cut);
   const double first = half_width / (bounds.lowest - centre);
   Hamiltonian& hamiltonian = problem.model().hamiltonian();
-  for (std::int64_t block = 0; block < blocks; block += group) {
+  const std::int64_t together = std::max<std::int64_t>(1, hamiltonian.blocks_together(blocks));
+  for (std::int64_t block = 0; block < blocks; block += together) {
+    const std::int64_t group = std::min(together, blocks - block);
     double* old = x + block * block_doubles;
     double* now = spare + block * block_doubles;
     double sigma = first;

@@ -191,7 +191,7 @@ void Poisson::forward(std::span<const double> n) {
   const core::Region region("rows and planes");
   const std::int64_t planes = rows_.z.size();
   if (!rows_stay()) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_waking())
     for (std::int64_t z = 0; z < planes; ++z) {
       Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
       transform_rows(scratch.as_complex(scratch.spectrum), n, z, scratch);
@@ -199,7 +199,7 @@ void Poisson::forward(std::span<const double> n) {
     }
     among_y_.forth();
   }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_waking())
   for (std::int64_t z = 0; z < planes; ++z) {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     complex* plane = plane_of(z, scratch);
@@ -218,7 +218,7 @@ void Poisson::backward(std::span<double> v) {
   const core::Region region("rows and planes");
   among_z_.back();
   const std::int64_t planes = rows_.z.size();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_waking())
   for (std::int64_t z = 0; z < planes; ++z) {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     complex* plane = plane_of(z, scratch);
@@ -231,7 +231,7 @@ void Poisson::backward(std::span<double> v) {
   }
   if (rows_stay()) return;
   among_y_.back();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_waking())
   for (std::int64_t z = 0; z < planes; ++z) {
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     spectra_from_exchange(scratch.as_complex(scratch.spectrum), z);
@@ -242,7 +242,7 @@ void Poisson::backward(std::span<double> v) {
 void Poisson::multiply() {
   const core::Region region("columns");
   const std::int64_t bundles = bundle_ == 0 ? 0 : (kx_ + bundle_ - 1) / bundle_;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_waking())
   for (std::int64_t i = 0; i < ky_ * bundles; ++i) {
     const std::int64_t first = i % bundles * bundle_;
     multiply_columns(i / bundles, first, std::min(bundle_, kx_ - first),

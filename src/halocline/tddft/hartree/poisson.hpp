@@ -64,6 +64,8 @@ private:
   complex* plane_of(std::int64_t z, Scratch& scratch) noexcept;
   void multiply_columns(std::int64_t ky, std::int64_t first, std::int64_t count, Scratch& scratch);
 
+  /// Threads: each of the few loops takes some hundred microseconds then, more than it takes to wake one.
+  bool worth_waking() const noexcept { return lengths_[0] * lengths_[1] * rows_.z.size() >= 32 * 1024; }
   bool rows_stay() const noexcept { return among_y_.size() == 1; }    ///< no exchange between x and y
   bool planes_stay() const noexcept { return among_z_.size() == 1; }  ///< no exchange between y and z
 

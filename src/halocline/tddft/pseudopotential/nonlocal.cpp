@@ -46,8 +46,9 @@ struct Team {
   comm::PendingSum pending;
 };
 
-/// Points times blocks from which on threads are worth waking: two microseconds of work.
-constexpr std::int64_t work_for_threads = 512;
+/// Points times blocks from which on threads are worth waking: some hundred microseconds of work, twice what it takes
+/// to wake a sleeping thread of a virtual machine.
+constexpr std::int64_t work_for_threads = 4096;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 

@@ -91,7 +91,8 @@ struct Stencil::State {
       }
       return;
     }
-#pragma omp parallel for schedule(static) num_threads(threads)
+    // Whoever is done takes the next block: on a busy machine one thread may get less of its core than another.
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::int64_t b = 0; b < blocks; ++b) {
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
       const Pass block = pass.at(b * block_doubles());
@@ -134,7 +135,11 @@ struct Stencil::State {
   }
 
   void run(const Pass& pass, std::int64_t blocks) {
-    const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+    // Points times blocks from which on threads are worth waking: some hundred microseconds of work, twice what it
+    // takes to wake a sleeping thread of a virtual machine.
+    constexpr std::int64_t work_for_threads = 4096;
+    const bool little = halo.box().points() * blocks < work_for_threads;
+    const int threads = little || omp_in_parallel() ? 1 : omp_get_max_threads();
     reserve(threads);
     if (halo.split())
       run_split(pass, blocks, threads);
