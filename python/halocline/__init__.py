@@ -17,25 +17,11 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from halocline import threads
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 if TYPE_CHECKING:
     from halocline import comm, gpu, mapping, qcd, tddft
-
-
-def _prepare_threads() -> None:
-    """Sets what libgomp reads once, when the extension is loaded; what the user has set stays."""
-    environment = os.environ
-    # By default a thread that waits spins for milliseconds: where anything else runs on the machine, two threads then
-    # take longer than one. About 30 microseconds bridge the gap between two kernels.
-    if "OMP_WAIT_POLICY" not in environment:
-        environment.setdefault("GOMP_SPINCOUNT", "10000")
-    # Ranks that a launcher has not bound to cores share them.
-    if "OMP_NUM_THREADS" not in environment and hasattr(os, "sched_getaffinity"):
-        ranks = next((int(environment[name]) for name in _local_ranks if environment.get(name, "").isdigit()), 1)
-        cores = len(os.sched_getaffinity(0))
-        if ranks > 1 and cores == os.cpu_count():
-            environment["OMP_NUM_THREADS"] = str(max(1, cores // ranks))
 
 
 def _name_tune_defaults() -> None:
@@ -45,9 +31,7 @@ def _name_tune_defaults() -> None:
     )
 
 
-# How Open MPI and the MPICH family tell a process the number of ranks on its machine.
-_local_ranks = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
-_prepare_threads()
+threads.prepare(os.environ, threads.this_machine())
 _name_tune_defaults()
 
 _rooms = ("comm", "gpu", "mapping", "qcd", "tddft")

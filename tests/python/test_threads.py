@@ -1,35 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many threads a process takes, and what it leaves to the user."""
+"""How many threads a process takes, how they wait, and what it leaves to the user."""
 
 import os
 import subprocess
 import sys
 
 import pytest
+from halocline.threads import LOCAL_RANKS, Machine, prepare, quota, running, this_machine
 
-SHOW = "import os, halocline; print(os.environ.get('OMP_NUM_THREADS'), os.environ.get('GOMP_SPINCOUNT'))"
-
-
-def threads(**given: str) -> list[str]:
-    names = ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
-    environment = {key: value for key, value in os.environ.items() if key not in names} | given
-    run = subprocess.run([sys.executable, "-c", SHOW], env=environment, capture_output=True, text=True, check=True)
-    return run.stdout.split()
+QUIET = Machine(cores=8, all_cores=8)
+SPUN = {"GOMP_SPINCOUNT": "1000"} if os.uname().machine == "x86_64" else {"GOMP_SPINCOUNT": "20000"}
+ASLEEP = {"OMP_WAIT_POLICY": "passive"}
 
 
-def test_a_process_alone_leaves_the_number_to_openmp():
-    assert threads() == ["None", "10000"]
+def settings(machine: Machine, **given: str) -> dict[str, str]:
+    """What is set beside what was given."""
+    environment = dict(given)
+    prepare(environment, machine)
+    assert environment | given == environment
+    return {name: value for name, value in environment.items() if name not in given}
 
 
-@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"])
+def changed(**what) -> Machine:
+    return Machine(**({"cores": 8, "all_cores": 8} | what))
+
+
+def test_threads_with_cores_of_their_own_spin_for_a_bounded_time():
+    assert settings(QUIET) == SPUN
+    assert settings(changed(running=6), OMP_NUM_THREADS="2") == SPUN
+    # Bound to two of eight cores, beside others on the other six.
+    assert settings(changed(cores=2, running=6)) == SPUN
+
+
+@pytest.mark.parametrize(
+    ("machine", "given"),
+    [
+        (changed(virtual=True), {}),
+        (changed(running=1), {}),
+        (changed(running=7), {"OMP_NUM_THREADS": "2"}),
+        (QUIET, {"OMP_NUM_THREADS": "9"}),
+        (changed(quota=1.5), {"OMP_NUM_THREADS": "2"}),
+        (QUIET, {"OMP_NUM_THREADS": "2", LOCAL_RANKS[0]: "5"}),
+    ],
+)
+def test_threads_that_share_their_cores_sleep(machine, given):
+    assert settings(machine, **given) == ASLEEP
+
+
+@pytest.mark.parametrize("name", LOCAL_RANKS)
 def test_ranks_that_are_not_bound_share_the_cores(name):
-    if len(os.sched_getaffinity(0)) != os.cpu_count():
-        pytest.skip("this process is bound to some of the cores")
-    assert threads(**{name: str(4 * os.cpu_count())})[0] == "1"
-    assert threads(**{name: "1"})[0] == "None"
+    assert settings(QUIET, **{name: "4"})["OMP_NUM_THREADS"] == "2"
+    assert settings(QUIET, **{name: "32"})["OMP_NUM_THREADS"] == "1"
+    assert "OMP_NUM_THREADS" not in settings(QUIET, **{name: "1"})
+    # Where the launcher has bound them, OpenMP sees their own cores alone.
+    assert "OMP_NUM_THREADS" not in settings(changed(cores=2), **{name: "4"})
+
+
+def test_a_control_group_of_few_cores_gets_few_threads():
+    assert settings(changed(quota=3.5))["OMP_NUM_THREADS"] == "3"
+    assert settings(changed(quota=0.5))["OMP_NUM_THREADS"] == "1"
+    assert "OMP_NUM_THREADS" not in settings(changed(quota=8.0))
 
 
 def test_what_the_user_sets_stays():
-    given = {"OMP_NUM_THREADS": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
-    assert threads(**given, GOMP_SPINCOUNT="7") == ["3", "7"]
-    assert threads(OMP_WAIT_POLICY="active") == ["None", "None"]
+    assert settings(changed(virtual=True), OMP_NUM_THREADS="3", GOMP_SPINCOUNT="7") == {}
+    assert settings(QUIET, OMP_WAIT_POLICY="active") == {}
+    assert settings(QUIET, OMP_NUM_THREADS="2,1") == SPUN
+
+
+def test_the_system_tells_what_others_want():
+    machine = this_machine()
+    assert 1 <= machine.cores <= machine.all_cores == os.cpu_count()
+    assert quota() > 0
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            # The other process runs, or waits for its turn, whenever one looks after its start.
+            assert any(running() >= 1 for _ in range(1000))
+        finally:
+            busy.kill()
+
+
+def test_an_import_prepares_the_environment():
+    show = "import os, halocline; print({'OMP_WAIT_POLICY', 'GOMP_SPINCOUNT'} & set(os.environ) != set())"
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {key: value for key, value in os.environ.items() if key not in names}
+    run = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True"]
