@@ -77,6 +77,7 @@ ScfOptions scf_options(const nb::dict& d) {
   o.mixing = nb::cast<std::string>(d["mixing"]);
   o.mixing_weight = nb::cast<double>(d["mixing_weight"]);
   o.mixing_history = nb::cast<int>(d["mixing_history"]);
+  o.mixing_screening = nb::cast<double>(d["mixing_screening"]);
   o.temperature = nb::cast<double>(d["temperature"]);
   o.fixed_spin = nb::cast<bool>(d["fixed_spin"]);
   o.spin_moment = nb::cast<double>(d["spin_moment"]);

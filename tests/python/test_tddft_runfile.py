@@ -90,6 +90,9 @@ def test_the_hash_sees_physics_and_nothing_else():
         ("[scf]\nspacing = 0.2\n", "'spacing' belongs in [grid]"),
         ("[scf]\nmixing = 'puley'\n", 'did you mean "pulay"?'),
         ("[xc]\nfunctional = 'pbe'\n", '"pz", "pw", "pade", "x" or "none"'),
+        ("[xc]\nfunctional = 'pwldda'\n", 'did you mean "pw"'),
+        ("[xc]\nfunctional = 'LDA'\n", 'mostly "pz" or "pw"'),
+        ("[scf]\nmixing_screening = -1\n", "at least 0"),
         ("[propagate]\ntime_step = '1 angstrom'\n", "a time: a number (au), or a text with its unit: au, fs, as, ps"),
         ("[propagate]\ntime_step = 0\n", "a time above 0"),
         ("[propagate]\nsteps = 3\ntotal_time = 5\n", "both 'total_time' and 'steps'"),
@@ -134,3 +137,27 @@ def test_a_grid_needs_spacing_or_extent():
     refused("one of them", grid="[grid]\nspacing = 0.2\nextent = [9, 9, 9]\n")
     with pytest.raises(hc.InvalidArgument, match=r"\[grid\] is missing"):
         parse_run_file(SYSTEM, "run.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("PWLDA", "pw"),
+        ("LDA-PW", "pw"),
+        ("PW92", "pw"),
+        ("lda_pz", "pz"),
+        ("PZM", "pz-mod"),
+        ("PZ", "pz"),
+        ("auto", "auto"),
+    ],
+)
+def test_functionals_have_the_names_of_the_field(given, meant):
+    assert parsed(f"[xc]\nfunctional = '{given}'\n").xc.functional == meant
+
+
+def test_every_functional_of_the_library_has_a_name_in_the_run_file():
+    from halocline.tddft.runfile import FUNCTIONALS
+
+    from halocline import _halocline
+
+    assert set(FUNCTIONALS) == {"auto", *_halocline.tddft.functionals()}

@@ -14,7 +14,7 @@ PEN = 0.74 / 2
 
 def hydrogen(**keys):
     atoms = ase.Atoms("H2", [[0, 0, -PEN], [0, 0, PEN]])
-    return hc.tddft.from_atoms(atoms, **({"spacing": 0.6, "box": [5, 5, 6]} | keys))
+    return hc.tddft.from_atoms(atoms, **({"spacing": "0.6 bohr", "box": [5, 5, 6]} | keys))
 
 
 def refused(said, **keys):
@@ -34,14 +34,14 @@ def test_a_molecule_stands_in_the_middle_of_its_box():
 
 def test_the_cell_of_a_molecule_is_its_box():
     atoms = ase.build.molecule("H2", vacuum=3.0)
-    system = hc.tddft.from_atoms(atoms, spacing=0.6)
+    system = hc.tddft.from_atoms(atoms, spacing="0.6 bohr")
     assert not system.periodic
     assert system.structure.edges == pytest.approx(np.diag(atoms.cell) / BOHR_ANGSTROM)
     assert np.abs(system.structure.positions.sum(axis=0)).max() < 1e-12
 
 
 def test_a_crystal_from_ase_has_its_k_points_and_its_electrons():
-    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.65, mesh=[2, 2, 2])
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing="0.65 bohr", mesh=[2, 2, 2])
     assert system.periodic and len(system.native.channels) == 8 and system.electrons == 32
     k = np.array([c[0] for c in system.native.channels])
     assert np.abs(k) == pytest.approx(np.full((8, 3), np.pi / 2 / system.structure.edges[0]))
@@ -51,7 +51,7 @@ def test_a_crystal_from_ase_has_its_k_points_and_its_electrons():
 
 
 def test_gamma_is_in_the_mesh_when_it_is_asked_for():
-    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing=0.65, mesh=[2, 1, 1], gamma=True)
+    system = hc.tddft.from_atoms(ase.build.bulk("Si", cubic=True), spacing="0.65 bohr", mesh=[2, 1, 1], gamma=True)
     assert min(np.linalg.norm(c[0]) for c in system.native.channels) == 0.0
 
 
@@ -94,33 +94,33 @@ def test_what_cannot_be_computed_is_said(keys, said):
 
 def test_an_unknown_element_is_answered_with_those_that_exist():
     with pytest.raises(hc.InvalidArgument, match=r"Xe.*H, C, N"):
-        hc.tddft.from_atoms(ase.Atoms("Xe"), spacing=0.3, box=[4, 4, 4])
+        hc.tddft.from_atoms(ase.Atoms("Xe"), spacing="0.3 bohr", box=[4, 4, 4])
 
 
 def test_overlapping_atoms_and_atoms_outside_are_refused():
     with pytest.raises(hc.InvalidArgument, match="apart"):
-        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.1]]), spacing=0.6, box=[5, 5, 5])
+        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.1]]), spacing="0.6 bohr", box=[5, 5, 5])
     with pytest.raises(hc.InvalidArgument, match="outside"):
-        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 9]]), spacing=0.6, box=[5, 5, 5])
+        hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 9]]), spacing="0.6 bohr", box=[5, 5, 5])
 
 
 def test_cells_that_are_not_orthogonal_or_half_periodic_are_refused():
     with pytest.raises(hc.InvalidArgument, match="orthogonal"):
-        hc.tddft.from_atoms(ase.build.bulk("Si"), spacing=0.6)
+        hc.tddft.from_atoms(ase.build.bulk("Si"), spacing="0.6 bohr")
     with pytest.raises(hc.InvalidArgument, match="periodic along some axes"):
-        hc.tddft.from_atoms(ase.Atoms("H", cell=[5, 5, 5], pbc=[True, True, False]), spacing=0.6)
+        hc.tddft.from_atoms(ase.Atoms("H", cell=[5, 5, 5], pbc=[True, True, False]), spacing="0.6 bohr")
     with pytest.raises(hc.InvalidArgument, match="no cell"):
-        hc.tddft.from_atoms(ase.Atoms("H"), spacing=0.6)
+        hc.tddft.from_atoms(ase.Atoms("H"), spacing="0.6 bohr")
 
 
 def test_a_functional_that_does_not_fit_is_warned_about():
     assert hydrogen(functional="pade").warnings == hydrogen().warnings
-    assert any("pade" in w.lower() for w in hydrogen(functional="x", spacing=0.25).warnings)
+    assert any("pade" in w.lower() for w in hydrogen(functional="x", spacing="0.25 bohr").warnings)
 
 
 def test_a_coarse_spacing_is_warned_about_with_its_error():
-    fine = hydrogen(spacing=0.9 * hydrogen().species["H"].coarsest_spacing)
-    coarse = hydrogen(spacing=1.2 * hydrogen().species["H"].coarsest_spacing)
+    fine = hydrogen(spacing=f"{0.9 * hydrogen().species['H'].coarsest_spacing} bohr")
+    coarse = hydrogen(spacing=f"{1.2 * hydrogen().species['H'].coarsest_spacing} bohr")
     assert fine.warnings == []
     assert len(coarse.warnings) == 1 and "hartree an atom" in coarse.warnings[0]
 
@@ -160,3 +160,12 @@ def test_a_table_of_a_field_has_finite_numbers(tmp_path, recwarn, rows, said):
     with pytest.raises(hc.FileError, match=said):
         read_table(str(tmp_path / "field.txt"))
     assert not recwarn.list
+
+
+def test_plain_numbers_beside_ase_atoms_are_in_its_units():
+    plain = hydrogen(spacing=0.3, box=[5, 5, 6], temperature=0.1)
+    said = hydrogen(spacing="0.3 angstrom", box=["5 angstrom", "5 angstrom", "6 angstrom"], temperature="0.1 eV")
+    assert plain.identity() == said.identity() and plain.run.scf == said.run.scf
+    assert max(plain.spacing) * BOHR_ANGSTROM <= 0.3
+    in_bohr = hydrogen(spacing=0.5, box=[10, 10, 11], unit="bohr")
+    assert in_bohr.extent == (20, 20, 22) and in_bohr.spacing == pytest.approx((0.5, 0.5, 0.5))

@@ -9,8 +9,10 @@ command is started in.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,7 +35,16 @@ from halocline.schema import (
 )
 from halocline.tddft.units import converted, quantity, vector
 
-FUNCTIONALS = ("auto", "pz-mod", "pz", "pw", "pade", "x", "none")
+FUNCTIONALS = {
+    "auto": (),
+    "pz-mod": ("pzm", "lda-pz-mod"),
+    "pz": ("pz81", "lda-pz", "pzlda", "ca", "perdew-zunger"),
+    "pw": ("pw92", "pw-mod", "lda-pw", "pwlda", "perdew-wang"),
+    "pade": ("teter", "teter93", "lda-pade", "gth", "goedecker"),
+    "x": ("slater", "lda-x", "exchange"),
+    "none": ("hartree",),
+}
+"""Functional -> other names of the field for it. Case, blanks, "-", "_" and "+" do not matter."""
 AXES = ("x", "y", "z")
 
 length = quantity("length", above=0.0)
@@ -55,6 +66,24 @@ def atom(value: Any) -> tuple:
     if not isinstance(value, (list, tuple)) or len(value) != 4 or not isinstance(value[0], str):
         raise Unfit(expected)
     return (value[0], *(any_length(v) for v in value[1:]))
+
+
+def functional(value: Any) -> str:
+    """A name of FUNCTIONALS, given by that or another name of the field."""
+
+    def plainly(name: str) -> str:
+        return re.sub(r"[\s_+-]", "", name.lower())
+
+    names = {plainly(n): ours for ours, others in FUNCTIONALS.items() for n in (ours, *others)}
+    given = plainly(text(value))
+    if given in names:
+        return names[given]
+    ours = [f'"{n}"' for n in FUNCTIONALS]
+    expected = f"a local functional: {', '.join(ours[:-1])} or {ours[-1]}"
+    if given in ("lda", "lsda"):
+        raise Unfit(f'{expected}; codes mean different ones by LDA, mostly "pz" or "pw"')
+    near = difflib.get_close_matches(given, list(names), n=1, cutoff=0.6)
+    raise Unfit(f'{expected}; did you mean "{names[near[0]]}"' if near else expected)
 
 
 def direction(value: Any) -> Any:
@@ -256,8 +285,8 @@ class Xc(Section):
     title: ClassVar[str] = "[xc]"
     functional: str = key(
         "auto",
-        choice(*FUNCTIONALS),
-        '"pz", "pz-mod", "pw", "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
+        functional,
+        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
     )
 
 
@@ -269,10 +298,17 @@ class Scf(Section):
     eigen_tolerance: float = key(1e-6, quantity("energy", above=0.0), "largest residual of an occupied state")
     max_iterations: int = key(100, integer(at_least=1), "before giving up; exit status 3 then")
     eigensolver: str = key("chebyshev", choice("chebyshev", "lobpcg"), '"chebyshev" or "lobpcg"')
-    filter_degree: int = key(8, integer(at_least=1, at_most=100), "of the polynomial; iterations of lobpcg")
+    filter_degree: int = key(
+        0, integer(at_least=0, at_most=100), "of the polynomial, iterations of lobpcg; 0: chosen from the spectrum"
+    )
     mixing: str = key("pulay", choice("pulay", "broyden", "linear"), '"pulay", "broyden" or "linear"')
     mixing_weight: float = key(0.3, number(above=0.0), "of the new density")
     mixing_history: int = key(8, integer(at_least=1, at_most=100), "densities remembered")
+    mixing_screening: float = key(
+        0.0,
+        quantity("momentum", at_least=0.0),
+        "crystals: changes of the density of smaller wave number are damped; for metals in long cells 0.5 to 1",
+    )
     temperature: float = key(
         0.0, quantity("energy", at_least=0.0), "of the Fermi smearing; 0: the lowest states are filled"
     )

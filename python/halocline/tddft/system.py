@@ -22,7 +22,7 @@ from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.structure import Structure, structure_of
-from halocline.tddft.units import BOHR_ANGSTROM
+from halocline.tddft.units import BOHR_ANGSTROM, in_unit
 
 native = _halocline.tddft
 
@@ -292,24 +292,28 @@ def from_atoms(
 ) -> System:
     """A system from ASE atoms.
 
+    Plain numbers are in ASE's units, like the atoms: lengths in angstrom, the temperature in eV. A text carries its
+    own unit, as in "0.4 bohr" or "300 K". With unit = "bohr" plain lengths are in bohr.
+
     atoms: positions and cell in angstrom, as ASE has them
-    spacing: of the grid; a number is in bohr, a text carries its unit, as in "0.25 angstrom"; or extent instead
-    box: edges of an isolated box in angstrom, where the atoms have no cell
+    spacing: of the grid, or extent instead
+    box: edges of an isolated box, where the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; built-in ones for the others
-    functional: "pz", "pz-mod", "pw", "pade", "x", "none", or "auto"
+    functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", or "auto"
     temperature: of the Fermi smearing
     system: further keys of [system]: charge, spin, moment, states, centre
     Raises InvalidArgument and FileError. Collective: no.
     """
     given = {"file": "(atoms)", "box": box, "periodic": periodic, **system}
-    grid = {"spacing": spacing, "extent": extent, "allow_coarse": allow_coarse}
+    unit = system.get("unit", "angstrom")
+    grid = {"spacing": in_unit(spacing, unit), "extent": extent, "allow_coarse": allow_coarse}
     tables = {
         "system": {k: v for k, v in given.items() if v is not None},
         "grid": {k: v for k, v in grid.items() if v is not None},
         "kpoints": {"mesh": mesh, "shift": shift, "gamma": gamma},
         "pseudopotential": dict(pseudopotential or {}),
         "xc": {"functional": functional},
-        "scf": {"temperature": temperature},
+        "scf": {"temperature": in_unit(temperature, "eV")},
     }
     return System(Run.from_table(tables), atoms)

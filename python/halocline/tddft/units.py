@@ -8,9 +8,12 @@ values are CODATA 2022. `quantity("length")` is a check for schema.py that retur
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from halocline.schema import Unfit
 
@@ -95,6 +98,19 @@ def converted(value: Any, kind: str) -> float:
     if not math.isfinite(result):
         raise Unfit(expected)
     return result
+
+
+def in_unit(value: Any, unit: str) -> Any:
+    """Plain numbers, also in a list, as texts with this unit; everything else as it is.
+
+    >>> in_unit([3.0, "4 bohr", None], "angstrom")
+    ['3.0 angstrom', '4 bohr', None]
+    """
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [in_unit(v, unit) for v in value]
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return f"{float(value)!r} {unit}"
+    return value
 
 
 def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf) -> Callable[[Any], float]:
