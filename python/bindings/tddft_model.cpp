@@ -4,6 +4,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/ground_state/start.hpp"
 #include "tddft.hpp"
 
 namespace halocline::bindings {
@@ -188,6 +189,8 @@ void bind_tddft_model(nb::module_& m) {
   m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
   m.def("egg_box", &measure_egg_box, "model"_a, "transport"_a, "odd_allowed"_a, "options"_a, "steps"_a, "direction"_a,
         "Energies as all atoms move through a cell of the grid. Collective.");
+  m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),
+        "A state to begin with from that of another model. Collective.");
   m.def("forces", &forces, "model"_a, "state"_a, Released(), "[hartree/bohr] Collective.");
 }
 

@@ -13,9 +13,9 @@ from ase.calculators.calculator import CalculationFailed, Calculator, SCFError, 
 
 from halocline.errors import NotConverged
 from halocline.reporter import Reporter
-from halocline.tddft.ground import GroundState, ground_state, net_force_ev, spacing_text
-from halocline.tddft.system import from_atoms
-from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+from halocline.tddft.ground import GroundState, ground_state, net_force_ev, spacing_text, unlike
+from halocline.tddft.system import System, from_atoms
+from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, in_unit
 
 NET_FORCE_LIMIT = 0.5
 """[eV/angstrom] Of the forces that ASE may have."""
@@ -24,12 +24,15 @@ NET_FORCE_LIMIT = 0.5
 class Halocline(Calculator):
     """Kohn-Sham energies and forces.
 
+    Plain numbers are in ASE's units, eV and angstrom; a text carries its own.
+
     system: the arguments of halocline.tddft.from_atoms: spacing, box, mesh, pseudopotential, functional, spin, ...
-    scf: keys of [scf]: tolerance, max_iterations, ...
+    scf: keys of [scf]: tolerance, max_iterations, ...; energies among them in eV, mixing_screening in 1/angstrom
     comm: see halocline.comm; every process must ask for the same. reporter: hears the convergence table
     net_force_limit: [eV/angstrom] forces are handed out while their sum over all atoms, which should be zero, is not
         longer than this; None hands out any
     What is asked for is computed anew when positions, cell or elements have changed; the last ground state is `ground`.
+    Where positions alone have changed it is the first guess of the next.
     Raises InvalidArgument for what cannot be computed, ase's SCFError for what does not converge, and, where forces are
     asked for, its CalculationFailed for a net force above the limit.
     """
@@ -48,7 +51,7 @@ class Halocline(Calculator):
         super().__init__()
         self.net_force_limit = net_force_limit
         self.system_keys = {"centre": False} | system
-        self.scf, self.comm, self.reporter = dict(scf or {}), comm, reporter
+        self.scf, self.comm, self.reporter = in_ase_units(scf or {}), comm, reporter
         self.ground: GroundState | None = None
 
     def calculate(
@@ -61,7 +64,9 @@ class Halocline(Calculator):
         self.results = {}
         system = from_atoms(self.atoms, **self.system_keys)
         try:
-            ground = ground_state(system, comm=self.comm, reporter=self.reporter, **self.scf).require_converged()
+            ground = ground_state(
+                system, comm=self.comm, reporter=self.reporter, start=self._start(system, system_changes), **self.scf
+            ).require_converged()
         except NotConverged as error:
             raise SCFError(str(error)) from None
         self.ground = ground
@@ -87,3 +92,17 @@ class Halocline(Calculator):
                 f"should be zero: the spacing of {spacing_text(ground.system)} is too coarse for them. Take a smaller "
                 "spacing, or set net_force_limit of the calculator."
             )
+
+    def _start(self, system: System, changes: Any) -> GroundState | None:
+        """The last ground state, where it is a guess for the next one."""
+        if self.ground is None or set(changes) - {"positions"} or unlike(system, self.ground.system):
+            return None
+        return self.ground
+
+
+def in_ase_units(scf: dict[str, Any]) -> dict[str, Any]:
+    """Keys of [scf] with plain energies in eV and wave numbers in 1/angstrom."""
+    units = {"mixing_screening": "1/angstrom"} | dict.fromkeys(
+        ("energy_tolerance", "eigen_tolerance", "temperature"), "eV"
+    )
+    return {name: in_unit(value, units[name]) if name in units else value for name, value in scf.items()}

@@ -18,8 +18,9 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.comm import communicator, on_root
-from halocline.errors import NotConverged
+from halocline.errors import InvalidArgument, NotConverged
 from halocline.reporter import Reporter
+from halocline.schema import shown
 from halocline.tddft import results
 from halocline.tddft.runfile import Parallel, Scf
 from halocline.tddft.system import LANES, System
@@ -48,11 +49,13 @@ class GroundState:
     energy: dict[str, float]
     """total, kinetic, hartree, ion_local, ion_nonlocal, xc, ion_ion, and entropy: temperature times entropy."""
     fermi_level: float
-    gap: float
-    """0 for a metal."""
+    gap: float | None
+    """Lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, None where no state is empty."""
     history: list[dict[str, float]]
     forces: np.ndarray | None = None
     """Shape (atoms, 3) [hartree/bohr]; None where they were not asked for."""
+    options: Scf | None = None
+    """Keys of [scf] that it was computed with; None where it was read from a file."""
     egg_box: float | None = None
     """Spread of the energy as one atom moves between grid points [hartree], where it was measured."""
 
@@ -117,7 +120,8 @@ def ground_state(
     """Solves the Kohn-Sham equations to self-consistency.
 
     comm: see halocline.comm; all processes of the run by default
-    start: orbitals to begin from, of the same system on the same processes
+    start: a ground state whose orbitals are the first guess, and whose density, moved along with the atoms; of a system
+        with the same grid points, k-points, spins and states, on the same processes. It stays as it is
     on_step: called after each iteration with the history so far
     parallel: counts of processes, as in [parallel]; automatic by default
     scf: keys of [scf], instead of those that the system was made with
@@ -134,8 +138,39 @@ def ground_state(
         doubt(sentence)
     reporter = reporter or Reporter()
     options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
-    model = start.model if start else make_model(system, group, parallel or system.run.parallel)
-    state = start.state if start else model.empty_state()
+    if start is not None and start.system is system:
+        return solve(system, start.model, start.state.copy(), options, reporter, on_step)
+    if start is not None and (difference := unlike(system, start.system)):
+        raise InvalidArgument(f"the orbitals to start from do not fit: {difference}; leave `start` away.")
+    model = make_model(system, group, parallel or system.run.parallel)
+    state = native.start_from(model, start.model, start.state) if start else model.empty_state()
+    return solve(system, model, state, options, reporter, on_step)
+
+
+def unlike(system: System, other: System) -> str:
+    """What keeps the orbitals of one system from being a guess for another, in words; empty where nothing does."""
+    for what, here, there in (
+        ("grid points", system.extent, other.extent),
+        ("boundaries", *("periodic" if s.periodic else "isolated" for s in (system, other))),
+        ("spins", system.spins, other.spins),
+        ("k-points and spins", len(system.native.channels), len(other.native.channels)),
+        ("states", system.states, other.states),
+    ):
+        if here != there:
+            return f"they have {what} {shown(there)}, and this system has {shown(here)}"
+    return ""
+
+
+def solve(
+    system: System,
+    model: Any,
+    state: Any,
+    options: Scf,
+    reporter: Reporter,
+    on_step: Callable[[list[dict[str, float]]], None] | None = None,
+) -> GroundState:
+    """The work of ground_state() in a state of the library, which becomes the result's. Collective."""
+    group = model.communicator
     history: list[dict[str, float]] = []
     with reporter.stage("ground state", 1.0) as advance:
 
@@ -152,7 +187,7 @@ def ground_state(
         found = native.solve_ground_state(model, state, scf_options(system, options), progress)
     result = GroundState(
         system, model, state, found["converged"], found["reason"], found["energy"], found["fermi_level"],
-        found["gap"], found["history"],
+        known_gap(found["gap"]), found["history"], options=options,
     )  # fmt: skip
     if result.converged and options.forces and system.structure.symbols:
         result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
@@ -210,11 +245,18 @@ def egg_box(ground: GroundState, steps: int = 3, direction: Any = (1.0, 1.0, 1.0
 
 def table_line(step: dict[str, float]) -> str:
     """A line of the convergence table."""
+    gap = known_gap(step["gap"])
+    said = "-" if gap is None else f"{gap * HARTREE_EV:.4f}"
     return (
         f"{step['iteration']:4d} {step['energy']['total']:24.12f}  {step['energy_change']:10.2e}"
-        f"{step['density_residual']:10.2e}{step['eigen_residual']:10.2e}{step['gap'] * HARTREE_EV:11.4f}"
+        f"{step['density_residual']:10.2e}{step['eigen_residual']:10.2e}{said:>11}"
         f"{step['seconds']:11.2f}"
     )
+
+
+def known_gap(gap: float) -> float | None:
+    """The library's gap; it is negative where no state is empty, and nothing is known of one."""
+    return None if gap < 0 else gap
 
 
 def share_done(step: dict[str, float], options: Scf) -> float:
@@ -239,14 +281,21 @@ def remaining(history: list[dict[str, float]], options: Scf) -> str:
 
 
 def not_converged(ground: GroundState) -> str:
-    """The sentence of NotConverged."""
-    last = ground.history[-1] if ground.history else None
-    where = (
-        f" (density residual {last['density_residual']:.1e}, energy change {last['energy_change']:.1e} hartree, eigen "
-        f"residual {last['eigen_residual']:.1e} hartree)"
-        if last
-        else ""
-    )
+    """The sentence of NotConverged: what is still too large, and what to do."""
+    options = ground.options or ground.system.run.scf
+    where = ""
+    if ground.history:
+        last = ground.history[-1]
+        too_large = [
+            f"{name} {abs(value):.1e}{unit} where {goal:.1e} is asked for"
+            for name, value, goal, unit in (
+                ("the density residual is", last["density_residual"], options.tolerance, ""),
+                ("the energy changes by", last["energy_change"], options.energy_tolerance, " hartree"),
+                ("the eigen residual is", last["eigen_residual"], options.eigen_tolerance, " hartree"),
+            )
+            if abs(value) > goal
+        ]
+        where = f" ({', '.join(too_large)})" if too_large else ""
     return (
         f"the ground state did not converge: {ground.reason} after {len(ground.history)} iterations{where}; raise "
         "max_iterations, take more states, a smaller mixing_weight or a temperature."
@@ -260,7 +309,7 @@ def summary(ground: GroundState) -> list[str]:
     if e["entropy"]:
         lines.append(f"{'temperature x entropy':<22}{e['entropy']:20.10f} hartree, part of the total with a minus")
     lines.append(f"{'Fermi level':<22}{ground.fermi_level * HARTREE_EV:20.6f} eV")
-    lines.append(f"{'gap':<22}{ground.gap * HARTREE_EV:20.6f} eV")
+    lines.append(gap_line(ground.gap))
     if ground.egg_box is not None:
         lines.append(f"{'egg-box error':<22}{ground.egg_box:20.2e} hartree, as an atom moves between grid points")
     if ground.forces is not None:
@@ -269,6 +318,13 @@ def summary(ground: GroundState) -> list[str]:
             lines.append(f"force on {symbol:<13}" + "".join(f"{v:12.6f}" for v in f) + " eV/angstrom")
         lines.append(f"{'net force':<22}{net_force_ev(ground):12.6f} eV/angstrom")
     return lines
+
+
+def gap_line(gap: float | None) -> str:
+    """A line of the summary; the library's negative gap of old files is an unknown one, too."""
+    if gap is None or gap < 0:
+        return f"{'gap':<22}{'unknown':>20} (no state is empty; ask for more [system] states)"
+    return f"{'gap':<22}{gap * HARTREE_EV:20.6f} eV"
 
 
 def chosen(ground_or_model: Any) -> dict[str, Any]:
@@ -294,12 +350,13 @@ def write(ground: GroundState, path: Path, guarded: results.Guarded | None = Non
             "converged": ground.converged,
             "reason": ground.reason,
             "fermi_level": ground.fermi_level,
-            "gap": ground.gap,
             "functional": system.functional,
             "parameters": system.run.as_toml_values(),
             "identity": system.identity(),
             "chosen": chosen(ground),
         }
+        if ground.gap is not None:
+            attributes["gap"] = ground.gap
         data: dict[str, Any] = {f"energy/{part}": ground.energy[part] for part in results.PARTS}
         data |= {
             "entropy": ground.energy["entropy"],
@@ -366,6 +423,7 @@ def _numbers(path: Path, system: System) -> tuple[dict[str, Any], dict[str, Any]
     attributes, data = results.read(path, "ground_state")
     advice = "compute the ground state anew (`halocline tddft ground-state --overwrite`), or name another [output] file"
     results.refuse_other(path, attributes["identity"], system.identity(), advice)
-    return {n: attributes[n] for n in ("converged", "reason", "fermi_level", "gap")}, {
+    known = {n: attributes[n] for n in ("converged", "reason", "fermi_level")}
+    return known | {"gap": known_gap(attributes.get("gap", -1.0))}, {
         n: v for n, v in data.items() if n != "density" and not n.startswith("history/")
     }

@@ -20,7 +20,7 @@ from halocline.reporter import Reporter
 from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
-from halocline.tddft.ground import GroundState, ground_state, make_model, orbital_file
+from halocline.tddft.ground import GroundState, make_model, orbital_file
 from halocline.tddft.motion import (
     Series,
     count_excited,
@@ -111,12 +111,9 @@ class GroundStateJob:
         model = make_model(self.system, self.group, self.given.parallel)
         for line in division_lines(model):
             say(line)
-        ground = ground_state(
-            self.system,
-            comm=self.group,
-            reporter=self.reporter,
-            start=self._start(model),
-            on_step=self._plot_now_and_then,
+        state = self._start(model)
+        ground = ground_module.solve(
+            self.system, model, state, self.system.run.scf, self.reporter, self._plot_now_and_then
         )
         if ground.converged and self.given.grid.egg_box and self.system.structure.symbols:
             with self.reporter.stage("egg-box error"):
@@ -145,10 +142,9 @@ class GroundStateJob:
             say(f"converged in {len(ground.history)} iterations")
         return ground
 
-    def _start(self, model: Any) -> GroundState:
+    def _start(self, model: Any) -> Any:
         """The orbitals of an earlier attempt at the same system, or none."""
         state = model.empty_state()
-        ground = GroundState(self.system, model, state, False, "", {}, 0.0, 0.0, [])
 
         def usable() -> bool:
             return self.guarded.there is not None and orbital_file(self.path).is_file()
@@ -159,8 +155,8 @@ class GroundStateJob:
                 self.reporter.line(f"start         from the orbitals of {orbital_file(self.path)}")
             except FileError as error:
                 self.reporter.warning(f"{error} Starting from random orbitals.")
-                ground.state = model.empty_state()
-        return ground
+                state = model.empty_state()
+        return state
 
     def _plot_now_and_then(self, history: list[dict[str, Any]]) -> None:
         now = time.monotonic()

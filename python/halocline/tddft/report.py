@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from halocline.tddft import plots, results
+from halocline.tddft.ground import gap_line
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 
@@ -23,7 +24,7 @@ def lines(path: str) -> list[str]:
     if kind == "ground_state":
         found.append(f"{'converged' if attributes['converged'] else 'NOT CONVERGED: ' + attributes['reason']}")
         found += [f"energy {part:<15}{float(data[f'energy/{part}']):20.10f} hartree" for part in results.PARTS]
-        found.append(f"gap                   {attributes['gap'] * HARTREE_EV:20.6f} eV")
+        found.append(gap_line(attributes.get("gap")))
         if "forces" in data:
             net = float(np.linalg.norm(data["forces"].sum(axis=0))) * HARTREE_EV / BOHR_ANGSTROM
             found.append(f"net force             {net:20.6f} eV/angstrom")

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/ground_state/start.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/pseudopotential/ions.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <span>
+
+namespace halocline::tddft {
+namespace {
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+const char* name_of(Boundary boundary) { return boundary == Boundary::periodic ? "periodic" : "isolated"; }
+
+template <class T>
+void refuse_unless_equal(const char* what, const T& before, const T& now) {
+  if (before != now)
+    throw core::InvalidArgument(fmt::format(
+        "the orbitals to start from have {} {}, and the system has {}; start anew, without them", what, before, now));
+}
+
+void check_alike(const Model& model, const Model& before) {
+  const System &now = model.system(), &then = before.system();
+  refuse_unless_equal("a grid of", fmt::format("{} points", fmt::join(then.grid.extent, " x ")),
+                      fmt::format("{} points", fmt::join(now.grid.extent, " x ")));
+  refuse_unless_equal("the boundary", std::string(name_of(then.grid.boundary)),
+                      std::string(name_of(now.grid.boundary)));
+  refuse_unless_equal("spins:", then.spins, now.spins);
+  refuse_unless_equal("k-points and spins:", then.channels.size(), now.channels.size());
+  refuse_unless_equal("states:", then.states, now.states);
+  refuse_unless_equal("the division over processes", before.decomposition().counts().text(),
+                      model.decomposition().counts().text());
+}
+
+}  // namespace
+
+State start_from(const Model& model, const Model& before, const State& state) {
+  const Decomposition& decomposition = model.decomposition();
+  comm::on_every_rank(decomposition.world(), [&] { check_alike(model, before); });
+  State made(state);
+  const System &now = model.system(), &then = before.system();
+  const std::size_t points = size(decomposition.box().points());
+  std::vector<double> change(points, 0.0);
+  if (!now.jellium && !then.jellium) {
+    change = start_density(now, decomposition);
+    const std::vector<double> old = start_density(then, before.decomposition());
+    for (std::size_t i = 0; i < points; ++i) change[i] -= old[i];
+  }
+  // Each spin takes the share of the change that it has of the electrons.
+  std::vector<double> electrons(size(now.spins) + 1, 0.0);
+  for (std::size_t i = 0; i < made.density.size(); ++i) electrons[i / points] += made.density[i];
+  for (std::size_t spin = 0; spin < size(now.spins); ++spin) electrons.back() += electrons[spin];
+  decomposition.space().sum(electrons);
+  double sum = 0;
+  for (std::size_t i = 0; i < made.density.size(); ++i) {
+    const double share = electrons.back() > 0 ? electrons[i / points] / electrons.back() : 0.0;
+    made.density[i] = std::max(0.0, made.density[i] + share * change[i % points]);
+    sum += made.density[i];
+  }
+  decomposition.space().sum(std::span(&sum, 1));
+  const double factor = sum > 0 ? now.electrons / (sum * now.grid.point_volume()) : 0.0;
+  for (double& n : made.density) n *= factor;
+  return made;
+}
+
+}  // namespace halocline::tddft
