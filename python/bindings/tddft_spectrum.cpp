@@ -19,7 +19,9 @@ ArrayOut<T> array(std::vector<T>&& made) {
   return to_numpy(std::move(made), {count});
 }
 
-SpectrumOptions options_from(const std::string& window, double width) { return {window_from(window), width}; }
+SpectrumOptions options_from(const std::string& window, double width, bool subtract_drift = false) {
+  return {window_from(window), width, subtract_drift};
+}
 
 }  // namespace
 
@@ -36,10 +38,20 @@ void bind_tddft_spectrum(nb::module_& m) {
   m.def(
       "dielectric",
       [](const Reals& times, const Reals& current, double kick, const Reals& energies, const std::string& window,
-         double width) {
-        return array(dielectric(values(times), values(current), kick, values(energies), options_from(window, width)));
+         double width, bool subtract_drift) {
+        return array(dielectric(values(times), values(current), kick, values(energies),
+                                options_from(window, width, subtract_drift)));
       },
-      "times"_a, "current"_a, "kick"_a, "energies"_a, "window"_a, "width"_a);
+      "times"_a, "current"_a, "kick"_a, "energies"_a, "window"_a, "width"_a, "subtract_drift"_a = false);
+  m.def(
+      "drift", [](const Reals& times, const Reals& current) { return drift(values(times), values(current)); },
+      "times"_a, "current"_a, "The constant part of a current.");
+  m.def(
+      "static_dielectric",
+      [](const Reals& times, const Reals& current, double kick) {
+        return static_dielectric(values(times), values(current), kick);
+      },
+      "times"_a, "current"_a, "kick"_a, "epsilon(0) by Kramers-Kronig, without the drift.");
   m.def(
       "cross_section",
       [](const Reals& energies, const Complexes& alpha) {

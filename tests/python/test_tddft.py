@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """hc.tddft from Python: laws of ground state, motion and spectrum on small systems, and the ASE calculator."""
 
+import copy
+import dataclasses
+
 import ase
 import numpy as np
 import pytest
 from halocline.reporter import Reporter
+from halocline.tddft.ground import gap_line, summary
 
 import halocline as hc
-from halocline.tddft import results
+from halocline.tddft import results, runfile, spectra
 
 
 class Hears(Reporter):
@@ -110,8 +114,128 @@ def test_the_spectrum_obeys_the_sum_rule(series):
     assert s.kind == "absorption" and s.warnings  # the run is too short for the resolution
     assert s.sum_rule == pytest.approx(2.0, rel=0.05)
     assert s.cross_section == pytest.approx(4 * np.pi * s.energy / 137.035999177 * s.response.imag, rel=1e-8)
-    # Three equal kicks have the mean of one.
-    assert hc.tddft.spectrum([series] * 3, to_energy=8.0, step=0.02).response == pytest.approx(s.response)
+
+
+def turned(series, axis):
+    """The series as if it had been kicked along another axis of a molecule that is alike along both."""
+    other = copy.copy(series)
+    other.kick = tuple(0.01 if a == axis else 0.0 for a in range(3))
+    other.records = [dict(r) for r in series.records]
+    for record in other.records:
+        dipole = [0.0, 0.0, 0.0]
+        dipole[axis] = record["dipole"][2]
+        record["dipole"] = dipole
+    return other
+
+
+def test_a_mean_over_directions_takes_kicks_at_right_angles(series):
+    keys = {"to_energy": 8.0, "step": 0.02}
+    one = hc.tddft.spectrum(series, **keys)
+    three = hc.tddft.spectrum([turned(series, axis) for axis in range(3)], **keys)
+    assert three.kicks == 3 and three.response == pytest.approx(one.response)
+    assert any("third run" in w for w in hc.tddft.spectrum([turned(series, 0), series], **keys).warnings)
+    with pytest.raises(hc.InvalidArgument, match="right angles"):
+        hc.tddft.spectrum([series] * 3, **keys)
+
+
+def test_a_run_driven_by_a_pulse_beside_the_kick_has_no_linear_spectrum(ground):
+    pulse = {"amplitude": 0.01, "frequency": "12 eV", "duration": 8.0}
+    both = hc.tddft.propagate(ground, kick=0.01, pulses=[pulse], steps=5)
+    with pytest.raises(hc.InvalidArgument, match="pulses beside a kick"):
+        hc.tddft.spectrum(both)
+
+
+def test_a_spectrum_that_resolves_nothing_is_refused(series):
+    with pytest.raises(hc.InvalidArgument, match="resolves .* eV, more than the .* eV") as error:
+        hc.tddft.spectrum(series, to_energy="20 eV")
+    assert "propagate for at least 0.207 fs" in str(error.value)  # h / 20 eV
+
+
+def oscillator(constant, metal=False):
+    """The current of electrons bound by springs, with a constant in it: epsilon(0) = 1 + 4 pi n / omega^2."""
+    kick, density, omega, volume = 0.01, 0.03, 0.15, 1000.0
+    time = 0.2 * np.arange(10001)
+    values = kick * density * (np.cos(omega * time) + constant)
+    electrons = density * volume * (1 + constant)
+    axis = np.array([0.0, 0.0, 1.0])
+    return spectra.Signal(
+        time, values, kick, axis, True, electrons, volume, "X", metal
+    ), 1 + 4 * np.pi * density / omega**2
+
+
+def test_the_drift_of_a_crystals_current_is_subtracted_or_warned_about():
+    options = runfile.Spectrum(from_energy=0.001, to_energy=0.4, drift="keep")
+    drifting, exact = oscillator(0.02)
+    kept = spectra.of_signals([drifting], options)
+    assert abs(kept.response.real[0] - exact) > exact  # what a user took for silicon's
+    assert any("Kramers-Kronig" in w for w in kept.warnings)
+    made = spectra.of_signals([drifting], dataclasses.replace(options, drift="auto"))
+    assert made.drift_subtracted and made.drift == pytest.approx(0.02 / 1.02, rel=0.01)
+    assert made.response.real[0] == pytest.approx(exact, rel=0.02)
+    assert made.static == pytest.approx(exact, rel=0.02) == kept.static
+    assert not any("Kramers" in w or "f-sum" in w for w in made.warnings)
+    # The absorption above the line's width is the same.
+    high = made.energy > 0.1
+    assert made.response.imag[high] == pytest.approx(kept.response.imag[high], abs=0.02 * made.response.imag.max())
+
+
+def test_a_metal_keeps_its_constant_current_and_the_f_sum_rule_is_watched():
+    options = runfile.Spectrum(from_energy=0.001, to_energy=0.4)
+    metal, _ = oscillator(0.5, metal=True)
+    made = spectra.of_signals([metal], options)
+    assert not made.drift_subtracted and not made.warnings
+    assert any(
+        "metal" in w for w in spectra.of_signals([metal], dataclasses.replace(options, drift="subtract")).warnings
+    )
+    lost = dataclasses.replace(oscillator(0.0)[0], electrons=40.0)
+    assert any("f-sum" in w for w in spectra.of_signals([lost], options).warnings)
+
+
+def test_a_new_system_from_old_orbitals_has_its_own_energy_in_fewer_iterations(ground):
+    stretched = molecule(0.80)
+    anew = hc.tddft.ground_state(stretched, tolerance=1e-8).require_converged()
+    occupied = ground.eigenvalues.copy()
+    continued = hc.tddft.ground_state(stretched, start=ground, tolerance=1e-8).require_converged()
+    assert continued.energy["total"] == pytest.approx(anew.energy["total"], abs=1e-9)
+    assert abs(continued.energy["total"] - ground.energy["total"]) > 1e-3
+    assert continued.forces == pytest.approx(anew.forces, abs=1e-6)
+    assert len(continued.history) < len(anew.history)
+    assert (ground.eigenvalues == occupied).all()  # the old one stays as it is
+    with pytest.raises(hc.InvalidArgument, match="grid points"):
+        hc.tddft.ground_state(molecule(0.80, spacing="0.25 angstrom"), start=ground)
+    with pytest.raises(hc.InvalidArgument, match="states"):
+        hc.tddft.ground_state(molecule(0.80, states=5), start=ground)
+
+
+def test_damping_long_waves_changes_the_way_and_not_the_ground_state(ground):
+    plain = hc.tddft.ground_state(jellium()).require_converged()
+    damped = hc.tddft.ground_state(jellium(scf={"mixing_screening": "1 1/angstrom"})).require_converged()
+    assert damped.options.mixing_screening == pytest.approx(0.529177210544)
+    assert damped.energy["total"] == pytest.approx(plain.energy["total"], abs=1e-8)
+    assert damped.history[2]["density_residual"] != plain.history[2]["density_residual"]
+    with pytest.raises(hc.InvalidArgument, match="periodic"):
+        hc.tddft.ground_state(ground.system, mixing_screening=0.5)
+
+
+def test_no_gap_is_said_where_no_state_is_empty(ground):
+    assert ground.gap > 0 and "eV" in gap_line(ground.gap)
+    full = hc.tddft.ground_state(molecule(states=1))
+    assert full.gap is None and "unknown" in gap_line(full.gap)
+    assert not any("-27.2" in line for line in summary(full))
+
+
+def test_what_is_missing_to_convergence_is_named(ground):
+    unfinished = hc.tddft.ground_state(ground.system, max_iterations=3, tolerance=1e-12, energy_tolerance=1.0)
+    with pytest.raises(hc.NotConverged, match="density residual is .* where 1.0e-12 is asked for") as error:
+        unfinished.require_converged()
+    assert "the energy changes" not in str(error.value)
+
+
+def test_isolated_atoms_and_molecules_converge_in_few_iterations():
+    """The default degree of the filter follows the spectrum: a fixed one of 8 took 33 iterations for the atom."""
+    keys = {"spacing": "0.25 angstrom", "box": [6, 6, 6]}
+    atom = hc.tddft.ground_state(hc.tddft.from_atoms(ase.Atoms("H"), spin=True, **keys)).require_converged()
+    assert len(atom.history) <= 16
 
 
 def test_a_spectrum_needs_a_kick(ground):
@@ -207,6 +331,21 @@ def test_what_is_doubtful_is_a_warning_without_a_reporter_and_the_reporters_with
         warnings.simplefilter("error")
         hc.tddft.ground_state(system, max_iterations=2, reporter=heard)
     assert not heard.said  # a command has said it already
+
+
+def test_a_step_of_the_calculator_begins_from_the_last_orbitals():
+    keys = {"spacing": "0.3 angstrom", "box": [3.6, 3.6, 4.2], "scf": {"energy_tolerance": 1e-7}}
+    atoms = ase.Atoms("H2", [[0, 0, -0.37], [0, 0, 0.37]])
+    atoms.calc = hc.tddft.Halocline(**keys)
+    atoms.get_potential_energy()
+    first = len(atoms.calc.ground.history)
+    assert atoms.calc.ground.options.energy_tolerance == pytest.approx(1e-7 / 27.211386245981)
+    atoms.positions[1, 2] += 0.01
+    energy = atoms.get_potential_energy()
+    assert len(atoms.calc.ground.history) < first
+    fresh = atoms.copy()
+    fresh.calc = hc.tddft.Halocline(**keys)
+    assert energy == pytest.approx(fresh.get_potential_energy(), abs=1e-6)
 
 
 def test_the_calculator_refuses_what_does_not_converge():

@@ -30,6 +30,7 @@ file = "h2.h5"
 {output}
 [spectrum]
 resolution = "20 eV"
+to_energy = 8.0
 """
 PARTS = {"total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion"}
 

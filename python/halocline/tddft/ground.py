@@ -139,12 +139,12 @@ def ground_state(
     reporter = reporter or Reporter()
     options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
     if start is not None and start.system is system:
-        return solve(system, start.model, start.state.copy(), options, reporter, on_step)
+        return solve(system, start.model, start.state.copy(), options, reporter, on_step, doubt)
     if start is not None and (difference := unlike(system, start.system)):
         raise InvalidArgument(f"the orbitals to start from do not fit: {difference}; leave `start` away.")
     model = make_model(system, group, parallel or system.run.parallel)
     state = native.start_from(model, start.model, start.state) if start else model.empty_state()
-    return solve(system, model, state, options, reporter, on_step)
+    return solve(system, model, state, options, reporter, on_step, doubt)
 
 
 def unlike(system: System, other: System) -> str:
@@ -168,8 +168,12 @@ def solve(
     options: Scf,
     reporter: Reporter,
     on_step: Callable[[list[dict[str, float]]], None] | None = None,
+    doubt: Callable[[str], None] | None = None,
 ) -> GroundState:
-    """The work of ground_state() in a state of the library, which becomes the result's. Collective."""
+    """The work of ground_state() in a state of the library, which becomes the result's. Collective.
+
+    doubt: called with a sentence about forces that are doubtful; the reporter's warning by default
+    """
     group = model.communicator
     history: list[dict[str, float]] = []
     with reporter.stage("ground state", 1.0) as advance:
@@ -192,7 +196,7 @@ def solve(
     if result.converged and options.forces and system.structure.symbols:
         result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
         if sentence := force_warning(result):
-            doubt(sentence)
+            (doubt or reporter.warning)(sentence)
     return result
 
 

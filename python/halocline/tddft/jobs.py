@@ -250,7 +250,7 @@ class OneRun:
         ground = self.job.ground(share)
         self.model, self.ground_orbitals = ground.model, ground.state
         self.state = ground.state.copy()
-        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick)
+        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick, ground.gap)
         if there is not None:
             point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
             self.series.restore(there)
@@ -384,7 +384,8 @@ class OneRun:
 
     def _attributes(self, finished: bool) -> dict[str, Any]:
         system = self.job.system
-        return {
+        gap = {} if self.series.gap is None else {"gap": self.series.gap}
+        return gap | {
             "parameters": self.run_file.as_toml_values(),
             "identity": self.identity,
             "chosen": ground_module.chosen(self.model) | {"time_step": self.series.time_step, "gauge": self.job.gauge},

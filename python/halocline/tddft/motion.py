@@ -35,8 +35,16 @@ class Series:
     isolated systems only; norm counts the electrons
     """
 
-    def __init__(self, system: System, options: Propagate, gauge: str, kick: tuple[float, float, float]) -> None:
-        self.system, self.options, self.gauge, self.kick = system, options, gauge, kick
+    def __init__(
+        self,
+        system: System,
+        options: Propagate,
+        gauge: str,
+        kick: tuple[float, float, float],
+        gap: float | None = None,
+    ) -> None:
+        """gap: of the ground state [hartree], 0 for a metal, None where it is not known."""
+        self.system, self.options, self.gauge, self.kick, self.gap = system, options, gauge, kick, gap
         self.time_step = 0.0
         self.records: list[dict[str, Any]] = []
 
@@ -260,7 +268,7 @@ def propagate(
     gauge = gauge_of(system, chosen)
     kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
     state = ground.state.copy()
-    series = Series(system, chosen, gauge, kick)
+    series = Series(system, chosen, gauge, kick, ground.gap)
     field = field_of(chosen, gauge, kick)
     propagator = native.Propagator(ground.model, state, field, library_options(chosen, chosen.time_step))
     series.time_step = propagator.time_step

@@ -441,6 +441,12 @@ class Spectrum(Section):
         example='resolution = "0.7 eV"',
     )
 
+    drift: str = key(
+        "auto",
+        choice("auto", "subtract", "keep"),
+        'crystals: the constant part of the current: "subtract", "keep" (a metal\'s), or "auto" by the gap',
+    )
+
     def check_together(self) -> None:
         if self.to_energy <= self.from_energy:
             raise InvalidArgument("[spectrum] to_energy must lie above from_energy.")

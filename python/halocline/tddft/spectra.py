@@ -5,6 +5,11 @@ A molecule's dipole gives the polarisability along its kick, the mean over three
 way, and the absorption cross-section sigma = 4 pi omega / c Im alpha. A crystal's current gives the dielectric function
 epsilon = 1 + 4 pi i J / (kappa omega). Signals are damped by a window, and nothing is resolved that is closer than
 2 pi / T for a run of length T.
+
+An insulator's current swings about zero. Grids and k-points that are too coarse leave a constant in it, which makes
+epsilon wrong at low energies; it is subtracted unless the crystal is a metal, whose constant current is its Drude
+response. Two laws tell how good the current is: the f-sum rule, by which it begins as n kappa, and the Kramers-Kronig
+relation between Re epsilon(0) and the absorption.
 """
 
 from __future__ import annotations
@@ -22,12 +27,14 @@ from halocline.errors import FileError, InvalidArgument
 from halocline.files import write_file
 from halocline.tddft import results, runfile
 from halocline.tddft.motion import Series
-from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 native = _halocline.tddft
 
 PEAK_FRACTION = 0.05
 """Of the highest peak: lower ones are not listed."""
+LARGEST_DEVIATION = 0.1
+"""Of the f-sum rule, the drift and the Kramers-Kronig relation, before a warning."""
 
 
 @dataclasses.dataclass
@@ -38,9 +45,14 @@ class Signal:
     values: np.ndarray
     """Displacement of the electrons along the kick (molecule), or their current (crystal)."""
     kick: float
+    axis: np.ndarray
+    """Unit vector along the kick."""
     periodic: bool
     electrons: float
+    volume: float
+    """Of the cell or box [bohr^3]."""
     formula: str
+    metal: bool = False
     finished: bool = True
 
 
@@ -67,6 +79,13 @@ class Spectrum:
     peaks: list[tuple[float, float]]
     """Energy [hartree] and height of the cross-section [bohr^2] or of Im epsilon."""
     warnings: list[str]
+    drift: float | None = None
+    """Crystals: the constant part of the current as a share of n kappa, mean over the kicks; None for molecules."""
+    drift_subtracted: bool = False
+    static: float | None = None
+    """Crystals: Re epsilon(0) by the Kramers-Kronig relation, without the drift."""
+    initial_electrons: float | None = None
+    """Crystals: electrons that the current just after the kick amounts to: all of them, by the f-sum rule."""
 
     @property
     def energy_ev(self) -> np.ndarray:
@@ -103,6 +122,14 @@ class Spectrum:
             "electrons": self.electrons,
             "formula": self.formula,
             "kicks": self.kicks,
+        } | ({} if self.static is None else self._current_attributes())
+
+    def _current_attributes(self) -> dict[str, Any]:
+        return {
+            "drift": self.drift,
+            "drift_subtracted": self.drift_subtracted,
+            "static_dielectric": self.static,
+            "initial_electrons": self.initial_electrons,
         }
 
     def data(self) -> dict[str, Any]:
@@ -131,47 +158,63 @@ class Spectrum:
             lines.append(
                 f"sum rule      {self.sum_rule:.4f} of {self.electrons:g} electrons up to {self.energy_ev[-1]:.4g} eV"
             )
+        if self.static is not None:
+            done = "subtracted" if self.drift_subtracted else "kept"
+            lines += [
+                f"drift         {100 * self.drift:.3g} % of the kicked current is constant, {done}",
+                f"static        Re epsilon(0) = {self.static:.5g} by Kramers-Kronig, without the drift",
+                f"f-sum         {self.initial_electrons:.4f} of {self.electrons:g} electrons in the kicked current",
+            ]
         lines += [f"peak          {e * HARTREE_EV:8.3f} eV   {name} {h * factor:.5g}" for e, h in self.peaks]
         return lines
 
 
 def signal_of(series: Series) -> Signal:
-    """Of a propagation in memory."""
+    """Of a propagation in memory. Raises InvalidArgument."""
     system = series.system
     data = {"time": series.time, "current": series.current, "dipole": series.dipole}
-    return _signal(data, series.kick, system.periodic, system.electrons, system.structure.formula(), True)
+    _refuse_other_light(series.options.pulses, series.options.field_table, "this run")
+    about = {
+        "periodic": system.periodic,
+        "electrons": system.electrons,
+        "volume": system.native.volume,
+        "formula": system.structure.formula(),
+        "metal": is_metal(series.gap, system.run.scf.temperature),
+    }
+    return _signal(data, series.kick, about)
 
 
 def signal_of_file(path: str | Path) -> Signal:
-    """Of a file that `halocline tddft propagate` left. Raises FileError."""
+    """Of a file that `halocline tddft propagate` left. Raises FileError, InvalidArgument."""
     a, data = results.read(path, "propagation")
     if len(data["time"]) < 4:
         raise FileError(f"{path}: has {len(data['time'])} points in time; let it propagate first.")
-    kick = tuple(float(v) for v in a["kick"])
-    signal = _signal(data, kick, a["periodic"], a["electrons"], a["formula"], a["finished"], str(path))
-    if a["parameters"]["propagate"].get("pulses") or a["parameters"]["propagate"].get("field_table"):
-        raise InvalidArgument(f"{path}: was driven by pulses beside a kick; a spectrum needs a kick alone.")
-    return signal
+    given = a["parameters"]
+    _refuse_other_light(given["propagate"].get("pulses"), given["propagate"].get("field_table"), str(path))
+    about = {name: a[name] for name in ("periodic", "electrons", "volume", "formula", "finished")}
+    about["metal"] = is_metal(a.get("gap"), given["scf"]["temperature"])
+    return _signal(data, tuple(float(v) for v in a["kick"]), about, str(path))
 
 
-def _signal(
-    data: dict[str, Any],
-    kick: Any,
-    periodic: bool,
-    electrons: float,
-    formula: str,
-    finished: bool,
-    name: str = "this run",
-) -> Signal:
+def is_metal(gap: float | None, temperature: float) -> bool:
+    """By the gap of the ground state; where it is not known, smearing was asked for because of one."""
+    return temperature > 0 if gap is None else gap <= temperature
+
+
+def _refuse_other_light(pulses: Any, field_table: Any, name: str) -> None:
+    if pulses or field_table:
+        light = "pulses" if pulses else "a field_table"
+        raise InvalidArgument(f"{name}: was driven by {light} beside a kick; a spectrum needs a kick alone.")
+
+
+def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = "this run") -> Signal:
     size = float(np.linalg.norm(kick))
     if size == 0.0:
         raise InvalidArgument(f"{name}: had no kick, and a spectrum needs one; set [propagate] kick = 0.01.")
     axis = np.array(kick) / size
     # Electrons are displaced against the dipole, which counts their charge.
-    values = data["current"] @ axis if periodic else -(data["dipole"] @ axis)
-    return Signal(
-        np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, periodic, electrons, formula, finished
-    )
+    values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
+    return Signal(np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, **about)
 
 
 def of_files(paths: Sequence[Path], options: runfile.Spectrum) -> Spectrum:
@@ -184,33 +227,32 @@ def of_files(paths: Sequence[Path], options: runfile.Spectrum) -> Spectrum:
 
 
 def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum:
-    """The mean over the signals. Raises InvalidArgument where they do not belong together."""
+    """The mean over the signals. Raises InvalidArgument where they do not belong together, or resolve nothing."""
     first = signals[0]
     if any((s.periodic, s.formula, s.electrons) != (first.periodic, first.formula, first.electrons) for s in signals):
         raise InvalidArgument("these runs are of different systems; a spectrum is the mean over kicks of one.")
+    _refuse_equal_axes(signals)
     begin = max(options.from_energy, options.step) if first.periodic else options.from_energy
+    length = min(float(s.time[-1]) for s in signals)
+    resolution = 2 * np.pi / length
+    _refuse_unresolved(length, resolution, options.to_energy - begin)
     count = int((options.to_energy - begin) / options.step + 1e-9) + 1
     energy = begin + options.step * np.arange(count)
-    calculate = native.dielectric if first.periodic else native.polarisability
     width = options.width or 0.0
-    elements = [calculate(s.time, s.values, s.kick, energy, options.window, width) for s in signals]
-    response = np.mean(elements, axis=0)
-    length = min(float(s.time[-1]) for s in signals)
-    shown = response.imag if first.periodic else native.cross_section(energy, np.ascontiguousarray(response))
-    resolution = 2 * np.pi / length
-    warnings = []
-    if resolution > options.resolution * (1 + 1e-9):
-        needed = 2 * np.pi / options.resolution
-        warnings.append(
-            f"the run of {length:.4g} a.u. resolves {resolution * HARTREE_EV:.3g} eV, and "
-            f"{options.resolution * HARTREE_EV:.3g} eV was asked for: propagate for {needed:.4g} a.u."
-        )
-    if not all(s.finished for s in signals):
-        warnings.append("a run has not reached its end yet; this is the spectrum of what there is.")
-    return Spectrum(
+    wanted = options.drift == "subtract" or (options.drift == "auto" and not first.metal)
+    subtract = bool(first.periodic and wanted)
+    if first.periodic:
+        elements = [
+            native.dielectric(s.time, s.values, s.kick, energy, options.window, width, subtract) for s in signals
+        ]
+    else:
+        elements = [native.polarisability(s.time, s.values, s.kick, energy, options.window, width) for s in signals]
+    response = np.ascontiguousarray(np.mean(elements, axis=0))
+    shown = response.imag if first.periodic else native.cross_section(energy, response)
+    made = Spectrum(
         kind="dielectric" if first.periodic else "absorption",
         energy=energy,
-        response=np.ascontiguousarray(response),
+        response=response,
         length=length,
         resolution=resolution,
         window=options.window,
@@ -219,15 +261,81 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
         kicks=len(signals),
         elements=elements,
         peaks=native.peaks(energy, np.ascontiguousarray(shown), PEAK_FRACTION),
-        warnings=warnings,
+        warnings=[],
+        drift_subtracted=subtract,
     )
+    if resolution > options.resolution * (1 + 1e-9):
+        needed = 2 * np.pi / options.resolution
+        made.warnings.append(
+            f"the run of {length:.4g} a.u. resolves {resolution * HARTREE_EV:.3g} eV, and "
+            f"{options.resolution * HARTREE_EV:.3g} eV was asked for: propagate for {needed:.4g} a.u."
+        )
+    if not all(s.finished for s in signals):
+        made.warnings.append("a run has not reached its end yet; this is the spectrum of what there is.")
+    if len(signals) == 2:
+        made.warnings.append("the mean over two axes is not that over all directions, which takes a third run.")
+    if first.periodic:
+        _judge_current(made, signals)
+    return made
+
+
+def _refuse_equal_axes(signals: Sequence[Signal]) -> None:
+    """A mean over several kicks stands for all directions where the kicks are at right angles."""
+    for n, one in enumerate(signals):
+        for other in signals[:n]:
+            if abs(float(one.axis @ other.axis)) > 1e-6:
+                axes = " and ".join("(" + ", ".join(f"{v:.3g}" for v in s.axis) + ")" for s in (other, one))
+                raise InvalidArgument(
+                    f"two of the runs were kicked along {axes}; a mean over directions takes kicks at right angles: "
+                    "one along each of x, y and z."
+                )
+
+
+def _refuse_unresolved(length: float, resolution: float, span: float) -> None:
+    if resolution > span:
+        raise InvalidArgument(
+            f"the run of {length * ATOMIC_TIME_FS:.3g} fs resolves {resolution * HARTREE_EV:.3g} eV, more than the "
+            f"{span * HARTREE_EV:.3g} eV that the spectrum is to show: propagate for at least "
+            f"{2 * np.pi / span * ATOMIC_TIME_FS:.3g} fs, better ten times that, or raise [spectrum] to_energy."
+        )
+
+
+def _judge_current(made: Spectrum, signals: Sequence[Signal]) -> None:
+    """What drift, f-sum rule and Kramers-Kronig relation say of a crystal's current."""
+    whole = [s.kick * s.electrons / s.volume for s in signals]
+    made.drift = float(np.mean([native.drift(s.time, s.values) / n for s, n in zip(signals, whole, strict=True)]))
+    made.static = float(np.mean([native.static_dielectric(s.time, s.values, s.kick) for s in signals]))
+    shares = [s.values[0] / n for s, n in zip(signals, whole, strict=True)]
+    made.initial_electrons = float(np.mean(shares)) * made.electrons
+    metal = signals[0].metal
+    if abs(np.mean(shares) - 1) > LARGEST_DEVIATION:
+        made.warnings.append(
+            f"the current after the kick is that of {made.initial_electrons:.4g} electrons, and there are "
+            f"{made.electrons:g}: the f-sum rule fails by {100 * abs(np.mean(shares) - 1):.2g} %; take a finer grid."
+        )
+    if made.drift_subtracted and abs(made.drift) > LARGEST_DEVIATION:
+        made.warnings.append(
+            f"{100 * made.drift:.3g} % of the kicked current is constant and was subtracted; an insulator's has none: "
+            'take more k-points, a finer grid or a longer run (of a metal, set [spectrum] drift = "keep").'
+        )
+    if metal or made.drift_subtracted:
+        return
+    near_zero = np.array([0.1 * made.resolution])
+    found = [native.dielectric(s.time, s.values, s.kick, near_zero, "polynomial", 0.0)[0].real for s in signals]
+    low = float(np.mean(found))
+    if abs(low - made.static) > LARGEST_DEVIATION * max(1.0, abs(made.static)):
+        made.warnings.append(
+            f"Re epsilon is {low:.4g} towards zero energy, and {made.static:.4g} by the absorption and Kramers-Kronig: "
+            'a constant in the current spoils it; set [spectrum] drift = "subtract".'
+        )
 
 
 def spectrum(runs: Any, **options: Any) -> Spectrum:
     """The spectrum of kicked runs.
 
     runs: a Series, the name of a file of `halocline tddft propagate`, or a list of them: one along each axis
-    options: keys of [spectrum]: window, width, from_energy, to_energy, step, resolution; "0.1 eV" or hartree
+    options: keys of [spectrum]: window, width, from_energy, to_energy, step, resolution, drift; a plain number is in
+        hartree, a text carries its unit, as in "0.1 eV"
     Raises FileError and InvalidArgument. Collective: no.
 
         s = hc.tddft.spectrum(series, to_energy="20 eV")

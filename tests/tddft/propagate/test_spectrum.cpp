@@ -140,3 +140,30 @@ TEST_CASE("spectrum: what has no spectrum is refused") {
   CHECK_THROWS_AS(window_from("hann"), core::InvalidArgument);
   CHECK(window_from("lorentzian") == Window::exponential);
 }
+
+TEST_CASE("spectrum: a constant in a crystal's current spoils epsilon at low energies, and is subtracted") {
+  // Electrons bound by springs: J = kappa n cos(omega_0 t), epsilon(0) = 1 + 4 pi n / omega_0^2.
+  constexpr double kick = 0.01, density = 0.03, omega = 0.15;
+  const std::vector<double> times = steps(0.1, 20000), energies{0.002, 0.05, 0.1};
+  const double exact = 1 + 4 * pi * density / (omega * omega);
+  const auto current = [&](double constant) {
+    std::vector<double> j;
+    for (const double t : times) j.push_back(kick * density * (std::cos(omega * t) + constant));
+    return j;
+  };
+  for (const Window window : {Window::polynomial, Window::gaussian, Window::exponential}) {
+    const SpectrumOptions kept{window, 0.01, false}, subtracted{window, 0.01, true};
+    const auto clean = dielectric(times, current(0), kick, energies, kept);
+    const auto spoilt = dielectric(times, current(0.02), kick, energies, kept);
+    const auto mended = dielectric(times, current(0.02), kick, energies, subtracted);
+    // A constant c adds 4 pi c / kappa integral of t w to Re epsilon(0): some multiple of T^2 or 1 / width^2.
+    CHECK(std::abs(spoilt[0].real() - exact) > 5 * exact);
+    // What remains of the mean of the oscillation, (omega_0 T)^-3, times T^2: of order 4 / (omega_0 T) = 0.013.
+    for (std::size_t i = 0; i < energies.size(); ++i) CHECK(std::abs(mended[i] - clean[i]) < 0.02 * std::abs(clean[i]));
+    CHECK(mended[0].real() == doctest::Approx(exact).epsilon(0.02));  // lines of a width of 0.01 at 0.15
+  }
+  CHECK(drift(times, current(0.02)) == doctest::Approx(0.02 * kick * density).epsilon(1e-4));
+  // The absorption knows epsilon(0) in either case.
+  CHECK(static_dielectric(times, current(0.02), kick) == doctest::Approx(exact).epsilon(0.02));
+  CHECK(static_dielectric(times, current(0), kick) == doctest::Approx(exact).epsilon(0.02));
+}

@@ -5,6 +5,7 @@
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -139,10 +140,29 @@ double sum_rule(std::span<const double> energies, std::span<const double> streng
   return sum;
 }
 
+double drift(std::span<const double> times, std::span<const double> current) {
+  const std::vector<double> ones(times.size(), 1.0);
+  const std::array zero{0.0};
+  const SpectrumOptions polynomial{};
+  return tddft::transform(times, current, zero, polynomial)[0].real() /
+         tddft::transform(times, ones, zero, polynomial)[0].real();
+}
+
+double static_dielectric(std::span<const double> times, std::span<const double> current, double kick) {
+  check_kick(kick);
+  const double constant = drift(times, current);
+  std::vector<double> moment(current.begin(), current.end());
+  for (std::size_t i = 0; i < moment.size(); ++i) moment[i] = times[i] * (moment[i] - constant);
+  return 1 - 4 * pi / kick * tddft::transform(times, moment, std::array{0.0}, SpectrumOptions{})[0].real();
+}
+
 std::vector<Complex> dielectric(std::span<const double> times, std::span<const double> current, double kick,
                                 std::span<const double> energies, const SpectrumOptions& options) {
   check_kick(kick);
-  std::vector<Complex> epsilon = transform(times, current, energies, options);
+  std::vector<double> swinging(current.begin(), current.end());
+  if (options.subtract_drift)
+    for (const double constant = drift(times, current); double& j : swinging) j -= constant;
+  std::vector<Complex> epsilon = transform(times, swinging, energies, options);
   for (std::size_t i = 0; i < energies.size(); ++i) {
     if (!(energies[i] > 0))
       throw InvalidArgument(fmt::format("energy {} hartree asked for, a positive one expected: the dielectric function "

@@ -10,8 +10,11 @@
 ///   strength function     S(omega)       = 2 omega / pi Im alpha,   integral of S = electrons   (f-sum rule)
 ///   dielectric function   epsilon(omega) = 1 + 4 pi i J(omega) / (kappa omega)   J: particle current, as
 ///   Record::current
-/// (transverse response: the kick is the field in the cell). The window w ends the series softly: without one, every
-/// line has the side lobes of a run that stops at T. No window resolves lines that are closer than 2 pi / T.
+/// (transverse response: the kick is the field in the cell). The current of an insulator swings about zero: grid and
+/// k-points that are not infinitely fine leave a constant in it, the drift, which the factor 1 / omega turns into a
+/// large epsilon at low energies. It is subtracted where SpectrumOptions say so; a metal's drift is its Drude response.
+/// The window w ends the series softly: without one, every line has the side lobes of a run that stops at T. No window
+/// resolves lines that are closer than 2 pi / T.
 
 #include <complex>
 #include <span>
@@ -33,7 +36,8 @@ Window window_from(std::string_view name);
 
 struct SpectrumOptions {
   Window window = Window::polynomial;
-  double width = 0;  ///< [hartree]; for exponential and gaussian, where it must be positive
+  double width = 0;             ///< [hartree]; for exponential and gaussian, where it must be positive
+  bool subtract_drift = false;  ///< dielectric() takes the current without its drift()
 };
 
 /// 2 pi / T [hartree]: lines closer than this are one. Warn where it is wider than what was asked for.
@@ -74,6 +78,16 @@ double sum_rule(std::span<const double> energies, std::span<const double> streng
 std::vector<std::complex<double>> dielectric(std::span<const double> times, std::span<const double> current,
                                              double kick, std::span<const double> energies,
                                              const SpectrumOptions& options = {});
+
+/// The constant part of a current: its mean, weighted by the polynomial window, whatever the window of the spectrum.
+/// The mean of an oscillation falls with the third power of its periods then; by a plain mean it would fall with the
+/// first, and epsilon(0) multiplies what is left by T^2.
+double drift(std::span<const double> times, std::span<const double> current);
+
+/// epsilon(0) that belongs to the absorption Im epsilon at positive energies by the Kramers-Kronig relation, the pole
+/// that a drift makes at zero left out:  1 + 2 / pi integral of Im epsilon / omega
+/// = 1 - 4 pi / kappa integral of t (J - drift) w(t) dt  with the polynomial window. @param kick  as for dielectric()
+double static_dielectric(std::span<const double> times, std::span<const double> current, double kick);
 
 struct Peak {
   double energy = 0;  ///< [hartree], of the parabola through the three highest points
