@@ -2,7 +2,9 @@
 #include "halocline/qcd/quark_solver.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "halocline/core/error.hpp"
@@ -211,6 +213,75 @@ TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("minres"), core::InvalidArgument);
   QuarkSolver solver(gauge, {.mass = 0.5});
   std::vector<std::complex<double>> x(12 * volume);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes[0] == "the source is zero, and so is the solution");
+}
+
+TEST_CASE("quark solver: a source of any size has its solution, alone and beside others of very different size") {
+  const auto links = test::random_links(volume, 1);
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
+  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  const auto plain = test::random_numbers(volume * 12, 2);
+  // Powers of two, so that every number of a solution is that of the plain source, scaled.
+  const std::vector<int> exponents{-565, 0, 565, -900, 900};  // 1e-170, 1, 1e170, 1e-271, 1e271
+  std::vector<std::vector<std::complex<double>>> b;
+  for (const int exponent : exponents) {
+    b.push_back(plain);
+    for (auto& z : b.back()) z *= std::ldexp(1.0, exponent);
+  }
+  const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
+  for (const char* device : {"cpu", "host-executor"})
+    for (const char* kind : {"schwarz", "auto", "bicgstab", "cg", "gcr", "fgmres"})
+      for (const int batch : {1, 5}) {
+        CAPTURE(device);
+        CAPTURE(kind);
+        CAPTURE(batch);
+        SolverParameters parameters;
+        parameters.kind = kind;
+        parameters.device = device;
+        parameters.rhs_batch = batch;
+        if (parameters.on_device() && (std::string(kind) == "schwarz" || std::string(kind) == "fgmres")) continue;
+        QuarkSolver solver(gauge, action, parameters);
+        auto x = b;
+        const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
+        const auto reports = solver.solve(solutions, sources);
+        for (std::size_t c = 0; c < b.size(); ++c) {
+          CAPTURE(exponents[c]);
+          CHECK(reports[c].converged);
+          CHECK(reports[c].iterations > 0);
+          CHECK(reports[c].residual > 0);
+          CHECK(reports[c].residual <= parameters.tolerance);
+          for (auto& z : x[c]) z *= std::ldexp(1.0, -exponents[c]);
+          CHECK(x[c] == x[1]);
+          CHECK(std::abs(true_residual(links, action, x[c], plain) - reports[c].residual) < 1e-14);
+        }
+      }
+}
+
+TEST_CASE("quark solver: a source whose solution double does not hold is given up with a reason") {
+  const GaugeField gauge(test::one_process(extents));
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double size : {1e-300, 1e-320, 1e300, infinity, std::numeric_limits<double>::quiet_NaN()})
+    for (const char* device : {"cpu", "host-executor"}) {
+      CAPTURE(size);
+      CAPTURE(device);
+      SolverParameters parameters;
+      parameters.device = device;
+      QuarkSolver solver(gauge, {.mass = 0.5}, parameters);
+      std::vector<std::vector<std::complex<double>>> b(2, test::random_numbers(volume * 12, 2));
+      b[0].assign(b[0].size(), 0.0);
+      b[0][100] = size;
+      auto x = b;
+      const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
+      const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
+      const auto reports = solver.solve(solutions, sources);
+      CHECK_FALSE(reports[0].converged);
+      CHECK(reports[0].reason == "not_finite");
+      REQUIRE_FALSE(reports[0].notes.empty());
+      CHECK(reports[0].notes.back().find(std::isfinite(size) ? "below 1e-289 or above 1e289" : "NaN or infinite") !=
+            std::string::npos);
+      CHECK(reports[1].converged);
+    }
   const std::vector<std::span<std::complex<double>>> solutions{x};
   CHECK_THROWS_WITH_AS(solver.solve(solutions, std::vector<std::span<const std::complex<double>>>{x, x}),
                        doctest::Contains("2 sources"), core::InvalidArgument);

@@ -291,3 +291,22 @@ TEST_CASE("solvers: impossible options are refused") {
   options.max_iterations = -1;
   CHECK_THROWS_AS(bicgstab(space, op, x, b, options), halocline::core::InvalidArgument);
 }
+
+TEST_CASE_TEMPLATE("solvers: a right-hand side whose square underflows or overflows is never called solved", Solver,
+                   ALL_SOLVERS) {
+  const Matrix a = well_conditioned<Solver>();
+  DenseOperator<double> op(a);
+  for (const double size : {1e-170, 1e-310, 1e-140, 1e170}) {
+    Matrix b = random_matrix(n, 3, 3);
+    b.col(1) *= size;
+    b.col(2) *= 0.0;
+    const auto source = from_eigen<double>(b);
+    DenseSpace<double> space(n, 3);
+    auto x = space.create();
+    const SolveOptions options;
+    const SolveResult result = Solver()(space, op, x, source, options);
+    CHECK(result.reasons[0] == Reason::converged);
+    CHECK(result.reasons[1] == Reason::not_finite);
+    CHECK(result.reasons[2] == Reason::converged);
+  }
+}

@@ -194,7 +194,7 @@ struct QuarkSolver::Implementation {
     const auto methods = plan();
     auto& there = backend->batch(static_cast<int>(columns), methods);
     const std::int64_t predicted = backend->predicted_bytes(static_cast<int>(columns), methods);
-    ColumnSolves solves(there, parameters, sources, progress);
+    ColumnSolves solves(there, group, parameters, sources, progress);
     note_memory(solves, predicted);
     solves.run(methods);
     for (const std::string& sentence : backend->take_notes()) solves.note(sentence);
@@ -218,7 +218,7 @@ struct QuarkSolver::Implementation {
     const auto start = std::chrono::steady_clock::now();
     auto& with = engine(static_cast<int>(columns));
     HostBatch here(with);
-    ColumnSolves solves(here, parameters, sources, progress);
+    ColumnSolves solves(here, group, parameters, sources, progress);
     const auto methods = plan_of(parameters.kind, method(with, here, solves, progress));
     solves.run(methods);
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -321,7 +321,8 @@ std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::co
   if (known != implementation_->trials.end()) return known->second;
   auto& engine = implementation_->engine(static_cast<int>(columns));
   HostBatch begun(engine);
-  const ColumnSolves first(begun, implementation_->parameters, sources.first(columns), progress);
+  const ColumnSolves first(begun, implementation_->group, implementation_->parameters, sources.first(columns),
+                           progress);
   return implementation_->choose(engine, begun, first.any_active(), progress);
 }
 

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <initializer_list>
+#include <limits>
 
 #include "halocline/solve/detail/monitor.hpp"
 #include "halocline/solve/operators.hpp"
@@ -38,6 +39,32 @@ inline std::vector<double> real_parts(std::span<const Scalar> sums) {
   out.reserve(sums.size());
   for (const Scalar& value : sums) out.push_back(value.real());
   return out;
+}
+
+/// |b|^2 by column. It is NaN, which no solver calls converged, where b is not zero and yet so small that its square,
+/// or that of a residual of 1e-16 |b|, leaves the range of double: the zero that underflow leaves would pass for that
+/// of a zero source.
+/// @param work  overwritten
+template <VectorSpace Space>
+std::vector<double> source_norms2(Space& space, const typename Space::Vector& b, typename Space::Vector& work) {
+  constexpr double least = 0x1p-900;
+  std::vector<double> norms2 = real_parts(reduce(space, {{&b, &b}}).wait());
+  Scalars up;
+  bool any = false;
+  for (const double norm2 : norms2) {
+    up.emplace_back(norm2 < least ? 0x1p100 : 0.0);
+    any = any || norm2 < least;
+  }
+  if (!any) return norms2;
+  // Six times 2^100, a factor that single precision holds too, makes the square of any number visible.
+  space.copy(work, b);
+  const auto enlarged = update_and_reduce(
+      space, {scale(work, up), scale(work, up), scale(work, up), scale(work, up), scale(work, up), scale(work, up)},
+      {{&work, &work}});
+  const auto sums = enlarged.wait();
+  for (std::size_t c = 0; c < norms2.size(); ++c)
+    if (norms2[c] < least) norms2[c] = sums[c] == 0.0 ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  return norms2;
 }
 
 /// Columns with a zero source get a zero solution, whatever the guess.
@@ -87,11 +114,7 @@ public:
   using Vector = typename Space::Vector;
 
   LinearProblem(Space& space, Operator& a, const Vector& b)
-      : space_(&space),
-        a_(&a),
-        b_(&b),
-        work_(space.create()),
-        source_norms2_(detail::real_parts(reduce(space, {{&b, &b}}).wait())) {}
+      : space_(&space), a_(&a), b_(&b), work_(space.create()), source_norms2_(detail::source_norms2(space, b, work_)) {}
 
   Space& space() const { return *space_; }
   const std::vector<double>& source_norms2() const { return source_norms2_; }

@@ -40,7 +40,7 @@ const char* sentence(Reason reason) noexcept {
   case Reason::breakdown:
     return "broke down: a denominator of the recursion vanished or its residual exploded";
   case Reason::not_finite:
-    return "met a number that is not finite";
+    return "met a number that is not finite, or a right-hand side whose square is beyond the range of double";
   case Reason::cancelled:
     return "was cancelled";
   }

@@ -18,7 +18,8 @@ enum class Reason {
   iteration_limit,  ///< max_iterations were spent
   stagnation,       ///< restarting from the true residual no longer lowers it
   breakdown,        ///< a denominator of the recursion vanished, or its residual exploded, and a restart did not help
-  not_finite,       ///< NaN or infinity in the right-hand side, in the initial guess, or out of the operator
+  not_finite,       ///< NaN or infinity in the right-hand side, in its square (too large or too small for double), in
+                    ///< the initial guess, or out of the operator
   cancelled,        ///< the progress callback said so
 };
 

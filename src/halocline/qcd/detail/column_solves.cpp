@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace halocline::qcd {
 namespace {
@@ -13,30 +15,88 @@ using solve::Reason;
 using solve::Scalar;
 using solve::Scalars;
 
+using Source = std::span<const std::complex<double>>;
+
+/// Largest numbers between these have a square far inside the range of double: the source is taken as it is.
+constexpr double small = 0x1p-400, large = 0x1p400;
+/// Beyond these (1e-289, 1e289) a solution might not be a number that double holds in full.
+constexpr double least = 0x1p-960, most = 0x1p960;
+
+/// The largest |re| or |im| of each source over all processes; infinity where one is not finite.
+std::vector<double> largest_numbers(const comm::Communicator& group, std::span<const Source> sources) {
+  std::vector<double> largest;
+  for (const Source& source : sources) {
+    const auto count = static_cast<std::int64_t>(source.size());
+    double here = 0;
+    bool finite = true;
+#pragma omp parallel for schedule(static) reduction(max : here) reduction(&& : finite)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto& number = source[static_cast<std::size_t>(i)];
+      const double a = std::abs(number.real()), b = std::abs(number.imag());
+      finite = finite && std::isfinite(a) && std::isfinite(b);
+      here = std::max({here, a, b});
+    }
+    largest.push_back(finite ? here : std::numeric_limits<double>::infinity());
+  }
+  group.max(largest);
+  return largest;
+}
+
+std::vector<std::complex<double>> scaled(Source source, double factor) {
+  std::vector<std::complex<double>> out(source.begin(), source.end());
+  for (auto& number : out) number *= factor;
+  return out;
+}
+
 }  // namespace
 
-ColumnSolves::ColumnSolves(BatchEngine& batch, const SolverParameters& parameters,
+ColumnSolves::ColumnSolves(BatchEngine& batch, const comm::Communicator& group, const SolverParameters& parameters,
                            std::span<const std::span<const std::complex<double>>> sources, const Progress& progress)
     : batch_(&batch),
       parameters_(&parameters),
       progress_(&progress),
       columns_(static_cast<std::size_t>(batch.columns())),
       given_(sources.size()) {
-  const auto sizes = batch.load(sources);
+  const auto largest = largest_numbers(group, sources);
+  std::vector<Source> loaded(sources.begin(), sources.end());
+  std::vector<std::vector<std::complex<double>>> copies;  // of the few that need another scale
+  std::vector<int> before(columns_.size(), 0);            // the exponent that is taken out before the norm
+  for (std::size_t c = 0; c < given_; ++c) {
+    const bool ordinary = largest[c] == 0 || (largest[c] >= small && largest[c] <= large);
+    if (ordinary || largest[c] < least || largest[c] > most) continue;
+    std::frexp(largest[c], &before[c]);
+    loaded[c] = copies.emplace_back(scaled(sources[c], std::ldexp(1.0, -before[c])));
+  }
+  const auto sizes = batch.load(loaded);
   Scalars factor;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     auto& column = columns_[c];
-    column.source_norm = sizes[c];
-    column.active = sizes[c] > 0 && std::isfinite(sizes[c]);
-    column.residual = sizes[c] > 0 ? 1.0 : 0.0;
-    if (column.active) column.source_norm = std::frexp(sizes[c], &column.exponent);
-    factor.emplace_back(std::ldexp(1.0, -column.exponent));
-    if (std::isfinite(sizes[c])) continue;
-    column.reason = Reason::not_finite;
-    column.residual = sizes[c];
-    batch.clear(static_cast<int>(c));
+    int exponent = 0;
+    const double size = c < given_ && largest[c] > 0 ? largest[c] : 0.0;
+    column.active = size >= least && size <= most;
+    column.residual = column.active ? 1.0 : 0.0;
+    if (column.active) {
+      column.source_norm = std::frexp(sizes[c], &exponent);
+      column.exponent = before[c] + exponent;
+    } else if (std::isinf(size)) {
+      give_up(c, std::numeric_limits<double>::quiet_NaN(), "the source holds NaN or infinite numbers");
+    } else if (size > 0) {
+      give_up(c, 1.0,
+              "the numbers of the source are below 1e-289 or above 1e289, where double does not hold its solution; "
+              "scale it");
+    } else if (c < given_) {
+      column.remark = "the source is zero, and so is the solution";
+    }
+    factor.emplace_back(std::ldexp(1.0, -exponent));
   }
   batch.start(factor);
+}
+
+void ColumnSolves::give_up(std::size_t column, double residual, const char* remark) {
+  columns_[column].reason = Reason::not_finite;
+  columns_[column].residual = residual;
+  columns_[column].remark = remark;
+  batch_->clear(static_cast<int>(column));
 }
 
 bool ColumnSolves::any_active() const noexcept {
@@ -143,7 +203,7 @@ std::vector<SolveReport> ColumnSolves::finish(std::span<const std::span<std::com
   for (std::size_t c = 0; c < given_; ++c) {
     batch_->unload(solutions[c], static_cast<int>(c));
     if (columns_[c].exponent == 0) continue;
-    // Exact, and in range: the norm of the source is, and its square was.
+    // Exact, and in range, as the source is.
     const double factor = std::ldexp(1.0, columns_[c].exponent);
     const auto count = static_cast<std::int64_t>(solutions[c].size());
 #pragma omp parallel for schedule(static)
@@ -166,6 +226,7 @@ std::vector<SolveReport> ColumnSolves::reports(double seconds) const {
     report.columns = static_cast<int>(given_);
     report.history = column.history;
     report.notes = notes_;
+    if (!column.remark.empty()) report.notes.push_back(column.remark);
     reports.push_back(std::move(report));
   }
   return reports;

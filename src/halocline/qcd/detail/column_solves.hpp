@@ -7,12 +7,14 @@
 /// Every column is judged by |b - D x| / |b| in double after each correction, and is done when that is within the
 /// tolerance or nothing helps any more. A correction is added to the columns that it helps; what is not finite, or
 /// longer than what it started from, is left alone. Sources are brought to a norm between 1/2 and 1 by powers of two,
-/// so that a small one does not meet the end of single precision's range.
+/// so that a small one does not meet the end of single precision's range. Sources whose square would leave the range of
+/// double are brought near 1 before their norm is taken: else one of 1e-170 would pass for zero, and solved.
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "halocline/comm/communicator.hpp"
 #include "halocline/qcd/detail/batch_engine.hpp"
 #include "halocline/qcd/quark_solver.hpp"
 
@@ -23,9 +25,11 @@ public:
   using Progress = QuarkSolver::Progress;
 
   /// @param batch    referred to; what it held before is lost
-  /// @param sources  at most batch.columns(); columns beyond are zero. A source that is not finite is given up at
-  /// once.
-  ColumnSolves(BatchEngine& batch, const SolverParameters& parameters,
+  /// @param group    the processes that share the sources
+  /// @param sources  at most batch.columns(); columns beyond are zero. A source that is not finite, or outside 1e-289
+  ///                 to 1e289, is given up at once, and its report says why.
+  /// Collective: yes.
+  ColumnSolves(BatchEngine& batch, const comm::Communicator& group, const SolverParameters& parameters,
                std::span<const std::span<const std::complex<double>>> sources, const Progress& progress);
 
   /// Runs the methods in turn. @param plan  names of BatchEngine::correct; the same twice in a row starts again
@@ -49,8 +53,10 @@ private:
     solve::Reason reason = solve::Reason::converged;
     int iterations = 0;
     std::vector<double> history;
+    std::string remark;  ///< about the source
   };
 
+  void give_up(std::size_t column, double residual, const char* remark);
   double worst() const noexcept;
   solve::SolveResult correct(const std::string& method, double caution);
   void add_correction(const solve::SolveResult& result);
