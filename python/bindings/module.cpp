@@ -77,6 +77,7 @@ NB_MODULE(_halocline, m) {
   bind_qcd_gauge(qcd);
   bind_qcd_io(qcd);
   bind_qcd_measure(qcd);
+  bind_qcd_shift(qcd);
   bind_qcd_device(qcd);
   bind_qcd_solver(qcd);
   auto tddft = submodule("tddft");

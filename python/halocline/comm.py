@@ -83,3 +83,12 @@ def on_root(group: Communicator, action: Callable[[], Any]) -> Any:
     if failure:
         raise getattr(errors, failure)(value)
     return value
+
+
+def raise_together(group: Communicator, sentence: str, error: type[Error] = Error) -> None:
+    """Raises on every process when some process has a sentence: that of the first one. Collective."""
+    said = group.gather(sentence.encode() + b"\0", 0)
+    first = next((s for s in said.split(b"\0") if s), b"")
+    agreed = group.broadcast(first, 0).decode()
+    if agreed:
+        raise error(agreed)

@@ -5,13 +5,20 @@ A section is a frozen dataclass derived from `Section`. Each field is made by `k
 check and the comment; so one object serves the reader of run files, the commented example of `--example`, the
 documentation and Python callers, who get the same refusals. A check takes a value as TOML gives it, returns it in its
 final form, and raises `Unfit(expected)` when it cannot: the sentence around it is put together here.
+
+Python functions check their arguments with the same checks (`takes`), and sort keywords into the sections that have
+them (`sorted_keys`), so a caller gets the sentences of the run file. NumPy's numbers and arrays count as Python's.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import difflib
+import functools
+import inspect
 import math
+import numbers
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -97,8 +104,12 @@ def shown(value: Any) -> str:
         text = "{ " + ", ".join(f"{k} = {shown(v)}" for k, v in value.items()) + " }"
     elif isinstance(value, (list, tuple)):
         text = "[" + ", ".join(shown(v) for v in value) + "]"
-    else:
+    elif hasattr(value, "dtype") and hasattr(value, "size"):
+        return shown(value.tolist()) if value.size <= 16 else f"an array of the shape {tuple(value.shape)}"
+    elif value is None or isinstance(value, (numbers.Number, datetime.date, datetime.time)):
         text = str(value)
+    else:
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -137,6 +148,63 @@ def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iter
     return f"; it has {', '.join(known)}"
 
 
+def sorted_keys(
+    title: str, given: Mapping[str, Any], *sections: Mapping[str, Any], known: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The keywords of a call, for each section those that it has.
+
+    title: what is called; sections: mappings with the names of their keys; known: other keywords of the call
+    Raises InvalidArgument for a keyword that nobody has, with the nearest one.
+    """
+    names = [*known, *(name for section in sections for name in section)]
+    for name in given:
+        if name not in names:
+            raise InvalidArgument(f"{title} has no key '{name}'{advice(name, names, title, {})}.")
+    return [{k: v for k, v in given.items() if k in section} for section in sections]
+
+
+def takes(**checks: Check) -> Callable[[Callable], Callable]:
+    """Decorates a function whose arguments pass these checks, by name; a default of None is not checked.
+
+    A call with a keyword that the function has not, without one that it needs, or with a value that does not fit raises
+    InvalidArgument, in the words of the run file.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        title = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        signature = inspect.signature(function)
+        parameters = signature.parameters
+        takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+        absent = {name for name in checks if parameters[name].default is None}
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not takes_any:
+                sorted_keys(title, kwargs, known=[name for name in parameters if name != "self"])
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise InvalidArgument(f"{title}: {error}.") from None
+            for name, check in checks.items():
+                if name not in bound.arguments or (name in absent and bound.arguments[name] is None):
+                    continue
+                value = bound.arguments[name]
+                try:
+                    bound.arguments[name] = check(value)
+                except Unfit as unfit:
+                    raise InvalidArgument(f"{title}: {name} = {shown(value)}: expected {unfit}.") from None
+            return function(*bound.args, **bound.kwargs)
+
+        return call
+
+    return decorate
+
+
+def pythonic(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's numbers and lists; anything else as it is."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 # ---- checks ------------------------------------------------------------------------------------------------------
 
 
@@ -152,9 +220,11 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
     expected = "a number" + (" " + " and ".join(limits) if limits else "")
 
     def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        value = pythonic(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise Unfit(expected)
         if isinstance(value, int) and abs(value) > LARGEST or not math.isfinite(value):
+            raise Unfit(expected)
             raise Unfit(expected)
         if not (above < value < below and value >= at_least):
             raise Unfit(expected)
@@ -164,24 +234,39 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
 
 
 def integer(*, at_least: int, at_most: int | None = None) -> Check:
+    """An integer in the closed range."""
     expected = f"an integer of at least {at_least}" + (f" and at most {at_most}" if at_most is not None else "")
 
     def check(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
+        value = pythonic(value)
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             raise Unfit(expected)
         if value < at_least or (at_most is not None and value > at_most):
             raise Unfit(expected)
         if value > LARGEST:
             raise Unfit(f"{expected}, and of at most 63 bits")
-        return value
+        return int(value)
 
     return check
 
 
 def boolean(value: Any) -> bool:
+    """True or false."""
+    value = pythonic(value)
     if not isinstance(value, bool):
         raise Unfit("true or false")
     return value
+
+
+def instance(cls: type, expected: str) -> Check:
+    """An object of a class."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, cls):
+            raise Unfit(expected)
+        return value
+
+    return check
 
 
 def text(value: Any) -> str:
@@ -207,6 +292,7 @@ def array(entry: Check, expected: str, *, length: int | None = None, at_least: i
     """A list whose entries pass `entry`; `expected` describes the whole list."""
 
     def check(value: Any) -> tuple:
+        value = pythonic(value)
         if not isinstance(value, (list, tuple)) or len(value) < at_least:
             raise Unfit(expected)
         if length is not None and len(value) != length:
@@ -231,6 +317,7 @@ def table(cls: type[Section]) -> Check:
 def phase(value: Any) -> complex:
     """A boundary factor: 1, -1, or { phase = p } for exp(i pi p)."""
     expected = "1, -1 or { phase = p } for a factor exp(i pi p)"
+    value = pythonic(value)
     if isinstance(value, bool):
         raise Unfit(expected)
     if isinstance(value, complex):

@@ -2,6 +2,7 @@
 """Lattice QCD: a gauge configuration goes in, quark propagators and hadron correlators come out."""
 
 from halocline.qcd import analysis
+from halocline.qcd.fields import covariant_derivative, shift
 from halocline.qcd.gauge import (
     GaugeField,
     Geometry,
