@@ -225,7 +225,6 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
             raise Unfit(expected)
         if isinstance(value, int) and abs(value) > LARGEST or not math.isfinite(value):
             raise Unfit(expected)
-            raise Unfit(expected)
         if not (above < value < below and value >= at_least):
             raise Unfit(expected)
         return float(value)

@@ -218,3 +218,74 @@ def test_convert_smear_flow_fix_generate_on_the_command_line(halocline, lime, tm
     assert numbers[2]["plaquette"] > numbers[2]["plaquette_before"]
     assert numbers[3]["points"][-1]["t"] == pytest.approx(0.1)
     assert numbers[4]["converged"] is True
+
+
+@pytest.fixture(scope="module")
+def thermal():
+    u = hc.qcd.unit_links([4, 4, 6, 4])
+    hc.qcd.heatbath(u, beta=5.7, sweeps=3, seed=1)
+    return u
+
+
+@pytest.mark.parametrize("dtype", ["<c16", "<c8", ">c16"])
+def test_links_in_pyquda_order_are_recognised_by_their_plaquette(thermal, tmp_path, dtype):
+    """With four sites along x an array [mu][t][z][y][x] has a shape that ours may have too."""
+    mu_first = np.moveaxis(thermal.array(), 4, 0).astype(dtype)
+    assert mu_first.shape == (4, 4, 6, 4, 4, 3, 3)
+    np.save(tmp_path / "theirs.npy", mu_first)
+    with pytest.raises(hc.FileError, match=r"PyQUDA's order.*numpy.moveaxis\(numpy.load\(old\), 0, 4\)"):
+        hc.qcd.read_gauge(tmp_path / "theirs.npy")
+    # What the sentence says helps.
+    np.save(tmp_path / "ours.npy", np.moveaxis(np.load(tmp_path / "theirs.npy"), 0, 4))
+    again = hc.qcd.read_gauge(tmp_path / "ours.npy", warn=False)
+    assert hc.qcd.plaquette(again) == pytest.approx(hc.qcd.plaquette(thermal), abs=1e-6)
+
+
+def test_links_in_pyquda_order_are_recognised_by_their_shape(tmp_path):
+    u = hc.qcd.unit_links([6, 4, 4, 8])
+    np.save(tmp_path / "theirs.npy", np.moveaxis(u.array(), 4, 0))
+    with pytest.raises(hc.FileError, match=r"PyQUDA's order \[mu\]\[t\]\[z\]\[y\]\[x\]"):
+        hc.qcd.read_gauge(tmp_path / "theirs.npy")
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: hc.qcd.unit_links([4, 4, 6, 4]), lambda: hc.qcd.random_links([4, 2, 6, 4], 3)]
+)
+def test_links_whose_order_no_plaquette_can_tell_are_taken_as_ours(tmp_path, make):
+    u = make()
+    hc.qcd.write_gauge(tmp_path / "u.npy", u)
+    assert np.array_equal(hc.qcd.read_gauge(tmp_path / "u.npy", warn=False).array(), u.array())
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda u: hc.qcd.smear_stout(u, rho=-1), "rho = -1: expected a number above 0"),
+        (lambda u: hc.qcd.smear_stout(u, rho=float("nan")), "rho = nan"),
+        (lambda u: hc.qcd.smear_stout(u, rho=0.1, steps=-1), "steps = -1: expected an integer of at least 0"),
+        (lambda u: hc.qcd.smear_stout(u, rho=0.1, steps=1.5), "steps = 1.5: expected an integer"),
+        (lambda u: hc.qcd.smear_stout(u, roh=0.1), "no key 'roh'; did you mean 'rho'"),
+        (lambda u: hc.qcd.smear_stout(u), "rho"),
+        (lambda u: hc.qcd.smear_ape(u, alpha=1.1), "alpha = 1.1: expected a number from 0 to 1"),
+        (lambda u: hc.qcd.smear_ape(u, alpha=-0.1), "alpha = -0.1"),
+        (lambda u: hc.qcd.wilson_flow(u, -1.0), "t_max = -1.0: expected a number above 0"),
+        (lambda u: hc.qcd.wilson_flow(u, 1.0, step=0), "step = 0"),
+        (lambda u: hc.qcd.wilson_flow(u, 1.0, measure_every=0), "measure_every = 0"),
+        (lambda u: hc.qcd.heatbath(u, beta=-5.0, sweeps=1, seed=1), "beta = -5.0: expected a number of at least 0"),
+        (lambda u: hc.qcd.heatbath(u, beta=6.0, sweeps=-1, seed=1), "sweeps = -1"),
+        (lambda u: hc.qcd.heatbath(u, beta=6.0, sweeps=1, seed=-1), "seed = -1"),
+        (lambda u: hc.qcd.heatbath(u, beta=6.0, sweeps=1, seed=1, xi0=0), "xi0 = 0"),
+        (lambda u: hc.qcd.fix_gauge(u, omega=2.5), "omega = 2.5"),
+        (lambda u: hc.qcd.fix_gauge(u, tolerance=-1), "tolerance = -1"),
+        (lambda u: hc.qcd.fix_gauge(u, "coulom"), 'did you mean "coulomb"'),
+        (lambda u: hc.qcd.weak_links([4, 4, 4, 4], epsilon=-0.1, seed=1), "epsilon = -0.1"),
+        (lambda u: hc.qcd.unit_links([4, 4, 4]), "extents = .4, 4, 4.: expected four integers"),
+        (lambda u: hc.qcd.unit_links(4), "extents = 4: expected four integers"),
+        (lambda u: hc.qcd.plaquette(u.array()), "u = an array of the shape .*: expected a GaugeField"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_in_one_sentence(thermal, call, said):
+    before = thermal.array()
+    with pytest.raises(hc.InvalidArgument, match=said):
+        call(thermal)
+    assert np.array_equal(thermal.array(), before)

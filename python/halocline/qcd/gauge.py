@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from halocline import _halocline, memory
 from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument
-from halocline.qcd import hdf5_gauge
-from halocline.qcd.runfile import Smear
+from halocline.qcd import checks, hdf5_gauge
+from halocline.qcd.runfile import Smear, extents
+from halocline.schema import boolean, choice, integer, number, takes
 
 Geometry = _halocline.lattice.Geometry
 GaugeField = _halocline.qcd.GaugeField
@@ -37,6 +38,7 @@ SUFFIXES = {
 }  # fmt: skip
 
 
+@takes(extents=extents(), grid=checks.a_grid)
 def geometry(
     extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None, ranks: Sequence[int] = ()
 ) -> Geometry:
@@ -119,6 +121,7 @@ def read_gauge(
     return u
 
 
+@takes(u=checks.a_field, bits=integer(at_least=0), rows=integer(at_least=0))
 def write_gauge(
     path: str | Path,
     u: GaugeField,
@@ -156,45 +159,59 @@ def format_of(path: str | Path) -> str:
     return SUFFIXES[suffix]
 
 
+@takes(u=checks.a_field)
 def plaquette(u: GaugeField) -> float:
     """Mean of Re tr U_munu / 3 over sites and planes; 1 for unit links."""
     return _halocline.qcd.plaquette(u)
 
 
+@takes(u=checks.a_field)
 def plaquette_planes(u: GaugeField) -> dict[str, float]:
     """The same for each plane: "xy", "xz", "xt", "yz", "yt", "zt"."""
     return dict(zip(PLANES, _halocline.qcd.plaquette_planes(u), strict=True))
 
 
+@takes(u=checks.a_field)
 def rectangle(u: GaugeField) -> float:
     """Mean of Re tr / 3 over all 2 x 1 rectangles."""
     return _halocline.qcd.rectangle(u)
 
 
+@takes(u=checks.a_field)
 def link_trace(u: GaugeField) -> float:
     """Mean of Re tr U_mu(x) / 3 over all links; depends on the gauge."""
     return _halocline.qcd.link_trace(u)
 
 
+@takes(u=checks.a_field)
 def polyakov(u: GaugeField) -> NDArray[np.complex128]:
     """Mean of tr / 3 of the straight loop around x, y, z and t. Returns shape (4,)."""
     return np.array(_halocline.qcd.polyakov(u))
 
 
+@takes(u=checks.a_field)
 def topological_charge(u: GaugeField) -> float:
     """The charge from the clover field strength; near an integer only on smooth fields."""
     return _halocline.qcd.topological_charge(u)
 
 
+@takes(u=checks.a_field, rho=checks.positive, steps=checks.some_steps, spatial=boolean)
 def smear_stout(u: GaugeField, rho: float, steps: int = 1, spatial: bool = False) -> GaugeField:
-    """Stout-smeared links (Morningstar and Peardon, hep-lat/0311018), a new field; spatial: x, y, z links only."""
+    """Stout-smeared links (Morningstar and Peardon, hep-lat/0311018), a new field; spatial: x, y, z links only.
+
+    rho: weight of the staples, above 0; repeated steps roughen the links again above about 0.125
+    """
     smeared = u.copy()
     _halocline.qcd.smear_stout(smeared, rho, steps, spatial)
     return smeared
 
 
+@takes(u=checks.a_field, alpha=checks.a_fraction, steps=checks.some_steps, spatial=boolean)
 def smear_ape(u: GaugeField, alpha: float, steps: int = 1, spatial: bool = False) -> GaugeField:
-    """APE-smeared links, a new field: (1 - alpha) link + alpha/n sum of the n staples, projected to SU(3)."""
+    """APE-smeared links, a new field: (1 - alpha) link + alpha/n sum of the n staples, projected to SU(3).
+
+    alpha: from 0 to 1
+    """
     smeared = u.copy()
     _halocline.qcd.smear_ape(smeared, alpha, steps, spatial)
     return smeared
@@ -208,6 +225,13 @@ def smeared(u: GaugeField, how: Smear) -> GaugeField:
     return smear_ape(u, how.alpha, how.steps, spatial)
 
 
+@takes(
+    u=checks.a_field,
+    kind=choice("coulomb", "landau"),
+    tolerance=checks.positive,
+    max_iterations=checks.one_or_more,
+    omega=number(at_least=1.0, below=2.0),
+)
 def fix_gauge(
     u: GaugeField,
     kind: str = "coulomb",
@@ -223,18 +247,25 @@ def fix_gauge(
     Returns the transformed links, a new field, and {"converged", "reason", "iterations", "theta", "functional"}.
     Raises InvalidArgument for another kind or parameters out of range.
     """
-    if kind not in ("coulomb", "landau"):
-        raise InvalidArgument(f'fix_gauge: kind = "{kind}"; give "coulomb" or "landau".')
     fixed = u.copy()
     report = _halocline.qcd.fix_gauge(fixed, kind == "landau", tolerance, max_iterations, omega, progress)
     return fixed, report
 
 
+@takes(u=checks.a_field)
 def coulomb_theta(u: GaugeField) -> float:
     """How far the links are from Coulomb gauge: below about 1e-8 when fixed, about 1 when not."""
     return _halocline.qcd.coulomb_theta(u)
 
 
+@takes(
+    u=checks.a_field,
+    t_max=checks.positive,
+    step=checks.positive,
+    adaptive=boolean,
+    tolerance=checks.positive,
+    measure_every=checks.one_or_more,
+)
 def wilson_flow(
     u: GaugeField,
     t_max: float,
@@ -255,6 +286,7 @@ def wilson_flow(
     return flowed, _halocline.qcd.wilson_flow(flowed, t_max, step, adaptive, tolerance, measure_every, progress)
 
 
+@takes(where=checks.a_place, root=integer(at_least=0))
 def gather(local: NDArray[Any], where: Geometry | GaugeField, root: int = 0) -> NDArray[Any] | None:
     """The whole lattice at one process, from the local parts [t][z][y][x]... of all; None elsewhere. Collective."""
     here = where.geometry if isinstance(where, GaugeField) else where
@@ -275,6 +307,7 @@ def gather(local: NDArray[Any], where: Geometry | GaugeField, root: int = 0) -> 
     return whole
 
 
+@takes(where=checks.a_place)
 def local_part(whole: NDArray[Any], where: Geometry | GaugeField) -> NDArray[Any]:
     """This process's part of an array of the whole lattice that every process holds. Not collective.
 
@@ -289,16 +322,19 @@ def local_part(whole: NDArray[Any], where: Geometry | GaugeField) -> NDArray[Any
     return np.ascontiguousarray(whole[at])
 
 
+@takes(extents=extents())
 def unit_links(extents: Sequence[int], comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
     """All links 1, the free field, on a lattice x, y, z, t."""
     return _halocline.qcd.unit_links(geometry(extents, comm, grid))
 
 
+@takes(extents=extents(), seed=checks.a_seed)
 def random_links(extents: Sequence[int], seed: int, comm: Any = None, grid: Sequence[int] | None = None) -> GaugeField:
     """Independent links, uniform over SU(3); the same on any process grid."""
     return _halocline.qcd.random_links(geometry(extents, comm, grid), seed)
 
 
+@takes(extents=extents(), epsilon=checks.not_negative, seed=checks.a_seed)
 def weak_links(
     extents: Sequence[int], epsilon: float, seed: int, comm: Any = None, grid: Sequence[int] | None = None
 ) -> GaugeField:
@@ -306,11 +342,21 @@ def weak_links(
     return _halocline.qcd.weak_links(geometry(extents, comm, grid), epsilon, seed)
 
 
+@takes(
+    u=checks.a_field,
+    beta=checks.not_negative,
+    sweeps=integer(at_least=0, at_most=2**32),
+    seed=checks.a_seed,
+    overrelaxation=checks.some_steps,
+    first=integer(at_least=0, at_most=2**32 - 1),
+    xi0=checks.positive,
+)
 def heatbath(
     u: GaugeField, beta: float, sweeps: int, seed: int, overrelaxation: int = 3, first: int = 0, xi0: float = 1.0
 ) -> None:
     """Quenched updates in place: `sweeps` times one heatbath and some over-relaxation sweeps of the Wilson action.
 
+    beta: not negative; xi0: bare anisotropy, above 0
     first: number of the first sweep in the Markov chain; go on with first + sweeps, or the numbers repeat
     The links do not depend on the process grid, bit for bit.
     """
@@ -318,6 +364,7 @@ def heatbath(
         _halocline.qcd.heatbath_sweep(u, beta, overrelaxation, seed, xi0, sweep)
 
 
+@takes(u=checks.a_field, seed=checks.a_seed)
 def random_gauge(u: GaugeField, seed: int) -> GaugeField:
     """The links after a random gauge transformation, a new field."""
     transformed = u.copy()

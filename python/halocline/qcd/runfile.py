@@ -47,6 +47,7 @@ OUTER_SOLVERS = ("bicgstab", "defect_correction", "gcr")
 
 
 def extents(at_least: int = 1) -> Check:
+    """Extents of a lattice."""
     return array(integer(at_least=at_least), "four integers x, y, z, t", length=4)
 
 
@@ -200,6 +201,15 @@ class Source(Section):
         if len(set(self.positions)) != len(self.positions):
             raise InvalidArgument("[source] positions names the same site twice.")
 
+    def doubts(self) -> list[str]:
+        """Sentences about what is allowed and may not be meant."""
+        if self.width is None or self.steps > 1.5 * self.width**2:
+            return []
+        return [
+            f"a Gaussian of width {self.width:g} in {self.steps} steps amplifies the largest momenta, so it is no "
+            f"Gaussian at the scale of a site; more than 3/2 width^2 = {1.5 * self.width**2:g} steps make it one."
+        ]
+
 
 def domains(value: Any) -> Any:
     """Four even-shape blocks a process, or "auto"."""
@@ -211,6 +221,8 @@ def domains(value: Any) -> Any:
 
 
 def one_of(*values: int) -> Check:
+    """One of the numbers."""
+
     def check(value: Any) -> int:
         if isinstance(value, bool) or value not in values:
             raise Unfit(" or ".join(map(str, values)))
@@ -354,6 +366,7 @@ def channels(value: Any) -> tuple:
 
 
 def momentum_list(value: Any) -> tuple:
+    """Momenta, each once."""
     entry = array(integer(at_least=-1000), "three integers", length=3)
     momenta = array(entry, "a list of momenta [nx, ny, nz]", at_least=1)(value)
     if len(set(momenta)) != len(momenta):

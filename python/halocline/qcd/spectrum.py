@@ -135,6 +135,8 @@ class Job:
         source = self.run.source
         say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")
 
+        for sentence in source.doubts():
+            self.reporter.warning(sentence)
     # ---- the work
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:

@@ -130,6 +130,16 @@ TEST_CASE("smearing: raises the plaquette, and n steps are n times one") {
   CHECK(sample::distance(at_once, ape) == 0);
 }
 
+TEST_CASE("smearing: weights that would roughen the links are refused") {
+  auto u = sample::field(sample::geometry({4, 4, 2, 6}), 0.5);
+  const GaugeField before = u;
+  for (const double rho : {-1.0, -1e-9, static_cast<double>(INFINITY), static_cast<double>(NAN)})
+    CHECK_THROWS_WITH_AS(gauge::smear_stout(u, {.rho = rho}), doctest::Contains("rho = "), core::InvalidArgument);
+  for (const double alpha : {-0.1, 1.1, static_cast<double>(NAN)})
+    CHECK_THROWS_WITH_AS(gauge::smear_ape(u, {.alpha = alpha}), doctest::Contains("alpha = "), core::InvalidArgument);
+  CHECK(sample::distance(u, before) == 0);
+}
+
 TEST_CASE("smearing: no step, no weight and unit links change nothing; spatial smearing keeps the links in time") {
   const auto geometry = sample::geometry({4, 4, 2, 6});
   const auto u = sample::field(geometry, 0.5);

@@ -72,7 +72,8 @@ TEST_CASE("measure: smearing is the same for any number of ranks") {
   const GaugeField links = GaugeField::from_canonical(ours, random_links(*ours, 73));
   const GaugeField links1 = GaugeField::from_canonical(whole, random_links(*whole, 73));
   for (const Complex& boundary : {Complex(1), Complex(-1)}) {
-    const qcd::measure::GaussianSmearing parameters{0.6, 4, {boundary, boundary, boundary}};
+    auto parameters = qcd::measure::GaussianSmearing::of_weight(0.6, 4);
+    parameters.boundary = {boundary, boundary, boundary};
     for (const bool everywhere : {false, true}) {  // a point leaves most time slices empty, on most ranks all
       const Site at{3, 0, 4, 11};
       Spinor psi = qcd::measure::point_source(*ours, at, 1, 2), expected = qcd::measure::point_source(*whole, at, 1, 2);

@@ -40,7 +40,7 @@ Spinor plain_iteration(const Site& extents, const std::vector<Complex>& links, c
         }
       }
       const auto at = static_cast<std::size_t>(12 * i) + k;
-      out[at] = (psi[at] + p.weight * sum) / (1 + 6 * p.weight);
+      out[at] = (1 - 6 * p.step) * psi[at] + p.step * sum;
     }
   }
   return out;
@@ -66,7 +66,8 @@ TEST_CASE("smear: equals the definition in plain loops, for any extent and bound
     const auto canonical = random_links(*geometry, 41);
     const GaugeField links = GaugeField::from_canonical(geometry, canonical);
     for (const Complex& boundary : {Complex(1), Complex(-1), phase}) {
-      const GaussianSmearing parameters{0.37, 3, {boundary, boundary, 1.}};
+      GaussianSmearing parameters = GaussianSmearing::of_weight(0.37, 3);
+      parameters.boundary = {boundary, boundary, 1.};
       Spinor expected = random_spinor(geometry, 42);
       const Spinor result = smeared(links, expected, parameters);
       for (int n = 0; n < 3; ++n) expected = plain_iteration(extents, canonical, expected, parameters);
@@ -82,24 +83,26 @@ TEST_CASE("smear: is gauge covariant") {
   const GaugeField links = GaugeField::from_canonical(geometry, canonical);
   const GaugeField turned = GaugeField::from_canonical(geometry, transformed_links(extents, canonical, 44));
   const Spinor psi = random_spinor(geometry, 45);
-  Spinor first = psi, then = smeared(links, psi, {0.5, 8});
+  const GaussianSmearing eight = GaussianSmearing::of_weight(0.5, 8);
+  Spinor first = psi, then = smeared(links, psi, eight);
   transform_spinor(first, 44);
   transform_spinor(then, 44);
-  CHECK(distance(smeared(turned, first, {0.5, 8}), then) < 1e-13);
+  CHECK(distance(smeared(turned, first, eight), then) < 1e-13);
 }
 
 TEST_CASE("smear: is hermitian, composes, and keeps a constant on unit links") {
   const GeometryPointer geometry = alone({4, 4, 2, 3});
   const GaugeField links = GaugeField::from_canonical(geometry, random_links(*geometry, 46));
   const Spinor a = random_spinor(geometry, 47), b = random_spinor(geometry, 48);
-  const GaussianSmearing five{0.8, 5}, two{0.8, 2}, three{0.8, 3};
+  const auto five = GaussianSmearing::of_weight(0.8, 5), two = GaussianSmearing::of_weight(0.8, 2),
+             three = GaussianSmearing::of_weight(0.8, 3);
   const Complex left = inner_product(a, smeared(links, b, five)), right = inner_product(smeared(links, a, five), b);
   CHECK(std::abs(left - right) < 1e-13 * norm(a) * norm(b));
   CHECK(distance(smeared(links, smeared(links, a, two), three), smeared(links, a, five)) < 1e-14);
-  CHECK(smeared(links, a, {0.8, 0}) == a);
+  CHECK(smeared(links, a, GaussianSmearing::of_weight(0.8, 0)) == a);
 
   Spinor constant(a.size(), Complex(0.5, -2));
-  CHECK(distance(smeared(GaugeField(geometry), constant, {1.3, 20}), constant) < 1e-13);
+  CHECK(distance(smeared(GaugeField(geometry), constant, GaussianSmearing::of_weight(1.3, 20)), constant) < 1e-13);
 }
 
 TEST_CASE("smear: a point on unit links spreads to the stated radius, on its own time slice alone") {
@@ -126,7 +129,26 @@ TEST_CASE("smear: a point on unit links spreads to the stated radius, on its own
   }
   CHECK(weight == doctest::Approx(1).epsilon(1e-13));
   CHECK(radius == doctest::Approx(1.5 * width * width).epsilon(1e-12));
-  CHECK(radius == doctest::Approx(6 * parameters.weight * 8 / (1 + 6 * parameters.weight)).epsilon(1e-12));
+  CHECK(radius == doctest::Approx(6 * parameters.step * 8).epsilon(1e-12));
+}
+
+TEST_CASE("smear: fewer steps than a smooth Gaussian needs multiply plane waves as the definition says") {
+  const Site extents{4, 4, 4, 2};
+  const GeometryPointer geometry = alone(extents);
+  const auto parameters = GaussianSmearing::of_width(4, 20);  // k = 1/5; 24 steps would be smooth
+  CHECK_FALSE(parameters.is_smooth());
+  CHECK(GaussianSmearing::of_width(4, 25).is_smooth());
+  const double factors[] = {1, std::pow(1 - 12 * 0.2, 20)};  // at momentum zero, and at pi in all three directions
+  for (const bool alternating : {false, true}) {
+    Spinor psi(static_cast<std::size_t>(12 * geometry->local_volume()), Complex(1));
+    for (std::int64_t i = 0; alternating && i < geometry->local_volume(); ++i) {
+      const Site x = lattice::coordinates_of<4>(i, extents);
+      for (int k = 0; k < 12; ++k) psi[static_cast<std::size_t>(12 * i + k)] = (x[0] + x[1] + x[2]) % 2 == 0 ? 1 : -1;
+    }
+    Spinor expected = psi;
+    for (auto& z : expected) z *= factors[alternating ? 1 : 0];
+    CHECK(distance(smeared(GaugeField(geometry), psi, parameters), expected) < 1e-13);  // relative; 20 sums of 7
+  }
 }
 
 TEST_CASE("smear: a propagator is smeared column by column at its sink") {
@@ -134,10 +156,11 @@ TEST_CASE("smear: a propagator is smeared column by column at its sink") {
   const GaugeField links = GaugeField::from_canonical(geometry, random_links(*geometry, 49));
   Propagator s = random_propagator(geometry, {0, 0, 0, 0}, 50);
   const Propagator before = s;
-  qcd::measure::smear_sink(s, links, {0.4, 3});
+  const GaussianSmearing three = GaussianSmearing::of_weight(0.4, 3);
+  qcd::measure::smear_sink(s, links, three);
   for (int k = 0; k < 12; ++k) {
     const auto column = before.column(k / 3, k % 3);
-    CHECK(distance(s.column(k / 3, k % 3), smeared(links, Spinor(column.begin(), column.end()), {0.4, 3})) < 1e-15);
+    CHECK(distance(s.column(k / 3, k % 3), smeared(links, Spinor(column.begin(), column.end()), three)) < 1e-15);
   }
 }
 
@@ -147,7 +170,8 @@ TEST_CASE("smear: the caller's mistakes are named") {
   CHECK_THROWS_AS(GaussianSmearer(links, {-0.1, 3}), core::InvalidArgument);
   CHECK_THROWS_AS(GaussianSmearer(links, {NAN, 3}), core::InvalidArgument);
   CHECK_THROWS_AS(GaussianSmearer(links, {0.1, -1}), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(GaussianSmearing::of_width(4, 20), doctest::Contains("24"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(GaussianSmearing::of_width(-4, 20), doctest::Contains("width -4"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(GaussianSmearing::of_width(4, 0), doctest::Contains("0 iterations"), core::InvalidArgument);
   Spinor wrong(7);
   CHECK_THROWS_WITH_AS(GaussianSmearer(links, {0.1, 1}).apply(wrong), doctest::Contains("192"), core::InvalidArgument);
 }

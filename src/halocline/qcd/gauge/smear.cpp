@@ -49,7 +49,9 @@ void smear_ape(GaugeField& u, const ApeParameters& parameters) {
 
 void smear_stout(GaugeField& u, const StoutParameters& parameters) {
   check_steps(parameters.steps);
-  if (!std::isfinite(parameters.rho)) throw core::InvalidArgument("stout smearing with a rho that is not finite");
+  if (!(std::isfinite(parameters.rho) && parameters.rho >= 0))
+    throw core::InvalidArgument("stout smearing with rho = " + std::to_string(parameters.rho) +
+                                ": give a finite number above 0, such as 0.1; a negative one would roughen the links");
   if (parameters.steps == 0) return;
   const int axes = count_of(parameters.axes);
   detail::AlgebraField a(u.geometry().local());

@@ -39,7 +39,7 @@ struct StoutParameters {
 void smear_ape(GaugeField& u, const ApeParameters& parameters);
 
 /// Smears `u` in place; its ghosts are valid before and after.
-/// @throws InvalidArgument  unless rho is finite and steps >= 0, on every rank
+/// @throws InvalidArgument  unless rho is finite and not negative, and steps >= 0, on every rank
 /// Collective: yes.  Cost a step: 56 products of 3x3 matrices and 4 exponentials a site; half a copy of the links;
 /// one exchange of ghosts.
 void smear_stout(GaugeField& u, const StoutParameters& parameters);

@@ -44,9 +44,9 @@ GaugeField random_links(std::shared_ptr<const lattice::Geometry4> geometry, std:
 
 GaugeField weak_links(std::shared_ptr<const lattice::Geometry4> geometry, double epsilon, std::uint64_t seed,
                       int depth) {
-  if (!std::isfinite(epsilon))
+  if (!(std::isfinite(epsilon) && epsilon >= 0))
     throw core::InvalidArgument("epsilon = " + std::to_string(epsilon) +
-                                " was given for a weak field; it must be a finite number");
+                                " was given for a weak field; it must be a finite number that is not negative");
   return links_from_streams(std::move(geometry), seed, depth, [epsilon](const detail::LinkStream<lanes>& stream) {
     return detail::matrix_near_unit<lanes>(stream, detail::numbers_of_starts, epsilon);
   });

@@ -138,6 +138,10 @@ read_gauge(const std::string& path, std::shared_ptr<const lattice::Geometry4> ge
   Sums sums;
   load(*file, header, *geometry, links, sums);
   detail::verify_data(header, sums, links, group);
+  if (header.info.format == "npy")
+    comm::on_every_rank(group, [&] {
+      if (group.rank() == 0) detail::check_npy_order(*file, header);
+    });
   if (header.info.rows == 2) detail::rebuild_third_rows(links);
   GaugeField u = GaugeField::from_canonical(std::move(geometry), links);
   links = {};

@@ -26,11 +26,11 @@ ColourVector<Number> load_colour(const double* from, std::int64_t stride) {
   return v;
 }
 
-/// out = (in + w H in) / (1 + 6 w) on one row; flops a site: 6 x 4 x 66 + 48.
-void smear_row(Field& out, const Field& in, const GaugeField& links, const Coordinates4& row, double weight) {
+/// out = (1 - 6 k) in + k H in on one row; flops a site: 6 x 4 x 66 + 48.
+void smear_row(Field& out, const Field& in, const GaugeField& links, const Coordinates4& row, double step) {
   const std::int64_t stride = in.component_stride();
   const std::int64_t link_stride = links.field().component_stride();
-  const Number own(1 / (1 + 6 * weight)), hop(weight / (1 + 6 * weight));
+  const Number own(1 - 6 * step), hop(step);
   for (std::int64_t x = 0; x < in.geometry().local()[0]; x += lanes) {
     const Coordinates4 site{x, row[1], row[2], row[3]};
     const double* from = in.data() + in.offset(site);
@@ -86,13 +86,12 @@ GaugeField with_phases(GaugeField links, const std::array<std::complex<double>, 
 }  // namespace
 
 GaussianSmearing GaussianSmearing::of_width(double width, int iterations) {
-  const double k = iterations > 0 ? width * width / (4 * iterations) : 0;
-  if (iterations < 1 || !(std::isfinite(width)) || !(k < 1.0 / 6))
+  if (iterations < 1 || !std::isfinite(width * width) || width < 0)
     throw core::InvalidArgument(
-        fmt::format("Gaussian smearing of width {} in {} iterations is unstable; the iterations must be at least 1 and "
-                    "more than 3/2 width^2 = {}",
-                    width, iterations, 1.5 * width * width));
-  return {k / (1 - 6 * k), iterations, {1., 1., 1.}};
+        fmt::format("Gaussian smearing of width {} in {} iterations was asked for; the width must be finite and not "
+                    "negative, the iterations at least 1",
+                    width, iterations));
+  return {width * width / (4.0 * iterations), iterations, {1., 1., 1.}};
 }
 
 struct GaussianSmearer::Work {
@@ -144,11 +143,11 @@ struct GaussianSmearer::Work {
 };
 
 GaussianSmearer::GaussianSmearer(const GaugeField& links, const GaussianSmearing& parameters) {
-  if (!(std::isfinite(parameters.weight) && parameters.weight >= 0) || parameters.iterations < 0)
+  if (!(std::isfinite(parameters.step) && parameters.step >= 0) || parameters.iterations < 0)
     throw core::InvalidArgument(
-        fmt::format("Gaussian smearing with weight {} and {} iterations was asked for; both must be finite and not "
+        fmt::format("Gaussian smearing with step {} and {} iterations was asked for; both must be finite and not "
                     "negative",
-                    parameters.weight, parameters.iterations));
+                    parameters.step, parameters.iterations));
   work_ = std::make_unique<Work>(links, parameters);
 }
 GaussianSmearer::~GaussianSmearer() = default;
@@ -169,7 +168,7 @@ void GaussianSmearer::apply(std::span<std::complex<double>> spinor) {
     for (std::int64_t job = 0; job < static_cast<std::int64_t>(slices.size()) * rows; ++job) {
       const std::int64_t t = slices[static_cast<std::size_t>(job / rows)];
       const Coordinates4 row{0, job % geometry.local()[1], job % rows / geometry.local()[1], t};
-      smear_row(work.out, work.in, *work.links, row, work.parameters.weight);
+      smear_row(work.out, work.in, *work.links, row, work.parameters.step);
     }
     std::swap(work.in, work.out);
   }

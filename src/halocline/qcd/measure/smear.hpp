@@ -6,9 +6,13 @@
 ///   psi <- [ (1 + w H) / (1 + 6 w) ]^n psi,   H psi(x) = sum_{i = x y z} U_i(x) psi(x+i) + U_i(x-i)^dagger psi(x-i).
 ///
 /// The factor 1/(1 + 6 w) keeps a constant field constant on unit links, so n does not change the scale. Codes that
-/// write (1 + sigma^2 Delta / (4 n))^n with the Laplacian Delta = H - 6 mean the same with w = k/(1 - 6 k),
-/// k = sigma^2/(4 n): `GaussianSmearing::of_width`. On unit links a point then becomes exp(-r^2/sigma^2) for large n;
-/// for any n its mean square radius, weighted with psi itself, is 6 w n/(1 + 6 w) = 3 sigma^2/2.
+/// write (1 + k Delta)^n, k = sigma^2/(4 n), with the Laplacian Delta = H - 6 mean the same with k = w/(1 + 6 w):
+/// `GaussianSmearing::of_width`. On unit links a point then becomes exp(-r^2/sigma^2) for large n; for any n its mean
+/// square radius, weighted with psi itself, is 6 k n = 3 sigma^2/2.
+///
+/// An iteration multiplies a plane wave by 1 - 2 k sum_i (1 - cos p_i), which for k above 1/6, that is n below
+/// 3 sigma^2/2, is below -1 at the largest momenta: these grow and change sign, and the source is no Gaussian at the
+/// scale of a site. Such sources are in use, so it is `is_smooth` that tells, and nobody is refused.
 ///
 /// Each time slice is smeared alone; slices that are zero everywhere are skipped. The links may be smeared ones, and
 /// usually are; only the three spatial directions are read. Source: Guesken et al., Phys. Lett. B 227 (1989) 266.
@@ -24,22 +28,26 @@
 namespace halocline::qcd::measure {
 
 struct GaussianSmearing {
-  double weight = 0;   ///< w
+  double step = 0;     ///< k
   int iterations = 0;  ///< n
   /// Phase of psi across the upper end of x, y, z, as in the action: with it smearing commutes with translations.
   std::array<std::complex<double>, 3> boundary{1., 1., 1.};
 
-  /// The weight of a Gaussian exp(-r^2/sigma^2).
+  /// For a Gaussian exp(-r^2/sigma^2).
   /// @param width  sigma [lattice units]
-  /// @throws InvalidArgument  unless n > 3 sigma^2 / 2, below which the iteration is unstable
+  /// @throws InvalidArgument  unless the width is finite and not negative, and n at least 1
   static GaussianSmearing of_width(double width, int iterations);
+  /// For Wuppertal smearing of weight w.
+  static GaussianSmearing of_weight(double weight, int iterations) { return {weight / (1 + 6 * weight), iterations}; }
+  /// No momentum is amplified: n > 3 sigma^2/2.
+  bool is_smooth() const noexcept { return step < 1.0 / 6; }
 };
 
 /// Smears spinors on one gauge field; keeps its work space between them.
 class GaussianSmearer {
 public:
   /// @param links  borrowed while this lives (copied where a boundary phase is not 1); ghosts filled
-  /// @throws InvalidArgument  for a weight that is negative or not finite, or negative iterations
+  /// @throws InvalidArgument  for a step that is negative or not finite, or negative iterations
   /// Collective: only where a boundary phase is not 1.  Cost: 384 bytes a site with ghosts.
   GaussianSmearer(const GaugeField& links, const GaussianSmearing& parameters);
   ~GaussianSmearer();

@@ -86,6 +86,12 @@ Header parse_openqcd(const InputFile& file);
 Header parse_milc(const InputFile& file);
 Header parse_npy(const InputFile& file);
 
+/// An array [4][T][Z][Y][4][3][3] fits two orders: ours, with mu behind the sites, and PyQUDA's [mu][t][z][y][x].
+/// Sampled plaquettes tell them apart: those of links read in the wrong order are of matrices that do not meet.
+/// @throws FileError  where the other order has the larger mean plaquette by more than five standard errors
+/// Collective: no.  Cost: some hundred small reads, for such shapes alone.
+void check_npy_order(const InputFile& file, const Header& header);
+
 Envelope make_nersc(const Request& request);
 Envelope make_ildg(const Request& request);
 Envelope make_openqcd(const Request& request);
