@@ -6,12 +6,15 @@
 #include "bindings.hpp"
 #include "halocline/qcd/io/gauge_file.hpp"
 #include "halocline/qcd/io/propagator_file.hpp"
+#include "halocline/qcd/io/site_array.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 
 namespace halocline::bindings {
 namespace {
 
 namespace io = qcd::io;
+using BytesIn = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
+using BytesOut = nb::ndarray<std::uint8_t, nb::c_contig, nb::device::cpu>;
 
 nb::dict to_dict(const io::GaugeFileInfo& info) {
   nb::dict header;
@@ -32,6 +35,41 @@ nb::dict to_dict(const io::GaugeFileInfo& info) {
   d["link_trace"] = info.link_trace;
   d["unitarity_violation"] = info.unitarity_violation;
   return d;
+}
+
+void bind_site_arrays(nb::module_& m) {
+  m.def(
+      "site_checksum",
+      [](const BytesIn& field, const lattice::Geometry4& geometry) {
+        return io::site_checksum(geometry, std::as_bytes(std::span(field.data(), field.size()))).text();
+      },
+      "field"_a, "geometry"_a, "Two sums over the bytes of each site of a local array [t][z][y][x]... Collective.");
+  m.def(
+      "write_site_array",
+      [](const std::string& path, const BytesIn& field, const lattice::Geometry4& geometry, std::int64_t site_bytes,
+         std::int64_t offset, std::int64_t size, const std::vector<std::pair<std::int64_t, nb::bytes>>& around) {
+        std::vector<io::Piece> pieces;
+        for (const auto& [at, bytes] : around) {
+          const auto* first = reinterpret_cast<const std::byte*>(bytes.c_str());
+          pieces.push_back({at, {first, first + bytes.size()}});
+        }
+        nb::gil_scoped_release unlocked;
+        io::write_site_array(path, geometry, size, pieces, {offset, site_bytes},
+                             std::as_bytes(std::span(field.data(), field.size())));
+      },
+      "path"_a, "field"_a, "geometry"_a, "site_bytes"_a, "offset"_a, "size"_a, "around"_a,
+      "around: (offset, bytes) that the first process writes. Collective.");
+  m.def(
+      "read_site_array",
+      [](const std::string& path, const BytesOut& field, const lattice::Geometry4& geometry, std::int64_t site_bytes,
+         std::int64_t offset) {
+        nb::gil_scoped_release unlocked;
+        return io::read_site_array(path, geometry, {offset, site_bytes},
+                                   std::as_writable_bytes(std::span(field.data(), field.size())))
+            .text();
+      },
+      "path"_a, "field"_a, "geometry"_a, "site_bytes"_a, "offset"_a,
+      "Fills the local array; the sums of what was read. Collective.");
 }
 
 }  // namespace
@@ -94,6 +132,7 @@ void bind_qcd_io(nb::module_& m) {
         return s;
       },
       "path"_a, "geometry"_a, "source"_a, "Collective.");
+  bind_site_arrays(m);
   m.def("unitarity_tolerance", &io::unitarity_tolerance, "bits"_a);
 }
 

@@ -35,6 +35,15 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   return d;
 }
 
+nb::dict to_dict(const qcd::Trial& trial) {
+  nb::dict d;
+  d["chosen"] = trial.chosen;
+  d["columns"] = trial.columns;
+  d["schwarz_seconds"] = trial.schwarz_seconds;
+  d["bicgstab_seconds"] = trial.bicgstab_seconds;
+  return d;
+}
+
 QuarkSolver::Progress without_lock(const Progress& progress) {
   if (!progress) return {};
   return [&progress](int iterations, double residual) {
@@ -103,12 +112,7 @@ nb::object choose(Quark& q, const std::vector<ComplexIn>& sources, const Progres
     trial = q.solver.choose(values, without_lock(progress));
   }
   if (!trial) return nb::none();
-  nb::dict d;
-  d["chosen"] = trial->chosen;
-  d["columns"] = trial->columns;
-  d["schwarz_seconds"] = trial->schwarz_seconds;
-  d["bicgstab_seconds"] = trial->bicgstab_seconds;
-  return d;
+  return to_dict(*trial);
 }
 
 qcd::SolverParameters parameters_from(const nb::dict& d) {
@@ -210,6 +214,22 @@ void bind_qcd_solver(nb::module_& m) {
                    [](const Quark& q) { return q.solver.backend() ? q.solver.backend()->storage() : std::string(); })
       .def_prop_ro("memory", &memory_of)
       .def("solve_on_device", &solve_on_device, "sources"_a, "progress"_a.none())
+      .def_prop_ro("trials",
+                   [](const Quark& q) {
+                     nb::list all;
+                     for (const auto& trial : q.solver.trials()) all.append(to_dict(trial));
+                     return all;
+                   })
+      .def(
+          "recall",
+          [](Quark& q, const std::vector<nb::dict>& trials) {
+            std::vector<qcd::Trial> all;
+            for (const auto& d : trials)
+              all.push_back({nb::cast<std::string>(d["chosen"]), nb::cast<int>(d["columns"]),
+                             nb::cast<double>(d["schwarz_seconds"]), nb::cast<double>(d["bicgstab_seconds"])});
+            q.solver.recall(all);
+          },
+          "trials"_a)
       .def("choose", &choose, "sources"_a, "progress"_a.none())
       .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none());
 }

@@ -73,6 +73,7 @@ def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
 
 
 def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
+    hc.qcd.forget_trials()
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     D.solve(spinor)
     (note,) = D.report["notes"]
@@ -83,14 +84,112 @@ def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
     trial = D.choose([spinor])
     assert trial["chosen"] in chosen and trial["columns"] == 1
     assert trial["bicgstab_seconds"] > 0 and f"{trial['bicgstab_seconds']:.3g} s (one right-hand side" in note
-    assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.runfile.Solver(kind="cg")).choose([spinor]) is None
+    assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.Solver(kind="cg")).choose([spinor]) is None
+
+
+def test_a_trial_is_remembered_on_its_lattice_and_nowhere_else(u, spinor):
+    hc.qcd.forget_trials()
+    first = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
+    first.solve(spinor)
+    other = hc.qcd.WilsonClover(hc.qcd.weak_links([4, 4, 6, 8], 0.3, seed=4), mass=0.2, csw=1.0)
+    assert other.choose([spinor]) == first.choose([spinor])
+    other.solve(spinor)
+    (note,) = other.report["notes"]
+    assert note.startswith("auto: ") and "as an earlier trial on this lattice found" in note
+    other.solve(spinor)
+    assert other.report["notes"] == []
+    for another in (
+        hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, even_odd=False),
+        hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.3, csw=1.0),
+    ):
+        another.solve(hc.qcd.point_source(another.geometry, [0, 0, 0, 0], 0, 0))
+        assert "would take" in another.report["notes"][0]
+
+
+def test_solver_keys_are_taken_by_the_operator_and_the_propagator(u):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, tolerance=1e-6, kind="bicgstab")
+    loose = hc.qcd.propagator(D)
+    assert loose.record["solver"]["tolerance"] == 1e-6 and loose.record["solver"]["kind"] == "bicgstab"
+    tight = hc.qcd.propagator(D, tolerance=1e-12)
+    assert all(1e-12 < r["residual"] <= 1e-6 for r in loose.reports)
+    assert all(r["residual"] <= 1e-12 for r in tight.reports)
+    given = hc.qcd.WilsonClover(u, mass=0.3, solver=hc.qcd.Solver(kind="cg", tolerance=1e-7), tolerance=1e-8)
+    report = given.solve(hc.qcd.point_source(u, [0, 0, 0, 0], 0, 0)) is not None and given.report
+    assert "cg" in report["method"] and report["residual"] <= 1e-8
+
+
+def test_a_source_may_be_given_as_one(u):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, kind="bicgstab")
+    how = hc.qcd.Source(kind="gaussian", positions=[[1, 2, 3, 4]], width=1.5, steps=5)
+    by_words = hc.qcd.propagator(D, np.array([1, 2, 3, 4]), "gaussian", width=1.5, steps=5)
+    assert np.array_equal(hc.qcd.propagator(D, how).array(), by_words.array())
+    with pytest.raises(hc.InvalidArgument, match="one position"):
+        hc.qcd.propagator(D, how, width=2.0)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e170])
+@pytest.mark.parametrize("device", ["cpu", "host-executor"])
+def test_sources_whose_square_leaves_the_range_of_double_are_solved(u, spinor, size, device):
+    exponent = np.exp2(np.round(np.log2(size)))
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, kind="bicgstab", device=device)
+    x = D.solve(spinor * exponent)
+    assert D.report["iterations"] > 3 and 0 < D.report["residual"] <= 1e-10
+    assert np.array_equal(x / exponent, D.solve(spinor))
+
+
+def test_sources_that_are_zero_or_no_numbers_get_a_sentence(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3, kind="bicgstab")
+    assert not D.solve(0 * spinor).any()
+    assert D.report["notes"] == ["the source is zero, and so is the solution"]
+    with pytest.raises(hc.InvalidArgument, match="the source holds NaN or infinite numbers"):
+        D.solve(np.where(np.arange(3) == 1, np.nan, spinor))
+    with pytest.raises(hc.InvalidArgument, match="below 1e-289 or above 1e289.*scale it"):
+        D.solve(spinor * 1e-300)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda u, D, s: hc.qcd.WilsonClover(u, kapa=0.1), "no key 'kapa'; did you mean 'kappa'"),
+        (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, tolerence=1e-9), "no key 'tolerence'; did you mean 'tol"),
+        (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, solver={"kind": "cg"}), "solver = .*a hc.qcd.Solver"),
+        (lambda u, D, s: hc.qcd.WilsonClover(u.array(), mass=0.1), "u = an array.*expected a GaugeField"),
+        (lambda u, D, s: hc.qcd.WilsonClover(u, mass="light"), 'mass = "light": expected a number'),
+        (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, boundary=-1), "boundary = -1: expected four"),
+        (lambda u, D, s: hc.qcd.propagator(D, widht=2.0), "propagator has no key 'widht'; did you mean 'width'"),
+        (lambda u, D, s: hc.qcd.propagator(D, source=3), "positions = .3.: expected a list of positions"),
+        (lambda u, D, s: hc.qcd.propagator(u), "D = a GaugeField: expected a WilsonClover"),
+        (lambda u, D, s: hc.qcd.mesons(s, chanels="all"), "mesons has no key 'chanels'; did you mean 'channels'"),
+        (lambda u, D, s: hc.qcd.mesons(s.array()), "quark = an array.*expected a Propagator"),
+        (lambda u, D, s: hc.qcd.nucleon(s, parity=0), "parity = 0: expected 1 or -1"),
+        (lambda u, D, s: hc.qcd.point_source(u, [0, 0, 0], 0, 0), "position = .0, 0, 0.: expected a position"),
+        (lambda u, D, s: hc.qcd.point_source(u, [0, 0, 0, 0], spin=4, colour=0), "spin = 4: expected .* at most 3"),
+        (lambda u, D, s: D.solve("a spinor"), 'a spinor was given as "a spinor"'),
+        (lambda u, D, s: D.low_eigenvalues(0), "count = 0: expected an integer of at least 1"),
+        (lambda u, D, s: hc.qcd.smear_gaussian(D.solve, u, width=1.0), "a spinor was given as a method"),
+    ],
+)
+def test_a_slip_in_any_word_gets_the_sentence_of_the_run_file(u, call, said):
+    D = hc.qcd.WilsonClover(u, mass=0.3)
+    s = hc.qcd.Propagator(u.geometry, [0, 0, 0, 0])
+    with pytest.raises(hc.InvalidArgument, match=said):
+        call(u, D, s)
+
+
+def test_few_steps_of_a_gaussian_are_a_warning(u):
+    b = hc.qcd.point_source(u, [0, 0, 0, 0], 0, 0)
+    with pytest.warns(UserWarning, match=r"more than 3/2 width\^2 = 13.5 steps"):
+        hc.qcd.smear_gaussian(b, u, width=3.0, steps=5)
+    D = hc.qcd.WilsonClover(u, mass=0.3, kind="bicgstab", tolerance=1e-5)
+    with pytest.warns(UserWarning, match="width 3 in 5 steps"):
+        hc.qcd.propagator(D, kind="gaussian", width=3.0, steps=5)
 
 
 @pytest.mark.parametrize("kind", ["auto", "schwarz", "bicgstab", "cg", "gcr"])
 @pytest.mark.parametrize("rhs_batch", [12, 5, 1])
 def test_columns_together_are_the_columns_alone(u, kind, rhs_batch):
     """Twelve in batches of twelve, of four (three equal ones where five are allowed), and one by one."""
-    solver = hc.qcd.runfile.Solver(kind=kind, tolerance=1e-12, rhs_batch=rhs_batch)
+    solver = hc.qcd.Solver(kind=kind, tolerance=1e-12, rhs_batch=rhs_batch)
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=solver)
     s = hc.qcd.propagator(D, [1, 2, 3, 4])
     assert [r["columns"] for r in s.reports] == {12: [12] * 12, 5: [4] * 12, 1: [1] * 12}[rhs_batch]
@@ -138,7 +237,7 @@ def test_wrong_words_are_refused(u, spinor):
     with pytest.raises(hc.InvalidArgument, match="kappa = -0.1"):
         hc.qcd.WilsonClover(u, kappa=-0.1)
     D = hc.qcd.WilsonClover(u, mass=0.3)
-    with pytest.raises(hc.InvalidArgument, match="no option tolerence"):
+    with pytest.raises(hc.InvalidArgument, match="solve has no key 'tolerence'; did you mean 'tolerance'"):
         D.solve(spinor, tolerence=1e-8)
     with pytest.raises(hc.InvalidArgument, match="shape"):
         D(spinor[:2])

@@ -134,6 +134,29 @@ TEST_CASE("quark solver: auto says what it measured, and uses it from then on") 
   CHECK(second.residual <= 1e-10);
 }
 
+TEST_CASE("quark solver: a recalled trial is taken, and said once") {
+  const auto links = test::random_links(volume, 1);
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
+  const auto b = test::random_numbers(volume * 12, 2);
+  std::vector<std::complex<double>> x(b.size()), y(b.size());
+  for (const char* chosen : {"schwarz", "bicgstab"}) {
+    QuarkSolver solver(gauge, {.mass = 0.3, .csw = 1.0}), named(gauge, {.mass = 0.3, .csw = 1.0}, {.kind = chosen});
+    const Trial trial{.chosen = chosen, .columns = 1};
+    solver.recall(std::span(&trial, 1));
+    const auto first = solver.solve(x, b), second = solver.solve(x, b);
+    REQUIRE(first.notes.size() == 1);
+    CHECK(first.notes[0] ==
+          fmt::format("auto: {} is used, as an earlier trial on this lattice found (one right-hand side)", chosen));
+    CHECK(second.notes.empty());
+    CHECK(solver.trials().size() == 1);
+    named.solve(y, b);
+    CHECK(x == y);
+  }
+  QuarkSolver solver(gauge, {.mass = 0.3});
+  const Trial wrong{.chosen = "gcr"};
+  CHECK_THROWS_WITH_AS(solver.recall(std::span(&wrong, 1)), doctest::Contains("bicgstab"), core::InvalidArgument);
+}
+
 TEST_CASE("quark solver: auto takes even-odd where domains do not fit, and says so") {
   const auto gauge = GaugeField(test::one_process({2, 4, 6, 8}));
   SolverParameters parameters;
@@ -190,29 +213,6 @@ TEST_CASE("quark solver: a zero source gives zero") {
   CHECK(report.converged);
   CHECK(report.residual == 0);
   CHECK(x == zero);
-}
-
-TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
-  const GaugeField gauge(test::one_process(extents));
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.kind = "bicg"}), doctest::Contains("bicgstab"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.tolerance = 0}), doctest::Contains("tolerance"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.precision = "half"}), doctest::Contains("mixed"),
-                       core::InvalidArgument);
-  SolverParameters parameters;
-  parameters.kind = "schwarz";
-  parameters.precision = "double";
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("mixed"), core::InvalidArgument);
-  parameters = {};
-  parameters.outer = "richardson";
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("gcr"), core::InvalidArgument);
-  parameters = {};
-  parameters.rhs_batch = -1;
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("rhs_batch"), core::InvalidArgument);
-  parameters = {};
-  parameters.schwarz.inner = "lu";
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("minres"), core::InvalidArgument);
-  QuarkSolver solver(gauge, {.mass = 0.5});
-  std::vector<std::complex<double>> x(12 * volume);
   REQUIRE(report.notes.size() == 1);
   CHECK(report.notes[0] == "the source is zero, and so is the solution");
 }
@@ -282,6 +282,29 @@ TEST_CASE("quark solver: a source whose solution double does not hold is given u
             std::string::npos);
       CHECK(reports[1].converged);
     }
+}
+
+TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
+  const GaugeField gauge(test::one_process(extents));
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.kind = "bicg"}), doctest::Contains("bicgstab"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.tolerance = 0}), doctest::Contains("tolerance"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, {.precision = "half"}), doctest::Contains("mixed"),
+                       core::InvalidArgument);
+  SolverParameters parameters;
+  parameters.kind = "schwarz";
+  parameters.precision = "double";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("mixed"), core::InvalidArgument);
+  parameters = {};
+  parameters.outer = "richardson";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("gcr"), core::InvalidArgument);
+  parameters = {};
+  parameters.rhs_batch = -1;
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("rhs_batch"), core::InvalidArgument);
+  parameters = {};
+  parameters.schwarz.inner = "lu";
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("minres"), core::InvalidArgument);
+  QuarkSolver solver(gauge, {.mass = 0.5});
+  std::vector<std::complex<double>> x(12 * volume);
   const std::vector<std::span<std::complex<double>>> solutions{x};
   CHECK_THROWS_WITH_AS(solver.solve(solutions, std::vector<std::span<const std::complex<double>>>{x, x}),
                        doctest::Contains("2 sources"), core::InvalidArgument);

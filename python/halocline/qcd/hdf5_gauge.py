@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from halocline import _halocline, hdf5
+from halocline.comm import raise_together
 from halocline.errors import FileError, InvalidArgument
 from halocline.files import NewFile, cannot_write
 
@@ -86,7 +87,7 @@ def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, 
         sentence = str(error)
     except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
         sentence = f"{path} (links): cannot be read, its checksum or structure is damaged ({str(error).strip()})."
-    _raise_together(geometry.communicator, sentence)
+    raise_together(geometry.communicator, sentence, FileError)
     u = _halocline.qcd.GaugeField.from_array(geometry, links)
     info["plaquette"] = _halocline.qcd.plaquette(u)
     info["link_trace"] = _halocline.qcd.link_trace(u)
@@ -102,15 +103,6 @@ def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, 
             raise FileError(f"{path} (links): {sentence}; leave out --strict to read them all the same.")
         info["warnings"].append(sentence)
     return u, info
-
-
-def _raise_together(group: Any, sentence: str) -> None:
-    """Raises a FileError on every process when some process has a sentence: that of the first one."""
-    said = group.gather(sentence.encode() + b"\0", 0)
-    first = next((s for s in said.split(b"\0") if s), b"")
-    agreed = group.broadcast(first, 0).decode()
-    if agreed:
-        raise FileError(agreed)
 
 
 def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None:
@@ -142,7 +134,7 @@ def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None
         left = slices()
     for _ in left:  # gathering is collective: what the first process has no use for is gathered all the same
         pass
-    _raise_together(group, sentence)
+    raise_together(group, sentence, FileError)
 
 
 def _write_slices(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,16 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halocline import _halocline
+from halocline.comm import on_root
 from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Parallel, Solver, Source
+from halocline.qcd.propagators import Propagator, gauge_record
+from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Parallel, Solver, Source, channels, momentum_list, one_of
+from halocline.schema import choice, instance, number, phase, shown, sorted_keys, takes
 
-Propagator = _halocline.qcd.Propagator
 Spinor = NDArray[np.complex128]
 Progress = Callable[[int, float], bool]
 kappa_from_mass = _halocline.qcd.kappa_from_mass
 mass_from_kappa = _halocline.qcd.mass_from_kappa
+
+SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
+SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("kind", "positions")}
+
+_trials: dict[tuple, list[dict[str, Any]]] = {}
+"""What trials of kind = "auto" found in this process, by lattice, processes and solver."""
+
+
+def forget_trials() -> None:
+    """Makes the next solve with kind = "auto" measure again, as in a new process. Not collective."""
+    _trials.clear()
 
 
 class WilsonClover:
@@ -40,6 +55,7 @@ class WilsonClover:
     True
     """
 
+    @takes(u=checks.a_field, boundary=checks.four_phases, solver=instance(Solver, "a hc.qcd.Solver"))
     def __init__(
         self,
         u: GaugeField,
@@ -54,14 +70,19 @@ class WilsonClover:
         device: str = "cpu",
         halo_policy: str | None = None,
         time_limit: float = 300.0,
+        **solver_keys: Any,
     ) -> None:
         """mass or kappa, one of them; boundary: factor of the quark field across each edge, of modulus one; anisotropy,
-        nu, csw_t: see the run file; solver: how `solve` works; device: "cpu", "cuda" or "cuda:N" (halocline.device),
-        which then keeps the links; halo_policy: see the run file; time_limit: seconds that a process waits for others
-        during a solve before it raises Error, of the whole group.
+        nu, csw_t: see the run file; device: "cpu", "cuda" or "cuda:N" (halocline.device), which then keeps the links;
+        halo_policy: see the run file; time_limit: seconds that a process waits for others during a solve before it
+        raises Error, of the whole group.
+        solver_keys: how `solve` works, keys of the run file's [solver], such as tolerance=1e-12, kind="bicgstab";
+        solver: the same as a Solver, which they change
 
         Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
         """
+        own = ("mass", "kappa", "csw", "boundary", "anisotropy", "nu", "csw_t", "solver", "device", "halo_policy")
+        (changes,) = sorted_keys("WilsonClover", solver_keys, SOLVER_KEYS, known=own)
         self.action = Action(
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
         )
@@ -69,7 +90,7 @@ class WilsonClover:
         self._choice = ""
         self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
         self._solver: Solver | None = None
-        self._prepare(solver or Solver())
+        self._prepare(dataclasses.replace(solver or Solver(), **changes))
 
     @classmethod
     def from_sections(
@@ -100,6 +121,26 @@ class WilsonClover:
             | {"device": p.device, "device_halo": p.halo_policy or "auto"},
         )  # fmt: skip
         self._solver = solver
+        self._recall()
+
+    def _trial_key(self) -> tuple | None:
+        """What trials depend on, by which they are remembered; None where there are none."""
+        if self._solver.kind != "auto" or self._choice or self._parallel.device != "cpu":
+            return None
+        g = self.geometry
+        solver = tuple(sorted((k, str(v)) for k, v in self._solver.as_binding_values().items()))
+        return (*g.extents, *g.grid, g.communicator.size, solver)
+
+    def _recall(self) -> None:
+        """Takes the trials of earlier operators on such a lattice. Collective: the first process's are those of all."""
+        key = self._trial_key()
+        if key is not None:
+            self._quark.recall(on_root(self.geometry.communicator, lambda: _trials.get(key, [])))
+
+    def _remember(self) -> None:
+        key = self._trial_key()
+        if key is not None:
+            _trials[key] = self._quark.trials
 
     @property
     def geometry(self) -> Any:
@@ -140,12 +181,18 @@ class WilsonClover:
 
     def __call__(self, spinor: Spinor) -> Spinor:
         """D spinor, in double."""
-        return self._quark.apply(np.ascontiguousarray(spinor, dtype=np.complex128), False)
+        return self._quark.apply(_spinor(spinor), False)
 
     def dagger(self, spinor: Spinor) -> Spinor:
         """D^dagger spinor, in double."""
-        return self._quark.apply(np.ascontiguousarray(spinor, dtype=np.complex128), True)
+        return self._quark.apply(_spinor(spinor), True)
 
+    @takes(
+        count=checks.one_or_more,
+        tolerance=number(above=0.0, below=1.0),
+        max_applications=checks.one_or_more,
+        seed=checks.a_seed,
+    )
     def low_eigenvalues(
         self, count: int = 8, tolerance: float = 1e-10, max_applications: int = 1_000_000, seed: int = 1
     ) -> NDArray[np.float64]:
@@ -169,16 +216,18 @@ class WilsonClover:
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
         """The x with D x = source.
 
-        With kind = "auto" the first solve on a gauge field begins with a short trial of two methods, whose timing
-        decides; the last bits may therefore differ from run to run, by less than the tolerance. What was chosen gives
-        the bits that it gives by name. Any other kind is reproducible.
+        With kind = "auto" the first solve on a lattice begins with a short trial of two methods, whose timing decides;
+        the last bits may therefore differ from run to run, by less than the tolerance. Other operators on the same
+        lattice and processes, with the same solver, take what it found (`forget_trials` makes them measure again). What
+        was chosen gives the bits that it gives by name. Any other kind is reproducible.
 
         progress: called with iterations and residual; returning False stops, which raises Interrupted
         changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
         Raises Error when it does not converge, with the reason; `report` holds the last one either way.
         """
-        self._change(changes)
-        x, self.report = self._quark.solve(np.ascontiguousarray(source, dtype=np.complex128), progress)
+        self._change("solve", changes)
+        x, self.report = self._quark.solve(_spinor(source), progress)
+        self._remember()
         _check(self.report)
         return x
 
@@ -191,20 +240,16 @@ class WilsonClover:
         """
         if self._parallel.device == "cpu":
             raise InvalidArgument('solve_on_device: the operator is on the CPU; make it with device = "cuda".')
-        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        sources = [_spinor(b) for b in sources]
         held, self.reports = self._quark.solve_on_device(sources, progress)
         for report in self.reports:
             _check(report)
         return DeviceArray(held)
 
-    def _change(self, changes: dict[str, Any]) -> None:
-        if not changes:
-            return
-        known = {f.name: getattr(self._solver, f.name) for f in dataclasses.fields(Solver)}
-        unknown = set(changes) - set(known)
-        if unknown:
-            raise InvalidArgument(f"solve: no option {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
-        self._prepare(Solver(**(known | changes)))
+    def _change(self, title: str, changes: dict[str, Any]) -> None:
+        (known,) = sorted_keys(title, changes, SOLVER_KEYS, known=("source", "progress"))
+        if known:
+            self._prepare(dataclasses.replace(self._solver, **known))
 
     def choose(self, sources: Sequence[Spinor], progress: Progress | None = None) -> dict[str, Any] | None:
         """The trial of kind = "auto" on right-hand sides, as many of them as are solved together; once for each number.
@@ -213,8 +258,9 @@ class WilsonClover:
         Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many together), and `schwarz_seconds` and
         `bicgstab_seconds`, foretold for their whole solve (None: never); None where there is nothing to choose.
         """
-        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        sources = [_spinor(b) for b in sources]
         trial = self._quark.choose(sources, progress)
+        self._remember()
         if trial is None:
             return None
         return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
@@ -227,16 +273,29 @@ class WilsonClover:
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
         """
-        sources = [np.ascontiguousarray(b, dtype=np.complex128) for b in sources]
+        sources = [_spinor(b) for b in sources]
         reports = self._quark.solve_columns(s, first, sources, progress)
+        self._remember()
         for report in reports:
             _check(report)
         return reports
 
 
+def _spinor(values: Any) -> Spinor:
+    """The numbers as the library takes them; it compares the shape. Raises InvalidArgument for anything else."""
+    try:
+        return np.ascontiguousarray(values, dtype=np.complex128)
+    except (TypeError, ValueError):
+        raise InvalidArgument(
+            f"a spinor was given as {shown(values)}; expected an array [t][z][y][x][spin][colour] of complex numbers."
+        ) from None
+
+
 def _check(report: dict[str, Any]) -> None:
     if report["reason"] == "cancelled":
         raise Interrupted("the solve was stopped.")
+    if report["reason"] == "not_finite" and report["iterations"] == 0 and report["notes"]:
+        raise InvalidArgument(f"solve: {report['notes'][-1]}.")
     if not report["converged"]:
         raise Error(
             f"the solver stopped without reaching the tolerance: {report['reason']} after {report['iterations']} "
@@ -246,16 +305,25 @@ def _check(report: dict[str, Any]) -> None:
         )
 
 
+@takes(geometry=checks.a_place, position=checks.a_site, spin=checks.a_spin, colour=checks.a_colour)
 def point_source(geometry: Any, position: Sequence[int], spin: int, colour: int) -> Spinor:
-    """1 at a global position x, y, z, t in one spin and colour. Not collective."""
-    return _halocline.qcd.point_source(geometry, list(position), spin, colour)
+    """1 at a global position x, y, z, t in one spin and colour; geometry: or a GaugeField. Not collective."""
+    return _halocline.qcd.point_source(_geometry(geometry), list(position), spin, colour)
 
 
+@takes(
+    geometry=checks.a_place, time=checks.a_time, spin=checks.a_spin, colour=checks.a_colour, momentum=checks.a_momentum
+)
 def wall_source(geometry: Any, time: int, spin: int, colour: int, momentum: Sequence[int] = (0, 0, 0)) -> Spinor:
     """exp(i p x) on a time slice in one spin and colour; fix the gauge first. Not collective."""
-    return _halocline.qcd.wall_source(geometry, time, spin, colour, list(momentum))
+    return _halocline.qcd.wall_source(_geometry(geometry), time, spin, colour, list(momentum))
 
 
+def _geometry(place: Any) -> Any:
+    return place.geometry if isinstance(place, GaugeField) else place
+
+
+@takes(s=checks.a_propagator, time=checks.a_time, gamma=choice(*CLIFFORD), momentum=checks.a_momentum)
 def sequential_sources(
     s: Propagator, time: int, gamma: str = "gxgygzgt", momentum: Sequence[int] = (0, 0, 0)
 ) -> list[Spinor]:
@@ -264,16 +332,26 @@ def sequential_sources(
     gamma: a product of gx, gy, gz, gt by name, "1" for none; gamma5 is "gxgygzgt"
     Raises InvalidArgument for another name or a time outside the lattice. Not collective.
     """
-    if gamma not in CLIFFORD:
-        raise InvalidArgument(f'sequential_sources: gamma = "{gamma}"; give one of {", ".join(CLIFFORD)}.')
     return _halocline.qcd.sequential_sources(s, time, CLIFFORD.index(gamma), list(momentum))
 
 
+@takes(
+    u=checks.a_field,
+    width=checks.positive,
+    steps=checks.one_or_more,
+    boundary=checks.space_phases,
+)
 def smear_gaussian(
     spinor: Spinor, u: GaugeField, width: float, steps: int = 20, boundary: Sequence[complex] = (1, 1, 1, -1)
 ) -> Spinor:
-    """Gauge-covariant Gaussian smearing of a spinor in space, a new array; width in sites."""
-    spinor = np.ascontiguousarray(spinor, dtype=np.complex128)
+    """Gauge-covariant Gaussian smearing of a spinor in space, a new array; width in sites.
+
+    With steps of at most 3/2 width^2 the largest momenta grow and the source is no Gaussian: a warning, as other codes
+    allow it.
+    """
+    for sentence in Source(kind="gaussian", width=width, steps=steps).doubts():
+        warnings.warn(sentence, stacklevel=3)
+    spinor = _spinor(spinor)
     return _halocline.qcd.smear_gaussian(spinor, u, width, steps, [complex(b) for b in boundary[:3]])
 
 
@@ -291,31 +369,55 @@ def source_columns(u: GaugeField, source: Source, position: Sequence[int], bound
                 continue
             column = point_source(geometry, position, spin, colour)
             if source.kind == "gaussian":
-                column = smear_gaussian(column, u, source.width, source.steps, boundary)
+                column = _halocline.qcd.smear_gaussian(column, u, source.width, source.steps, list(boundary[:3]))
             columns.append(column)
     return columns
 
 
+@takes(D=instance(WilsonClover, "a WilsonClover"))
 def propagator(
     D: WilsonClover,
-    source: Sequence[int] = (0, 0, 0, 0),
+    source: Sequence[int] | Source = (0, 0, 0, 0),
     kind: str = "point",
     progress: Callable[[int, dict[str, Any]], None] | None = None,
     inner: Callable[[int, int, int, float], bool] | None = None,
     chosen: Callable[[dict[str, Any]], None] | None = None,
-    **source_keys: Any,
+    **keys: Any,
 ) -> Propagator:
     """Twelve solutions from one source, `D.rhs_batch` columns at a time.
 
-    source: global position x, y, z, t; kind and source_keys: as in the run file's [source] (width, steps, seed, sink)
+    source: global position x, y, z, t, or a Source, which then says all of it
+    kind: "point", "wall", "gaussian" or "z2"
+    keys: of the run file's [source] (width, steps, seed, sink), and of its [solver], such as tolerance=1e-12, which
+    stay for later solves of D
     progress: called for each finished column with its number (1 to 12) and the solver's report
     inner: called during a solve with the first column and the number of those that are solved together, iterations and
     worst residual; returning False stops, which raises Interrupted
     chosen: called before the first solve with what `D.choose` found, where there was something to choose
-    Returns a Propagator with attributes `reports` (twelve) beside its arrays.
+    Returns a Propagator with attributes `reports` (twelve) and `record` (what reproduces it; write_propagator keeps it)
+    beside its arrays.
     Raises InvalidArgument, and Error when a column does not converge.
     """
-    how = Source(kind=kind, positions=(tuple(source),), **source_keys)
+    in_source, in_solver = sorted_keys(
+        "propagator", keys, SOURCE_KEYS, SOLVER_KEYS, known=("source", "kind", "progress", "inner", "chosen")
+    )
+    how = _one_source(source, kind, in_source)
+    if D.geometry.communicator.rank == 0:
+        for sentence in how.doubts():
+            warnings.warn(sentence, stacklevel=3)
+    D._change("propagator", in_solver)
+    return propagator_from(D, how, progress, inner, chosen)
+
+
+def propagator_from(
+    D: WilsonClover,
+    how: Source,
+    progress: Callable[[int, dict[str, Any]], None] | None = None,
+    inner: Callable[[int, int, int, float], bool] | None = None,
+    chosen: Callable[[dict[str, Any]], None] | None = None,
+) -> Propagator:
+    """The propagator from a Source with one position; the rest as `propagator`."""
+    source = how.positions[0]
     boundary = D.action.boundary
     s = Propagator(D.geometry, list(source))
     s.reports = []
@@ -335,9 +437,35 @@ def propagator(
                 progress(len(s.reports), report)
     if how.sink == "gaussian":
         _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in boundary[:3]])
+    s.record = {
+        "action": D.action.as_toml_values(),
+        "source": how.as_toml_values(),
+        "solver": D._solver.as_toml_values(),
+        "gauge": gauge_record(D._u),
+        "method": s.reports[0]["method"],
+        "residuals": [report["residual"] for report in s.reports],
+        "iterations": [report["iterations"] for report in s.reports],
+    }
     return s
 
 
+def _one_source(source: Any, kind: str, keys: dict[str, Any]) -> Source:
+    if not isinstance(source, Source):
+        return Source(kind=kind, positions=(source,), **keys)
+    if len(source.positions) != 1 or kind != "point" or keys:
+        raise InvalidArgument(
+            f"propagator: the source is a Source with {len(source.positions)} positions; give one with one position, "
+            "and no other words about the source."
+        )
+    return source
+
+
+@takes(
+    quark=checks.a_propagator,
+    antiquark=checks.a_propagator,
+    channels=channels,
+    momenta=momentum_list,
+)
 def mesons(
     quark: Propagator,
     antiquark: Propagator | None = None,
@@ -349,12 +477,13 @@ def mesons(
     channels: names, or "all"; momenta: integer momenta [nx, ny, nz] of the sink
     Returns channel -> shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
     """
-    names = list(MESONS + CLIFFORD) if channels == "all" else list(channels)
+    names = list(channels)
     chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
     result = _halocline.qcd.mesons(quark, quark if antiquark is None else antiquark, names, chosen)
     return {name: c[0].real.copy() for name, c in result.items()} if momenta is None else result
 
 
+@takes(up=checks.a_propagator, down=checks.a_propagator, boundary_t=phase, parity=one_of(1, -1), momenta=momentum_list)
 def nucleon(
     up: Propagator,
     down: Propagator | None = None,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from halocline import _halocline
 from halocline.qcd import gauge
+from halocline.qcd.propagators import format_of, write_propagator
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import Job
 from halocline.reporter import Reporter
@@ -16,7 +16,8 @@ from halocline.reporter import Reporter
 def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> dict[str, Any]:
     """Solves twelve columns for every configuration and source of a run file.
 
-    output: SciDAC file for the propagators, numbered when there are several; None keeps none
+    output: file for the propagators, HDF5 (.h5) or SciDAC (any other name), numbered when there are several; None
+    keeps none
     Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
     history, columns solved together, notes; solver_choice, what kind = "auto" found for all of them, or None.
     Raises as `spectrum`. Collective.
@@ -39,7 +40,8 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
             )
             if output is not None:
                 path = numbered(output, count) if several else output
-                _halocline.qcd.write_propagator(path, s, 64, record_xml(name, identity, position, run))
+                s.record["gauge"] |= {"name": name, "identity": identity}
+                write_propagator(path, s, format_of(path))
                 reporter.line(f"propagator    {path}")
             count += 1
             sources.append(
@@ -68,15 +70,3 @@ def numbered(path: str, index: int) -> str:
     """out.lime -> out_0003.lime"""
     p = Path(path)
     return str(p.with_name(f"{p.stem}_{index:04d}{p.suffix}"))
-
-
-def record_xml(name: str, identity: str, position: Any, run: Run) -> str:
-    from xml.sax.saxutils import escape
-
-    return (
-        '<?xml version="1.0"?><propagator><program>halocline ' + _halocline.core.version + "</program>"
-        f"<configuration>{escape(name)}</configuration><checksum>{escape(identity)}</checksum>"
-        f"<source><kind>{run.source.kind}</kind><position>{' '.join(map(str, position))}</position></source>"
-        f"<action><kind>{run.action.kind}</kind><m0>{run.action.m0!r}</m0><csw>{run.action.clover!r}</csw></action>"
-        "<basis>DeGrand-Rossi</basis></propagator>"
-    )

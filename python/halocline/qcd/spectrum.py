@@ -9,6 +9,7 @@ goes on with the first configuration that is missing.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import time
@@ -134,9 +135,9 @@ class Job:
             )
         source = self.run.source
         say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")
-
         for sentence in source.doubts():
             self.reporter.warning(sentence)
+
     # ---- the work
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
@@ -288,10 +289,7 @@ class Job:
 
     def propagator(self, D: WilsonClover, position: Any) -> Any:
         """Twelve columns from one source, with progress; stops where asked."""
-        source = self.run.source
-        keys = {"seed": source.seed, "steps": source.steps, "sink": source.sink}
-        if source.width is not None:
-            keys["width"] = source.width
+        source = dataclasses.replace(self.run.source, positions=(position,))
         with self.reporter.stage(f"source {list(position)}", 12) as advance:
 
             def column(number: int, report: dict[str, Any]) -> None:
@@ -310,7 +308,7 @@ class Job:
                 return not self.group.any(self.reporter.stop_requested())
 
             try:
-                s = quark.propagator(D, position, source.kind, column, iteration, self._keep_choice, **keys)
+                s = quark.propagator_from(D, source, column, iteration, self._keep_choice)
             except Interrupted:
                 raise self._stopped() from None
         for note in dict.fromkeys(note for report in s.reports for note in report["notes"]):

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "halocline/comm/time_limit.hpp"
@@ -39,6 +40,10 @@ std::vector<std::string> plan_of(const std::string& kind, const std::string& cho
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
   if (kind == "auto") return {chosen, "cg"};
   return {chosen};
+}
+
+std::string together_words(int columns) {
+  return columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns);
 }
 
 /// What holds on a device alone, or on the processor alone.
@@ -141,16 +146,21 @@ struct QuarkSolver::Implementation {
   /// The trial for as many columns as the engine has, once. Nothing where there is none.
   std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, const Progress& progress) {
     const int columns = with.columns();
-    if (const auto known = trials.find(columns); known != trials.end()) return known->second;
+    if (const auto known = trials.find(columns); known != trials.end()) {
+      if (any_active && recalled.erase(columns) > 0) {
+        if (known->second.chosen != "schwarz") with.forget_schwarz();
+        news.push_back(fmt::format("auto: {} is used, as an earlier trial on this lattice found ({})",
+                                   known->second.chosen, together_words(columns)));
+      }
+      return known->second;
+    }
     if (!may_choose() || !any_active) return std::nullopt;
     const auto trial = try_methods(with, begun.residual(), columns, parameters.tolerance, progress);
     if (!trial) return std::nullopt;
     if (trial->chosen != "schwarz") with.forget_schwarz();
-    news.push_back(
-        fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together); {} is used", trial->schwarz_seconds,
-                    with.describe("bicgstab"), trial->bicgstab_seconds,
-                    columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns),
-                    trial->chosen));
+    news.push_back(fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together); {} is used",
+                               trial->schwarz_seconds, with.describe("bicgstab"), trial->bicgstab_seconds,
+                               together_words(columns), trial->chosen));
     return trials[columns] = *trial;
   }
 
@@ -227,11 +237,13 @@ struct QuarkSolver::Implementation {
   comm::Communicator group;
   ActionParameters action;
   SolverParameters parameters;
+  comm::Communicator group;
   int batch = 1;
   std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
   std::optional<QuarkOperators> operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
   std::map<int, Trial> trials;                          ///< of "auto", by number of columns
+  std::set<int> recalled;                               ///< those of another solver that no solve has begun with yet
   std::vector<std::string> news;                        ///< for the notes of the next solve
   bool memory_noted = false;
 };
@@ -324,6 +336,21 @@ std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::co
   const ColumnSolves first(begun, implementation_->group, implementation_->parameters, sources.first(columns),
                            progress);
   return implementation_->choose(engine, begun, first.any_active(), progress);
+}
+
+std::vector<Trial> QuarkSolver::trials() const {
+  std::vector<Trial> all;
+  for (const auto& [columns, trial] : implementation_->trials) all.push_back(trial);
+  return all;
+}
+
+void QuarkSolver::recall(std::span<const Trial> trials) {
+  if (!implementation_->may_choose()) return;
+  for (const Trial& trial : trials) {
+    require_one_of("the choice of a trial", trial.chosen, choices);
+    if (implementation_->trials.try_emplace(trial.columns, trial).second)
+      implementation_->recalled.insert(trial.columns);
+  }
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {

@@ -153,6 +153,15 @@ public:
   std::optional<Trial> choose(std::span<const std::span<const std::complex<double>>> sources,
                               const Progress& progress = {});
 
+  /// The trials that solves begin with: those made here, and those recalled. Not collective.
+  std::vector<Trial> trials() const;
+  /// Takes trials that another solver made, and makes none for as many columns. Ignored where there is no trial.
+  /// @param trials  the same on every process: of a solver with the same parameters on the same lattice and processes.
+  ///                The best method depends on them more than on the links; solutions do not depend on it beyond the
+  ///                tolerance.
+  /// @throws InvalidArgument  for a method that is none. Not collective.
+  void recall(std::span<const Trial> trials);
+
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
 
