@@ -18,6 +18,7 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
+from halocline.texts import file_name
 
 __all__ = [
     "GPU",
@@ -188,7 +189,7 @@ def tune_entries(
 
     Raises FileError, with the position, where the file is damaged; InvalidArgument for a wrong $HALOCLINE_TUNE.
     """
-    return _entries(_halocline.gpu.TuneCache.open(str(file)), kernel, device, stale)
+    return _entries(_halocline.gpu.TuneCache.open(file_name(file)), kernel, device, stale)
 
 
 def clear_tuning(
@@ -214,7 +215,7 @@ def clear_tuning(
         raise InvalidArgument("everything is to be cleared, and a part of it; choose one.")
     if not everything and not (kernel or device or stale):
         raise InvalidArgument("nothing is named to be cleared; name a kernel, a device, stale entries, or everything.")
-    cache = _halocline.gpu.TuneCache.open(str(file))
+    cache = _halocline.gpu.TuneCache.open(file_name(file))
     if everything:
         return cache.reset()
     return cache.clear([e.key for e in _entries(cache, kernel, device, True if stale else None)])
@@ -233,8 +234,8 @@ def export_tuning(
     Arguments as for `tune_entries`; by default those of this build's device code, for no other are of use as defaults.
     Raises FileError where a file cannot be read or written, InvalidArgument where `path` is the tune cache itself.
     """
-    cache = _halocline.gpu.TuneCache.open(str(file))
-    return cache.export_to(str(path), [e.key for e in _entries(cache, kernel, device, stale)])
+    cache = _halocline.gpu.TuneCache.open(file_name(file))
+    return cache.export_to(file_name(path), [e.key for e in _entries(cache, kernel, device, stale)])
 
 
 def _entries(cache: Any, kernel: str | None, device: str | None, stale: bool | None) -> list[TuneEntry]:

@@ -3,11 +3,26 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from halocline.errors import FileError
+
 LARGEST = 2**63 - 1
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """The path as the compiled part takes it. Raises FileError for a name that is no UTF-8."""
+    text = os.fspath(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FileError(
+            f"{text}: the name of the file is not UTF-8; rename it, or make a link with another name."
+        ) from None
+    return text
 
 
 def whole_number(word: str, at_most: int = LARGEST) -> int | None:

@@ -2,6 +2,7 @@
 """Gauge fields from Python: files against reference values, round trips, laws, refusals."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -165,6 +166,27 @@ def test_hdf5_links_whose_attribute_is_no_number_are_refused_by_its_name(tmp_pat
         file.attrs["plaquette"] = "one"
     with pytest.raises(hc.FileError, match=r"\(plaquette\).*no number"):
         hc.qcd.inspect_gauge(path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "links")
+    for read in (hc.qcd.inspect_gauge, hc.qcd.read_gauge):
+        with pytest.raises(hc.FileError, match="not a regular file"):
+            read(tmp_path / "links")
+
+
+def test_a_file_name_that_is_no_utf8_gets_a_sentence(halocline, tmp_path):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.lime")
+    for use in (
+        hc.qcd.inspect_gauge,
+        hc.qcd.read_gauge,
+        lambda path: hc.qcd.write_gauge(path, hc.qcd.unit_links([2] * 4)),
+    ):
+        with pytest.raises(hc.FileError, match="not UTF-8; rename it"):
+            use(name)
+    done = halocline("qcd", "gauge", "info", name)
+    assert done.returncode == 2 and "not UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_links_outside_su3_warn_and_strict_refuses(tmp_path):

@@ -156,6 +156,9 @@ def main(arguments: list[str] | None = None) -> int:
         from halocline import _halocline
 
         _halocline.core.check_cpu()
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # names of files may hold what no encoding has
+                stream.reconfigure(errors="backslashreplace")
         if not app.registered_groups:
             _add_groups()
         if launched_rank() not in (None, 0):

@@ -24,6 +24,7 @@ from halocline.errors import InvalidArgument
 from halocline.qcd import checks, hdf5_gauge
 from halocline.qcd.runfile import Smear, extents
 from halocline.schema import boolean, choice, integer, number, takes
+from halocline.texts import file_name
 
 Geometry = _halocline.lattice.Geometry
 GaugeField = _halocline.qcd.GaugeField
@@ -93,7 +94,7 @@ def inspect_gauge(path: str | Path) -> dict[str, Any]:
     """
     if hdf5_gauge.is_hdf5(path):
         return hdf5_gauge.inspect(path)
-    return _halocline.qcd.inspect_gauge(str(path))
+    return _halocline.qcd.inspect_gauge(file_name(path))
 
 
 def read_gauge(
@@ -113,7 +114,7 @@ def read_gauge(
     if header["format"] == "hdf5":
         u, info = hdf5_gauge.read(path, here, strict)
     else:
-        u, info = _halocline.qcd.read_gauge(str(path), here, strict)
+        u, info = _halocline.qcd.read_gauge(file_name(path), here, strict)
     u.info = info
     if warn and group.rank == 0:
         for sentence in info["warnings"]:
@@ -147,7 +148,7 @@ def write_gauge(
         hdf5_gauge.write(path, u, bits or 64, dict(metadata or {}))
         return
     texts = [(str(k), str(v)) for k, v in (metadata or {}).items()]
-    _halocline.qcd.write_gauge(str(path), u, format, bits, rows, endian, texts)
+    _halocline.qcd.write_gauge(file_name(path), u, format, bits, rows, endian, texts)
 
 
 def format_of(path: str | Path) -> str:

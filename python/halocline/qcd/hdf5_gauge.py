@@ -27,8 +27,10 @@ LARGEST_LINK = 1e15
 
 
 def is_hdf5(path: str | Path) -> bool:
-    """True when the file begins as HDF5 does; False also when it cannot be opened."""
+    """True when the file begins as HDF5 does; False also when it cannot be opened, or is a pipe."""
     try:
+        if not Path(path).is_file():
+            return False
         with open(path, "rb") as file:
             return file.read(len(hdf5.SIGNATURE)) == hdf5.SIGNATURE
     except OSError:

@@ -23,6 +23,7 @@ from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.structure import Structure, structure_of
 from halocline.tddft.units import BOHR_ANGSTROM, in_unit
+from halocline.texts import file_name
 
 native = _halocline.tddft
 
@@ -267,8 +268,8 @@ def pseudopotential(symbol: str, element: Element) -> Any:
         raise FileError(f"{element.file}: no such pseudopotential (paths are relative to the folder of the command).")
     if element.kind == "ky":
         channels = (-1 if given is None else given for given in (element.local, element.largest))
-        return native.read_ky(element.file, symbol, *channels)
-    made = native.read_upf(element.file)
+        return native.read_ky(file_name(element.file), symbol, *channels)
+    made = native.read_upf(file_name(element.file))
     if made.symbol != symbol:
         raise FileError(f"{element.file}: is a pseudopotential of {made.symbol}, and was given for {symbol}.")
     return made

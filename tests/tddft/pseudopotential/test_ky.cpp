@@ -12,7 +12,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <numbers>
+
+#include <sys/stat.h>
 
 namespace halocline::tddft {
 namespace {
@@ -227,6 +230,13 @@ TEST_CASE("ky: damaged and foreign files are refused by name, line and finding")
   CHECK(file_error(toy_file(2, 1)).find("core corrections are not supported") != std::string::npos);
   CHECK_THROWS_AS(read_ky("no/such/file.dat", "X"), core::FileError);
   CHECK_THROWS_AS(read_ky("/", "X"), core::FileError);
+}
+
+TEST_CASE("ky: a pipe is refused, and not waited for") {
+  const test::ScratchFile file("");
+  std::filesystem::remove(file.path());
+  REQUIRE(::mkfifo(file.path().c_str(), 0600) == 0);
+  CHECK_THROWS_WITH_AS(read_ky(file.path(), "X"), doctest::Contains("no regular file"), core::FileError);
 }
 
 TEST_CASE("ky: numbers that are not finite after conversion, or squared, are refused with their line") {

@@ -52,6 +52,9 @@ std::string read_text(const std::string& path, std::size_t limit) {
   const auto kind = std::filesystem::status(path, failure);
   if (failure || !std::filesystem::exists(kind)) throw core::FileError(path, "", "no such file; check the path");
   if (std::filesystem::is_directory(kind)) throw core::FileError(path, "", "this is a directory; a file was expected");
+  // A pipe without a writer would be waited for, without end.
+  if (!std::filesystem::is_regular_file(kind))
+    throw core::FileError(path, "", "this is no regular file; name the file itself");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw core::FileError(path, "", "the file cannot be opened; check its permissions");
   std::string text;
