@@ -220,6 +220,28 @@ def test_a_recorded_choice_is_taken(tmp_path, monkeypatch, chosen):
     assert_same_bits(measured, by_name)
 
 
+def test_report_of_a_file_that_lacks_something_is_a_sentence(lime, tmp_path, monkeypatch, capsys):
+    from halocline.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    hc.qcd.spectrum(parse_run_file(run_text([lime], mass=0.1), "a"))
+    result = next(tmp_path.glob("*.h5"))
+    path = tmp_path / "part.hdf5"
+    with h5py.File(result) as whole:
+        names = [(None, name) for name in whole.attrs]
+        names += [("configurations/0000", name) for name in whole["configurations/0000"].attrs]
+    for group, name in names:
+        shutil.copy(result, path)
+        with h5py.File(path, "r+") as file:
+            del (file if group is None else file[group]).attrs[name]
+        status = main(["report", str(path)])
+        said = capsys.readouterr().err
+        assert status in (0, 2), (name, said)
+        assert status == 0 or str(path) in said, (name, said)
+        if name in ("parameters", "momenta", "version", "plaquette", "name"):
+            assert status == 2 and name in said, (name, said)
+
+
 def test_results_of_other_physics_are_not_mixed(lime, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     hc.qcd.spectrum(parse_run_file(run_text([lime], mass=0.1), "a"))

@@ -6,6 +6,7 @@ import functools
 import io
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -274,3 +275,32 @@ def test_report_knows_the_files(halocline, ground, tmp_path):
     done = halocline("report", ground / "h2_gs.h5", "--json", "r.json")
     assert done.returncode == 0, done.stderr
     assert "energy total" in done.stdout and set(numbers(tmp_path, "r.json")["energy"]) == PARTS
+
+
+def test_report_of_a_file_that_lacks_something_is_a_sentence(ground, tmp_path, capsys):
+    path = tmp_path / "part.h5"
+    with h5py.File(ground / "h2_gs.h5") as whole:
+        names = list(whole.attrs)
+        parts: list[str] = []
+        whole.visititems(lambda name, item: parts.append(name) if isinstance(item, h5py.Dataset) else None)
+    named = {"version", "revision", "parameters", "converged", "energy/total", "eigenvalues", "occupations", "k"}
+    for name in [*names, *parts]:
+        shutil.copy(ground / "h2_gs.h5", path)
+        with h5py.File(path, "r+") as file:
+            del (file if name in parts else file.attrs)[name]
+        status = main(["report", str(path)])
+        said = capsys.readouterr().err
+        assert status in (0, 2), (name, said)
+        assert status == 0 or str(path) in said, (name, said)
+        if name in named:
+            assert status == 2 and name in said, (name, said)
+
+
+def test_report_of_a_file_with_damaged_parameters_is_a_sentence(ground, tmp_path, capsys):
+    path = tmp_path / "part.h5"
+    for text in ("{not JSON", "{}x", "3"):
+        shutil.copy(ground / "h2_gs.h5", path)
+        with h5py.File(path, "r+") as file:
+            file.attrs["parameters"] = text
+        assert main(["report", str(path)]) == 2
+        assert str(path) in capsys.readouterr().err

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_module
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from halocline.cli.common import Json
 from halocline.cli.console import Console, speaks, write_json
+from halocline.errors import Error, FileError
 
 
 def add_to(group: typer.Typer) -> None:
@@ -27,8 +30,30 @@ def report(
     """Print what a result file holds: parameters and numbers of a spectrum run or of electrons."""
     from halocline.tddft.results import is_result
 
-    if is_result(file):
-        return report_electrons(file, plots, json)
+    with whole(file):
+        if is_result(file):
+            report_electrons(file, plots, json)
+        else:
+            report_quarks(file, bin, plots, json)
+
+
+@contextlib.contextmanager
+def whole(file: str) -> Iterator[None]:
+    """Where a file can be read and lacks what every such file has, that is a FileError."""
+    try:
+        yield
+    except Error:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        said = str(error).strip().split("\n")[0]
+        raise FileError(
+            f"{file}: lacks what every result file has, or has it changed ({type(error).__name__}: {said}): it is "
+            "damaged, or another program has changed it; compute it again."
+        ) from None
+
+
+def report_quarks(file: str, bin: int, plots: bool, json: Json) -> None:
+    """Of a result of `halocline qcd spectrum`."""
     from halocline.qcd import plots as pictures
     from halocline.qcd.results import as_json, read_spectrum
 

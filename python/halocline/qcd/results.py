@@ -36,6 +36,8 @@ from halocline.hdf5 import opened
 from halocline.qcd.runfile import Run
 
 FORMAT = "halocline spectrum 1"
+NEEDED = ("parameters", "physics_hash", "momenta")
+DAMAGED = "it is damaged, or another program has changed it; compute it again"
 
 
 @dataclasses.dataclass(eq=False)  # one is not another, even with the same arrays
@@ -155,8 +157,13 @@ def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:
     with opened(Path(path)) as file:
         if file.attrs.get("format") != FORMAT:
             raise FileError(f"{path}: not a result file of `halocline qcd spectrum`.")
+        missing = [name for name in NEEDED if name not in file.attrs]
+        if missing:
+            raise FileError(f"{path}: lacks the attributes {', '.join(missing)}; {DAMAGED}.")
+        for name in ("parameters", "solver_choice"):
+            json.loads(file.attrs.get(name, "{}"))  # whoever takes them later need not look
         groups = [file["configurations"][k] for k in sorted(file["configurations"])]
-        return dict(file.attrs), [_read_measured(group) for group in groups]
+        return dict(file.attrs), [_read_measured(path, group) for group in groups]
 
 
 def choice_of(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -164,8 +171,10 @@ def choice_of(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     return json.loads(attributes["solver_choice"]) if "solver_choice" in attributes else None
 
 
-def _read_measured(group: h5py.Group) -> Measured:
+def _read_measured(path: str | Path, group: h5py.Group) -> Measured:
     attributes = dict(group.attrs)
+    if "name" not in attributes:
+        raise FileError(f"{path}: configuration {group.name} lacks its name; {DAMAGED}.")
     return Measured(
         name=attributes.pop("name"),
         positions=group["positions"][()],

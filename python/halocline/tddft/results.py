@@ -56,6 +56,15 @@ UNITS = {
     "kick": "hbar/bohr",
 }
 """Of every number in files and JSON."""
+HEAD = ("version", "revision", "parameters")
+NEEDED = {
+    "ground_state": (
+        ("converged", "reason"),
+        (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
+    ),
+    "propagation": (("steps", "time_step", "finished"), ("step", "time", "current", "norm")),
+}
+"""Kind -> attributes and datasets that are read from every file of the kind; HEAD in all."""
 
 
 @contextlib.contextmanager
@@ -162,7 +171,15 @@ def read(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     with opened(path) as file:
         attributes = _attributes(path, file, kind)
         file.visititems(visit)
-        return attributes, data
+    attributes_needed, data_needed = NEEDED.get(kind, ((), ()))
+    missing = [name for name in (*HEAD, *attributes_needed) if name not in attributes]
+    missing += [name for name in data_needed if name not in data]
+    if missing:
+        raise FileError(
+            f"{path}: lacks {', '.join(missing)}, which every {kind.replace('_', ' ')} has: it is damaged, or another "
+            "program has changed it; compute it again."
+        )
+    return attributes, data
 
 
 def attributes_of(path: Path | str, kind: str) -> dict[str, Any]:
