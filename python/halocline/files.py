@@ -57,6 +57,8 @@ class NewFile:
                 raise FileError(f"{path}: exists and is not a regular file; name another.")
             _remove_abandoned(self.path)
             self._create()
+        except FileError:
+            raise
         except OSError as error:
             raise cannot_write(path, error) from None
 

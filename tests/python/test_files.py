@@ -40,12 +40,15 @@ axes.plot(np.random.default_rng(1).random(3000))
 noise = np.random.default_rng(1).random(20000)
 spectrum = type("Spectrum", (), {"kind": "dielectric", "energy_ev": noise, "response": noise + 1j})
 
+propagator = hc.qcd.propagator(hc.qcd.WilsonClover(u, mass=2.0, csw=0.0), source=[0, 0, 0, 0])
+
 def gauge(name):
     return lambda: hc.qcd.write_gauge(folder / name, u)
 
 writers = {
     "a.lime": gauge("a.lime"), "a.nersc": gauge("a.nersc"), "a.npy": gauge("a.npy"), "a.h5": gauge("a.h5"),
     "a.openqcd": gauge("a.openqcd"), "a.milc": gauge("a.milc"),
+    "s.lime": lambda: _halocline.qcd.write_propagator(str(folder / "s.lime"), propagator, 64, "<a/>"),
     "r.h5": lambda: results.write(folder / "r.h5", "spectrum", {}, {"energy": noise}),
     "r.txt": lambda: spectra.write_table(folder / "r.txt", spectrum),
     "n.json": lambda: write_json(folder / "n.json", list(noise)),
@@ -207,7 +210,7 @@ def test_an_error_in_the_block_keeps_the_old_file(tmp_path):
 def test_what_is_no_regular_file_is_not_replaced(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(hc.FileError, match="not a regular file"):
+    with pytest.raises(hc.FileError, match=r"^[^:]*: exists and is not a regular file; name another\.$"):
         files.write_file(tmp_path / name, "x")
 
 

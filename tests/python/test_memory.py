@@ -33,9 +33,10 @@ csw = 1.0
 
 @pytest.fixture(autouse=True)
 def little_memory():
-    """If nothing refuses, the test fails quickly: the system gives no more than 40 GiB of addresses."""
+    """If nothing refuses, the test fails quickly: the system gives no more than 40 GiB of addresses more."""
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (40 << 30, before[1]))
+    taken = 1024 * memory._fields("/proc/self/status").get("VmSize", 0)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + (40 << 30), before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_AS, before)
 
