@@ -126,6 +126,18 @@ def test_an_unconverged_ground_state_does_not_replace_a_converged_one(folder, ru
     assert contents(folder) == before
 
 
+def test_a_picture_that_cannot_be_written_does_not_stop_a_ground_state(folder, monkeypatch):
+    """One process draws while the others compute: its error would leave them waiting."""
+    from halocline.tddft import jobs
+
+    monkeypatch.setattr(jobs, "SECONDS_BETWEEN_PLOTS", 0.0)
+    (folder / "h2_convergence.png").mkdir()
+    (folder / "run.toml").write_text(MOLECULE.replace("plots = false", "plots = true"))
+    done = command(folder, "tddft", "ground-state", "run.toml")
+    assert "warning: h2_convergence.png: exists and is not a regular file" in done.stdout
+    refused(done, "h2_convergence.png: exists and is not a regular file")
+
+
 def test_a_series_whose_orbitals_are_gone_is_kept(folder, run):
     (folder / "h2_rt.orbitals").unlink()
     before = contents(folder)

@@ -161,7 +161,10 @@ class GroundStateJob:
     def _plot_now_and_then(self, history: list[dict[str, Any]]) -> None:
         now = time.monotonic()
         if self.given.output.plots and self.group.rank == 0 and now - self.drawn > SECONDS_BETWEEN_PLOTS:
-            self._plot(history)
+            try:
+                self._plot(history)
+            except FileError as error:  # for a picture that is drawn again at the end, no process stops alone
+                self.reporter.warning(str(error))
             self.drawn = time.monotonic()
 
     def _plot(self, history: list[dict[str, Any]]) -> None:
