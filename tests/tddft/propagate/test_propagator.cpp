@@ -219,8 +219,7 @@ TEST_CASE("propagator: excited electrons of a kicked oscillator are those of the
   }
 }
 
-TEST_CASE(
-    "propagator: in a crystal excited electrons are counted when the light is over, and not before") {
+TEST_CASE("propagator: in a crystal excited electrons are counted when the light is over, and not before") {
   const auto make = [] { return model_of(periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 4, 3, {2, 1, 1})); };
   Field pulse;
   pulse.pulses = {{.amplitude = 0.05, .frequency = 1.5, .duration = 1.0, .centre = 0.6}};
