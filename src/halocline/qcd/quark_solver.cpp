@@ -237,7 +237,6 @@ struct QuarkSolver::Implementation {
   comm::Communicator group;
   ActionParameters action;
   SolverParameters parameters;
-  comm::Communicator group;
   int batch = 1;
   std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
   std::optional<QuarkOperators> operators;
