@@ -91,7 +91,8 @@ void bind_tddft_propagate(nb::module_& m) {
       .def("step", &recorded<&Propagator::step>)
       .def("observe", &recorded<&Propagator::observe>)
       .def("excited", &Propagator::excited, "ground"_a, Released(), "Electrons that have left the ground state.")
-      .def("resume", &Propagator::resume, "steps_done"_a, Released());
+      .def("resume", &Propagator::resume, "steps_done"_a, "first_norm"_a = 0.0, Released(),
+           "first_norm: electrons at the first step of the run; 0: those of now.");
   m.def(
       "field_of",
       [](const nb::dict& field, const std::vector<double>& times) {

@@ -266,7 +266,7 @@ class OneRun:
         total = steps_of(self.options, propagator.time_step)
         self._say_parameters(propagator, total)
         if there is not None:
-            propagator.resume(point["step"])
+            propagator.resume(point["step"], first_norm=float(there["norm"][0]))
             self.reporter.line(f"restart       from step {point['step']} of {orbital_file(self.path)}")
         else:
             if any(self.kick):

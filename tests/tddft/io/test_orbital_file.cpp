@@ -354,6 +354,21 @@ TEST_CASE("restart: in the length gauge the kick is in the orbitals, and is not 
   CHECK(std::ranges::equal(back.orbitals.values(), state.orbitals.values()));
 }
 
+TEST_CASE("restart: the loss of norm is counted from the first step of the run, whatever the number of its parts") {
+  const PropagateOptions options{.time_step = 0.1};
+  const auto resumed = [&](double lost) {
+    Model model = model_of(isolated(12, 1.0, std::make_shared<SoftIon>(2.0, 1.0, 0.4), 2, 1));
+    State state = oscillator(model, 0.4);
+    Propagator run(model, state, {}, options);
+    run.resume(100, run.observe().norm / (1 - lost));
+    run.step();
+  };
+  CHECK_NOTHROW(resumed(0));
+  CHECK_NOTHROW(resumed(0.005));
+  CHECK_THROWS_WITH_AS(resumed(0.02), doctest::Contains("at the start"), core::Error);
+  CHECK_THROWS_AS(resumed(1), core::InvalidArgument);  // infinitely many electrons at first
+}
+
 TEST_CASE("cube: header, order and values are what viewers expect") {
   const Scratch file("density.cube");
   Model model = model_of(system_here());

@@ -446,3 +446,17 @@ TEST_CASE("propagator: blocks that hold no electrons stay as they are") {
   run.step();
   CHECK(std::equal(empty.begin(), empty.end(), state.orbitals.block(0, 1)));
 }
+
+TEST_CASE("propagator: a kick beyond the largest momentum of the grid is refused, with both") {
+  Model model = model_of(isolated(12, 1.0, std::make_shared<SoftIon>(2.0, 1.0, 0.4), 2, 1));
+  State state = oscillator(model, 0.4);
+  for (const Gauge gauge : {Gauge::length, Gauge::velocity}) {
+    Field field;
+    field.gauge = gauge;
+    field.kick = {0, 0, 3.15};
+    CHECK_THROWS_WITH_AS(Propagator(model, state, field, {.time_step = 0.1}),
+                         doctest::Contains("along z given, below pi/h = 3.142"), core::InvalidArgument);
+    field.kick = {0, 0, -3.13};
+    CHECK_NOTHROW(Propagator(model, state, field, {.time_step = 0.01}));
+  }
+}

@@ -63,6 +63,18 @@ void validate(const PropagateOptions& options) {
                                       options.exponential_tolerance));
 }
 
+/// Waves on a grid of spacing h have momenta up to pi/h; those beyond fold back, and the electrons get another kick.
+void check_kick(const Field& field, const Grid& grid) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double largest = std::numbers::pi / grid.spacing[axis];
+    if (!(std::abs(field.kick[axis]) < largest))
+      throw InvalidArgument(
+          fmt::format("a kick of {:g} 1/bohr along {} given, below pi/h = {:.4g} 1/bohr expected, the largest momentum "
+                      "on a grid of spacing {:.4g} bohr; a linear spectrum takes about 0.01",
+                      field.kick[axis], "xyz"[axis], largest, grid.spacing[axis]));
+  }
+}
+
 }  // namespace
 
 struct Propagator::Work {
@@ -118,6 +130,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   comm::on_every_rank(model.decomposition().world(), [&] {
     validate(options);
     validate(field, model.system().grid.boundary);
+    check_kick(field, model.system().grid);
   });
   const auto points = size(model.decomposition().box().points());
   v.resize(size(model.system().spins) * points);
@@ -399,9 +412,13 @@ double Propagator::excited(const State& ground) const {
   return excited_electrons(work_->model, work_->state, ground, a);
 }
 
-void Propagator::resume(std::int64_t steps_done) {
+void Propagator::resume(std::int64_t steps_done, double first_norm) {
   Work& w = *work_;
   comm::on_every_rank(w.model.decomposition().world(), [&] {
+    if (!(first_norm >= 0) || !std::isfinite(first_norm))
+      throw InvalidArgument(fmt::format("{} electrons given as those of the first step, a positive number expected, or "
+                                        "0 for those of now",
+                                        first_norm));
     if (w.steps > 0 || steps_done < 0)
       throw InvalidArgument(fmt::format("resume at step {} asked for after {} steps here; resume at 0 or later, before "
                                         "the first step",
@@ -412,6 +429,7 @@ void Propagator::resume(std::int64_t steps_done) {
   if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
   w.set_vector_potential(w.vector_potential(w.time()));
   w.measure();
+  if (first_norm > 0) w.first_norm = first_norm;
 }
 
 }  // namespace halocline::tddft

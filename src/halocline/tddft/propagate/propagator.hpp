@@ -92,8 +92,9 @@ public:
   std::int64_t steps_done() const noexcept;
   /// Continue a run from a checkpoint: the state holds the orbitals of that step already, kicked where there is a kick,
   /// and, for midpoint, the earlier potentials; without these the next step is taken as a first one.
+  /// @param first_norm  electrons at the first step of the run, which the loss of norm is counted from; 0: those of now
   /// @throws InvalidArgument  on every rank: after the first step here, or a negative number
-  void resume(std::int64_t steps_done);
+  void resume(std::int64_t steps_done, double first_norm = 0);
 
 private:
   struct Work;
