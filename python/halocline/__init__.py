@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from halocline import threads
@@ -31,7 +32,8 @@ def _name_tune_defaults() -> None:
     )
 
 
-threads.prepare(os.environ, threads.this_machine())
+thread_problem = threads.prepare(os.environ, threads.this_machine())
+"""What is wrong with the number of threads that was asked for, and not taken; empty where nothing is."""
 _name_tune_defaults()
 
 _rooms = ("comm", "gpu", "mapping", "qcd", "tddft")
@@ -51,6 +53,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _rooms:
+        if thread_problem:
+            warnings.warn(f"{thread_problem} OpenMP's own number is taken.", stacklevel=2)
         return importlib.import_module(f"halocline.{name}")
     if name == "__version__":
         return importlib.import_module("halocline._halocline").core.version

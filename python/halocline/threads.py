@@ -20,6 +20,9 @@ from pathlib import Path
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 """How Open MPI and the MPICH family tell a process the number of ranks on its machine."""
 
+MOST_THREADS = 4096
+"""That are handed on: libgomp dies of numbers that no machine has, and of 100000 already."""
+
 SPINS = {"x86_64": "1000", "AMD64": "1000"}
 SPINS_ELSEWHERE = "20000"
 """Looks at the flag of some 25 microseconds together. The pause between two looks takes 65 to 140 cycles of an x86 (25
@@ -41,8 +44,12 @@ class Machine:
     """Its cores are threads of another system, which takes them away unasked."""
 
 
-def prepare(environment: MutableMapping[str, str], machine: Machine) -> None:
-    """Sets OMP_NUM_THREADS where launcher or control group give less than all cores, and how threads wait."""
+def prepare(environment: MutableMapping[str, str], machine: Machine) -> str:
+    """Sets OMP_NUM_THREADS where launcher or control group give less than all cores, and how threads wait.
+
+    Returns a sentence where the number of threads that the user has set cannot be taken; it is removed then.
+    """
+    problem = refuse_number(environment)
     ranks = next((int(environment[name]) for name in LOCAL_RANKS if environment.get(name, "").isdigit()), 1)
     given = environment.get("OMP_NUM_THREADS")
     if given is None:
@@ -56,11 +63,23 @@ def prepare(environment: MutableMapping[str, str], machine: Machine) -> None:
         first = given.split(",")[0].strip()  # a list has a number for each level
         threads = int(first) if first.isdigit() else machine.cores
     if "OMP_WAIT_POLICY" in environment or "GOMP_SPINCOUNT" in environment:
-        return
+        return problem
     if cores_are_shared(machine, threads, ranks):
         environment["OMP_WAIT_POLICY"] = "passive"
     else:
         environment["GOMP_SPINCOUNT"] = SPINS.get(platform.machine(), SPINS_ELSEWHERE)
+    return problem
+
+
+def refuse_number(environment: MutableMapping[str, str]) -> str:
+    """Removes an OMP_NUM_THREADS that would end the program, and says so; otherwise an empty text."""
+    given = environment.get("OMP_NUM_THREADS", "")
+    for word in given.split(","):
+        digits = word.strip().lstrip("+").lstrip("0")
+        if digits.isascii() and digits.isdigit() and (len(digits) > 9 or int(digits) > MOST_THREADS):
+            del environment["OMP_NUM_THREADS"]
+            return f"OMP_NUM_THREADS={given[:60]} asks for more than {MOST_THREADS} threads; give the number of cores."
+    return ""
 
 
 def cores_are_shared(machine: Machine, threads: int, ranks: int = 1) -> bool:

@@ -62,6 +62,15 @@ def test_a_control_group_of_few_cores_gets_few_threads():
     assert "OMP_NUM_THREADS" not in settings(changed(quota=8.0))
 
 
+@pytest.mark.parametrize("number", ["4294967296", "100000", "2,99999", "9" * 5000])
+def test_numbers_that_no_machine_has_are_refused_and_not_taken(number):
+    assert threads(OMP_NUM_THREADS=number)[0] == "None"
+    words = [sys.executable, "-m", "halocline.cli.main", "--version"]
+    run = subprocess.run(words, env=os.environ | {"OMP_NUM_THREADS": number}, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.splitlines()[-1].startswith("halocline: OMP_NUM_THREADS=")
+
+
 def test_what_the_user_sets_stays():
     assert settings(changed(virtual=True), OMP_NUM_THREADS="3", GOMP_SPINCOUNT="7") == {}
     assert settings(QUIET, OMP_WAIT_POLICY="active") == {}

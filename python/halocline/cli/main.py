@@ -153,8 +153,10 @@ def _print_error(sentence: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
     try:
-        from halocline import _halocline
+        from halocline import _halocline, thread_problem
 
+        if thread_problem:
+            raise InvalidArgument(thread_problem)
         _halocline.core.check_cpu()
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files may hold what no encoding has
