@@ -120,7 +120,8 @@ def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]
     Raises InvalidArgument: unknown or missing key, wrong type, impossible value.
     """
     if not isinstance(table, Mapping):
-        raise InvalidArgument(f"{cls.title} = {shown(table)}: expected a table of keys.")
+        kind = f", such as kind = {shown(table)}" if isinstance(table, str) and hasattr(cls, "kind") else ""
+        raise InvalidArgument(f"{cls.title} = {shown(table)}: expected a table of keys{kind}.")
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
     for name in table:
         if name not in fields:

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from halocline.qcd.runfile import Solver
 
 import halocline as hc
 
@@ -276,3 +277,20 @@ def test_low_eigenvalues_agree_with_the_reference(data, index):
     D = hc.qcd.WilsonClover(u, mass=case["m0"], csw=case["csw"], boundary=boundary)
     expected = case["eigenvalues_gamma5D_smallest_12"]
     assert D.low_eigenvalues(12) == pytest.approx(expected, abs=1e-8)
+
+
+def test_solver_is_a_kind_a_dictionary_or_a_section():
+    u = hc.qcd.weak_links([4, 4, 4, 4], 0.2, seed=1)
+    b = hc.qcd.point_source(u.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    found = []
+    for solver in ("cg", {"kind": "cg"}, Solver(kind="cg")):
+        d = hc.qcd.WilsonClover(u, mass=0.1, solver=solver)
+        found.append(d.solve(b))
+        assert "cg" in d.report["method"]
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+    with pytest.raises(hc.InvalidArgument, match='kind = "cgg": expected .*did you mean "cg"'):
+        hc.qcd.WilsonClover(u, mass=0.1, solver="cgg")
+    with pytest.raises(hc.InvalidArgument, match="no key 'knd'; did you mean 'kind'"):
+        hc.qcd.WilsonClover(u, mass=0.1, solver={"knd": "cg"})
+    with pytest.raises(hc.InvalidArgument, match="solver is a int; give a kind"):
+        hc.qcd.WilsonClover(u, mass=0.1, solver=3)

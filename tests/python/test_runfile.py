@@ -149,6 +149,10 @@ REFUSED = {
     "unknown channel": (GOOD + '[measure]\nmesons = ["pino"]', 'did you mean "pion"?'),
     "nothing to measure": (GOOD + "[measure]\nmesons = []\nnucleon = false", "asks for nothing"),
     "grid of three": (GOOD + "[parallel]\ngrid = [1, 1, 2]", "[parallel] grid = [1, 1, 2]: expected four integers"),
+    "solver that is a word": (
+        'solver = "cg"\n' + GOOD,
+        '[solver] = "cg": expected a table of keys, such as kind = "cg"',
+    ),
     "no time": (GOOD + "[parallel]\ntime_limit = 0", "[parallel] time_limit = 0: expected a number above 0"),
     "time without end": (GOOD + "[parallel]\ntime_limit = inf", "time_limit = inf: expected a number above 0"),
     "grid with a zero": (GOOD + "[parallel]\ngrid = [1, 1, 1, 0]", "at least 1"),

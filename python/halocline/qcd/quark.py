@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
 from halocline.qcd.propagators import Propagator, gauge_record
 from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Parallel, Solver, Source, channels, momentum_list, one_of
-from halocline.schema import choice, instance, number, phase, shown, sorted_keys, takes
+from halocline.schema import choice, instance, number, phase, read_table, shown, sorted_keys, takes
 
 Spinor = NDArray[np.complex128]
 Progress = Callable[[int, float], bool]
@@ -55,7 +55,7 @@ class WilsonClover:
     True
     """
 
-    @takes(u=checks.a_field, boundary=checks.four_phases, solver=instance(Solver, "a hc.qcd.Solver"))
+    @takes(u=checks.a_field, boundary=checks.four_phases)
     def __init__(
         self,
         u: GaugeField,
@@ -66,7 +66,7 @@ class WilsonClover:
         anisotropy: float = 1.0,
         nu: float = 1.0,
         csw_t: float | None = None,
-        solver: Solver | None = None,
+        solver: Solver | Mapping[str, Any] | str | None = None,
         device: str = "cpu",
         halo_policy: str | None = None,
         time_limit: float = 300.0,
@@ -76,12 +76,24 @@ class WilsonClover:
         nu, csw_t: see the run file; device: "cpu", "cuda" or "cuda:N" (halocline.device), which then keeps the links;
         halo_policy: see the run file; time_limit: seconds that a process waits for others during a solve before it
         raises Error, of the whole group.
-        solver_keys: how `solve` works, keys of the run file's [solver], such as tolerance=1e-12, kind="bicgstab";
-        solver: the same as a Solver, which they change
+        solver: how `solve` works, as [solver] of the run file: a kind such as "cg", a dictionary of its keys, or a
+        Solver; solver_keys: keys of [solver], such as tolerance=1e-12, which change it
 
         Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
         """
-        own = ("mass", "kappa", "csw", "boundary", "anisotropy", "nu", "csw_t", "solver", "device", "halo_policy")
+        own = (
+            "mass",
+            "kappa",
+            "csw",
+            "boundary",
+            "anisotropy",
+            "nu",
+            "csw_t",
+            "solver",
+            "device",
+            "halo_policy",
+            "time_limit",
+        )
         (changes,) = sorted_keys("WilsonClover", solver_keys, SOLVER_KEYS, known=own)
         self.action = Action(
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
@@ -90,7 +102,7 @@ class WilsonClover:
         self._choice = ""
         self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
         self._solver: Solver | None = None
-        self._prepare(dataclasses.replace(solver or Solver(), **changes))
+        self._prepare(dataclasses.replace(solver_section(solver), **changes))
 
     @classmethod
     def from_sections(
@@ -289,6 +301,19 @@ def _spinor(values: Any) -> Spinor:
         raise InvalidArgument(
             f"a spinor was given as {shown(values)}; expected an array [t][z][y][x][spin][colour] of complex numbers."
         ) from None
+
+
+def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:
+    """What an argument `solver` stands for. Raises InvalidArgument for an unknown kind or key, or another type."""
+    if isinstance(given, Solver):
+        return given
+    if given is None or isinstance(given, str):
+        return Solver() if given is None else Solver(kind=given)
+    if isinstance(given, Mapping):
+        return read_table(Solver, given)
+    raise InvalidArgument(
+        f'solver is a {type(given).__name__}; give a kind such as "cg", a dictionary of keys of [solver], or a Solver.'
+    )
 
 
 def _check(report: dict[str, Any]) -> None:
