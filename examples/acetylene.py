@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Absorption of acetylene kicked along its axis: `python acetylene.py 6` follows the electrons for 6 fs, some minutes.
 
-Without a number it is a trial of 0.1 fs in a small box, whose spectrum means nothing yet.
+Without a number it is a trial of 0.25 fs in a small box, whose spectrum means nothing yet.
 """
 
 import sys
@@ -11,7 +11,7 @@ import ase
 import halocline as hc
 
 whole = len(sys.argv) > 1
-femtoseconds = float(sys.argv[1]) if whole else 0.1
+femtoseconds = float(sys.argv[1]) if whole else 0.25
 grid = {"extent": [36, 36, 44], "box": [8, 8, 9.6]} if whole else {"extent": [18, 18, 24], "box": [4.5, 4.5, 6.0]}
 
 carbon, hydrogen = 0.599672, 1.662257
