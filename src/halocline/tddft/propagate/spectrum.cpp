@@ -150,10 +150,18 @@ double drift(std::span<const double> times, std::span<const double> current) {
 
 double static_dielectric(std::span<const double> times, std::span<const double> current, double kick) {
   check_kick(kick);
-  const double constant = drift(times, current);
-  std::vector<double> moment(current.begin(), current.end());
-  for (std::size_t i = 0; i < moment.size(); ++i) moment[i] = times[i] * (moment[i] - constant);
-  return 1 - 4 * pi / kick * tddft::transform(times, moment, std::array{0.0}, SpectrumOptions{})[0].real();
+  same_length(times.size(), current.size(), "times", "currents");
+  const double length = 2 * pi / resolution(times), step = times[1] - times[0];
+  double whole = 0, mean = 0, time = 0, moment = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double t = times[i], half = i == 0 || i + 1 == times.size() ? 0.5 : 1.0;
+    const double weight = half * step * std::pow(std::cos(0.5 * pi * t / length), 4);
+    whole += weight;
+    mean += weight * current[i];
+    time += weight * t;
+    moment += weight * t * current[i];
+  }
+  return 1 - 4 * pi / kick * (moment - time * mean / whole);
 }
 
 std::vector<Complex> dielectric(std::span<const double> times, std::span<const double> current, double kick,

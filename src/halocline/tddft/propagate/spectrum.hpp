@@ -86,7 +86,9 @@ double drift(std::span<const double> times, std::span<const double> current);
 
 /// epsilon(0) that belongs to the absorption Im epsilon at positive energies by the Kramers-Kronig relation, the pole
 /// that a drift makes at zero left out:  1 + 2 / pi integral of Im epsilon / omega
-/// = 1 - 4 pi / kappa integral of t (J - drift) w(t) dt  with the polynomial window. @param kick  as for dielectric()
+/// = 1 - 4 pi / kappa integral of t (J - mean) w(t) dt  with w = cos(pi t / 2 T)^4, which ends so softly that lines
+/// leave an error of order (omega T)^-2; by the polynomial window it would be 6 / (omega T). @param kick  as for
+/// dielectric()
 double static_dielectric(std::span<const double> times, std::span<const double> current, double kick);
 
 struct Peak {
