@@ -113,6 +113,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def printable(sentence: str) -> str:
+    """The sentence on one line: line breaks and other control characters, out of a user's text, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence)
+
+
 def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]] | None = None) -> Any:
     """Makes a section of a TOML table.
 

@@ -168,6 +168,22 @@ def test_refused_with_a_sentence(case):
     assert said in refusal(text)
 
 
+@pytest.mark.parametrize("odd", ['[action]\n"ma\\nss" = 1', '[action]\nmass = "a\\nb"', '["\\u0007\\n"]\na = 1'])
+def test_line_breaks_of_a_run_file_do_not_break_the_sentence(odd):
+    from halocline.errors import FileError
+    from halocline.mapping.tables import MessagesTable, section_of
+
+    from halocline.tddft import parse_run_file as parse_electrons
+
+    for parse in (parse_run_file, parse_electrons):
+        with pytest.raises(InvalidArgument) as refused:
+            parse(odd, "run.toml")
+        assert str(refused.value).isprintable()
+    with pytest.raises(FileError) as refused:
+        section_of({"messages": {"na\nme": 1}}, "messages", MessagesTable, "m.toml")
+    assert str(refused.value).isprintable()
+
+
 def test_a_section_made_in_python_is_checked_alike():
     with pytest.raises(InvalidArgument, match=r"\[solver\] tolerance = -1: expected a number above 0"):
         Solver(tolerance=-1)

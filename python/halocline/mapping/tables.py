@@ -42,6 +42,7 @@ from halocline.schema import (
     integer,
     key,
     number,
+    printable,
     read_table,
     table,
     text,
@@ -140,7 +141,7 @@ def section_of(tables: Mapping[str, Any], name: str, cls: type[Section], where: 
     try:
         return read_table(cls, tables[name])
     except InvalidArgument as error:
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: {printable(str(error))}") from None
 
 
 def network_of(tables: Mapping[str, Any], where: str) -> Any:
@@ -149,7 +150,7 @@ def network_of(tables: Mapping[str, Any], where: str) -> Any:
     try:
         return table.network()
     except InvalidArgument as error:
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: {printable(str(error))}") from None
 
 
 def read_network(path: str | Path) -> Any:

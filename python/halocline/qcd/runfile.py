@@ -30,6 +30,7 @@ from halocline.schema import (
     number,
     phase,
     plain,
+    printable,
     read_table,
     shown,
     table,
@@ -509,7 +510,7 @@ def parse_run_file(content: str, name: str) -> Run:
     try:
         return Run.from_table(tables)
     except InvalidArgument as error:
-        raise InvalidArgument(f"{name}: {error}") from None
+        raise InvalidArgument(f"{name}: {printable(str(error))}") from None
 
 
 def read_run_file(path: str | Path) -> Run:

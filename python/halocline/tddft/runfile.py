@@ -29,6 +29,7 @@ from halocline.schema import (
     integer,
     key,
     number,
+    printable,
     read_table,
     table,
     text,
@@ -545,7 +546,7 @@ def parse_run_file(content: str, name: str) -> Run:
     try:
         return Run.from_table(tables)
     except InvalidArgument as error:
-        raise InvalidArgument(f"{name}: {error}") from None
+        raise InvalidArgument(f"{name}: {printable(str(error))}") from None
 
 
 def read_run_file(path: str | Path) -> Run:
