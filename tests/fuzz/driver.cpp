@@ -8,7 +8,7 @@
 //
 // Input I of seed K is the same wherever it is made, so `--seed K --first I --inputs 1` makes it again. The last line
 // is a JSON object of counts for each label. Exit status 0: no failure; 1: failures, each named on stderr with its
-// input saved; 77: this input ended the program (crash, sanitizer, time or memory), saved as well.
+// input saved; 77: an input ended the program (crash, sanitizer, time or memory), saved as well.
 
 #include "fuzz/fuzz.hpp"
 
@@ -65,6 +65,7 @@ struct Present {
   std::array<char, 512> sentence{};  // which one it is
 };
 Present present;  // NOLINT: signal handlers see globals alone
+volatile std::sig_atomic_t is_asked_to_stop = 0;
 
 void write_all(int file, const char* bytes, std::size_t count) {
   while (count > 0) {
@@ -97,6 +98,7 @@ void on_signal(int number) {
 
 void prepare_for_the_worst() {
   std::signal(SIGALRM, on_signal);
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { is_asked_to_stop = 1; });
 #ifdef HALOCLINE_FUZZ_SANITIZED
   __sanitizer_set_death_callback(save_present);
 #else
@@ -192,7 +194,11 @@ int fuzz(const Family& family, const std::vector<const Sample*>& samples, const 
   const auto begun = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); };
   std::uint64_t input = options.first;
-  for (; options.seconds > 0 ? seconds() < options.seconds : input - options.first < options.inputs; ++input) {
+  const auto goes_on = [&] {
+    if (is_asked_to_stop != 0) return false;
+    return options.seconds > 0 ? seconds() < options.seconds : input - options.first < options.inputs;
+  };
+  for (; goes_on(); ++input) {
     const std::string bytes = mutated(family, samples, options.seed, input);
     const std::string which =
         fmt::format("{}{}{}-{}-{}", family.name, options.label.empty() ? "" : "-", options.label, options.seed, input);
