@@ -93,8 +93,8 @@ void Model::sum_density(State& state) const {
   decomposition_.box_mates().sum(state.density);
 }
 
-Energies Model::effective_potential(std::span<double> v, std::span<const double> density,
-                                    std::span<const double> external) {
+/// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: the parts of this process
+std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const double> density) {
   const std::size_t points = size(decomposition_.box().points());
   assert(v.size() == points * size(system_.spins) && density.size() == v.size());
   std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
@@ -112,10 +112,16 @@ Energies Model::effective_potential(std::span<double> v, std::span<const double>
   for (int spin = 0; spin < system_.spins; ++spin)
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t at = size(spin) * points + i;
-      v[at] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[at] + (external.empty() ? 0.0 : external[i]);
+      v[at] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[at];
     }
   const double volume = decomposition_.grid().point_volume();
-  std::array sums{0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
+  return {0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
+}
+
+void Model::effective_potential(std::span<double> v, std::span<const double> density) { fill_potential(v, density); }
+
+Energies Model::potential_and_energies(std::span<double> v, std::span<const double> density) {
+  std::array<double, 3> sums = fill_potential(v, density);
   decomposition_.space().sum(sums);
   Energies energy;
   energy.hartree = sums[0];
@@ -148,25 +154,29 @@ Energies Model::energies(const State& state) {
   // Kinetic energy is what the Hamiltonian gives without potential and atoms: the stencil alone, with v = 0.
   const std::vector<double> nothing(points, 0.0);
   const std::int64_t blocks = state.orbitals.blocks();
+  const double volume = decomposition_.grid().point_volume();
   core::AlignedArray<double> out(state.orbitals.block_doubles());
-  std::vector<double> product(doubles_per_point), nonlocal(size(blocks * orbital_lanes));
+  std::vector<double> nonlocal(size(blocks * orbital_lanes));
   std::array<double, 2> sums{};
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> factors = weights(state, channel);
     for (std::int64_t block = 0; block < blocks; ++block) {
       const double* psi = state.orbitals.block(channel, block);
       hamiltonian_.stencil().apply(out.data(), psi, 1, nothing, hamiltonian_.momentum(channel));
-      inner_products(product, psi, out.data(), 1);
+      std::array<double, orbital_lanes> product{};
+      for (std::int64_t i = 0; i < out.size(); ++i) product[size(i % doubles_per_point / 2)] += psi[i] * out[i];
       for (int lane = 0; lane < orbital_lanes; ++lane)
-        sums[0] += factors[size(block * orbital_lanes + lane)] * product[size(2 * lane)];
+        sums[0] += factors[size(block * orbital_lanes + lane)] * product[size(lane)] * volume;
     }
     if (hamiltonian_.nonlocal().empty() || blocks == 0) continue;
     hamiltonian_.nonlocal().energy(channel, state.orbitals.block(channel, 0), blocks, nonlocal);
     for (std::size_t i = 0; i < nonlocal.size(); ++i) sums[1] += factors[i] * nonlocal[i];
   }
-  decomposition_.box_mates().sum(sums);
+  // Each process has the kinetic energy of its points, and the ranks of space() all have the nonlocal one.
+  if (decomposition_.space().rank() != 0) sums[1] = 0;
+  decomposition_.world().sum(sums);
   std::vector<double> v(points * size(system_.spins));
-  Energies energy = effective_potential(v, state.density);
+  Energies energy = potential_and_energies(v, state.density);
   energy.kinetic = sums[0];
   energy.ion_nonlocal = sums[1];
   energy.total = energy.kinetic + energy.hartree + energy.ion_local + energy.ion_nonlocal + energy.xc + energy.ion_ion;

@@ -11,6 +11,7 @@
 #include "halocline/tddft/pseudopotential/ions.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -65,12 +66,13 @@ public:
   /// Collective over the world.
   void sum_density(State& state) const;
 
-  /// What a density costs and does: fills the effective potential v = v_ion + v_Hartree + v_xc (+ `external`, shape
-  /// (points,), or empty) and the energies that need no orbitals (hartree, ion_local, xc, ion_ion).
+  /// What a density does: fills the effective potential v = v_ion + v_Hartree + v_xc.
   /// @param v  shape (spins, points)
   /// Collective over the world.
-  Energies effective_potential(std::span<double> v, std::span<const double> density,
-                               std::span<const double> external = {});
+  void effective_potential(std::span<double> v, std::span<const double> density);
+  /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one sum over processes
+  /// more.
+  Energies potential_and_energies(std::span<double> v, std::span<const double> density);
 
   /// All components, with the kinetic and nonlocal parts from the orbitals with the Hamiltonian's present vector
   /// potential, and the others from the state's density. Collective over the world.
@@ -86,6 +88,8 @@ public:
   std::vector<double> weights(const State& state, std::int64_t channel) const;
 
 private:
+  std::array<double, 3> fill_potential(std::span<double> v, std::span<const double> density);
+
   System system_;
   Decomposition decomposition_;
   Hamiltonian hamiltonian_;

@@ -5,6 +5,7 @@
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
+#include "comm/counting_backend.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
@@ -111,6 +112,30 @@ TEST_CASE("propagator: every division of a box gives the same motion in both gau
     check_equal(run_on(world, system, all.front(), field, options, 3), alone);
     check_equal(run_on(world, system, all.back(), field, options, 3), alone);
   }
+}
+
+TEST_CASE("propagator: a step waits for the same few sums, however many blocks of orbitals there are") {
+  const comm::Communicator world = comm::world();
+  if (world.size() == 1) return;  // one process waits for nobody
+  const auto waits_of_a_step = [&](int states) {
+    System system = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 2.0 * states, states);
+    system.grid.extent = {8, 9, 8 * world.size()};
+    const auto waits = std::make_shared<int>(0);
+    const comm::Communicator counted(std::make_shared<counting::CountingBackend>(world, waits));
+    ModelOptions options = no_trial;
+    options.transport = "shared_memory";  // which needs no MPI below
+    Model model(system, counted, {1, 1, {1, 1, world.size()}}, options);
+    State state = waves(model);
+    Propagator run(model, state, {}, {.time_step = 0.01, .energy_every = 0});
+    run.step();
+    *waits = 0;
+    run.step();
+    return *waits;
+  };
+  const int one = waits_of_a_step(4), five = waits_of_a_step(20);
+  CHECK(five == one);
+  // The density's way into the Hartree potential and back, and one sum of all that is measured.
+  CHECK(one <= 4);
 }
 
 TEST_CASE("propagator: a step that is refused is refused on every rank") {

@@ -51,7 +51,9 @@ struct Results {
       energy.emplace_back(lanes);
       velocity.emplace_back(3 * lanes);
       nonlocal.energy(c, psi.block(c, 0), psi.blocks(), energy.back());
-      nonlocal.velocity(c, psi.block(c, 0), psi.blocks(), velocity.back());
+      nonlocal.begin(c, psi.block(c, 0), psi.blocks());
+      nonlocal.finish_velocity(velocity.back());
+      decomposition.space().sum(velocity.back());  // every process has its part
       for (std::int64_t block = 0; block < psi.blocks(); ++block) {
         std::vector<double> in(psi.block(c, block), psi.block(c, block) + psi.block_doubles());
         for (int axis = 0; axis < 3; ++axis)

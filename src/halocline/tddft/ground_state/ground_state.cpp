@@ -217,7 +217,7 @@ private:
   }
 
   Energies energies(double entropy) {
-    Energies energy = model_.effective_potential(new_potential_, state_.density);
+    Energies energy = model_.potential_and_energies(new_potential_, state_.density);
     energy.ion_nonlocal = nonlocal_energy(model_, state_);
     energy.kinetic = band_energy(model_.system(), state_) -
                      integral(model_.decomposition(), potential_, state_.density) - energy.ion_nonlocal;

@@ -48,12 +48,14 @@ void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t block
     for (std::size_t i = 0; i < weights.size(); ++i)
       for (std::size_t axis = 0; axis < 3; ++axis) sum_[axis] += factor * weights[i] * scratch_[3 * i + axis];
   };
+  // The projections travel while the stencil runs.
+  const bool projectors = !h.nonlocal().empty();
+  if (projectors) h.nonlocal().begin(channel, psi, blocks);
   h.stencil().current(psi, blocks, scratch_);
   collect(decomposition.grid().point_volume());
-  if (h.nonlocal().empty()) return;
-  h.nonlocal().velocity(channel, psi, blocks, scratch_);
-  // Every rank of space holds the whole; one of them brings it in.
-  if (decomposition.space().rank() == 0) collect(1);
+  if (!projectors) return;
+  h.nonlocal().finish_velocity(scratch_);
+  collect(1);
 }
 
 void CurrentSum::add_drift(std::int64_t channel, double electrons) {
@@ -61,27 +63,12 @@ void CurrentSum::add_drift(std::int64_t channel, double electrons) {
   for (std::size_t axis = 0; axis < 3; ++axis) sum_[axis] += q[axis] * electrons;
 }
 
-Vec3 CurrentSum::mean() const {
-  Vec3 total = sum_;
-  model_->decomposition().world().sum(total);
-  for (double& j : total) j /= model_->decomposition().grid().volume();
-  return total;
-}
-
-double electrons(const Decomposition& decomposition, std::span<const double> density) {
-  double sum = 0;
-  for (const double n : density) sum += n;
-  decomposition.space().sum(std::span(&sum, 1));
-  return sum * decomposition.grid().point_volume();
-}
-
-Vec3 dipole(const Decomposition& decomposition, std::span<const double> density) {
+Moments moments(const Decomposition& decomposition, std::span<const double> density) {
   const Grid& grid = decomposition.grid();
-  if (grid.boundary == Boundary::periodic)
-    throw core::InvalidArgument("dipole asked for in a periodic cell, where it depends on the cut; use the current");
   const Box& box = decomposition.box();
+  const bool isolated = grid.boundary == Boundary::isolated;
   const std::int64_t spins = static_cast<std::int64_t>(density.size()) / std::max<std::int64_t>(box.points(), 1);
-  Vec3 sum{};
+  Moments sum;
   for (std::int64_t spin = 0; spin < spins; ++spin)
     for (std::int64_t z = 0; z < box.extent[2]; ++z)
       for (std::int64_t y = 0; y < box.extent[1]; ++y) {
@@ -91,12 +78,14 @@ Vec3 dipole(const Decomposition& decomposition, std::span<const double> density)
           row += n;
           moment += n * grid.position(0, box.offset[0] + x);
         }
-        sum[0] += moment;
-        sum[1] += row * grid.position(1, box.offset[1] + y);
-        sum[2] += row * grid.position(2, box.offset[2] + z);
+        sum.electrons += row;
+        if (!isolated) continue;
+        sum.dipole[0] += moment;
+        sum.dipole[1] += row * grid.position(1, box.offset[1] + y);
+        sum.dipole[2] += row * grid.position(2, box.offset[2] + z);
       }
-  decomposition.space().sum(sum);
-  for (double& d : sum) d *= grid.point_volume();
+  sum.electrons *= grid.point_volume();
+  for (double& d : sum.dipole) d *= grid.point_volume();
   return sum;
 }
 

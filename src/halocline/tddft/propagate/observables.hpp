@@ -16,7 +16,8 @@
 
 namespace halocline::tddft {
 
-/// Adds up the current block by block, while a block is in the cache.
+/// Adds up the current block by block, while a block is in the cache. Every process adds what is on its points: nothing
+/// is summed over processes before all blocks of a step are done.
 class CurrentSum {
 public:
   explicit CurrentSum(Model& model) : model_(&model) {}
@@ -29,8 +30,8 @@ public:
   void add(std::int64_t channel, const double* psi, std::int64_t blocks, std::span<const double> weights);
   /// (k + A) times the weighted electrons of a channel that are on the points of this process.
   void add_drift(std::int64_t channel, double electrons);
-  /// J [a.u.]. Collective over the world.
-  Vec3 mean() const;
+  /// The part of this process; the sum over the world, divided by the volume of the cell, is J [a.u.].
+  const Vec3& part() const noexcept { return sum_; }
 
 private:
   Model* model_;
@@ -38,12 +39,14 @@ private:
   std::vector<double> scratch_;
 };
 
-/// Integral of n over the cell. @param density  shape (spins, points). Collective over decomposition.space().
-double electrons(const Decomposition& decomposition, std::span<const double> density);
+/// Of a density on the box of this process; sums over decomposition.space() are those of the cell.
+struct Moments {
+  double electrons = 0;  ///< integral of n
+  Vec3 dipole{};  ///< integral of n r [bohr], r as Grid::position; zero in a periodic cell, where it has no meaning
+};
 
-/// Integral of n r [bohr], r as Grid::position. Collective over decomposition.space().
-/// @throws InvalidArgument  on every rank, for a periodic cell, whose dipole depends on where it is cut
-Vec3 dipole(const Decomposition& decomposition, std::span<const double> density);
+/// @param density  shape (spins, points). Collective: no.
+Moments moments(const Decomposition& decomposition, std::span<const double> density);
 
 /// Electrons that have left the ground state: sum over orbitals w_k f (1 - sum_i |<ground_i|psi>|^2), i over the states
 /// of `ground` that hold any electrons. In an isolated box in the velocity gauge the ground state is taken along,

@@ -13,6 +13,7 @@
 #include "halocline/tddft/propagate/observables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -92,6 +93,7 @@ struct Propagator::Work {
   void exponentiate(double step, int terms, bool with_current);
   void finish_density();
   void finish_current(const Vec3& a);
+  void sum_up();
   void whole_step(std::span<const double> potential);
   void midpoint_step();
   void first_midpoint_step();
@@ -111,6 +113,8 @@ struct Propagator::Work {
   std::int64_t steps = 0;
   bool kicked = false;
   double norm = 0, first_norm = 0, prediction_error = 0;
+  Vec3 mean_current{}, dipole{};
+  double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box, where it is summed with the rest
   bool current_summed = false;
   std::vector<double> v;                  ///< potential of the present density, without the field
   std::vector<double> driven;             ///< that of a step with E . r
@@ -243,9 +247,8 @@ void Propagator::Work::finish_density() {
   {
     core::Region region("tddft/density");
     model.decomposition().box_mates().sum(state.density);
-    norm = electrons(model.decomposition(), state.density);
   }
-  static_cast<void>(model.effective_potential(v, state.density));
+  model.effective_potential(v, state.density);
   h().set_potential(v);
 }
 
@@ -262,6 +265,26 @@ void Propagator::Work::finish_current(const Vec3& a) {
     current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
 }
 
+/// What a step is measured by, over all processes: one sum. Processes with the same box hold the same density, and one
+/// of them brings it in.
+void Propagator::Work::sum_up() {
+  core::Region region("tddft/sums of a step");
+  const Decomposition& decomposition = model.decomposition();
+  const Vec3& j = current.part();
+  std::array<double, 8> sums{j[0], j[1], j[2]};
+  if (decomposition.box_mates().rank() == 0) {
+    const Moments here = moments(decomposition, state.density);
+    sums = {j[0], j[1], j[2], here.electrons, here.dipole[0], here.dipole[1], here.dipole[2], density_change};
+  }
+  decomposition.world().sum(sums);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    mean_current[axis] = sums[axis] / decomposition.grid().volume();
+    dipole[axis] = sums[4 + axis];
+  }
+  norm = sums[3];
+  if (options.scheme == "etrs" && options.correction_tolerance == 0) prediction_error = sums[7] / norm;
+}
+
 /// exp(-i H dt) with this potential and the mean of the fields at both ends.
 void Propagator::Work::whole_step(std::span<const double> potential) {
   const double t = time();
@@ -274,6 +297,7 @@ void Propagator::Work::whole_step(std::span<const double> potential) {
   exponentiate(dt, 4, during == after);
   finish_density();
   finish_current(after);
+  sum_up();
 }
 
 void Propagator::Work::midpoint_step() {
@@ -320,19 +344,23 @@ void Propagator::Work::etrs_step() {
     finish_density();
     double change = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) change += std::abs(state.density[i] - predicted[i]);
+    density_change = change * model.system().grid.point_volume();
+    if (options.correction_tolerance == 0) break;
+    change = density_change;
     model.decomposition().space().sum(std::span(&change, 1));
-    prediction_error = change * model.system().grid.point_volume() / norm;
-    if (options.correction_tolerance == 0 || prediction_error <= options.correction_tolerance ||
-        repetition == options.max_corrections)
-      break;
+    prediction_error = change / first_norm;
+    if (prediction_error <= options.correction_tolerance || repetition == options.max_corrections) break;
   }
   finish_current(vector_potential(t + dt));
+  sum_up();
 }
 
 void Propagator::Work::measure() {
   exponentiate(0, 0, true);
   finish_density();
   finish_current(h().vector_potential());
+  density_change = 0;
+  sum_up();
 }
 
 Record Propagator::Work::record(bool with_energy) {
@@ -341,8 +369,8 @@ Record Propagator::Work::record(bool with_energy) {
   r.time = time();
   r.vector_potential = h().vector_potential();
   r.electric_field = field.electric_field(time());
-  r.current = current.mean();
-  if (model.system().grid.boundary == Boundary::isolated) r.dipole = dipole(model.decomposition(), state.density);
+  r.current = mean_current;
+  r.dipole = dipole;
   r.norm = norm;
   r.prediction_error = prediction_error;
   r.has_energy = with_energy;

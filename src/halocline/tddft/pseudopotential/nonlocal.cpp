@@ -316,12 +316,11 @@ void Nonlocal::energy(std::int64_t channel, const double* in, std::int64_t block
   state.space.sum(energy);
 }
 
-void Nonlocal::velocity(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> velocity) {
+void Nonlocal::finish_velocity(std::span<double> velocity) {
   State& state = *state_;
+  assert(state.in_under_way != nullptr);
+  const std::int64_t blocks = state.blocks_under_way;
   assert(velocity.size() == at(blocks) * orbital_lanes * 3);
-  std::ranges::fill(velocity, 0.0);
-  if (state.empty) return;
-  begin(channel, in, blocks);
   state.wait();
   state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
 #pragma omp parallel for schedule(static) if (state.points_near_atoms * blocks >= work_for_threads)
@@ -340,7 +339,6 @@ void Nonlocal::velocity(std::int64_t channel, const double* in, std::int64_t blo
             moments[at(axis * doubles_per_point + 2 * lane)] - moments[at(axis * doubles_per_point + 2 * lane + 1)];
   }
   state.in_under_way = nullptr;
-  state.space.sum(velocity);
 }
 
 void Nonlocal::add_forces(std::int64_t channel, const double* in, std::span<const double, orbital_lanes> factors,

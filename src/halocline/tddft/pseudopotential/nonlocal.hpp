@@ -50,11 +50,12 @@ public:
   /// @param energy  shape (blocks, 4), overwritten; the same on all ranks of space()
   /// Collective over space().  Cost: half of an application.
   void energy(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> energy);
-  /// For each orbital Re <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity: the derivative of
-  /// <psi|V_nl|psi> with respect to q.
-  /// @param velocity  shape (blocks, 4, 3), overwritten; the same on all ranks of space()
-  /// Collective over space().  Cost: about that of an application.
-  void velocity(std::int64_t channel, const double* in, std::int64_t blocks, std::span<double> velocity);
+  /// After begin(), whose `in` must still be there: for each orbital the part of this process in
+  /// Re <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity: the derivative of <psi|V_nl|psi> with respect
+  /// to q. The sum over space() is the whole, and is the caller's: of many orbitals it is needed once.
+  /// @param velocity  shape (blocks, 4, 3), overwritten
+  /// Collective as finish() is.  Cost: with begin() about that of an application.
+  void finish_velocity(std::span<double> velocity);
   /// force[a] += - sum over four orbitals factors[lane] d<psi|V_nl|psi>/dR_a [hartree/bohr], with the derivative taken
   /// from the orbitals.
   /// @param in       shape (4, points, 4, 2): a block of orbitals and its slopes along x, y and z (Stencil::slopes)
