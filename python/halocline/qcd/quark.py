@@ -81,19 +81,8 @@ class WilsonClover:
 
         Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
         """
-        own = (
-            "mass",
-            "kappa",
-            "csw",
-            "boundary",
-            "anisotropy",
-            "nu",
-            "csw_t",
-            "solver",
-            "device",
-            "halo_policy",
-            "time_limit",
-        )
+        own = ("mass", "kappa", "csw", "boundary", "anisotropy", "nu", "csw_t")
+        own += ("solver", "device", "halo_policy", "time_limit")
         (changes,) = sorted_keys("WilsonClover", solver_keys, SOLVER_KEYS, known=own)
         self.action = Action(
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
