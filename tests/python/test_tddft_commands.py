@@ -304,3 +304,41 @@ def test_report_of_a_file_with_damaged_parameters_is_a_sentence(ground, tmp_path
             file.attrs["parameters"] = text
         assert main(["report", str(path)]) == 2
         assert str(path) in capsys.readouterr().err
+
+
+def test_a_crystals_drift_is_subtracted_on_request_or_by_its_gap(halocline, tmp_path):
+    (tmp_path / "run.toml").write_text(
+        """
+[system]
+jellium = { radius = 2.0, charge = 2 }
+cell = 12
+unit = "bohr"
+[grid]
+extent = [10, 10, 10]
+[propagate]
+kick = 0.01
+steps = 40
+[output]
+file = "ball.h5"
+plots = false
+cube = false
+[spectrum]
+resolution = "20 eV"
+to_energy = 4.0
+step = 0.01
+"""
+    )
+    assert halocline("tddft", "propagate", "run.toml").returncode == 0
+    epsilon = {}
+    for drift in ("auto", "subtract", "keep"):
+        done = halocline("tddft", "spectrum", "run.toml", "--drift", drift, "--json", "s.json")
+        assert done.returncode == 0, done.stderr
+        found = numbers(tmp_path, "s.json")
+        assert found["parameters"]["spectrum"]["drift"] == drift
+        assert ("of the kicked current is constant, kept" in done.stdout) == (drift == "keep")
+        epsilon[drift] = np.array(found["epsilon_re"])
+    with h5py.File(tmp_path / "ball_rt.h5") as file:
+        assert file.attrs["gap"] > 0
+    assert (epsilon["auto"] == epsilon["subtract"]).all()
+    assert abs(epsilon["keep"][0] - epsilon["subtract"][0]) > 0.1
+    refused(halocline("tddft", "spectrum", "run.toml", "--drift", "subtrac"), "subtract")

@@ -6,7 +6,8 @@
     series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     print(hc.tddft.spectrum(series).peaks_ev)
 
-Plain numbers are in Hartree atomic units, texts carry their unit. `hc.tddft.Halocline` is an ASE calculator.
+Plain numbers are in Hartree atomic units, texts carry their unit. Beside ASE's atoms, in `from_atoms` and in the ASE
+calculator `hc.tddft.Halocline`, plain numbers are in ASE's units, angstrom and eV.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -118,11 +119,17 @@ def spectrum(
     example: Example = False,
     overwrite: Overwrite = False,
     json: Json = None,
+    drift: Annotated[
+        str | None,
+        typer.Option(metavar="auto|subtract|keep", help="Constant part of a crystal's current, for [spectrum]."),
+    ] = None,
 ) -> None:
     """The absorption spectrum or dielectric function of what `propagate` left: table, picture, peaks."""
     run = run_of(run_file, example, "spectrum")
     if run is None:
         return
+    if drift is not None:
+        run = dataclasses.replace(run, spectrum=dataclasses.replace(run.spectrum, drift=drift))
     from halocline.tddft import jobs
 
     with console_of(run, "_spectrum") as console:
