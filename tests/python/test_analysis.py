@@ -95,3 +95,42 @@ def test_bin_samples_leaves_out_the_rest_at_the_front():
 def test_one_bin_has_no_error():
     value, error = analysis.jackknife(np.ones((1, 4)))
     assert np.array_equal(value, np.ones(4)) and np.isnan(error).all()
+
+
+def noisy_correlators(count=60, extent=24, seed=3):
+    """Two states, 0.4 and 1.2, with noise that is correlated along t and grows with it."""
+    t = np.arange(extent)
+    generator = np.random.default_rng(seed)
+    noise = generator.normal(size=(count, extent)).cumsum(axis=1)
+    return (np.exp(-0.4 * t) + np.exp(-1.2 * t)) * (1 + 3e-4 * noise)
+
+
+def test_a_plateau_begins_behind_the_excited_states_and_covers_the_mass():
+    covered = 0
+    for seed in range(40):
+        fit = analysis.plateau(noisy_correlators(seed=seed))
+        # At t = 5.5 the second state still adds 0.005, a hundred times the error of a point.
+        assert fit.first >= 6 and fit.last > fit.first
+        covered += abs(fit.value - 0.4) < 3 * fit.error + 2e-5  # and a little of the second state
+    assert covered >= 34  # of 40; three errors of a fit that chose its range
+
+
+def test_the_error_of_a_plateau_is_the_spread_of_many():
+    fits = [analysis.plateau(noisy_correlators(seed=seed), first=15, last=21) for seed in range(60)]
+    spread = np.std([f.value for f in fits])
+    # The spread of 60 is known to 9 %, an error from 60 configurations to about as much.
+    assert np.mean([f.error for f in fits]) == pytest.approx(spread, rel=0.3)
+    assert {(f.first, f.last, f.dof) for f in fits} == {(15, 21, 6)}
+
+
+def test_no_plateau_is_made_of_too_little():
+    assert analysis.plateau(noisy_correlators(count=3)) is None
+    assert analysis.plateau(noisy_correlators(count=8), bin=4) is None
+    assert analysis.plateau(np.random.default_rng(1).normal(size=(10, 12))) is None
+
+
+def test_a_slope_is_no_plateau():
+    generator = np.random.default_rng(2)
+    slope = np.exp(-0.02 * np.arange(12) ** 2) * (1 + 1e-5 * generator.normal(size=(20, 12)))
+    assert analysis.plateau(slope) is None
+    assert analysis.plateau(slope, first=2, last=6).chi2 > 1000

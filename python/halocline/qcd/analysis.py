@@ -9,6 +9,7 @@ of the mean, correlations along t included.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -118,13 +119,108 @@ def jackknife(
     >>> float(value[0]), round(float(error[0]), 12)
     (2.0, 0.57735026919)
     """
+    centre, estimates = _jackknife_estimates(samples, function, bin)
+    return centre, _jackknife_error(estimates)
+
+
+def _jackknife_estimates(samples: ArrayLike, function: Callable[[Array], Array], bin: int) -> tuple[Array, Array]:
+    """function(mean), and its values without each bin in turn, of which there are none for one bin."""
     binned = bin_samples(samples, bin)
     count = binned.shape[0]
     mean = binned.mean(axis=0)
     centre = np.asarray(function(mean), dtype=float)
     if count < 2:
-        return centre, np.full_like(centre, np.nan)
+        return centre, np.empty((0, *centre.shape))
     without = (count * mean - binned) / (count - 1)
-    estimates = np.stack([np.asarray(function(w), dtype=float) for w in without])
+    return centre, np.stack([np.asarray(function(w), dtype=float) for w in without])
+
+
+def _jackknife_error(estimates: Array) -> Array:
+    count = estimates.shape[0]
+    if count < 2:
+        return np.full(estimates.shape[1:], np.nan)
     deviation = estimates - estimates.mean(axis=0)
-    return centre, np.sqrt((count - 1) / count * (deviation**2).sum(axis=0))
+    return np.sqrt((count - 1) / count * (deviation**2).sum(axis=0))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plateau:
+    """A constant fitted to a function of t."""
+
+    value: float
+    error: float
+    first: int
+    """Index of the first point of the fit, and of the last."""
+    last: int
+    chi2: float
+    """Of the points against the constant, without their correlations."""
+
+    @property
+    def dof(self) -> int:
+        return self.last - self.first
+
+
+LEAST_BINS = 4
+"""Of a plateau: an error from fewer is no error."""
+
+
+def plateau(
+    samples: ArrayLike,
+    function: Callable[[Array], Array] = effective_mass,
+    bin: int = 1,
+    first: int | None = None,
+    last: int | None = None,
+) -> Plateau | None:
+    """A constant fitted to a function of t of the mean of samples, such as an effective mass, with its error.
+
+    The points are weighted by 1/error^2. The fit is repeated without each bin in turn, so the error has the
+    correlations along t in it.
+    samples: shape (configurations, T); function: of an array of shape (T,), with values along t
+    first, last: indices of the points; where last is None, the last point before the error first exceeds a third of the
+    value; where first is None, the earliest one from which on a constant describes the points,
+    chi^2 <= dof + sqrt(2 dof), or else the one with the least chi^2/dof, if that is below dof + 3 sqrt(2 dof)
+    Returns None where there is nothing to fit: fewer than four bins, fewer than two points, or no constant stretch.
+
+    >>> noise = np.array([1.0, -1.0, 0.5, -0.5])[:, None] * 1e-3
+    >>> found = plateau(np.exp(-0.5 * np.arange(6)) * (1 + noise * np.arange(6)))
+    >>> round(found.value, 3), found.first, found.last
+    (0.5, 0, 4)
+    """
+    centre, estimates = _jackknife_estimates(samples, function, bin)
+    if estimates.shape[0] < LEAST_BINS:
+        return None
+    error = _jackknife_error(estimates)
+    good = np.isfinite(centre) & np.isfinite(error) & (error > 0.0) & (error < np.abs(centre) / 3)
+    begin = int(np.argmax(good)) if first is None else first
+    if last is None:
+        behind = np.flatnonzero(~good[begin:])
+        last = begin + int(behind[0]) - 1 if behind.size else centre.size - 1
+    if not (0 <= begin < last < centre.size) or not good[begin : last + 1].all():
+        return None
+    fits = []
+    for start in range(begin, last):
+        points = slice(start, last + 1)
+        weight = 1.0 / error[points] ** 2
+        weight /= weight.sum()
+        value = float(weight @ centre[points])
+        chi2 = float((((centre[points] - value) / error[points]) ** 2).sum())
+        fits.append(Plateau(value, float(_jackknife_error(estimates[:, points] @ weight)), start, last, chi2))
+        if first is not None or chi2 <= fits[-1].dof + np.sqrt(2.0 * fits[-1].dof):
+            return fits[-1]
+    best = min(fits, key=lambda fit: fit.chi2 / fit.dof)
+    return best if best.chi2 <= best.dof + 3.0 * np.sqrt(2.0 * best.dof) else None
+
+
+def with_error(value: float, error: float) -> str:
+    """The value with the last digits' error in parentheses, two digits of it where the first is 1.
+
+    >>> with_error(0.52304, 0.0041), with_error(12.3, 0.13), with_error(0.5, float("nan"))
+    ('0.523(4)', '12.30(13)', '0.5')
+    """
+    if not (np.isfinite(error) and error > 0.0):
+        return f"{value:.4g}"
+    place = int(np.floor(np.log10(error)))
+    if round(error / 10.0**place) == 1:
+        place -= 1
+    digits = max(0, -place)
+    return f"{value:.{digits}f}({round(error * 10.0**digits)})"

@@ -3,11 +3,13 @@
 
 Points are means over sources and configurations with jackknife errors; mesons are folded about T/2 and their effective
 mass is the cosh one, the nucleon is shown forward in time with the logarithmic one. Points whose error is larger than
-a third of their value say nothing and are left out of the mass picture.
+a third of their value say nothing and are left out of the mass picture. From four jackknife bins on a band shows the
+plateau that `analysis.plateau` fits, with its error, over the points of the fit.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,8 @@ SYMBOLS = {
 def curves(attributes: Mapping[str, Any], measured: list[Measured], bin: int) -> dict[str, dict[str, np.ndarray]]:
     """Correlators and effective masses with errors, by hadron, at zero momentum.
 
-    Each value has t, c, dc (correlator, error) and tm, m, dm (effective mass, error). Empty without zero momentum.
+    Each value has t, c, dc (correlator, error), tm, m, dm (effective mass, error) and plateau (an analysis.Plateau or
+    None). Empty without zero momentum.
     """
     zero = zero_momentum(np.asarray(attributes["momenta"]))
     if zero is None or not measured:
@@ -56,7 +59,9 @@ def curve(samples: np.ndarray, name: str, bin: int = 1) -> dict[str, np.ndarray]
 
     c, dc = analysis.jackknife(shown, bin=bin)
     m, dm = analysis.jackknife(shown, mass, bin=bin)
-    return {"t": np.arange(c.size), "c": c, "dc": dc, "tm": np.arange(m.size) + 0.5, "m": m, "dm": dm}
+    fitted = analysis.plateau(shown, mass, bin)
+    times = {"t": np.arange(c.size), "tm": np.arange(m.size) + 0.5}
+    return times | {"c": c, "dc": dc, "m": m, "dm": dm, "plateau": fitted}
 
 
 def draw(path: str | Path, attributes: Mapping[str, Any], measured: list[Measured], bin: int = 1) -> list[Path]:
@@ -97,7 +102,21 @@ def table(attributes: Mapping[str, Any], measured: list[Measured], bin: int = 1)
             text = "-" if np.isnan(value) else f"{value:.4f}" + (f" +- {error:.4f}" if np.isfinite(error) else "")
             cells += f"{text:>20}"
         lines.append(f"  t = {row + 0.5:<10.1f}{cells}")
+    fits = [k["plateau"] for k in shown.values()]
+    if any(fits):
+        texts = [f"{p.value:.4f} +- {p.error:.4f}" if p else "-" for p in fits]
+        ranges = [f"{p.first + 0.5:.1f} to {p.last + 0.5:.1f}" if p else "-" for p in fits]
+        quality = [f"{p.chi2:.1f}/{p.dof}" if p else "-" for p in fits]
+        for title, cells in (("plateau", texts), ("  over t =", ranges), ("  chi^2/dof", quality)):
+            lines.append(f"{title:<16}" + "".join(f"{cell:>20}" for cell in cells))
     return lines
+
+
+def label(name: str) -> str:
+    """A hadron or channel as a picture writes it: gxgy as a product of gamma matrices."""
+    if re.fullmatch("(g[xyzt])+", name):
+        return "$" + "".join(rf"\gamma_{axis}" for axis in name[1::2]) + "$"
+    return SYMBOLS.get(name, name.replace("_", " "))
 
 
 def caption(attributes: Mapping[str, Any], count: int) -> str:
@@ -112,10 +131,10 @@ def _paint_correlators(axes: Any, shown: Mapping[str, Mapping[str, np.ndarray]])
         value = np.abs(k["c"])
         good = value > 0.0
         error = np.minimum(np.nan_to_num(k["dc"]), 0.99 * value)  # the bar must not reach zero on a log scale
-        _points(axes, k["t"][good], value[good], error[good], index, name)
+        _points(axes, k["t"][good], value[good], error[good], index, label(name))
     axes.set_yscale("log")
     axes.set_xlabel("time separation $t/a$")
-    axes.set_ylabel(r"$|C(t)|$")
+    axes.set_ylabel(r"correlator $|C(t)|$ (lattice units)")
     axes.legend(ncols=2 if len(shown) > 4 else 1)
 
 
@@ -126,7 +145,13 @@ def _paint_masses(axes: Any, shown: Mapping[str, Mapping[str, np.ndarray]]) -> N
         good = np.isfinite(k["m"]) & (error < np.abs(k["m"]) / 3)
         if np.isfinite(k["dm"]).any():
             good &= np.isfinite(k["dm"])  # a jackknife estimate without a mass leaves no error, so no statement
-        _points(axes, k["tm"][good], k["m"][good], error[good], index, name)
+        fit = k["plateau"]
+        words = label(name) + (f": {analysis.with_error(fit.value, fit.error)}" if fit else "")
+        _points(axes, k["tm"][good], k["m"][good], error[good], index, words)
+        if fit:
+            colour, over = COLOURS[index % len(COLOURS)], k["tm"][[fit.first, fit.last]] + (-0.3, 0.3)
+            axes.fill_between(over, fit.value - fit.error, fit.value + fit.error, color=colour, alpha=0.25, lw=0)
+            axes.plot(over, [fit.value, fit.value], color=colour, lw=1.0)
         if good.any():
             top = max(top, float((k["m"] + error)[good].max()))
     axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
@@ -136,7 +161,7 @@ def _paint_masses(axes: Any, shown: Mapping[str, Mapping[str, np.ndarray]]) -> N
     axes.legend(ncols=2 if len(shown) > 4 else 1)
 
 
-def _points(axes: Any, t: np.ndarray, value: np.ndarray, error: np.ndarray, index: int, name: str) -> None:
+def _points(axes: Any, t: np.ndarray, value: np.ndarray, error: np.ndarray, index: int, words: str) -> None:
     axes.errorbar(
         t,
         value,
@@ -148,5 +173,5 @@ def _points(axes: Any, t: np.ndarray, value: np.ndarray, error: np.ndarray, inde
         markeredgewidth=1.3,
         elinewidth=1.2,
         capsize=2.5,
-        label=SYMBOLS.get(name, name.replace("_", " ")),
+        label=words,
     )
