@@ -2,6 +2,7 @@
 """How commands end: exit status, one sentence, no traceback, for every kind of bad input."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -195,3 +196,60 @@ def test_doctor_tells_the_blas_and_its_threads():
     fast = known | {"name": "OpenBLAS 0.3.21 USE_OPENMP", "threads": "openmp", "reference": False}
     assert "OpenMP" in blas(fast)["threads"] and "advice" not in blas(fast)
     assert "one thread at a time" in blas(fast | {"threads": "none", "reentrant": False})["threads"]
+
+
+def commands(group=None, words=()):
+    """Every command below `halocline`, with the words that lead to it."""
+    import typer.main
+    from halocline.cli import main
+
+    if group is None:
+        if not main.app.registered_groups:
+            main._add_groups()
+        group = typer.main.get_command(main.app)
+    if not hasattr(group, "commands"):
+        yield words, group
+        return
+    for name, command in group.commands.items():
+        yield from commands(command, (*words, name))
+
+
+def plain(text):
+    """Words alone: no boxes, and no backticks, which Markdown takes."""
+    return " ".join(re.sub("[\u2500-\u257f]", " ", text.replace("`", "")).split())
+
+
+def test_help_says_what_was_written_of_every_option():
+    """Nothing in brackets or angles is swallowed as markup, and no sentence is broken in its middle."""
+    from halocline.cli import main
+    from typer.testing import CliRunner
+
+    found = 0
+    for words, command in commands():
+        shown = CliRunner().invoke(main.app, [*words, "--help"], env={"COLUMNS": "400", "TERMINAL_WIDTH": "400"}).stdout
+        for option in command.params:
+            if getattr(option, "help", None) and not getattr(option, "hidden", False):
+                assert plain(option.help) in plain(shown), (words, option.name)
+                found += 1
+        for paragraph in (command.help or "").split("\n\n"):
+            said = plain(paragraph)
+            assert any(said in plain(line) for line in shown.splitlines()), (words, said)
+    assert found > 100
+
+
+def test_the_shell_can_complete_commands(monkeypatch):
+    for begun, ends in (("halocline qcd so", "solve"), ("halocline qcd spectrum --dev", "--device")):
+        monkeypatch.setenv("_HALOCLINE_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", begun)
+        monkeypatch.setenv("COMP_CWORD", str(len(begun.split()) - 1))
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys; sys.argv = ['halocline']; from halocline.cli.main import main; main()"],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert ends in done.stdout.split(), done.stderr
+
+
+def test_numbers_of_things_are_in_the_grammar_of_the_language():
+    from halocline.cli.common import counted
+
+    assert [counted(n, "sweep") for n in (0, 1, 2)] == ["0 sweeps", "1 sweep", "2 sweeps"]

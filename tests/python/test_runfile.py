@@ -5,7 +5,7 @@ import math
 import tomllib
 
 import pytest
-from halocline.qcd.runfile import SECTIONS, Action, Solver, example_run_file, parse_run_file, read_run_file
+from halocline.qcd.runfile import SECTIONS, Action, Solver, Source, example_run_file, parse_run_file, read_run_file
 
 from halocline import FileError, InvalidArgument
 
@@ -216,3 +216,15 @@ def test_the_hash_knows_physics_from_bookkeeping():
     assert parse_run_file(GOOD + "[solver]\ntolerance = 1e-9", "e").physics_hash() != base
     assert parse_run_file(GOOD + "[solver]\nrhs_batch = 3", "f").physics_hash() == base
     assert math.isfinite(int(base, 16))
+
+
+def test_the_example_lists_every_gauge_format():
+    from halocline.qcd.gauge import FORMATS
+
+    words = example_run_file().lower()
+    assert all(name in words for name in FORMATS)
+
+
+@pytest.mark.parametrize(("width", "steps", "doubts"), [(2.0, 7, 0), (2.0, 6, 1), (2.0, 1, 1), (0.5, 1, 0)])
+def test_a_gaussian_of_few_steps_is_doubted_and_not_refused(width, steps, doubts):
+    assert len(Source(kind="gaussian", width=width, steps=steps).doubts()) == doubts

@@ -8,6 +8,17 @@ from typing import Annotated
 
 import typer
 
+
+def command_group(help: str) -> typer.Typer:
+    """A group of commands. Help texts are Markdown: paragraphs flow, and [solver] is not taken for a colour."""
+    return typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help=help)
+
+
+def counted(number: int, noun: str) -> str:
+    """'1 configuration', '2 configurations'."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers to FILE as JSON.")]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Begin anew, and replace the results in the output file, whosever they are.")

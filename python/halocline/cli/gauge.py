@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from halocline.cli.common import Bits, Format, GaugeIn, GaugeOut, Grid, Json, Strict
+from halocline.cli.common import Bits, Format, GaugeIn, GaugeOut, Grid, Json, Strict, command_group, counted
 from halocline.cli.console import Console, write_json
 from halocline.errors import Error, Interrupted, InvalidArgument
 
-app = typer.Typer(no_args_is_help=True, help="Gauge configurations: make, look at, convert, smear, flow, fix.")
+app = command_group("Gauge configurations: make, look at, convert, smear, flow, fix.")
 
 
 def read(console: Console, path: str, grid: Any, strict: bool) -> Any:
@@ -273,7 +273,9 @@ def generate(
                     history.append(gauge.plaquette(u))
                     advance(sweep - begin, f"plaquette {history[-1]:.6f}")
                     if group.any(console.stop_requested()):
-                        raise Interrupted(f"stopped after {sweep} sweeps; {len(made)} configurations were written.")
+                        raise Interrupted(
+                            f"stopped after {counted(sweep, 'sweep')}, {counted(len(made), 'configuration')} written."
+                        )
             path = numbered(target, index) if configurations > 1 else target
             texts = {"ENSEMBLE_ID": f"quenched beta {beta:g} seed {seed}", "SEQUENCE_NUMBER": str(sweep)}
             gauge.write_gauge(path, u, format, bits, metadata=texts)

@@ -22,6 +22,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import Abort, Exit, TyperException
 
+from halocline.cli.common import command_group
 from halocline.comm import launched_rank
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
@@ -31,7 +32,7 @@ DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 app = typer.Typer(
     name="halocline",
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="Stencil physics at the strong-scaling limit: lattice QCD, and electron dynamics by real-time TDDFT.",
 )
@@ -55,7 +56,7 @@ def _top(
 def _add_groups() -> None:
     from halocline.cli import bench, doctor, gauge, map, report, spectrum, tddft, tune
 
-    qcd = typer.Typer(no_args_is_help=True, help="Lattice QCD.")
+    qcd = command_group("Lattice QCD.")
     qcd.add_typer(gauge.app, name="gauge")
     spectrum.add_to(qcd)
     app.add_typer(qcd, name="qcd")

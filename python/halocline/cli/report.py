@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from halocline.cli.common import Json
+from halocline.cli.common import Json, counted
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import Error, FileError
 
@@ -61,7 +61,8 @@ def report_quarks(file: str, bin: int, plots: bool, json: Json) -> None:
     attributes, measured = read_spectrum(file)
     parameters = json_module.loads(attributes["parameters"])
     console.line(
-        f"{file}: {len(measured)} configurations by halocline {attributes['version']} ({attributes['revision']})"
+        f"{file}: {counted(len(measured), 'configuration')} by halocline {attributes['version']} "
+        f"({attributes['revision']})"
     )
     for section, values in parameters.items():
         for name, value in values.items():

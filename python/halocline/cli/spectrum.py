@@ -84,7 +84,9 @@ def solve(
     device: Device = None,
     output: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keep the propagators: SciDAC LIME, numbered when there are several."),
+        typer.Option(
+            metavar="FILE", help="Keep the propagators: HDF5 (.h5) or SciDAC LIME, numbered when there are several."
+        ),
     ] = None,
     json: Json = None,
 ) -> None:

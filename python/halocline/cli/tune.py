@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halocline.cli.common import Json
+from halocline.cli.common import Json, command_group
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from halocline.gpu import TuneEntry
 
-app = typer.Typer(no_args_is_help=True, help="Launch parameters that were measured on GPUs: look, clear, export.")
+app = command_group("Launch parameters that were measured on GPUs: look, clear, export.")
 
 File = Annotated[
     str,

@@ -102,7 +102,7 @@ class Gauge(Section):
     files: tuple | None = key(
         None,
         array(text, "a list of file names", at_least=1),
-        "gauge files: NERSC, ILDG/SciDAC LIME or HDF5, one configuration each",
+        "gauge files: NERSC, ILDG/SciDAC LIME, openQCD, MILC v5, NPY or HDF5, one configuration each",
         example='files = ["cfg.lime"]',
     )
     generate: Generate | None = key(

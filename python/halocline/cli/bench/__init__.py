@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from halocline.cli.bench import communication, electrons, kernels, qcdjdd, weak
+from halocline.cli.common import command_group
 
-app = typer.Typer(no_args_is_help=True, help="Benchmarks, measured against the ceilings of the same run.")
+app = command_group("Benchmarks, measured against the ceilings of the same run.")
 kernels.add_to(app)
 qcdjdd.add_to(app)
 electrons.add_to(app)

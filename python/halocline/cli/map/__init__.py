@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import typer
-
+from halocline.cli.common import command_group
 from halocline.cli.map import evaluate, predict, search
 
-app = typer.Typer(no_args_is_help=True, help="Maps of processes onto the nodes of a torus network.")
+app = command_group("Maps of processes onto the nodes of a torus network.")
 search.add_to(app)
 evaluate.add_to(app)
 predict.add_to(app)

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import typer
-
+from halocline.cli.common import command_group
 from halocline.cli.tddft import commands
 
-app = typer.Typer(no_args_is_help=True, help="Electrons in real time: ground state, propagation, absorption spectrum.")
+app = command_group("Electrons in real time: ground state, propagation, absorption spectrum.")
 commands.add_to(app)
 
 __all__ = ["app"]

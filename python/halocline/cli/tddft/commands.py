@@ -73,7 +73,7 @@ def ground_state(
 ) -> None:
     """Atoms or jellium in, the self-consistent ground state out.
 
-    Numbers go to <output>_gs.h5 and orbitals beside it, with a log, a cube file of the density and a picture of the
+    Numbers go to `<output>_gs.h5` and orbitals beside it, with a log, a cube file of the density and a picture of the
     convergence. Exit status 3 when it does not converge; what was reached is kept, marked so, and the same command goes
     on from there. The result of another system is never replaced without --overwrite.
     """
@@ -99,7 +99,7 @@ def propagate(
 ) -> None:
     """Electrons in time after a kick or under pulses of light, from the ground state.
 
-    The ground state is computed first where its file is not there. Time series go to <output>_rt.h5. A run that was
+    The ground state is computed first where its file is not there. Time series go to `<output>_rt.h5`. A run that was
     stopped, by a signal, its wall_limit or a crash, goes on from its last checkpoint when the same command is given.
     The series of another run is never replaced without --overwrite.
     """
