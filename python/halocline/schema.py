@@ -49,6 +49,36 @@ def key(default: Any, check: Check, note: str, *, example: str | None = None) ->
     return dataclasses.field(default=default, metadata=metadata)
 
 
+class Given(float):
+    """A number that was given as a text with its unit: a number to everybody, and the text where it is echoed."""
+
+    text: str
+
+    def __new__(cls, number: float, text: str) -> Given:
+        self = super().__new__(cls, number)
+        self.text = text
+        return self
+
+    def __getnewargs__(self) -> tuple[float, str]:
+        return float(self), self.text
+
+
+def given_texts(parameters: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """section -> key -> its value as it was given, of the keys that hold a number given with its unit."""
+
+    def holds_one(value: Any) -> bool:
+        if isinstance(value, Mapping):
+            return any(holds_one(v) for v in value.values())
+        return isinstance(value, Given) or (isinstance(value, (list, tuple)) and any(holds_one(v) for v in value))
+
+    found = {
+        section: {name: shown(value) for name, value in values.items() if holds_one(value)}
+        for section, values in parameters.items()
+        if isinstance(values, Mapping)
+    }
+    return {section: values for section, values in found.items() if values}
+
+
 class Section:
     """Base of all sections; `title` is how sentences name it."""
 
@@ -98,7 +128,9 @@ def shown(value: Any) -> str:
     """The value as a run file writes it, shortened."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
+    if isinstance(value, Given):
+        text = f'"{value.text}"'
+    elif isinstance(value, str):
         text = f'"{value}"'
     elif isinstance(value, Mapping):
         text = "{ " + ", ".join(f"{k} = {shown(v)}" for k, v in value.items()) + " }"

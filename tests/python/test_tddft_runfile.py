@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run files of `halocline tddft`: units, defaults, the example, and what is refused with which advice."""
 
+import json
+import pickle
+
 import pytest
 from halocline.schema import Unfit
 from halocline.tddft.runfile import example_run_file, parse_run_file
@@ -161,3 +164,17 @@ def test_every_functional_of_the_library_has_a_name_in_the_run_file():
     from halocline import _halocline
 
     assert set(FUNCTIONALS) == {"auto", *_halocline.tddft.functionals()}
+
+
+def test_a_number_given_with_its_unit_is_echoed_as_given():
+    from halocline.schema import given_texts, shown
+    from halocline.tddft.plots import formula_label
+    from halocline.tddft.units import quantity
+
+    length = quantity("length")("0.25 angstrom")
+    assert length == pytest.approx(0.4724315, rel=1e-6) and shown(length) == '"0.25 angstrom"'
+    assert shown((length, 2.0)) == '["0.25 angstrom", 2.0]' and json.loads(json.dumps(length)) == float(length)
+    assert pickle.loads(pickle.dumps(length)).text == "0.25 angstrom"
+    parameters = {"grid": {"spacing": [length], "extent": 3}, "scf": {"tolerance": 1e-6}}
+    assert given_texts(parameters) == {"grid": {"spacing": '["0.25 angstrom"]'}}
+    assert formula_label("C2H2") == "C$_{2}$H$_{2}$"

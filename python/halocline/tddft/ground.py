@@ -281,7 +281,8 @@ def remaining(history: list[dict[str, float]], options: Scf) -> str:
     done, spent = share_done(history[-1], options), history[-1]["seconds"]
     if len(history) < 3 or done <= 0.05:
         return f"{spent:.0f} s so far"
-    return f"about {spent * (1 - done) / done:.0f} s left"
+    left = spent * (1 - done) / done
+    return "nearly done" if left < 0.5 else f"about {left:.0f} s left"
 
 
 def not_converged(ground: GroundState) -> str:

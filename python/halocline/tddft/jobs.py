@@ -70,7 +70,7 @@ def division_lines(model: Any) -> list[str]:
 
 
 def echo(run: Run, *sections: str) -> list[str]:
-    """Every key of some sections, as a run file writes them, in atomic units."""
+    """Every key of some sections, as a run file writes them: as given, and in atomic units without a unit."""
     values = run.as_toml_values()
     return [f"  [{s}] {name} = {shown(value)}" for s in sections for name, value in values[s].items()]
 
@@ -316,7 +316,7 @@ class OneRun:
             f"stability is {propagator.step_limit:.6g} a.u."
         )
         say(f"steps         {total}, {total * propagator.time_step * fs:.6g} fs")
-        say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)}")
+        say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
         """States of a channel that are propagated."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,9 +47,9 @@ def convergence(path: Path, history: Sequence[Mapping[str, Any]], title: str) ->
                 iteration, np.where(values > 0, values, np.nan), "o-", ms=3.5, lw=1.2, color=colour, label=label
             )
         axes.set_xlabel("iteration")
-        axes.set_ylabel("residual")
+        axes.set_ylabel("change or residual")
         axes.legend()
-        _title(axes, title)
+        _title(axes, formula_label(title))
 
 
 def series(path: Path) -> list[Path]:
@@ -62,7 +63,7 @@ def series(path: Path) -> list[Path]:
         values = data["current"] if periodic else (data["dipole"] - data["dipole"][0]) * BOHR_ANGSTROM
         for axis, colour in zip(range(3), COLOURS[:3], strict=True):
             if np.abs(values[:, axis]).max() > 1e-3 * np.abs(values).max():
-                axes[0].plot(time, values[:, axis], lw=1.0, color=colour, label="xyz"[axis])
+                axes[0].plot(time, values[:, axis], lw=1.0, color=colour, label=f"${'xyz'[axis]}$")
         axes[0].set_ylabel("current density [a.u.]" if periodic else r"dipole [e $\mathrm{\AA}$]")
         axes[0].legend()
         if with_energy:
@@ -70,7 +71,7 @@ def series(path: Path) -> list[Path]:
             axes[1].plot(data["energy_time"] * ATOMIC_TIME_FS, change, lw=1.0, color=COLOURS[0])
             axes[1].set_ylabel("energy change [eV]")
         axes[-1].set_xlabel("time [fs]")
-        _title(axes[0], attributes["formula"])
+        _title(axes[0], formula_label(attributes["formula"]))
     return [picture]
 
 
@@ -98,7 +99,13 @@ def spectrum(path: Path, made: Any) -> None:
             )  # fmt: skip
         axes.set_xlim(made.energy_ev[0], made.energy_ev[-1])
         axes.set_xlabel("photon energy [eV]")
-        _title(axes, f"{made.formula}, resolution {made.resolution * HARTREE_EV:.2g} eV, {made.window} window")
+        width = made.resolution * HARTREE_EV
+        _title(axes, f"{formula_label(made.formula)}, resolution {width:.2g} eV, {made.window} window")
+
+
+def formula_label(formula: str) -> str:
+    """C2H2 with its numbers below the line."""
+    return re.sub(r"(?<=[A-Za-z)])(\d+)", r"$_{\1}$", formula)
 
 
 def _title(axes: Any, text: str) -> None:

@@ -19,8 +19,10 @@ def lines(path: str) -> list[str]:
     attributes, data = results.read(path, kind)
     made = f"{path}: {kind.replace('_', ' ')} by halocline {attributes['version']} ({attributes['revision']})"
     found = [made]
+    given = attributes.get("as_given", {})
     for section, values in attributes["parameters"].items():
-        found += [f"  [{section}] {name} = {json.dumps(value)}" for name, value in values.items()]
+        texts = {name: json.dumps(value) for name, value in values.items()} | given.get(section, {})
+        found += [f"  [{section}] {name} = {text}" for name, text in texts.items()]
     if kind == "ground_state":
         found.append(f"{'converged' if attributes['converged'] else 'NOT CONVERGED: ' + attributes['reason']}")
         found += [f"energy {part:<15}{float(data[f'energy/{part}']):20.10f} hartree" for part in results.PARTS]

@@ -3,7 +3,8 @@
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum"), version, revision,
                            parameters (JSON, every default included), identity (JSON: system, grid, k-points,
-                           pseudopotentials), chosen (JSON: what was automatic), and those of the kind
+                           pseudopotentials), as_given (JSON: parameters that were given with a unit), chosen
+                           (JSON: what was automatic), and those of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
@@ -29,6 +30,7 @@ import numpy as np
 from halocline import _halocline, hdf5
 from halocline.errors import FileError, InvalidArgument
 from halocline.files import make_folder_of, stamp_of
+from halocline.schema import given_texts
 
 FORMAT = "halocline tddft 1"
 PARTS = ("total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion")
@@ -99,6 +101,8 @@ def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[st
     """
     make_folder_of(path)
     head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version, "revision": _halocline.core.revision}
+    if given := given_texts(attributes.get("parameters", {})):
+        head["as_given"] = given
 
     def fill(file: h5py.File) -> None:
         for name, value in (head | dict(attributes)).items():

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from halocline.schema import Unfit
+from halocline.schema import Given, Unfit
 
 BOHR_ANGSTROM = 0.529177210544
 HARTREE_EV = 27.211386245981
@@ -122,7 +122,7 @@ def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf
             raise Unfit(f"a {kind} above {above:g}")
         if result < at_least:
             raise Unfit(f"a {kind} of at least {at_least:g}")
-        return result
+        return Given(result, value.strip()) if isinstance(value, str) else result
 
     return check
 
