@@ -79,6 +79,18 @@ def test_what_the_user_sets_stays():
     assert settings(QUIET, OMP_NUM_THREADS="2,1") == SPUN
 
 
+@pytest.mark.parametrize("number", ["4294967296", "100000", "2,99999", "9" * 5000])
+def test_numbers_that_no_machine_has_are_not_taken(number):
+    environment = {"OMP_NUM_THREADS": number}
+    assert prepare(environment, QUIET).startswith("OMP_NUM_THREADS=")
+    assert environment == SPUN
+    run = subprocess.run(
+        [sys.executable, "-c", "import os, halocline; halocline.comm; print('OMP_NUM_THREADS' in os.environ)"],
+        env=os.environ | {"OMP_NUM_THREADS": number}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert run.stdout.split() == ["False"] and "asks for more than 4096 threads" in run.stderr
+
+
 def test_the_system_tells_what_others_want():
     machine = this_machine()
     assert 1 <= machine.cores <= machine.all_cores == os.cpu_count()
