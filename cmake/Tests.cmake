@@ -88,13 +88,9 @@ set(halocline_one_thread_qcd
 # One run of a serial test program; filter is an option of doctest or empty.
 function(halocline_add_serial_test test name label threads filter)
   add_test(NAME ${test} COMMAND test_${name} ${filter} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  # Threads that wait give up their core after about 30 microseconds, as in the Python package.
-  set(waiting GOMP_SPINCOUNT=10000)
-  if(CMAKE_CROSSCOMPILING)
-    set(waiting OMP_WAIT_POLICY=passive)  # an emulated CPU spins much longer
-  endif()
+  # Threads that wait sleep, as the Python package lets them where cores are shared.
   set_tests_properties(${test} PROPERTIES LABELS "serial;${label}" PROCESSORS ${threads} TIMEOUT 900 ENVIRONMENT
-                                          "OMP_NUM_THREADS=${threads};${waiting}")
+                                          "OMP_NUM_THREADS=${threads};OMP_WAIT_POLICY=passive")
 endfunction()
 
 # The serial and the MPI test program of one name, from these sources; the label is the room.

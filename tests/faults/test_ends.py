@@ -95,7 +95,6 @@ def test_a_run_that_is_asked_to_stop_goes_on_with_the_same_result(
 
 
 @pytest.mark.parametrize("name", ["spectrum", "propagate"])
-@pytest.mark.xfail(strict=False, reason="[parallel] time_limit does not reach every wait yet")
 def test_a_rank_that_stalls_ends_the_run_after_the_time_limit(name, prepared, started, tmp_path):
     run = begun(name, prepared, started, tmp_path, parallel="time_limit = 4")
     os.kill(run.rank(1), signal.SIGSTOP)

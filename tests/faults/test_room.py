@@ -48,7 +48,6 @@ def assert_refused_and_nothing_lost(run, folder, path):
     ("name", "ranks", "more"),
     [*((name, 0, kib) for name in NAMES for kib in (8, 24)), ("spectrum", 2, 8), ("propagate", 2, 8)],
 )
-@pytest.mark.xfail(strict=False, reason="HDF5 files are still written on the disk, where its library crashes")
 def test_a_full_disk_is_said_in_a_sentence_and_costs_no_file(name, ranks, more, mounts, prepared, started, tmp_path):
     """With room for nothing, and for the results of the first configuration; more: KiB beyond what is there."""
     job = JOBS[name]
@@ -59,7 +58,6 @@ def test_a_full_disk_is_said_in_a_sentence_and_costs_no_file(name, ranks, more, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.xfail(strict=False, reason="HDF5 files are still written on the disk, where its library crashes")
 def test_a_limit_on_the_size_of_files_is_said_in_a_sentence(name, prepared, started, tmp_path):
     """Without root: files may have as many bytes as the ones to begin from, and no more than 4 KiB otherwise."""
     job = JOBS[name]
@@ -89,7 +87,6 @@ def test_a_folder_that_takes_no_file_is_refused_before_any_work(name, mounts, pr
 
 @pytest.mark.parametrize("kib", [0, 256])
 @pytest.mark.parametrize("name", ["spectrum", "propagate"])
-@pytest.mark.xfail(strict=False, reason="trials of transports still end runs where /dev/shm is small")
 def test_a_small_shared_memory_changes_no_result(name, kib, mounts, prepared, started, tmp_path_factory):
     """MPI keeps its own memory in a folder: here only what Halocline shares between processes has no room.
 
@@ -114,7 +111,6 @@ def test_a_small_shared_memory_changes_no_result(name, kib, mounts, prepared, st
 
 
 @pytest.mark.parametrize("name", ["spectrum", "ground-state", "propagate"])
-@pytest.mark.xfail(strict=False, reason="output files are not locked yet")
 def test_the_second_of_two_runs_on_one_output_is_refused(name, prepared, started, tmp_path):
     job = JOBS[name]
     prepared(job, tmp_path)

@@ -27,7 +27,7 @@ std::vector<std::shared_ptr<const lattice::Geometry4>> geometries() {
     for (int y = 1; y <= 6; ++y)
       for (int z = 1; z <= 8; ++z)
         for (int t = 1; t <= 12; ++t)
-          if (x * y * z * t == world.size() && 4 % x == 0 && 6 % y == 0 && 8 % z == 0 && 12 % t == 0)
+          if (x * y * z * t == world.size() && 4 % (2 * x) == 0 && 6 % y == 0 && 8 % z == 0 && 12 % t == 0)
             all.push_back(std::make_shared<const lattice::Geometry4>(
                 extents, comm::ProcessGrid(world, std::vector<int>{x, y, z, t})));
   return all;
