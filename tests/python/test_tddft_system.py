@@ -169,3 +169,14 @@ def test_plain_numbers_beside_ase_atoms_are_in_its_units():
     assert max(plain.spacing) * BOHR_ANGSTROM <= 0.3
     in_bohr = hydrogen(spacing=0.5, box=[10, 10, 11], unit="bohr")
     assert in_bohr.extent == (20, 20, 22) and in_bohr.spacing == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_an_atomic_number_that_no_element_has_is_refused(tmp_path):
+    from halocline.tddft.structure import read_atoms
+
+    cube = "d\n\n 1 0 0 0\n 1 1 0 0\n 1 0 1 0\n 1 0 0 1\n NUMBER 1.0 0 0 0.1\n 0.5\n"
+    for number in (1, 999):
+        (tmp_path / f"{number}.cube").write_text(cube.replace("NUMBER", str(number)))
+    assert read_atoms(str(tmp_path / "1.cube")).get_chemical_symbols() == ["H"]
+    with pytest.raises(hc.FileError, match="ASE cannot read atoms"):
+        read_atoms(str(tmp_path / "999.cube"))

@@ -49,7 +49,9 @@ def read_atoms(path: str) -> Any:
     if not Path(path.rsplit("@", 1)[0]).is_file():
         raise FileError(f"{path}: no such file of atoms (paths are relative to the folder of the command).")
     try:
-        return ase.io.read(path)
+        atoms = ase.io.read(path)
+        atoms.get_chemical_symbols()  # fails for atomic numbers that no element has
+        return atoms
     except Exception as error:  # ASE's readers raise anything
         said = str(error).strip().split("\n")[0]
         raise FileError(f"{path}: ASE cannot read atoms from it ({type(error).__name__}: {said}).") from None
