@@ -110,8 +110,8 @@ void prepare_for_the_worst() {
 
 struct Options {
   std::uint64_t inputs = 10000, first = 0, seed = 1;
-  double seconds = 0;  ///< 0: as many as `inputs` says
-  unsigned time_limit = 10;
+  double seconds = 0;        ///< 0: as many as `inputs` says
+  unsigned time_limit = 30;  ///< [s] of one input; generous, for machines that do other things too
   std::string label, save = ".", corpus;
   std::vector<std::string> files;
 };
