@@ -153,7 +153,6 @@ def test_sources_that_are_zero_or_no_numbers_get_a_sentence(u, spinor):
     [
         (lambda u, D, s: hc.qcd.WilsonClover(u, kapa=0.1), "no key 'kapa'; did you mean 'kappa'"),
         (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, tolerence=1e-9), "no key 'tolerence'; did you mean 'tol"),
-        (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, solver={"kind": "cg"}), "solver = .*a hc.qcd.Solver"),
         (lambda u, D, s: hc.qcd.WilsonClover(u.array(), mass=0.1), "u = an array.*expected a GaugeField"),
         (lambda u, D, s: hc.qcd.WilsonClover(u, mass="light"), 'mass = "light": expected a number'),
         (lambda u, D, s: hc.qcd.WilsonClover(u, mass=0.1, boundary=-1), "boundary = -1: expected four"),

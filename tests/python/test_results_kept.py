@@ -32,6 +32,8 @@ plots = false
 cube = false
 [spectrum]
 resolution = "20 eV"
+to_energy = "500 eV"
+step = "1 eV"
 """
 QUENCHED = """
 [gauge]
