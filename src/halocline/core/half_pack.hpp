@@ -35,8 +35,11 @@ __attribute__((always_inline)) inline void permute_halves(Half* to, const Half* 
 #if defined(__AVX512BW__)
     numbers = reinterpret_cast<Raw>(_mm512_maskz_permutexvar_epi16(0xffffffffu, reinterpret_cast<__m512i>(places),
                                                                    reinterpret_cast<__m512i>(numbers)));
-#else
+#elif __has_builtin(__builtin_shuffle)
     numbers = __builtin_shuffle(numbers, places);
+#else  // clang
+    const Raw before = numbers;
+    for (int i = 0; i < N; ++i) numbers[i] = before[places[i]];
 #endif
     std::memcpy(static_cast<void*>(to), &numbers, sizeof(Raw));
   } else {
@@ -128,10 +131,12 @@ struct LaneMoves<HalfPack<N>> {
 /// As for Pack.
 template <int N>
 __attribute__((always_inline)) inline HalfPack<N> permute(const HalfPack<N>& a, typename HalfPack<N>::Table table) {
+#if defined(__AVX512FP16__) || !__has_builtin(__builtin_shuffle)
 #if defined(__AVX512FP16__)
   using Vector = typename HalfPack<N>::Vector;
   if constexpr (N == 32) return (Vector)_mm512_maskz_permutexvar_epi16(0xffffffffu, (__m512i)table, (__m512i)a.v);
   if constexpr (N == 16) return (Vector)_mm256_maskz_permutexvar_epi16(0xffffu, (__m256i)table, (__m256i)a.v);
+#endif
   HalfPack<N> moved;
   for (int i = 0; i < N; ++i) moved.v[i] = a.v[table[i]];
   return moved;

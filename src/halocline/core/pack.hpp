@@ -132,17 +132,49 @@ __attribute__((always_inline)) inline P fma(const P& a, const P& b, const P& c) 
   return a * b + c;
 }
 
-/// Lanes moved by a run-time table: result[i] = a[table[i]].
+/// Lanes moved by a run-time table: result[i] = a[table[i]], with the table taken modulo N.
 template <class T, int N>
 __attribute__((always_inline)) inline Pack<T, N> permute(const Pack<T, N>& a, typename Pack<T, N>::Mask table) {
+#if __has_builtin(__builtin_shuffle)
   return Pack<T, N>(__builtin_shuffle(a.v, table));
+#else  // clang
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) * N == 64) {
+    if constexpr (std::is_same_v<T, float>)
+      return Pack<T, N>((typename Pack<T, N>::Vector)_mm512_permutexvar_ps((__m512i)table, (__m512)a.v));
+    else
+      return Pack<T, N>((typename Pack<T, N>::Vector)_mm512_permutexvar_pd((__m512i)table, (__m512d)a.v));
+  }
+#endif
+  Pack<T, N> out;
+  for (int i = 0; i < N; ++i) out.v[i] = a.v[table[i] & (N - 1)];
+  return out;
+#endif
 }
 
-/// Lanes of two packs: result[i] = table[i] < N ? a[table[i]] : b[table[i] - N].
+/// Lanes of two packs: result[i] = table[i] < N ? a[table[i]] : b[table[i] - N], with the table taken modulo 2 N.
 template <class T, int N>
 __attribute__((always_inline)) inline Pack<T, N> permute(const Pack<T, N>& a, const Pack<T, N>& b,
                                                          typename Pack<T, N>::Mask table) {
+#if __has_builtin(__builtin_shuffle)
   return Pack<T, N>(__builtin_shuffle(a.v, b.v, table));
+#else  // clang
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) * N == 64) {
+    if constexpr (std::is_same_v<T, float>)
+      return Pack<T, N>((typename Pack<T, N>::Vector)_mm512_permutex2var_ps((__m512)a.v, (__m512i)table, (__m512)b.v));
+    else
+      return Pack<T, N>(
+          (typename Pack<T, N>::Vector)_mm512_permutex2var_pd((__m512d)a.v, (__m512i)table, (__m512d)b.v));
+  }
+#endif
+  Pack<T, N> out;
+  for (int i = 0; i < N; ++i) {
+    const auto from = table[i] & (2 * N - 1);
+    out.v[i] = from < N ? a.v[from] : b.v[from - N];
+  }
+  return out;
+#endif
 }
 
 /// A choice of lanes, in the form that the instruction set selects by.

@@ -52,14 +52,15 @@ public:
 
   const std::vector<Choice>& choices(int nodes) {
     const auto [entry, fresh] = choices_.try_emplace(nodes);
+    std::vector<Choice>& found = entry->second;
     if (fresh) {
       every_choice(network_, 1, [&](const Choice& pieces, std::int64_t) {
-        if (ring_possible(pieces, nodes)) entry->second.push_back(pieces);
+        if (ring_possible(pieces, nodes)) found.push_back(pieces);
       });
-      std::stable_sort(entry->second.begin(), entry->second.end(),
+      std::stable_sort(found.begin(), found.end(),
                        [](const Choice& a, const Choice& b) { return points(a) < points(b); });
     }
-    return entry->second;
+    return found;
   }
 
 private:
