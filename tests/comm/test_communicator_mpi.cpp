@@ -243,6 +243,30 @@ TEST_CASE("raise_everywhere: the lowest failing rank's error reaches every rank,
   }
 }
 
+TEST_CASE("raise_everywhere: an error that passes through two groups says its rank once") {
+  const Communicator world = comm::world();
+  const auto ends_with_the_lowest_of_its_group = [](const Communicator& inner, const Communicator& outer, int failing) {
+    std::string sentence;
+    int rank = -1;
+    try {
+      comm::on_every_rank(outer, [&] {  // the inner group fails as a whole
+        comm::on_every_rank(inner, [&] {
+          if (inner.rank() == failing) throw core::Error("no room");
+        });
+      });
+    } catch (const core::Error& error) {
+      sentence = error.what();
+      rank = error.rank();
+    }
+    CHECK(sentence == (outer.size() > 1 ? "rank " + std::to_string(rank) + ": no room" : "no room"));
+    return rank;
+  };
+  for (int failing = 0; failing < world.size(); ++failing)
+    CHECK(ends_with_the_lowest_of_its_group(world, world, failing) == failing);
+  const Communicator half = world.split(world.rank() % 2, 0);
+  CHECK(ends_with_the_lowest_of_its_group(half, world, 0) == 0);
+}
+
 #if HALOCLINE_HAVE_MPI
 TEST_CASE("mpi: a group from somebody else's communicator has its ranks, and null is refused") {
   static_cast<void>(comm::world());

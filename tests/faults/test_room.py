@@ -110,6 +110,19 @@ def test_a_small_shared_memory_changes_no_result(name, kib, mounts, prepared, st
         assert expected == pytest.approx(found[0][result], rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.parametrize("transport", ["shared_memory", "hybrid", "mpi_rma"])
+def test_a_transport_without_room_in_shared_memory_is_refused_in_a_sentence(transport, mounts, started, tmp_path):
+    job = JOBS["ground-state"]
+    write_run(job, tmp_path, 3, parallel=f'transport = "{transport}"')
+    small = "mount -t tmpfs -o size=4k none /dev/shm && echo > /dev/shm/full"
+    wrapped = ("unshare", "-m", "bash", "-c", f'{small}; "$@"', "-", "env", "OMPI_MCA_btl_vader_backing_directory=/tmp")
+    run = started(job, tmp_path, 2, wrapped)
+    assert run.status() == 2, run.text()
+    (sentence,) = run.sentences()
+    assert f"transport {transport} " in sentence and "/dev/shm" in sentence, run.text()
+    assert sentence.count("rank ") <= 1, run.text()
+
+
 @pytest.mark.parametrize("name", ["spectrum", "ground-state", "propagate"])
 def test_the_second_of_two_runs_on_one_output_is_refused(name, prepared, started, tmp_path):
     job = JOBS[name]

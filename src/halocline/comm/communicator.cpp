@@ -246,12 +246,13 @@ Communicator Communicator::split_by_node() const {
 
 namespace {
 
-enum class Kind : std::uint32_t { none, error, invalid_argument, file_error };
+enum class Kind : std::uint16_t { none, error, invalid_argument, file_error };
 
 /// Three strings in one message: lengths, then text.
 struct Report {
   Kind kind = Kind::none;
   std::string sentence, path, record;
+  bool of_another = false;  ///< the error was raised by another rank, and has been this one's before
 };
 
 std::vector<std::byte> packed(const Report& report) {
@@ -267,7 +268,7 @@ std::vector<std::byte> packed(const Report& report) {
 }
 
 Report unpacked(Kind kind, std::span<const std::byte> bytes) {
-  Report report{kind, {}, {}, {}};
+  Report report{.kind = kind};
   for (std::string* text : {&report.sentence, &report.path, &report.record}) {
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof(length));
@@ -294,13 +295,16 @@ void raise_reported(const Communicator& group, const Report& mine) {
   std::vector<std::byte> text = packed(mine);
   struct Head {
     Kind kind;
+    std::uint16_t of_another;
     std::uint32_t length;
   };
-  const Head head{mine.kind, static_cast<std::uint32_t>(text.size())};
+  const Head head{mine.kind, mine.of_another, static_cast<std::uint32_t>(text.size())};
   std::vector<Head> heads(ranks, head);
   if (ranks > 1)
     group.backend().all_gather(std::as_bytes(std::span(&head, 1)), std::as_writable_bytes(std::span(heads)));
-  const auto failed = std::find_if(heads.begin(), heads.end(), [](const Head& h) { return h.kind != Kind::none; });
+  const auto fails = [](const Head& h) { return h.kind != Kind::none; };
+  auto failed = std::find_if(heads.begin(), heads.end(), [&](const Head& h) { return fails(h) && h.of_another == 0; });
+  if (failed == heads.end()) failed = std::find_if(heads.begin(), heads.end(), fails);
   if (failed == heads.end()) return;
   const int rank = static_cast<int>(failed - heads.begin());
   text.resize(failed->length);
@@ -315,6 +319,13 @@ void raise_everywhere(const Communicator& group, const std::exception* failure) 
   if (failure != nullptr) {
     mine.kind = dynamic_cast<const core::InvalidArgument*>(failure) != nullptr ? Kind::invalid_argument : Kind::error;
     mine.sentence = failure->what();
+    if (const auto* error = dynamic_cast<const core::Error*>(failure);
+        error != nullptr && error->rank() >= 0 && group.size() > 1) {
+      // A rank that an inner group has put in front, perhaps by its number there, is not said twice.
+      const std::string head = "rank " + std::to_string(error->rank()) + ": ";
+      if (mine.sentence.starts_with(head)) mine.sentence.erase(0, head.size());
+      mine.of_another = error->rank() != group.rank();
+    }
     if (const auto* file = dynamic_cast<const core::FileError*>(failure)) {
       mine.kind = Kind::file_error;
       mine.path = file->path();
@@ -326,7 +337,7 @@ void raise_everywhere(const Communicator& group, const std::exception* failure) 
 
 void raise_everywhere(const Communicator& group, const std::optional<std::string>& failure) {
   Report mine;
-  if (failure.has_value()) mine = {Kind::error, *failure, {}, {}};
+  if (failure.has_value()) mine = {.kind = Kind::error, .sentence = *failure};
   raise_reported(group, mine);
 }
 

@@ -4,6 +4,7 @@
 
 #include "halocline/comm/hybrid.hpp"
 
+#include "halocline/comm/detail/shared_room.hpp"
 #include "halocline/core/error.hpp"
 
 #include <cstring>
@@ -57,7 +58,8 @@ std::string hybrid_hindrance(const ProcessGrid* grid, std::string_view network) 
   if (grid == nullptr) return {};
   const std::string name = network.empty() ? default_network(*grid) : std::string(network);
   const std::string problem = transport_hindrance(name, *grid);
-  return problem.empty() ? "" : "takes " + name + " between the nodes, which " + problem;
+  if (!problem.empty()) return "takes " + name + " between the nodes, which " + problem;
+  return grid->size() == 1 ? "" : detail::shared_segment_problem(grid->communicator());
 }
 
 HybridTransport::HybridTransport(std::string network, TransportOptions options)

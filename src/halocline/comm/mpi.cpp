@@ -49,6 +49,16 @@ void check_mpi(int code, const char* call, int rank) {
                     rank);
 }
 
+ErrorsReturned::ErrorsReturned() {
+  check_mpi(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_), "MPI_Comm_get_errhandler", -1);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
+ErrorsReturned::~ErrorsReturned() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
+  MPI_Errhandler_free(&before_);
+}
+
 namespace {
 
 constexpr std::size_t longest_part = std::size_t{1} << 30;
@@ -472,14 +482,10 @@ Communicator from_mpi(MPI_Comm mpi) {
     throw core::InvalidArgument("an MPI communicator was given while MPI is not running; start MPI first");
   if (mpi == MPI_COMM_NULL) throw core::InvalidArgument("MPI_COMM_NULL given, expected an MPI communicator");
   int between_groups = 0;
-  // MPI raises what it finds wrong with a communicator on MPI_COMM_WORLD, where an error is fatal unless told
-  // otherwise.
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  check_mpi(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before), "MPI_Comm_get_errhandler", -1);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int code = MPI_Comm_test_inter(mpi, &between_groups);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
-  MPI_Errhandler_free(&before);
+  const int code = [&] {
+    const ErrorsReturned here;  // a handle that is none is an error of MPI_COMM_WORLD
+    return MPI_Comm_test_inter(mpi, &between_groups);
+  }();
   if (code != MPI_SUCCESS) throw core::InvalidArgument("a handle was given that is no MPI communicator");
   if (between_groups != 0)
     throw core::InvalidArgument("an inter-communicator was given, expected one of a single group");

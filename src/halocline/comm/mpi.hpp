@@ -35,6 +35,19 @@ std::string mpi_thread_hindrance();
 /// @param call  e.g. "MPI_Bcast"
 void check_mpi(int code, const char* call, int rank);
 
+/// While it stands, errors that MPI raises on MPI_COMM_WORLD, as it does for what belongs to no communicator yet, are
+/// returned; before and after they end the job unless the program has told MPI otherwise.
+class ErrorsReturned {
+public:
+  ErrorsReturned();
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+  ~ErrorsReturned();
+
+private:
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
 }  // namespace halocline::comm
 
 #endif

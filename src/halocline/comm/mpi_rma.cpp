@@ -9,6 +9,7 @@
 #include "halocline/comm/detail/backend.hpp"
 #include "halocline/comm/detail/box_plan.hpp"
 #include "halocline/comm/detail/boxes.hpp"
+#include "halocline/comm/detail/shared_room.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
 
@@ -24,6 +25,8 @@ namespace {
 
 constexpr std::size_t alignment = detail::BoxLayout::alignment;
 constexpr unsigned looks_between_progress = 16;
+/// [bytes of /dev/shm a process] beside the inboxes: the state of a window, and that of a library's rounding.
+constexpr std::uint64_t room_of_a_window = 64 * 1024;
 
 /// A message whose data are under way and whose flag is not.
 struct Unflagged {
@@ -136,7 +139,12 @@ void MpiRmaTransport::Estate::settle(const ProcessGrid& grid) {
 void MpiRmaTransport::State::make_window() {
   void* memory = nullptr;
   const auto bytes = static_cast<MPI_Aint>(plan.bytes() + alignment);
-  check(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &memory, &window), "MPI_Win_allocate");
+  const int code = [&] {
+    const ErrorsReturned here;
+    return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &memory, &window);
+  }();
+  // A window that only some ranks have got cannot be freed, which all would have to do: it is left to MPI.
+  on_every_rank(grid->communicator(), [&] { check(code, "MPI_Win_allocate"); });
   check(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
   inboxes = detail::aligned(memory, alignment);
@@ -178,9 +186,20 @@ void MpiRmaTransport::State::progress() {
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
+namespace {
+
+/// Why no window with so many bytes of inboxes on this rank can be made; empty where one can. Collective.
+/// Libraries of MPI put windows inside a node into /dev/shm, and Open MPI asks for 5 % more than it takes.
+std::string window_problem(const ProcessGrid& grid, std::uint64_t inbox_bytes) {
+  const Communicator& group = grid.communicator();
+  if (group.any(mpi_comm(group) == MPI_COMM_NULL)) return "needs a group that stands on MPI; use comm::world()";
+  return detail::shared_room_problem(group, inbox_bytes + inbox_bytes / 16 + room_of_a_window, "open windows of");
+}
+
+}  // namespace
+
 std::string mpi_rma_hindrance(const ProcessGrid* grid) {
-  if (grid == nullptr || grid->size() == 1 || mpi_comm(grid->communicator()) != MPI_COMM_NULL) return {};
-  return "needs a group that stands on MPI";
+  return grid == nullptr || grid->size() == 1 ? "" : window_problem(*grid, 0);
 }
 
 MpiRmaTransport::MpiRmaTransport() = default;
@@ -201,19 +220,18 @@ MpiRmaTransport::~MpiRmaTransport() {
 void MpiRmaTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
   std::unique_ptr<State> state;
   on_every_rank(grid.communicator(), [&] {
-    if (const std::string why = mpi_rma_hindrance(&grid); !why.empty()) {
-      throw core::InvalidArgument("transport mpi_rma " + why + "; use comm::world()");
-    }
     for (std::size_t face = 0; face < capacity.size(); ++face) {
       if (capacity[face] <= INT_MAX) continue;
       throw core::InvalidArgument("transport mpi_rma carries at most 2 GiB a message, and face " +
                                   std::to_string(face) + " has " + std::to_string(capacity[face]) + " bytes");
     }
     state = std::make_unique<State>(grid, capacity, slots);
-    if (grid.size() > 1) state->estate = Estate::of(state->comm, state->rank);
+    if (grid.size() > 1 && state->comm != MPI_COMM_NULL) state->estate = Estate::of(state->comm, state->rank);
   });
   if (grid.size() > 1) {
-    state->estate->settle(grid);
+    if (grid.communicator().all(state->estate != nullptr)) state->estate->settle(grid);  // windows that free their room
+    if (const std::string why = window_problem(grid, state->plan.bytes() + alignment); !why.empty())
+      throw core::InvalidArgument("transport mpi_rma " + why);
     state->number = state->estate->opened++;
     state->make_window();
   }

@@ -26,7 +26,9 @@
 
 namespace halocline::comm {
 
-/// Why `mpi_rma` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Why `mpi_rma` cannot be used; empty where it can: a group without MPI, or a /dev/shm with no room for a window.
+/// @param grid  nullptr: as far as can be told without one
+/// Collective: yes, the same on every rank; without a grid no.
 std::string mpi_rma_hindrance(const ProcessGrid* grid);
 
 class MpiRmaTransport final : public Transport {
@@ -35,7 +37,8 @@ public:
   ~MpiRmaTransport() override;
 
   std::string_view name() const noexcept override { return "mpi_rma"; }
-  /// @throws InvalidArgument  a message above 2 GiB, or several processes that do not stand on MPI; on every rank
+  /// @throws InvalidArgument  a message above 2 GiB, several processes that do not stand on MPI, or no room in /dev/shm
+  ///                          for the window; on every rank
   void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
   const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;

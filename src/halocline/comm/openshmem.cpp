@@ -8,6 +8,7 @@
 #include "halocline/comm/detail/box_plan.hpp"
 #include "halocline/comm/detail/boxes.hpp"
 #include "halocline/comm/detail/openshmem_library.hpp"
+#include "halocline/comm/detail/shared_room.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
@@ -19,8 +20,6 @@
 #include <cstdlib>
 #include <utility>
 #include <vector>
-
-#include <sys/statvfs.h>
 
 #if HALOCLINE_HAVE_MPI
 #include "halocline/comm/mpi.hpp"
@@ -196,20 +195,6 @@ std::size_t Heap::take(const Communicator& group, std::size_t bytes) {
   return chosen;
 }
 
-/// What the lowest rank says that says anything. Collective.
-std::string first_reason(const Communicator& group, const std::string& mine) {
-  double lowest = mine.empty() ? group.size() : group.rank();
-  group.min(std::span(&lowest, 1));
-  const int root = static_cast<int>(lowest);
-  if (root == group.size()) return {};
-  std::uint64_t length = mine.size();
-  group.broadcast(std::as_writable_bytes(std::span(&length, 1)), root);
-  std::string text = mine;
-  text.resize(length);
-  group.broadcast(std::as_writable_bytes(std::span(text)), root);
-  return text;
-}
-
 /// Why the group is not all of the job; empty where it is.
 std::string group_problem([[maybe_unused]] const Communicator& group) {
 #if HALOCLINE_HAVE_MPI
@@ -224,17 +209,9 @@ std::string group_problem([[maybe_unused]] const Communicator& group) {
 
 /// Why Open MPI's could not start for want of shared memory; empty where it could, or runs already. Collective.
 std::string room_problem(const Communicator& group) {
-  struct statvfs room = {};
-  const bool no_matter =
-      Heap::of_process().started() || !detail::openshmem().of_open_mpi() || statvfs("/dev/shm", &room) != 0;
+  const bool no_matter = Heap::of_process().started() || !detail::openshmem().of_open_mpi();
   if (group.all(no_matter)) return {};
-  const int processes = group.split_by_node().size();
-  const std::uint64_t needed = shared_memory_to_start * static_cast<std::uint64_t>(processes);
-  const std::uint64_t free = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;
-  if (no_matter || free >= needed) return {};
-  return "needs " + std::to_string(needed >> 20) + " MiB of /dev/shm to start " + std::to_string(processes) +
-         " processes on a node, and " + std::to_string(free >> 20) +
-         " MiB are free; enlarge it (in a container: --shm-size), or choose another transport";
+  return detail::shared_room_problem(group, no_matter ? 0 : shared_memory_to_start, "start");
 }
 
 }  // namespace
@@ -278,8 +255,8 @@ std::string openshmem_hindrance(const ProcessGrid* grid) {
   const std::string library = detail::openshmem_problem();
   if (grid == nullptr || grid->size() == 1) return library;
   const Communicator& group = grid->communicator();
-  const std::string why = first_reason(group, library.empty() ? group_problem(group) : library);
-  return why.empty() ? first_reason(group, room_problem(group)) : why;
+  const std::string why = detail::first_reason(group, library.empty() ? group_problem(group) : library);
+  return why.empty() ? room_problem(group) : why;
 }
 
 std::string openshmem_trial_hindrance(const ProcessGrid& grid) {

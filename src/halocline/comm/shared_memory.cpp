@@ -7,6 +7,7 @@
 #include "halocline/comm/detail/backend.hpp"
 #include "halocline/comm/detail/boxes.hpp"
 #include "halocline/comm/detail/patience.hpp"
+#include "halocline/comm/detail/shared_room.hpp"
 #include "halocline/comm/detail/streaming_copy.hpp"
 #include "halocline/comm/detail/text.hpp"
 #include "halocline/core/error.hpp"
@@ -103,12 +104,7 @@ std::string shared_memory_hindrance(const ProcessGrid* grid) {
   if (grid == nullptr) return {};
   const Communicator& group = grid->communicator();
   if (group.any(group.split_by_node().size() != group.size())) return "needs all ranks on one node";
-  try {
-    group.backend().share(1);
-  } catch (const core::Error& error) {  // the same on every rank
-    return std::string("finds no memory: ") + error.what();
-  }
-  return {};
+  return detail::shared_segment_problem(group);
 }
 
 SharedMemoryTransport::SharedMemoryTransport() = default;

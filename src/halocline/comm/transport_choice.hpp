@@ -5,8 +5,9 @@
 ///
 /// Every candidate that can serve the grid runs the exchange itself, with its sizes, a few dozen times. The time of a
 /// candidate is the median over blocks of the slowest rank's time a step, so all ranks see the same numbers and choose
-/// alike; of equals (within 2 %) the first in the list wins. Results never depend on the choice. A trial never ends a
-/// job: OpenSHMEM, whose start does where it fails, is a candidate only where it runs already.
+/// alike; of equals (within 2 %) the first in the list wins. Results never depend on the choice. A trial never ends or
+/// hangs a job: OpenSHMEM, whose start does where it fails, is a candidate only where it runs already, and windows of
+/// MPI are opened only where /dev/shm has room for them.
 
 #include "halocline/comm/halo_exchange.hpp"
 
