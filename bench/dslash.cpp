@@ -94,7 +94,7 @@ Operator inside(const qcd::GaugeField& gauge, const DslashCase& c) {
   qcd::schwarz::Schwarz schwarz(gauge, action_of(c.form), parameters, c.columns);
   auto in = schwarz.create(), out = schwarz.create();
   fill(in.span());
-  const auto op = std::make_shared<Inside>(std::move(schwarz), std::move(in), std::move(out));
+  const auto op = std::make_shared<Inside>(Inside{std::move(schwarz), std::move(in), std::move(out)});
   const auto& layout = *op->schwarz.layout();
   const Work work = [op] {
     for (const int colour : {0, 1}) op->schwarz.apply_inside(op->out, op->in, colour);
