@@ -39,26 +39,6 @@
 
 namespace halocline::comm {
 
-void check_mpi(int code, const char* call, int rank) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw core::Error("rank " + std::to_string(rank) + ": " + call +
-                        " failed: " + std::string(text, static_cast<std::size_t>(length)),
-                    rank);
-}
-
-ErrorsReturned::ErrorsReturned() {
-  check_mpi(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before_), "MPI_Comm_get_errhandler", -1);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-}
-
-ErrorsReturned::~ErrorsReturned() {
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before_);
-  MPI_Errhandler_free(&before_);
-}
-
 namespace {
 
 constexpr std::size_t longest_part = std::size_t{1} << 30;
@@ -119,7 +99,9 @@ public:
     if (spins_ == 0) meet(MPI_COMM_NULL);
   }
   ~MpiBackend() override {
-    if (!given_up() && mpi_is_running()) MPI_Comm_free(&comm_);
+    if (given_up() || !mpi_is_running()) return;
+    if (node_ != MPI_COMM_NULL) MPI_Comm_free(&node_);
+    MPI_Comm_free(&comm_);
   }
 
   MPI_Comm comm() const noexcept { return comm_; }
@@ -227,13 +209,16 @@ public:
     return std::make_shared<MpiBackend>(part, spins_, limit_);
   }
 
+  /// The ranks of the node are found once. MPI has no splitting that can be given up, but a copying that can.
   std::shared_ptr<detail::Backend> split_by_node() override {
-    if (limited()) barrier();
-    MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
-    auto node = std::make_shared<MpiBackend>(part, spins_, limit_);
-    meet(part);
-    node->meet(part);
+    if (node_ == MPI_COMM_NULL) {
+      if (limited()) barrier();
+      check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node_), "MPI_Comm_split_type");
+      MPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
+      meet(node_);
+    }
+    auto node = std::make_shared<MpiBackend>(copy_of(node_), spins_, limit_);
+    node->processes_ = node_processes_;
     return node;
   }
 
@@ -324,6 +309,29 @@ private:
     return status;
   }
 
+  /// Of a communicator of some of these ranks, within the limit. Collective over it.
+  MPI_Comm copy_of(MPI_Comm some) {
+    if (!limited()) {
+      MPI_Comm copy = MPI_COMM_NULL;
+      check(MPI_Comm_dup(some, &copy), "MPI_Comm_dup");
+      return copy;
+    }
+    auto copy = std::make_unique<MPI_Comm>(MPI_COMM_NULL);  // MPI may write it at any later time
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Comm_idup(some, copy.get(), &request), "MPI_Comm_idup");
+    try {
+      wait_within_limit("copy of the group of a node", -1, [&] {
+        int done = 0;
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Comm_idup");
+        return done != 0;
+      });
+    } catch (...) {
+      static_cast<void>(copy.release());
+      throw;
+    }
+    return *copy;
+  }
+
   template <class T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op operation) {
     in_parts(values, [&](std::span<T> part) {
@@ -356,9 +364,11 @@ private:
     if (temporary) check(MPI_Comm_free(&node), "MPI_Comm_free");
 
     processes_.assign(static_cast<std::size_t>(size_), 0);
+    node_processes_.clear();
     std::vector<detail::ProcessRecord> records;
     for (const Card& card : cards) {
-      processes_[static_cast<std::size_t>(card.rank)] = detail::number_of(card.process, mine.process);
+      node_processes_.push_back(detail::number_of(card.process, mine.process));
+      processes_[static_cast<std::size_t>(card.rank)] = node_processes_.back();
       records.push_back(card.process);
     }
     if (spins_ == 0) spins_ = detail::cpus_of(records) >= ranks_here ? spins_with_a_core : spins_sharing_a_core;
@@ -395,12 +405,14 @@ private:
   void check(int code, const char* call) const { check_mpi(code, call, rank_); }
 
   MPI_Comm comm_;
+  MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node, from the first time that they were asked for
   int spins_;
   double limit_;
   const char* failed_ = nullptr;  // the operation that was given up
   int rank_ = -1;
   int size_ = 0;
-  std::vector<std::int64_t> processes_;  // shape (size,), see number_of; empty before meet()
+  std::vector<std::int64_t> processes_;       // shape (size,), see number_of; empty before meet()
+  std::vector<std::int64_t> node_processes_;  // the same for the ranks of this node, in their order
 };
 
 bool MpiPending::test() {
