@@ -75,6 +75,10 @@ void bind_comm(nb::module_& m) {
       "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "
       "Collective.");
   m.def("solve_time_limit", &comm::solve_time_limit, "group"_a, "In seconds.");
+  nb::class_<comm::SolveUnderWay>(
+      m, "SolveUnderWay",
+      "As long as this object lives, waiting for other processes has the limit of solves. Making it is collective.")
+      .def(nb::init<const Communicator&>(), "group"_a);
   m.def("abort_all", &comm::abort_all, "status"_a, "Ends every process of the run.");
   m.def(
       "least_surface_grid",

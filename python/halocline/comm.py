@@ -8,10 +8,11 @@ session never starts MPI.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from halocline import _halocline, errors
@@ -92,3 +93,40 @@ def raise_together(group: Communicator, sentence: str, error: type[Error] = Erro
     agreed = group.broadcast(first, 0).decode()
     if agreed:
         raise error(agreed)
+
+
+class CommonWork:
+    """Work that all processes do together, where waiting for another process has a limit.
+
+    Beyond it, or where a process has ended, those that wait raise an Error that names their rank, and the group is of
+    no further use. It holds for everything collective: exchanges of links, sums, agreements, and what comes from the
+    first process. With one process it does nothing.
+
+        with CommonWork(group, 60.0) as work:
+            ...
+            with work.paused():  # one process may read a large file for as long as it takes
+                ...
+    """
+
+    def __init__(self, group: Communicator, seconds: float | None = None) -> None:
+        """seconds: the limit, positive, from now on that of solves on this group too; None for the one there is, 300 at
+        first. Collective, with a number."""
+        if seconds is not None:
+            _halocline.comm.set_solve_time_limit(group, seconds)
+        self._group, self._held = group, None
+
+    def __enter__(self) -> CommonWork:
+        """Waits for all processes, without a limit. Collective."""
+        self._held = _halocline.comm.SolveUnderWay(self._group)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held = None
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Without the limit meanwhile, also where it had not begun. The end waits for all processes. Collective."""
+        held, self._held = self._held is not None, None
+        yield
+        if held:
+            self._held = _halocline.comm.SolveUnderWay(self._group)

@@ -173,3 +173,34 @@ def test_a_process_that_stalls_in_a_solve_is_an_error_of_the_others_within_the_t
     done = python("stalled.py", ranks=2)
     assert done.returncode == 4, done.stderr
     assert "within 1 s" in done.stdout and "rank" in done.stdout
+
+
+STALLED_LINKS = """
+import os, signal, threading
+import halocline as hc
+from halocline.comm import CommonWork
+u = hc.qcd.unit_links([4, 4, 4, 8])
+group = u.geometry.communicator
+if group.rank == 1:
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGSTOP)).start()
+try:
+    with CommonWork(group, 1.0) as work:
+        with work.paused():
+            pass
+        while True:
+            hc.qcd.heatbath(u, 6.0, 1, seed=1)
+            hc.qcd.smear_stout(u, 0.1)
+            hc.qcd.fix_gauge(u, max_iterations=3)
+            hc.qcd.wilson_flow(u, 0.02)
+            hc.qcd.plaquette(u)
+except hc.Error as error:
+    print(error, flush=True)
+    hc._halocline.comm.abort_all(4)
+"""
+
+
+def test_a_process_that_stalls_in_work_on_links_is_an_error_of_the_others_within_the_time_limit(python, tmp_path):
+    (tmp_path / "stalled.py").write_text(STALLED_LINKS)
+    done = python("stalled.py", ranks=2)
+    assert done.returncode == 4, done.stderr
+    assert "within 1 s" in done.stdout and "rank" in done.stdout

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halocline import _halocline, memory
-from halocline.comm import communicator, on_root
+from halocline.comm import CommonWork, communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.qcd import checks, hdf5_gauge
 from halocline.qcd.runfile import Smear, extents
@@ -203,7 +203,8 @@ def smear_stout(u: GaugeField, rho: float, steps: int = 1, spatial: bool = False
     rho: weight of the staples, above 0; repeated steps roughen the links again above about 0.125
     """
     smeared = u.copy()
-    _halocline.qcd.smear_stout(smeared, rho, steps, spatial)
+    with CommonWork(u.geometry.communicator):
+        _halocline.qcd.smear_stout(smeared, rho, steps, spatial)
     return smeared
 
 
@@ -214,7 +215,8 @@ def smear_ape(u: GaugeField, alpha: float, steps: int = 1, spatial: bool = False
     alpha: from 0 to 1
     """
     smeared = u.copy()
-    _halocline.qcd.smear_ape(smeared, alpha, steps, spatial)
+    with CommonWork(u.geometry.communicator):
+        _halocline.qcd.smear_ape(smeared, alpha, steps, spatial)
     return smeared
 
 
@@ -249,7 +251,8 @@ def fix_gauge(
     Raises InvalidArgument for another kind or parameters out of range.
     """
     fixed = u.copy()
-    report = _halocline.qcd.fix_gauge(fixed, kind == "landau", tolerance, max_iterations, omega, progress)
+    with CommonWork(u.geometry.communicator):
+        report = _halocline.qcd.fix_gauge(fixed, kind == "landau", tolerance, max_iterations, omega, progress)
     return fixed, report
 
 
@@ -284,7 +287,8 @@ def wilson_flow(
     "t0", "w0" (None while not reached), "steps", "rejected", "reason"}.
     """
     flowed = u.copy()
-    return flowed, _halocline.qcd.wilson_flow(flowed, t_max, step, adaptive, tolerance, measure_every, progress)
+    with CommonWork(u.geometry.communicator):
+        return flowed, _halocline.qcd.wilson_flow(flowed, t_max, step, adaptive, tolerance, measure_every, progress)
 
 
 @takes(where=checks.a_place, root=integer(at_least=0))
@@ -361,8 +365,9 @@ def heatbath(
     first: number of the first sweep in the Markov chain; go on with first + sweeps, or the numbers repeat
     The links do not depend on the process grid, bit for bit.
     """
-    for sweep in range(first, first + sweeps):
-        _halocline.qcd.heatbath_sweep(u, beta, overrelaxation, seed, xi0, sweep)
+    with CommonWork(u.geometry.communicator):
+        for sweep in range(first, first + sweeps):
+            _halocline.qcd.heatbath_sweep(u, beta, overrelaxation, seed, xi0, sweep)
 
 
 @takes(u=checks.a_field, seed=checks.a_seed)

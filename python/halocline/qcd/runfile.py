@@ -398,7 +398,9 @@ class Parallel(Section):
     )
     device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
     time_limit: float = key(
-        300.0, number(above=0.0), "seconds that a process waits for others in a solve before the run ends with an error"
+        300.0,
+        number(above=0.0),
+        "seconds that a process waits for others in the work before the run ends with an error",
     )
     halo_policy: str | None = key(
         None,

@@ -23,6 +23,12 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
+    with job.work:
+        return _solve_all(job, output)
+
+
+def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
+    run, reporter = job.run, job.reporter
     job.log_parameters()
     several = len(run.source.positions) * (len(run.gauge.files or ()) or run.gauge.generate.configurations) > 1
     configurations, count = [], 0
@@ -41,7 +47,8 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
             if output is not None:
                 path = numbered(output, count) if several else output
                 s.record["gauge"] |= {"name": name, "identity": identity}
-                write_propagator(path, s, format_of(path))
+                with job.work.paused():
+                    write_propagator(path, s, format_of(path))
                 reporter.line(f"propagator    {path}")
             count += 1
             sources.append(

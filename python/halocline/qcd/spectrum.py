@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from halocline import _halocline
-from halocline.comm import communicator, on_root
+from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
@@ -66,6 +66,7 @@ class Job:
         batch = run.solver.rhs_batch or 1 if run.parallel.device == "cpu" else 0
         gauge.require_memory(self.extents, group, SITE_BYTES + batch * COLUMN_BYTES, "a propagator on ")
         self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
+        self.work = CommonWork(group, run.parallel.time_limit)
         self.attributes = self._attributes()
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
@@ -142,7 +143,7 @@ class Job:
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
         """All configurations; the result file is this run's alone until the end. Collective."""
-        with claimed_for(self.group, self.run.output.file):
+        with claimed_for(self.group, self.run.output.file), self.work:
             return self._run_all()
 
     def _run_all(self) -> tuple[dict[str, Any], list[Measured]]:
@@ -182,8 +183,10 @@ class Job:
         finished = {m.name for m in self.measured}
         if self.run.gauge.files:
             for path in self.run.gauge.files:
-                identity = on_root(self.group, lambda p=path: checksum_of(p))
-                yield path, identity, None if path in finished else self._read(path)
+                with self.work.paused():
+                    identity = on_root(self.group, lambda p=path: checksum_of(p))
+                    links = None if path in finished else self._read(path)
+                yield path, identity, links
             return
         make = self.run.gauge.generate
         names = [

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from halocline import _halocline
-from halocline.comm import on_root
+from halocline.comm import CommonWork, on_root
 from halocline.errors import FileError, Interrupted, InvalidArgument, NotConverged
 from halocline.files import claimed, claimed_for
 from halocline.reporter import Reporter
@@ -229,6 +229,7 @@ class OneRun:
         self.run_file, self.group, self.reporter = job.given, job.group, job.reporter
         self.options = job.given.propagate
         self.identity = job.system.identity() | {"propagate": self._physics()}
+        self.work = CommonWork(self.group, job.given.parallel.time_limit)
         self.saved = time.monotonic()
         self.saved_step = -1
 
@@ -272,7 +273,8 @@ class OneRun:
             if any(self.kick):
                 propagator.kick()
             self.series.add(propagator.observe())
-        self._go(propagator, total)
+        with self.work:
+            self._go(propagator, total)
         return self.path
 
     def _stored(self) -> tuple[dict[str, Any] | None, str | None, int]:
@@ -349,7 +351,9 @@ class OneRun:
         reporter.line(f"{total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step")
         reporter.line(f"results       {self.path}")
         if self.run_file.output.plots:
-            for picture in on_root(self.group, lambda: plots.series(self.path)):
+            with self.work.paused():
+                pictures = on_root(self.group, lambda: plots.series(self.path))
+            for picture in pictures:
                 reporter.line(f"picture       {picture}")
 
     def _agree(self, propagator: Any, done: int, total: int) -> None:

@@ -486,7 +486,9 @@ class Parallel(Section):
     orbitals: int | None = key(None, integer(at_least=1), "processes over orbitals", example="orbitals = 1")
     space: tuple | None = key(None, three_counts, "processes over the grid, x, y, z", example="space = [1, 1, 2]")
     time_limit: float = key(
-        300.0, number(above=0.0), "seconds that a process waits for others in a solve before the run ends with an error"
+        300.0,
+        number(above=0.0),
+        "seconds that a process waits for others in the work before the run ends with an error",
     )
     transport: str = key("auto", text, "of the halo: a name of `halocline doctor`, or measured (auto)")
     hartree: str = key(
