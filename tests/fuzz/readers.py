@@ -265,8 +265,9 @@ def hdf5_electrons() -> Family:
     numbers = np.random.default_rng(2)
 
     def write(path: Path) -> None:
-        data = {name: numbers.normal(size=size) for name, size in (("eigenvalues", (1, 4)), ("forces", (2, 3)))}
-        data |= {"energy/total": -1.5, "density": numbers.normal(size=(1, 3, 3, 3)), "atoms": ["H", "H"]}
+        shapes = {"eigenvalues": (1, 4), "occupations": (1, 4), "k": (1, 3), "forces": (2, 3), "density": (1, 3, 3, 3)}
+        data = {name: numbers.normal(size=shape) for name, shape in shapes.items()}
+        data |= {f"energy/{part}": numbers.normal() for part in results.PARTS} | {"atoms": ["H", "H"]}
         attributes = {"converged": True, "reason": "converged", "parameters": {"grid": {"extent": [3, 3, 3]}}}
         results.write(path, "ground_state", attributes, data)
 

@@ -175,6 +175,31 @@ TEST_CASE("orbital file: a file of another system is refused with the record and
           "BOUNDARY");
 }
 
+namespace {
+
+/// A species whose symbol would break a line.
+class BrokenSymbol : public SoftIon {
+public:
+  using SoftIon::SoftIon;
+  const std::string& symbol() const noexcept override { return symbol_; }
+
+private:
+  std::string symbol_ = "So\nft";
+};
+
+}  // namespace
+
+TEST_CASE("orbital file: texts of a file do not break the sentence that refuses it") {
+  const Scratch file("lines.orbitals");
+  System odd = system_here();
+  for (auto& species : odd.species) species = std::make_shared<BrokenSymbol>(2.0, 1.0, 0.4);
+  Model written = model_of(odd);
+  write_orbitals(file.path, written, some_state(written));
+  const std::string sentence = refusal(file.path, model_of(system_here()));
+  CHECK(contains(sentence, "So?ft"));
+  CHECK(!contains(sentence, "\n"));
+}
+
 TEST_CASE("orbital file: the potentials of earlier steps come back, and damage in them is found") {
   const Scratch file("potentials.orbitals");
   Model model = model_of(system_here());

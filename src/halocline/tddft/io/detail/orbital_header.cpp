@@ -239,10 +239,12 @@ public:
   template <class A, class B>
   void require(bool same, const std::string& record, const A& found, const B& expected) const {
     if (same) return;
-    throw FileError(path_, record,
-                    fmt::format("the file has {} and this run {}: it belongs to another system; take its own file or "
-                                "change the input",
-                                found, expected));
+    std::string said = fmt::format(
+        "the file has {} and this run {}: it belongs to another system; take its own file or change the input", found,
+        expected);
+    // Texts of a damaged file must not break the sentence.
+    std::replace_if(said.begin(), said.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    throw FileError(path_, record, said);
   }
 
 private:
