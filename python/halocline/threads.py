@@ -40,8 +40,6 @@ class Machine:
     """Other threads that run or want to, at this moment."""
     quota: float = float("inf")
     """Cores' worth of time that the process's control group may use."""
-    virtual: bool = False
-    """Its cores are threads of another system, which takes them away unasked."""
 
 
 def prepare(environment: MutableMapping[str, str], machine: Machine) -> str:
@@ -86,19 +84,14 @@ def cores_are_shared(machine: Machine, threads: int, ranks: int = 1) -> bool:
     """Whether others may want the cores on which these threads wait."""
     bound = machine.cores < machine.all_cores
     ours = threads if bound else threads * ranks
-    return (
-        machine.virtual
-        or ours > machine.cores
-        or threads > machine.quota
-        or threads + machine.running > machine.all_cores
-    )
+    return ours > machine.cores or threads > machine.quota or threads + machine.running > machine.all_cores
 
 
 def this_machine() -> Machine:
     """As the system tells it. Takes a fraction of a millisecond."""
     everything = os.cpu_count() or 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else everything
-    return Machine(cores, everything, running(), quota(), is_virtual())
+    return Machine(cores, everything, running(), quota())
 
 
 def _head(path: str, size: int = 4096) -> str:
@@ -139,10 +132,3 @@ def quota() -> float:
 def _with_parents(path: str) -> list[str]:
     parts = [p for p in path.split("/") if p not in ("", "..")]
     return ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
-
-
-def is_virtual() -> bool:
-    """By the processor's flag, or by time that a hypervisor has taken."""
-    flags = next((line for line in _head("/proc/cpuinfo").splitlines() if line.startswith("flags")), "")
-    times = _head("/proc/stat").split("\n")[0].split()
-    return "hypervisor" in flags.split() or (len(times) > 8 and times[8] not in ("", "0"))
