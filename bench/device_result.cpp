@@ -5,18 +5,13 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "bench/fields.hpp"
+#include "bench/json_number.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Not-a-number and infinity do not exist in JSON.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 void add(Json& made, const Properties& properties) { made.update(Json::parse(to_json(properties))); }
 

@@ -26,10 +26,6 @@ struct Payload {
   std::uint64_t written = 0, read = 0;
 };
 
-/// Plain MPI must know that a buffer has left before it is written again; the library sees to that itself.
-void before_refill(PlainMpi& exchange) { exchange.wait_sent(); }
-void before_refill(comm::HaloExchange&) {}
-
 template <class Exchange>
 void send_one(Exchange& exchange, Face face, Payload& payload) {
   before_refill(exchange);

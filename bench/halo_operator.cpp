@@ -55,9 +55,6 @@ private:
   std::exception_ptr error_;
 };
 
-void before_refill(PlainMpi& exchange) { exchange.wait_sent(); }
-void before_refill(comm::HaloExchange&) {}
-
 /// The exchanges of one application by a team of threads, each with faces of its own.
 template <class Exchange>
 class Application {

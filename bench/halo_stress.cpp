@@ -57,7 +57,7 @@ std::uint64_t first_word(std::uint64_t seed, std::int64_t step, int sender, Face
   return draws.next();
 }
 
-void fill(std::span<std::byte> message, std::uint64_t word) noexcept {
+void write_words(std::span<std::byte> message, std::uint64_t word) noexcept {
   auto* words = reinterpret_cast<std::uint64_t*>(message.data());
   const std::size_t whole = message.size() / sizeof(word);
   for (std::size_t i = 0; i < whole; ++i) words[i] = word + i * golden;
@@ -65,7 +65,7 @@ void fill(std::span<std::byte> message, std::uint64_t word) noexcept {
   std::memcpy(message.data() + whole * sizeof(word), &last, message.size() % sizeof(word));
 }
 
-/// The place of the first byte that is not as fill() writes it.
+/// The place of the first byte that is not as write_words() writes it.
 std::optional<std::size_t> wrong_byte(std::span<const std::byte> message, std::uint64_t word) noexcept {
   const auto* words = reinterpret_cast<const std::uint64_t*>(message.data());
   const std::size_t whole = message.size() / sizeof(word), rest = message.size() % sizeof(word);
@@ -220,7 +220,7 @@ private:
     for (std::size_t index = 0; index < 2 * leg_.dims.size(); ++index) {
       const Face face = Face::from_index(static_cast<int>(index));
       if ((mask & comm::mask_of(face)) == 0 || !exchange.active(face)) continue;
-      fill(exchange.send_buffer(face), first_word(leg_.seed, step, grid_.rank(), face));
+      write_words(exchange.send_buffer(face), first_word(leg_.seed, step, grid_.rank(), face));
     }
     pause(own);
     exchange.post(mask);

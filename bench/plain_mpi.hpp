@@ -50,6 +50,11 @@ private:
 inline void start_receiving(PlainMpi& exchange, comm::FaceMask faces = comm::all_faces) { exchange.receive(faces); }
 inline void start_receiving(comm::HaloExchange&, comm::FaceMask = comm::all_faces) {}
 
+/// What it does before a send buffer is written again: plain MPI must know that the last message has left, the library
+/// sees to that itself.
+inline void before_refill(PlainMpi& exchange) { exchange.wait_sent(); }
+inline void before_refill(comm::HaloExchange&) {}
+
 /// What it does when the received data has been used: with one buffer the library tells the neighbours.
 inline void finish_using(PlainMpi&) {}
 inline void finish_using(comm::HaloExchange& exchange) {

@@ -3,17 +3,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
+#include "bench/json_number.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-/// Not-a-number and infinity do not exist in JSON.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json object(const Properties& properties) {
   Json made = Json::object();

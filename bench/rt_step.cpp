@@ -76,7 +76,7 @@ std::vector<std::array<int, 3>> lowest_waves(int count) {
   return waves;
 }
 
-void fill(tddft::State& state, const tddft::Model& model) {
+void fill_orbitals(tddft::State& state, const tddft::Model& model) {
   const auto& grid = model.system().grid;
   const auto& box = model.decomposition().box();
   const auto waves = lowest_waves(model.system().states);
@@ -121,7 +121,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   const tddft::ProcessCounts counts = counts_of(c, system, group.size());
   tddft::Model model(system, group, counts);
   tddft::State state = model.empty_state();
-  fill(state, model);
+  fill_orbitals(state, model);
   tddft::Field field;
   field.kick = {0, 0, 0.01};
   tddft::PropagateOptions options;

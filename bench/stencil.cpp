@@ -18,7 +18,7 @@ namespace {
 using tddft::doubles_per_point;
 using tddft::orbital_lanes;
 
-constexpr double spacing = 0.5;  ///< [bohr]; no time depends on it
+constexpr double point_spacing = 0.5;  ///< [bohr]; no time depends on it
 
 struct Form {
   std::string_view name;
@@ -46,7 +46,7 @@ tddft::System system_of(const StencilCase& c) {
   if (c.orbitals < 1)
     throw core::InvalidArgument(fmt::format("{} orbitals were asked for; give at least 1", c.orbitals));
   tddft::System system;
-  system.grid = {c.points, {spacing, spacing, spacing}, tddft::Boundary::periodic};
+  system.grid = {c.points, {point_spacing, point_spacing, point_spacing}, tddft::Boundary::periodic};
   system.states = orbital_lanes;
   return system;
 }

@@ -31,6 +31,7 @@ if(halocline_bench_sources)
   target_link_libraries(halocline_bench PUBLIC ${halocline_room_targets}
                         PRIVATE halocline_warnings halocline_dep_fmt halocline_dep_eigen halocline_dep_json)
   halocline_precompile(halocline_bench)
+  halocline_unite(halocline_bench)
 endif()
 
 install(DIRECTORY ${halocline_source_root}/halocline/core ${halocline_source_root}/halocline/comm

@@ -23,6 +23,8 @@ target_link_libraries(_halocline PRIVATE ${halocline_room_targets} halocline_war
 if(TARGET halocline_bench)
   target_link_libraries(_halocline PRIVATE halocline_bench)
 endif()
+halocline_unite(nanobind-static)
+halocline_unite(_halocline)
 if(HALOCLINE_PRECOMPILED)
   target_precompile_headers(_halocline PRIVATE ${PROJECT_SOURCE_DIR}/python/bindings/bindings.hpp)
 endif()

@@ -44,6 +44,7 @@ function(halocline_add_library target sources headers)
     add_library(${target} STATIC ${sources} ${headers})
     set(scope PUBLIC)
     halocline_precompile(${target})
+    halocline_unite(${target})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:halocline_warnings> $<BUILD_INTERFACE:halocline_dep_fmt>
                                             $<BUILD_INTERFACE:halocline_dep_eigen> $<BUILD_INTERFACE:halocline_dep_json>)
   else()

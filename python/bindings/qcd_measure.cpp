@@ -14,19 +14,18 @@ namespace halocline::bindings {
 namespace {
 
 namespace measure = qcd::measure;
-using measure::Propagator;
 using Position = measure::Coordinates4;
 
 /// A column as an array that shares the propagator's memory and keeps it alive.
 nb::ndarray<nb::numpy, complex, nb::c_contig> column_view(nb::handle self, int spin, int colour) {
-  auto& propagator = nb::cast<Propagator&>(self);
+  auto& propagator = nb::cast<measure::Propagator&>(self);
   if (spin < 0 || spin > 3 || colour < 0 || colour > 2) throw nb::index_error("spin is 0 to 3 and colour 0 to 2");
   const auto shape = canonical_shape(propagator.geometry(), {4, 3});
   return {propagator.column(spin, colour).data(), shape.size(), shape.data(), self};
 }
 
 /// [t][z][y][x][sink spin][sink colour][source spin][source colour]
-ArrayOut<complex> propagator_array(const Propagator& s) {
+ArrayOut<complex> propagator_array(const measure::Propagator& s) {
   std::vector<complex> values(static_cast<std::size_t>(144 * s.geometry().local_volume()));
   for (int spin = 0; spin < 4; ++spin)
     for (int colour = 0; colour < 3; ++colour) {
@@ -38,22 +37,23 @@ ArrayOut<complex> propagator_array(const Propagator& s) {
 }
 
 void bind_propagator(nb::module_& m) {
-  nb::class_<Propagator>(m, "Propagator", nb::dynamic_attr(),
-                         "Twelve solutions, one for each spin and colour of one source.")
+  nb::class_<measure::Propagator>(m, "Propagator", nb::dynamic_attr(),
+                                  "Twelve solutions, one for each spin and colour of one source.")
       .def(nb::init<GeometryPtr, const Position&>(), "geometry"_a, "source"_a,
            "Zeros. source: global position x, y, z, t, whose time becomes index 0 of every correlator.")
-      .def_prop_ro("geometry", &Propagator::geometry_ptr)
-      .def_prop_ro("source", &Propagator::source)
+      .def_prop_ro("geometry", &measure::Propagator::geometry_ptr)
+      .def_prop_ro("source", &measure::Propagator::source)
       .def(
-          "column", [](nb::handle_t<Propagator> self, int spin, int colour) { return column_view(self, spin, colour); },
+          "column",
+          [](nb::handle_t<measure::Propagator> self, int spin, int colour) { return column_view(self, spin, colour); },
           "spin"_a, "colour"_a, "The local solution [t][z][y][x][spin][colour]; a view, writable.")
       .def("array", &propagator_array,
            "A copy: [t][z][y][x][sink spin][sink colour][source spin][source colour], complex128.");
 }
 
 /// Correlators by name: rows of momenta times T.
-nb::dict mesons(const Propagator& quark, const Propagator& antiquark, const std::vector<std::string>& names,
-                const std::vector<measure::Momentum>& momenta) {
+nb::dict mesons(const measure::Propagator& quark, const measure::Propagator& antiquark,
+                const std::vector<std::string>& names, const std::vector<measure::Momentum>& momenta) {
   std::vector<measure::Correlator> correlators;
   {
     nb::gil_scoped_release unlocked;
@@ -74,8 +74,8 @@ nb::dict mesons(const Propagator& quark, const Propagator& antiquark, const std:
   return result;
 }
 
-ArrayOut<complex> nucleon(const Propagator& up, const Propagator& down, complex boundary_t, int parity,
-                          const std::vector<measure::Momentum>& momenta) {
+ArrayOut<complex> nucleon(const measure::Propagator& up, const measure::Propagator& down, complex boundary_t,
+                          int parity, const std::vector<measure::Momentum>& momenta) {
   std::vector<complex> rows;
   std::size_t extent = 0;
   {
@@ -118,7 +118,7 @@ void bind_sources(nb::module_& m) {
       "geometry"_a, "time"_a, "seed"_a, "sample"_a, "Twelve columns of Z2 noise, diluted in spin and colour.");
   m.def(
       "sequential_sources",
-      [](const Propagator& s, std::int64_t time, int gamma, const measure::Momentum& momentum) {
+      [](const measure::Propagator& s, std::int64_t time, int gamma, const measure::Momentum& momentum) {
         nb::list columns;
         for (auto& column : measure::sequential_source(s, time, measure::gamma_product(gamma), momentum))
           columns.append(spinor(std::move(column), s.geometry()));
@@ -160,7 +160,7 @@ void bind_qcd_measure(nb::module_& m) {
   m.def("nucleon", &nucleon, "up"_a, "down"_a, "boundary_t"_a, "parity"_a, "momenta"_a);
   m.def(
       "smear_sink",
-      [](Propagator& s, const qcd::GaugeField& links, double width, int iterations,
+      [](measure::Propagator& s, const qcd::GaugeField& links, double width, int iterations,
          const std::array<complex, 3>& boundary) {
         auto parameters = measure::GaussianSmearing::of_width(width, iterations);
         parameters.boundary = boundary;

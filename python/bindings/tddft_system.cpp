@@ -102,8 +102,9 @@ void bind_tddft_system(nb::module_& m) {
             return channels;
           },
           "k [1/bohr], weight and spin of each.");
-  m.def("validate", &validate, "system"_a, "odd_allowed"_a = false,
-        "Raises InvalidArgument for what cannot be computed, whatever the number of processes.");
+  m.def(
+      "validate", [](const System& system, bool odd_allowed) { validate(system, odd_allowed); }, "system"_a,
+      "odd_allowed"_a = false, "Raises InvalidArgument for what cannot be computed, whatever the number of processes.");
 }
 
 }  // namespace halocline::bindings

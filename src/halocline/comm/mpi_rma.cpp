@@ -24,7 +24,6 @@ namespace halocline::comm {
 namespace {
 
 constexpr std::size_t alignment = detail::BoxLayout::alignment;
-constexpr unsigned looks_between_progress = 16;
 /// [bytes of /dev/shm a process] beside the inboxes: the state of a window, and that of a library's rounding.
 constexpr std::uint64_t room_of_a_window = 64 * 1024;
 
@@ -181,7 +180,7 @@ void MpiRmaTransport::State::dispatch() {
 void MpiRmaTransport::State::progress() {
   dispatch();
   check(MPI_Win_sync(window), "MPI_Win_sync");
-  if (++looks % looks_between_progress != 0) return;
+  if (++looks % detail::looks_between_progress != 0) return;
   int there = 0;
   check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }

@@ -29,7 +29,6 @@ namespace halocline::comm {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr unsigned looks_between_progress = 16;
 /// [bytes of /dev/shm a process] UCX below Open MPI's takes 4.1 MiB for messages that arrive, and ends the job without.
 constexpr std::uint64_t shared_memory_to_start = std::uint64_t{6} << 20;
 
@@ -233,7 +232,7 @@ struct OpenShmemTransport::State {
   std::uint64_t* word(std::size_t offset) const noexcept { return reinterpret_cast<std::uint64_t*>(inboxes + offset); }
   /// The word as others left it; every now and then lets the library work, whatever the comparison.
   std::uint64_t look(std::size_t offset) {
-    if (++looks % looks_between_progress == 0) shmem.uint64_test(word(offset), 1, 0);
+    if (++looks % detail::looks_between_progress == 0) shmem.uint64_test(word(offset), 1, 0);
     return detail::load_flag(inboxes + offset);
   }
 

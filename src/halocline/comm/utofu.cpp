@@ -23,7 +23,6 @@ namespace {
 constexpr std::size_t line = 256;          // [bytes] cache line of the A64FX: what the hardware injects
 constexpr std::size_t piggyback_data = 8;  // [bytes] before the flag of a message inside a descriptor
 constexpr std::size_t piggyback_message = 16;
-constexpr unsigned looks_between_progress = 16;
 constexpr int most_failures = 1 << 14;  // of one poll without a message's number: no queue is as long
 constexpr long most_tries = 1L << 26;   // of a queue that stays full: seconds
 
@@ -339,7 +338,7 @@ std::uint64_t UtofuTransport::arrived_flag(int face, int slot, std::size_t bytes
   const std::uint64_t flag = detail::load_flag(s.block + place);
   if (flag != seen) {
     seen = box.last = flag;
-  } else if (++s.side(face).looks % looks_between_progress == 0) {
+  } else if (++s.side(face).looks % detail::looks_between_progress == 0) {
     s.poll(face);
   }
   return box.last;
@@ -368,7 +367,7 @@ void UtofuTransport::acknowledge(int face, std::uint64_t count) {
 std::uint64_t UtofuTransport::acknowledged(int face) {
   State& s = *state_;
   if (!s.plan.remote(face)) return s.own_acknowledged[static_cast<std::size_t>(face)];
-  if (++s.side(face).looks % looks_between_progress == 0) s.poll(face);
+  if (++s.side(face).looks % detail::looks_between_progress == 0) s.poll(face);
   return detail::load_flag(s.block + s.plan.acknowledged(face));
 }
 

@@ -18,6 +18,11 @@ namespace halocline::lattice {
 template <int N>
 using Coordinates = std::array<std::int64_t, N>;
 
+inline constexpr std::array<char, 4> axis_name{'x', 'y', 'z', 't'};
+
+/// What the number of lanes along an axis must be.
+constexpr bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
 template <int N>
 constexpr std::int64_t product(const Coordinates<N>& extents) {
   std::int64_t p = 1;

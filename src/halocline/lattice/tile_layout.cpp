@@ -11,10 +11,6 @@
 namespace halocline::lattice {
 namespace {
 
-constexpr std::array<char, 4> axis_name{'x', 'y', 'z', 't'};
-
-bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
-
 /// What is wrong with this tile on this box, as a sentence; nothing where it fits.
 std::optional<std::string> objection(const Geometry4& geometry, const Coordinates<4>& tile) {
   const auto& local = geometry.local();

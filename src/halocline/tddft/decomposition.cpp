@@ -5,6 +5,7 @@
 #include "halocline/tddft/decomposition.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/orbitals.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@ namespace halocline::tddft {
 namespace {
 
 constexpr std::int64_t reach = 4;  // of the stencil
-
-std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
 
 std::int64_t blocks_of(int states) { return (states + orbital_lanes - 1) / orbital_lanes; }
 

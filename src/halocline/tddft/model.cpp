@@ -6,6 +6,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
@@ -21,8 +22,6 @@ System validated(System system, const comm::Communicator& world, bool odd_allowe
   comm::on_every_rank(world, [&] { validate(system, odd_allowed); });
   return system;
 }
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// sum_i a_i b_i in four interleaved parts, so that it is fast and its order fixed.
 double dot(std::span<const double> a, std::span<const double> b) {

@@ -5,6 +5,7 @@
 #include "halocline/tddft/system.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +19,6 @@ constexpr std::int64_t fewest_points = 5;  // of an axis: so that a point is not
 constexpr double overlap = 0.5;            // [bohr]; the shortest bond there is, of H2, has 1.40
 
 constexpr std::array axis_names{'x', 'y', 'z'};
-
-std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
 
 /// Distance of two atoms, in a periodic cell that of their nearest images.
 double distance(const Grid& grid, const Vec3& a, const Vec3& b) {

@@ -22,6 +22,9 @@
 
 namespace halocline::comm::detail {
 
+/// A wait polls memory, and gives the library below a turn every so many looks.
+inline constexpr unsigned looks_between_progress = 16;
+
 /// Offsets are bytes from the beginning of a block that is aligned as the plan is.
 class BoxPlan {
 public:

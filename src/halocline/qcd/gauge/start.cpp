@@ -12,20 +12,20 @@ namespace halocline::qcd::gauge {
 
 namespace {
 
-constexpr int lanes = core::native_lanes<double>;
-
 /// Every link from its own stream: make(stream) gives a pack of them.
 template <class Make>
 GaugeField links_from_streams(std::shared_ptr<const lattice::Geometry4> geometry, std::uint64_t seed, int depth,
                               Make&& make) {
   GaugeField gauge(std::move(geometry), depth);
-  detail::for_each_pack<lanes>(gauge.geometry(), [&](lattice::Coordinates<4> x, int count, const auto& site) {
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto links = make(detail::LinkStream<lanes>{seed, 4 * site + static_cast<std::uint64_t>(mu), 0});
-      lattice::Coordinates<4> place = x;
-      for (int lane = 0; lane < count; ++lane, ++place[0]) gauge.set_link(place, mu, detail::lane_of(links, lane));
-    }
-  });
+  detail::for_each_pack<detail::stream_lanes>(
+      gauge.geometry(), [&](lattice::Coordinates<4> x, int count, const auto& site) {
+        for (int mu = 0; mu < 4; ++mu) {
+          const auto links =
+              make(detail::LinkStream<detail::stream_lanes>{seed, 4 * site + static_cast<std::uint64_t>(mu), 0});
+          lattice::Coordinates<4> place = x;
+          for (int lane = 0; lane < count; ++lane, ++place[0]) gauge.set_link(place, mu, detail::lane_of(links, lane));
+        }
+      });
   gauge.exchange_ghosts();
   return gauge;
 }
@@ -37,9 +37,10 @@ GaugeField unit_links(std::shared_ptr<const lattice::Geometry4> geometry, int de
 }
 
 GaugeField random_links(std::shared_ptr<const lattice::Geometry4> geometry, std::uint64_t seed, int depth) {
-  return links_from_streams(std::move(geometry), seed, depth, [](const detail::LinkStream<lanes>& stream) {
-    return detail::haar_matrix<lanes>(stream, detail::numbers_of_starts);
-  });
+  return links_from_streams(std::move(geometry), seed, depth,
+                            [](const detail::LinkStream<detail::stream_lanes>& stream) {
+                              return detail::haar_matrix<detail::stream_lanes>(stream, detail::numbers_of_starts);
+                            });
 }
 
 GaugeField weak_links(std::shared_ptr<const lattice::Geometry4> geometry, double epsilon, std::uint64_t seed,
@@ -47,9 +48,10 @@ GaugeField weak_links(std::shared_ptr<const lattice::Geometry4> geometry, double
   if (!(std::isfinite(epsilon) && epsilon >= 0))
     throw core::InvalidArgument("epsilon = " + std::to_string(epsilon) +
                                 " was given for a weak field; it must be a finite number that is not negative");
-  return links_from_streams(std::move(geometry), seed, depth, [epsilon](const detail::LinkStream<lanes>& stream) {
-    return detail::matrix_near_unit<lanes>(stream, detail::numbers_of_starts, epsilon);
-  });
+  return links_from_streams(
+      std::move(geometry), seed, depth, [epsilon](const detail::LinkStream<detail::stream_lanes>& stream) {
+        return detail::matrix_near_unit<detail::stream_lanes>(stream, detail::numbers_of_starts, epsilon);
+      });
 }
 
 }  // namespace halocline::qcd::gauge

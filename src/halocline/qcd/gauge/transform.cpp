@@ -9,12 +9,6 @@
 
 namespace halocline::qcd::gauge {
 
-namespace {
-
-constexpr int lanes = core::native_lanes<double>;
-
-}  // namespace
-
 GaugeTransformation::GaugeTransformation(std::shared_ptr<const lattice::Geometry4> geometry)
     : field_(std::move(geometry), link_reals, 1) {
   const auto& local = field_.geometry().local();
@@ -30,11 +24,12 @@ GaugeTransformation::GaugeTransformation(std::shared_ptr<const lattice::Geometry
 GaugeTransformation GaugeTransformation::random(std::shared_ptr<const lattice::Geometry4> geometry,
                                                 std::uint64_t seed) {
   GaugeTransformation g(std::move(geometry));
-  detail::for_each_pack<lanes>(g.geometry(), [&](lattice::Coordinates<4> x, int count, const auto& site) {
-    const auto matrices =
-        detail::haar_matrix<lanes>(detail::LinkStream<lanes>{seed, site, 0}, detail::numbers_of_transformations);
-    for (int lane = 0; lane < count; ++lane, ++x[0]) g.set(x, detail::lane_of(matrices, lane));
-  });
+  detail::for_each_pack<detail::stream_lanes>(
+      g.geometry(), [&](lattice::Coordinates<4> x, int count, const auto& site) {
+        const auto matrices = detail::haar_matrix<detail::stream_lanes>(
+            detail::LinkStream<detail::stream_lanes>{seed, site, 0}, detail::numbers_of_transformations);
+        for (int lane = 0; lane < count; ++lane, ++x[0]) g.set(x, detail::lane_of(matrices, lane));
+      });
   g.exchange_ghosts();
   return g;
 }

@@ -6,14 +6,13 @@
 
 #include "halocline/core/philox.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <array>
 #include <cmath>
 
 namespace halocline::tddft {
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 void broadcast(const Decomposition& decomposition, std::span<std::byte> bytes) {
   decomposition.orbitals().broadcast(bytes, 0);

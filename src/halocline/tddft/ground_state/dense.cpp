@@ -5,6 +5,7 @@
 #include "halocline/tddft/ground_state/dense.hpp"
 
 #include "halocline/tddft/ground_state/blas.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -16,8 +17,6 @@ namespace {
 
 using Complex = std::complex<double>;
 using blas::Op;
-
-std::size_t size(int n) { return static_cast<std::size_t>(n); }
 
 bool finite(const Matrix& a) {
   return std::all_of(a.data(), a.data() + a.size(),

@@ -10,6 +10,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/lobpcg.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,8 +23,6 @@
 
 namespace halocline::tddft {
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// States of a channel that the electrons fill at temperature 0, if all channels have equally many.
 int filled(const System& system) {

@@ -15,6 +15,7 @@
 #include "halocline/tddft/ground_state/kerker.hpp"
 #include "halocline/tddft/ground_state/mixing.hpp"
 #include "halocline/tddft/ground_state/occupations.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,8 +28,6 @@ namespace halocline::tddft {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 std::optional<double> kept_moment(const ScfOptions& options) {
   return options.fixed_spin ? std::optional<double>(options.spin_moment) : std::nullopt;

@@ -2,6 +2,7 @@
 #include "halocline/tddft/ground_state/start.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/ions.hpp"
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 
 namespace halocline::tddft {
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 const char* name_of(Boundary boundary) { return boundary == Boundary::periodic ? "periodic" : "isolated"; }
 

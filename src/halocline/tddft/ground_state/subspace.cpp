@@ -11,6 +11,7 @@
 
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/orbitals.hpp"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ namespace halocline::tddft {
 namespace {
 
 using Complex = std::complex<double>;
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// Parts that the points of a sum are divided into: as many as there are runs, but no more than these, and no more than
 /// fit into the memory. @param elements  of one partial sum

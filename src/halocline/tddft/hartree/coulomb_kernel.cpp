@@ -3,6 +3,7 @@
 
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/hartree/fft.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,9 +14,7 @@
 namespace halocline::tddft {
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-constexpr std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+using std::numbers::pi;
 
 /// A dense matrix, row by row.
 struct Matrix {

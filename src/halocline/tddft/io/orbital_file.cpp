@@ -7,6 +7,7 @@
 #include "halocline/tddft/io/orbital_file.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/io/detail/orbital_header.hpp"
 
 #include <algorithm>
@@ -24,8 +25,6 @@ using core::FileError;
 using detail::FileLayout;
 using detail::OrbitalHeader;
 using Numbers = std::vector<std::complex<double>>;
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 std::int64_t global_index(const Grid& grid, std::int64_t x, std::int64_t y, std::int64_t z) {
   return x + grid.extent[0] * (y + grid.extent[1] * z);

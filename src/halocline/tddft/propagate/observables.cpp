@@ -4,6 +4,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,6 @@
 
 namespace halocline::tddft {
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// exp(i p r) along each axis of a box.
 std::array<std::vector<std::complex<double>>, 3> phases(const Decomposition& decomposition, const Vec3& p) {

@@ -8,6 +8,7 @@
 #include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
 #include "halocline/tddft/propagate/detail/spectral_ends.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
@@ -30,8 +31,6 @@ using core::InvalidArgument;
 constexpr double taylor4_limit = 2 * std::numbers::sqrt2;
 /// Beyond |H dt/2| of this, terms of the series are a thousand times their sum.
 constexpr double series_limit = 8;
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// The smallest order whose next term, x^(order + 1) / (order + 1)!, is below the tolerance.
 int order_for(double x, double tolerance) {

@@ -2,6 +2,7 @@
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/goedecker_table.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
 
@@ -21,8 +22,6 @@ using detail::GoedeckerEntry;
 
 constexpr double smallest_projector = 1e-6;  // of its maximum, where it is cut off
 constexpr double nothing_left = 9;           // in r_loc: erfc(9/sqrt 2) and exp(-81/2) are below 3e-18
-
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
 /// h_ij over h_jj for j > i, as Phys. Rev. B 58, 3641 gives it for each l.
 double off_diagonal(int l, int i, int j) {

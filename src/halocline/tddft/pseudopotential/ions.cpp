@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/ewald.hpp"
 #include "halocline/tddft/pseudopotential/detail/reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
@@ -15,8 +16,6 @@ namespace halocline::tddft {
 namespace {
 
 constexpr double no_density = 1e-10;  // [1/bohr^3], where an atom's start density ends
-
-std::size_t at(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
 const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
 

@@ -2,6 +2,7 @@
 #include "halocline/tddft/pseudopotential/ky.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
 #include "halocline/tddft/pseudopotential/detail/finite.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
@@ -21,13 +22,10 @@ namespace {
 
 constexpr double hartree_ev = 27.21138505;       // see ky.hpp
 constexpr double bohr_angstrom = 0.52917721067;  // see ky.hpp
-constexpr int most_l = 3;
-constexpr double no_projector = 1e-10;  // of the integral that h is the inverse of
+constexpr double no_projector = 1e-10;           // of the integral that h is the inverse of
 constexpr double largest_valence = 120;
 constexpr double smallest_step = 1e-6, largest_end = 1e4;  // of the table [bohr]
-constexpr double largest_entry = 1e6;  // of any column, in the file's units: damage beyond, and squares stay finite
-
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
+constexpr double largest_ky_entry = 1e6;  // of any column, in the file's units: damage beyond, and squares stay finite
 
 /// The file's content in atomic units.
 struct Table {
@@ -37,9 +35,9 @@ struct Table {
   double largest_core() const { return *std::max_element(core_radius.begin(), core_radius.end()); }
 };
 
-class Reader {
+class KyReader {
 public:
-  Reader(std::string path, std::string_view text) : path_(std::move(path)), words_(text) {}
+  KyReader(std::string path, std::string_view text) : path_(std::move(path)), words_(text) {}
 
   Table read() {
     Table table;
@@ -54,8 +52,9 @@ public:
            fmt::format("the radial step is {:g} bohr; from {:g} bohr on expected, with the table's end at {:g} "
                        "bohr at most",
                        table.step, smallest_step, largest_end));
-    if (!(largest_l >= 0 && largest_l <= most_l) || largest_l != std::floor(largest_l))
-      fail("line 1", fmt::format("{:g} given as the largest l; 0 to {} expected", largest_l, most_l));
+    if (!(largest_l >= 0 && largest_l <= detail::largest_tabulated_l) || largest_l != std::floor(largest_l))
+      fail("line 1",
+           fmt::format("{:g} given as the largest l; 0 to {} expected", largest_l, detail::largest_tabulated_l));
     if (!(table.valence > 0 && table.valence < largest_valence))
       fail("line 1", fmt::format("the valence charge is {:g}; a positive one below {:g} expected", table.valence,
                                  largest_valence));
@@ -87,10 +86,10 @@ private:
 
   double entry(const char* what) {
     const double value = number(what);
-    if (std::abs(value) <= largest_entry) return value;
+    if (std::abs(value) <= largest_ky_entry) return value;
     fail(fmt::format("line {}", words_.line()),
          fmt::format("{:g} stands where {} was expected, which is {:g} at most: the file is damaged; take another copy",
-                     value, what, largest_entry));
+                     value, what, largest_ky_entry));
   }
 
   std::vector<std::vector<double>> columns(int channels, int points, double step, bool core, double unit) {
@@ -111,9 +110,9 @@ private:
 };
 
 /// Electrons of the pseudo-atom in s, p, d, f: filled in this order, for the start density.
-std::array<double, most_l + 1> filling(double valence) {
-  std::array<double, most_l + 1> electrons{};
-  for (int l = 0; l <= most_l; ++l) {
+std::array<double, detail::largest_tabulated_l + 1> filling(double valence) {
+  std::array<double, detail::largest_tabulated_l + 1> electrons{};
+  for (int l = 0; l <= detail::largest_tabulated_l; ++l) {
     electrons[at(l)] = std::min(valence, 2.0 * (2 * l + 1));
     valence -= electrons[at(l)];
   }
@@ -245,7 +244,7 @@ private:
 std::shared_ptr<const Pseudopotential> read_ky(const std::string& path, std::string_view symbol, int local_l,
                                                int largest_l) {
   const std::string text = detail::read_text(path);
-  Table table = Reader(path, text).read();
+  Table table = KyReader(path, text).read();
   int channels = static_cast<int>(table.u.size());
   if (largest_l < -1 || largest_l >= channels)
     throw core::InvalidArgument(fmt::format("largest l = {} asked for, and {} has l = 0 to {}; name one of these, or "

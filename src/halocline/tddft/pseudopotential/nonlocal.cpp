@@ -24,6 +24,7 @@
 
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/nonlocal_kernels.hpp"
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 
@@ -49,8 +50,6 @@ struct Team {
 /// Points times blocks from which on threads are worth waking: some hundred microseconds of work, twice what it takes
 /// to wake a sleeping thread of a virtual machine.
 constexpr std::int64_t work_for_threads = 4096;
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -20,10 +20,10 @@ namespace halocline::tddft {
 
 namespace {
 
-constexpr int most_l = 3, most_projectors = 32;
-constexpr double smallest_projector = 1e-8;  // of its maximum, where it ends
+constexpr int most_projectors = 32;
+constexpr double projector_end = 1e-8;  // of its maximum, where it ends
 constexpr std::size_t fewest_nodes = 16;
-constexpr double largest_entry = 1e12;  // of any table: damage beyond, and squares stay finite
+constexpr double largest_upf_entry = 1e12;  // of any table: damage beyond, and squares stay finite
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -54,9 +54,9 @@ std::string functional_name(std::string text) {
   return name;
 }
 
-class Reader {
+class UpfReader {
 public:
-  explicit Reader(const std::string& path) : path_(path) {
+  explicit UpfReader(const std::string& path) : path_(path) {
     std::string text = detail::read_text(path);
     if (text.find("<UPF") == std::string::npos)
       fail("", text.find("<PP_HEADER>") != std::string::npos
@@ -137,9 +137,9 @@ private:
     std::vector<double> values;
     for (;;) {
       const auto value = words.number();
-      if (value && std::abs(*value) > largest_entry)
+      if (value && std::abs(*value) > largest_upf_entry)
         fail(record, fmt::format("number {} is {:g}, and {:g} is the largest that is read; the file is damaged",
-                                 values.size() + 1, *value, largest_entry));
+                                 values.size() + 1, *value, largest_upf_entry));
       if (value)
         values.push_back(*value);
       else if (words.word().empty())
@@ -218,7 +218,7 @@ private:
     for (int n = 1; n <= count; ++n) {
       const std::string record = fmt::format("PP_BETA.{}", n);
       const auto node = child(nonlocal, record);
-      const int l = whole(node, record, "angular_momentum", 0, most_l);
+      const int l = whole(node, record, "angular_momentum", 0, detail::largest_tabulated_l);
       auto values = projector_column(node, record, table.r.size());
       std::size_t end = values.size();
       if (node.attribute("cutoff_radius_index"))
@@ -227,7 +227,7 @@ private:
       double largest = 0;
       for (std::size_t i = 0; i < end; ++i) largest = std::max(largest, std::abs(values[i]));
       if (!(largest > 0)) fail(record, "all values are zero; the file is damaged");
-      while (end > fewest_nodes && std::abs(values[end - 1]) <= smallest_projector * largest) --end;
+      while (end > fewest_nodes && std::abs(values[end - 1]) <= projector_end * largest) --end;
       end = std::max(std::min(end + 1, values.size()), std::min(fewest_nodes, values.size()));
       values.resize(end);
       for (std::size_t i = 0; i < end; ++i) values[i] = table.r[i] > 0 ? values[i] / table.r[i] : 0.0;
@@ -270,7 +270,7 @@ private:
 }  // namespace
 
 std::shared_ptr<const Pseudopotential> read_upf(const std::string& path) {
-  auto pseudopotential = detail::make_tabulated(Reader(path).read());
+  auto pseudopotential = detail::make_tabulated(UpfReader(path).read());
   detail::require_finite(*pseudopotential, path);
   return pseudopotential;
 }

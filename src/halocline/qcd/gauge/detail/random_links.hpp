@@ -7,6 +7,7 @@
 /// the numbers from 0 on, start fields those from 2^31, gauge transformations those from 2^30.
 
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/gauge/detail/lane_of.hpp"
 #include "halocline/qcd/gauge/detail/su2_heatbath.hpp"
 #include "halocline/qcd/su3_projection.hpp"
 
@@ -15,6 +16,7 @@
 
 namespace halocline::qcd::gauge::detail {
 
+inline constexpr int stream_lanes = core::native_lanes<double>;  ///< sites that draw together
 inline constexpr std::uint64_t numbers_of_starts = 1ULL << 31;
 inline constexpr std::uint64_t numbers_of_transformations = 1ULL << 30;
 
@@ -74,15 +76,6 @@ void for_each_pack(const lattice::Geometry4& geometry, Action&& action) {
         global[lane] = static_cast<std::uint64_t>(geometry.global_index(site) + lane);
       action(site, static_cast<int>(local[0] - x < N ? local[0] - x : N), global);
     }
-}
-
-/// One lane of a pack of matrices.
-template <int N>
-inline Su3<double> lane_of(const Su3<core::Pack<double, N>>& u, int lane) {
-  Su3<double> one;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) one.e[i][j] = {u.e[i][j].re[lane], u.e[i][j].im[lane]};
-  return one;
 }
 
 }  // namespace halocline::qcd::gauge::detail

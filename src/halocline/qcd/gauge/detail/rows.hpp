@@ -15,6 +15,7 @@
 
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/gauge/detail/lane_of.hpp"
 #include "halocline/qcd/gauge/detail/loops.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 
@@ -51,16 +52,6 @@ private:
   std::int64_t link_stride_;
   const double* here_;
 };
-
-/// One site of a pack of matrices.
-HALOCLINE_INLINE Su3<double> lane_of(const Su3<double>& a, int) { return a; }
-template <int N>
-HALOCLINE_INLINE Su3<double> lane_of(const Su3<core::Pack<double, N>>& a, int lane) {
-  Su3<double> one;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) one.e[i][j] = {a.e[i][j].re[lane], a.e[i][j].im[lane]};
-  return one;
-}
 
 /// A type as a value, for the body of a loop that runs at several pack widths.
 template <class T>

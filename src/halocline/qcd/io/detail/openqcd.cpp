@@ -15,12 +15,12 @@
 namespace halocline::qcd::io::detail {
 
 namespace {
-constexpr std::int64_t head_bytes = 24;
+constexpr std::int64_t size_and_plaquette_bytes = 24;
 constexpr std::int64_t largest_extent = 1 << 16;
 }  // namespace
 
 bool looks_like_openqcd(std::span<const std::byte> head, ByteOrder order) {
-  if (head.size() < static_cast<std::size_t>(head_bytes)) return false;
+  if (head.size() < static_cast<std::size_t>(size_and_plaquette_bytes)) return false;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto extent = static_cast<std::int32_t>(load_word<std::uint32_t>(head.data() + 4 * i, order));
     if (extent < 1 || extent > largest_extent) return false;
@@ -31,7 +31,7 @@ bool looks_like_openqcd(std::span<const std::byte> head, ByteOrder order) {
 }
 
 Header parse_openqcd(const InputFile& file) {
-  std::vector<std::byte> head(static_cast<std::size_t>(head_bytes));
+  std::vector<std::byte> head(static_cast<std::size_t>(size_and_plaquette_bytes));
   file.read(0, head, "lattice sizes");
   const auto extent = [&](std::size_t i) {
     return static_cast<std::int64_t>(load_word<std::uint32_t>(head.data() + 4 * i, ByteOrder::little));
@@ -46,10 +46,10 @@ Header parse_openqcd(const InputFile& file) {
   info.header_plaquette = load_double(head.data() + 16, ByteOrder::little) / 3.0;
   header.site_order = SiteOrder::odd_sites;
   header.byte_order = ByteOrder::little;
-  header.data_offset = head_bytes;
+  header.data_offset = size_and_plaquette_bytes;
   header.plaquette_record = "average plaquette";
   header.plaquette_digits = 1e-15;
-  check_data_size(header, "links (read as openQCD)", file.size() - head_bytes);
+  check_data_size(header, "links (read as openQCD)", file.size() - size_and_plaquette_bytes);
   for (const std::int64_t sites : info.extents)
     if (sites % 2 != 0)
       throw core::FileError(file.path(), "lattice sizes",
@@ -61,7 +61,7 @@ Header parse_openqcd(const InputFile& file) {
 
 Envelope make_openqcd(const Request& request) {
   Envelope envelope;
-  envelope.front.resize(static_cast<std::size_t>(head_bytes));
+  envelope.front.resize(static_cast<std::size_t>(size_and_plaquette_bytes));
   const std::array<std::int64_t, 4> sizes{request.extents[3], request.extents[0], request.extents[1],
                                           request.extents[2]};
   for (std::size_t i = 0; i < 4; ++i) {

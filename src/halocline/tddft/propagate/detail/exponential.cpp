@@ -2,13 +2,13 @@
 
 #include "halocline/tddft/propagate/detail/exponential.hpp"
 
+#include "halocline/tddft/index.hpp"
+
 #include <algorithm>
 #include <cassert>
 
 namespace halocline::tddft::detail {
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// Blocks that go through the series together where space is split: enough for the pipeline of halos, which has two
 /// under way, and few enough that they and their scratch stay in the cache from one application to the next.

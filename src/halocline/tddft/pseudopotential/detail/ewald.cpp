@@ -10,7 +10,7 @@ namespace halocline::tddft::detail {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr double reach = 6.4;  // exp(-6.4^2) = 1.6e-18
 
 /// Whole numbers n for which |from + n step| may be at most `most`.

@@ -5,6 +5,7 @@
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/spherical_harmonics.hpp"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ namespace halocline::tddft::detail {
 namespace {
 
 constexpr double origin = 1e-8;  // [bohr]: closer to the atom than this is at the atom
-
-std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
 
 double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/pseudopotential/detail/reciprocal.hpp"
 
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
@@ -12,9 +13,7 @@ namespace halocline::tddft::detail {
 
 namespace {
 
-constexpr double pi = std::numbers::pi;
-
-std::size_t at(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
+using std::numbers::pi;
 
 /// a b, without the care for infinities that std::complex takes.
 Complex times(Complex a, Complex b) noexcept {

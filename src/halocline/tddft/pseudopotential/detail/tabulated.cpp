@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/pseudopotential/detail/tabulated.hpp"
 
+#include "halocline/tddft/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
 
@@ -19,8 +20,6 @@ constexpr int most_l = 3;
 constexpr std::size_t mirrored = 10;     // nodes; what an end does to a cubic spline falls by 0.27 a node
 constexpr double smallest_tail = 1e-7;   // of r V + Z [bohr hartree], where -Z/r takes over
 constexpr double transform_step = 0.01;  // of Simpson's rule [bohr], at most
-
-std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
 /// f(0) of a function of parity (-1)^l from its values at three radii: by the parabola in r^2 through them.
 double at_origin(int l, std::span<const double, 3> r, std::span<const double, 3> f) {

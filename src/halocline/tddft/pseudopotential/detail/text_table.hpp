@@ -10,6 +10,8 @@
 
 namespace halocline::tddft::detail {
 
+inline constexpr int largest_tabulated_l = 3;  ///< of a file's projectors
+
 /// A walk over the words of a text, which counts lines.
 class Words {
 public:
