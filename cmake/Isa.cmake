@@ -100,8 +100,15 @@ set_target_properties(halocline_flags PROPERTIES EXPORT_NAME flags)
 # GCC 12 raises stringop-overflow and array-bounds falsely inside std::vector, and restrict inside std::string, once they
 # are inlined at -O3; the address sanitizer looks for the real ones.
 add_library(halocline_warnings INTERFACE)
-target_compile_options(halocline_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-psabi
+# Sources compiled together (Unity.cmake): a local name may be that of a neighbour's constant, and GCC takes an included file
+# for a header, in which a member of a type without linkage would be a mistake.
+target_compile_options(halocline_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-psabi
                                                     -Wno-missing-field-initializers $<$<BOOL:${HALOCLINE_WERROR}>:-Werror>)
+if(NOT HALOCLINE_UNITY)
+  target_compile_options(halocline_warnings INTERFACE -Wshadow)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(halocline_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(halocline_warnings INTERFACE -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
 endif()

@@ -125,7 +125,8 @@ setup_venv() { # list, requirements when none is given
     return
   fi
   say "installing into .venv: $(grep -v '^#' "$file" | tr '\n' ' ')"
-  "$venv/bin/python" -m pip install --disable-pip-version-check -r "$file" >"$log" 2>&1 || {
+  # Bytecode is left to the first import: half of the time, and most of these modules are never imported.
+  "$venv/bin/python" -m pip install --disable-pip-version-check --no-compile -r "$file" >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
     stop 2 "pip could not install $file; is the package index within reach?"
   }
