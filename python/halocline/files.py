@@ -23,7 +23,7 @@ import shutil
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,26 @@ class NewFile:
         if not self.named:
             with contextlib.suppress(OSError):
                 self.beside.unlink()
+
+
+def output_names(path: str, count: int) -> list[str]:
+    """The names of so many output files: out_0000.lime, out_0001.lime, ... where there are several."""
+    p = Path(path)
+    return [str(p.with_name(f"{p.stem}_{i:04d}{p.suffix}")) for i in range(count)] if count > 1 else [path]
+
+
+def refuse_existing(group: Any, paths: Iterable[str | Path], overwrite: bool) -> None:
+    """A file that is there is replaced only where that was asked for. Before the work, so that none is lost.
+
+    Raises InvalidArgument on every rank. Collective over group.
+    """
+
+    def look() -> None:
+        for path in paths:
+            if not overwrite and Path(path).exists():
+                raise InvalidArgument(f"{path} is already there; name another file, or replace it with --overwrite.")
+
+    on_root(group, look)
 
 
 def cannot_write(path: str | Path, error: BaseException) -> FileError:

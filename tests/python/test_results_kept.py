@@ -258,3 +258,30 @@ def test_configurations_that_another_program_added_are_kept(tmp_path, monkeypatc
     (tmp_path / "alien.h5").rename(tmp_path / "out.h5")
     with pytest.raises(hc.InvalidArgument, match="another run"):
         second.add(one)
+
+
+def test_gauge_files_and_propagators_are_not_replaced_unasked(tmp_path):
+    words = ("qcd", "gauge", "generate", "u.lime", "--size", 2, 2, 2, 4, "--beta", 6, "--sweeps", 1)
+    assert command(tmp_path, *words).returncode == 0
+    made = (tmp_path / "u.lime").read_bytes()
+    other = (*words, "--seed", 2)
+    refused(command(tmp_path, *other), "u.lime is already there", "--overwrite")
+    for name, *rest in (("convert", "u.lime"), ("smear", "u.lime"), ("fix", "u.lime"), ("flow", "u.lime")):
+        refused(command(tmp_path, "qcd", "gauge", name, "u.lime", *rest), "u.lime is already there")
+    assert (tmp_path / "u.lime").read_bytes() == made
+    assert command(tmp_path, *other, "--overwrite").returncode == 0
+    assert (tmp_path / "u.lime").read_bytes() != made
+
+    # Names of several, any of which may be there.
+    (tmp_path / "v_0001.lime").write_text("kept")
+    several = ("qcd", "gauge", "generate", "v.lime", *words[4:], "--configurations", 2)
+    refused(command(tmp_path, *several), "v_0001.lime is already there")
+    assert not (tmp_path / "v_0000.lime").exists() and (tmp_path / "v_0001.lime").read_text() == "kept"
+
+    (tmp_path / "run.toml").write_text(QUENCHED.replace("configurations = 3", "configurations = 1"))
+    solve = ("qcd", "solve", "run.toml", "--output", "s.lime")
+    assert command(tmp_path, *solve).returncode == 0
+    solved = (tmp_path / "s.lime").read_bytes()
+    refused(command(tmp_path, *solve), "s.lime is already there", "--overwrite")
+    assert (tmp_path / "s.lime").read_bytes() == solved
+    assert command(tmp_path, *solve, "--overwrite").returncode == 0

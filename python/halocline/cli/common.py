@@ -23,6 +23,7 @@ Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Begin anew, and replace the results in the output file, whosever they are.")
 ]
+Replace = Annotated[bool, typer.Option("--overwrite", help="Replace files of these names.")]
 Grid = Annotated[
     tuple[int, int, int, int] | None,
     typer.Option("--grid", metavar="X Y Z T", help="Processes along each axis; least surface when absent."),

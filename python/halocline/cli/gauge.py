@@ -7,9 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from halocline.cli.common import Bits, Format, GaugeIn, GaugeOut, Grid, Json, Strict, command_group, counted
+from halocline.cli.common import (
+    Bits,
+    Format,
+    GaugeIn,
+    GaugeOut,
+    Grid,
+    Json,
+    Replace,
+    Strict,
+    command_group,
+    counted,
+)
 from halocline.cli.console import Console, write_json
 from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.files import output_names, refuse_existing
 
 app = command_group("Gauge configurations: make, look at, convert, smear, flow, fix.")
 
@@ -28,13 +40,15 @@ def extents(numbers: Any) -> str:
     return " x ".join(str(n) for n in numbers)
 
 
-def check_output(path: str, format: str | None) -> None:
-    """Refuses an output name before the work that would be lost."""
+def check_output(path: str, format: str | None, overwrite: bool, configurations: int = 1) -> None:
+    """Refuses an output name before the work that would be lost, and before the file that would be. Collective."""
+    from halocline.comm import communicator
     from halocline.qcd import gauge
 
     chosen = gauge.format_of(path) if format is None else format
     if chosen not in gauge.FORMATS:
         raise InvalidArgument(f"--format {chosen}: gauge files are written as {', '.join(gauge.FORMATS)}.")
+    refuse_existing(communicator(), output_names(path, configurations), overwrite)
 
 
 def numbers_of(u: Any) -> dict[str, Any]:
@@ -95,6 +109,7 @@ def convert(
     target: GaugeOut,
     format: Format = None,
     bits: Bits = 0,
+    overwrite: Replace = False,
     rows: Annotated[int, typer.Option(help="2 leaves the third row of each link out (NERSC).")] = 3,
     endian: Annotated[str, typer.Option(help="big or little; what the format prefers when absent.")] = "",
     strict: Strict = False,
@@ -105,7 +120,7 @@ def convert(
     from halocline.qcd import gauge
 
     console = Console()
-    check_output(target, format)
+    check_output(target, format, overwrite)
     u = read(console, source, grid, strict)
     gauge.write_gauge(target, u, format, bits, rows, endian, u.info["header"])
     written = gauge.inspect_gauge(target)
@@ -125,6 +140,7 @@ def smear(
     spatial: Annotated[bool, typer.Option("--spatial", help="Smear the links along x, y and z only.")] = False,
     format: Format = None,
     bits: Bits = 0,
+    overwrite: Replace = False,
     strict: Strict = False,
     grid: Grid = None,
     json: Json = None,
@@ -134,7 +150,7 @@ def smear(
     from halocline.qcd.runfile import Smear
 
     console = Console()
-    check_output(target, format)
+    check_output(target, format, overwrite)
     given = {"rho": rho} if kind == "stout" else {"alpha": alpha}
     if (alpha if kind == "stout" else rho) is not None:
         raise InvalidArgument(f"--kind {kind} takes {'--rho' if kind == 'stout' else '--alpha'} alone.")
@@ -161,6 +177,7 @@ def flow(
     every: Annotated[int, typer.Option(help="Steps between measurements.")] = 5,
     format: Format = None,
     bits: Bits = 0,
+    overwrite: Replace = False,
     strict: Strict = False,
     grid: Grid = None,
     json: Json = None,
@@ -170,7 +187,7 @@ def flow(
 
     console = Console()
     if target is not None:
-        check_output(target, format)
+        check_output(target, format, overwrite)
     u = read(console, source, grid, strict)
     console.line(f"{'t':>8} {'plaquette':>14} {'t^2 E plaq':>14} {'t^2 E clover':>14} {'charge':>12}")
 
@@ -202,6 +219,7 @@ def fix(
     max_iterations: Annotated[int, typer.Option(help="Give up after so many.")] = 10000,
     format: Format = None,
     bits: Bits = 0,
+    overwrite: Replace = False,
     strict: Strict = False,
     grid: Grid = None,
     json: Json = None,
@@ -211,7 +229,7 @@ def fix(
     from halocline.qcd.runfile import Fix
 
     console = Console()
-    check_output(target, format)
+    check_output(target, format, overwrite)
     chosen = Fix(kind=kind, tolerance=tolerance, max_iterations=max_iterations)
     u = read(console, source, grid, strict)
     with console.hears_signals(), console.stage(f"{kind} gauge") as advance:
@@ -246,16 +264,16 @@ def generate(
     start: Annotated[str, typer.Option(help="cold (unit links) or hot (random links).")] = "cold",
     format: Format = None,
     bits: Bits = 0,
+    overwrite: Replace = False,
     grid: Grid = None,
     json: Json = None,
 ) -> None:
     """Make quenched configurations by heatbath and over-relaxation; the same links on any process grid."""
     from halocline.qcd import gauge
     from halocline.qcd.runfile import Generate
-    from halocline.qcd.solve import numbered
 
     console = Console()
-    check_output(target, format)
+    check_output(target, format, overwrite, configurations)
     chosen = Generate(
         size=size, beta=beta, sweeps=sweeps, separation=separation, configurations=configurations,
         overrelaxation=overrelaxation, seed=seed, start=start,
@@ -276,7 +294,7 @@ def generate(
                         raise Interrupted(
                             f"stopped after {counted(sweep, 'sweep')}, {counted(len(made), 'configuration')} written."
                         )
-            path = numbered(target, index) if configurations > 1 else target
+            path = output_names(target, configurations)[index]
             texts = {"ENSEMBLE_ID": f"quenched beta {beta:g} seed {seed}", "SEQUENCE_NUMBER": str(sweep)}
             gauge.write_gauge(path, u, format, bits, metadata=texts)
             made.append({"file": path, "sweep": sweep} | numbers_of(u))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from halocline.cli.common import Json, Overwrite
+from halocline.cli.common import Json, Overwrite, Replace
 from halocline.cli.console import Console, speaks, write_json
 from halocline.errors import InvalidArgument
 
@@ -88,6 +88,7 @@ def solve(
             metavar="FILE", help="Keep the propagators: HDF5 (.h5) or SciDAC LIME, numbered when there are several."
         ),
     ] = None,
+    overwrite: Replace = False,
     json: Json = None,
 ) -> None:
     """Solve for quark propagators and report iterations, residuals and times, without contractions."""
@@ -101,4 +102,4 @@ def solve(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        write_json(json, solve_run(run, communicator(), console, output))
+        write_json(json, solve_run(run, communicator(), console, output, overwrite))

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from halocline.files import output_names, refuse_existing
 from halocline.qcd import gauge
 from halocline.qcd.propagators import format_of, write_propagator
 from halocline.qcd.runfile import Run
@@ -13,16 +13,19 @@ from halocline.qcd.spectrum import Job
 from halocline.reporter import Reporter
 
 
-def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> dict[str, Any]:
+def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None, overwrite: bool = False) -> dict[str, Any]:
     """Solves twelve columns for every configuration and source of a run file.
 
     output: file for the propagators, HDF5 (.h5) or SciDAC (any other name), numbered when there are several; None
     keeps none
+    overwrite: replace propagators of these names
     Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
     history, columns solved together, notes; solver_choice, what kind = "auto" found for all of them, or None.
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
+    if output is not None:
+        refuse_existing(group, output_names(output, propagators_of(run)), overwrite)
     with job.work:
         return _solve_all(job, output)
 
@@ -30,7 +33,7 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None) -> d
 def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
     run, reporter = job.run, job.reporter
     job.log_parameters()
-    several = len(run.source.positions) * (len(run.gauge.files or ()) or run.gauge.generate.configurations) > 1
+    paths = output_names(output, propagators_of(run)) if output is not None else []
     configurations, count = [], 0
     for name, identity, links in job.configurations():
         u = job.prepared(links)
@@ -45,7 +48,7 @@ def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
                 f"{sum(r['seconds'] for r in reports):.2f} s in the solver"
             )
             if output is not None:
-                path = numbered(output, count) if several else output
+                path = paths[count]
                 s.record["gauge"] |= {"name": name, "identity": identity}
                 with job.work.paused():
                     write_propagator(path, s, format_of(path))
@@ -73,7 +76,6 @@ def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
     }
 
 
-def numbered(path: str, index: int) -> str:
-    """out.lime -> out_0003.lime"""
-    p = Path(path)
-    return str(p.with_name(f"{p.stem}_{index:04d}{p.suffix}"))
+def propagators_of(run: Run) -> int:
+    """One for each configuration and source."""
+    return len(run.source.positions) * (len(run.gauge.files or ()) or run.gauge.generate.configurations)
