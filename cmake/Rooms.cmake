@@ -99,7 +99,7 @@ function(halocline_build_room name)
   if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "-fsanitize=" AND NOT HALOCLINE_SANITIZE_KERNELS)
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "/(tile_passes|hop_tiles)_[^/]*\\.cpp$")
-    set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+    set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all SKIP_PRECOMPILE_HEADERS ON)
   endif()
 
   set(target halocline_${name})

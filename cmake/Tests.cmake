@@ -68,7 +68,7 @@ function(halocline_test_program name room main)
   target_link_libraries(${name} PRIVATE ${library} halocline_warnings halocline_dep_doctest halocline_dep_fmt halocline_dep_eigen
                                         halocline_dep_json)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-  if(room MATCHES "comm|gpu|mapping|qcd|solve|tddft" AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+  if(room MATCHES "comm|gpu|mapping|qcd|solve|tddft")
     # Compiled as often as run, and the libraries that they test are compiled as users get them. core and lattice are
     # headers for the most part: their tests are optimised like the code of a user.
     target_compile_options(${name} PRIVATE -O1)

@@ -8,6 +8,8 @@ from halocline.bench import plots, table
 
 from halocline import Error, InvalidArgument, bench
 
+pytestmark = pytest.mark.alone
+
 SHORT = {"seconds": 0.01, "block_seconds": 0.0001}
 REGIONS = ("packing", "posting", "interior", "waiting", "boundary", "send_completion")
 ALONE = [("self", 1), ("self", 2)]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 RANKS, VICTIM, TIME_LIMIT = 3, 1, 3
 ATTEMPTS = 4
 

@@ -42,6 +42,7 @@ def test_correlators_do_not_depend_on_the_number_of_ranks(halocline, data, tmp_p
             assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "solver",
     [
