@@ -17,6 +17,9 @@ template auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>
 template auto decimal_point_impl<char>(locale_ref) -> char;
 template locale_ref::locale_ref(const std::locale&);
 template auto locale_ref::get<std::locale>() const -> std::locale;
+#if FMT_VERSION >= 100000  // a function before
+template void vformat_to(buffer<char>&, string_view, typename vformat_args<>::type, locale_ref);
+#endif
 template auto dragonbox::to_decimal<float>(float) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal<double>(double) noexcept -> dragonbox::decimal_fp<double>;
 
