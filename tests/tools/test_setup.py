@@ -140,7 +140,7 @@ def test_a_failed_build_shows_what_the_compiler_said(tree):
 
 def configure(folder, *options):
     return subprocess.run(
-        ["cmake", "-S", ROOT, "-B", folder, "-DHALOCLINE_PYTHON=OFF", *options],
+        ["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "-DHALOCLINE_PYTHON=OFF", *options],
         capture_output=True,
         text=True,
         check=False,
