@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Several sources of a library compiled as one: where HALOCLINE_UNITY asks, half of the time that a library takes.
+# Several sources of a library compiled as one: where HALOCLINE_UNITY asks, two thirds of the time that the libraries took.
 #
 # halocline_unite(target) lets CMake include the target's sources in each other's company, some ten at a time. What this asks
 # of the code is that no two sources of a room give one name two meanings: what two of them need is in a header.
@@ -8,7 +8,7 @@
 # their time goes into code, not into headers. A source with flags of its own stays alone by CMake's rule.
 # The builds without this option (dev, no-mpi, sve) see to it that each source includes all that it uses.
 set(halocline_compiled_alone
-    "/qcd/(wilson|schwarz|clover|schur)/|/qcd/detail/linear_algebra|/tddft/stencil/|/comm/detail/group_regions|\\.cu$")
+    "/qcd/(wilson|schwarz|clover|schur)/|/qcd/detail/linear_algebra|/tddft/stencil/|\\.cu$")
 
 function(halocline_unite target)
   if(NOT HALOCLINE_UNITY)
@@ -20,6 +20,6 @@ function(halocline_unite target)
     set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
-  # GCC collects its garbage once it has 0.5 GiB: a tenth of the time, for memory that a core has.
+  # GCC collects its garbage once it has 0.5 GiB: some percent of the time, for memory that a core has.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endfunction()
