@@ -273,11 +273,12 @@ def generate(
     from halocline.qcd.runfile import Generate
 
     console = Console()
-    check_output(target, format, overwrite, configurations)
     chosen = Generate(
         size=size, beta=beta, sweeps=sweeps, separation=separation, configurations=configurations,
         overrelaxation=overrelaxation, seed=seed, start=start,
     )  # fmt: skip
+    check_output(target, format, overwrite, configurations)
+    paths = output_names(target, configurations)
     u = gauge.random_links(size, seed, grid=grid) if chosen.start == "hot" else gauge.unit_links(size, grid=grid)
     group, made, sweep, history = u.geometry.communicator, [], 0, []
     with console.hears_signals():
@@ -294,7 +295,7 @@ def generate(
                         raise Interrupted(
                             f"stopped after {counted(sweep, 'sweep')}, {counted(len(made), 'configuration')} written."
                         )
-            path = output_names(target, configurations)[index]
+            path = paths[index]
             texts = {"ENSEMBLE_ID": f"quenched beta {beta:g} seed {seed}", "SEQUENCE_NUMBER": str(sweep)}
             gauge.write_gauge(path, u, format, bits, metadata=texts)
             made.append({"file": path, "sweep": sweep} | numbers_of(u))
