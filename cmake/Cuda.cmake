@@ -12,9 +12,14 @@
 # (Tests.cmake) unless HALOCLINE_CUDA_ALL is on. The compiler's report on registers,
 # stack and spills lies beside each object as <name>.ptxas.
 
+# Without nvcc these files are for tests, a fifth of the time that the package takes to compile: they are compiled where
+# HALOCLINE_HOST_EXECUTOR asks (./check does). Elsewhere without_kernels.cpp stands in for them and says so. Those of the
+# room gpu are few and always compiled.
+
 set(HALOCLINE_CUDA auto CACHE STRING "GPU back end by nvcc: auto, on or off")
 set_property(CACHE HALOCLINE_CUDA PROPERTY STRINGS auto on off)
 set(HALOCLINE_CUDA_ARCHITECTURES "80;90;100" CACHE STRING "Compute capabilities that the device code is compiled for")
+option(HALOCLINE_HOST_EXECUTOR "Device code on the CPU where there is no nvcc: for tests" OFF)
 option(HALOCLINE_CUDA_ALL "Target cuda compiles everything for every GPU generation, not a sample" OFF)
 
 find_program(HALOCLINE_NVCC nvcc PATHS /usr/local/cuda/bin)
@@ -29,6 +34,11 @@ if(HALOCLINE_CUDA STREQUAL on)
   set(halocline_have_cuda ON)
 elseif(HALOCLINE_CUDA STREQUAL auto AND HALOCLINE_NVCC AND EXISTS /dev/nvidiactl AND NOT CMAKE_CROSSCOMPILING)
   set(halocline_have_cuda ON)
+endif()
+
+set(halocline_have_kernels OFF)
+if(halocline_have_cuda OR HALOCLINE_HOST_EXECUTOR)
+  set(halocline_have_kernels ON)
 endif()
 
 # The content of all device code, by which the tune cache knows whether its figures are of these kernels: a .cpp of its own,

@@ -145,11 +145,11 @@ warnings_as_errors() {
 }
 
 # CMake is asked what is missing, that is installed, and CMake is asked again, until it is content or repeats itself.
-configure_release() {
+configure_release() { # options of CMake...
   local log=build/log/configure.log missing=build/release/missing_packages.txt before='' now
   while :; do
     rm -f "$missing"
-    cmake --preset release -DPython_EXECUTABLE="$venv/bin/python" -DHALOCLINE_WERROR="$(warnings_as_errors)" >"$log" 2>&1 &&
+    cmake --preset release -DPython_EXECUTABLE="$venv/bin/python" -DHALOCLINE_WERROR="$(warnings_as_errors)" "$@" >"$log" 2>&1 &&
       return
     now=$(tr '\n' ' ' <"$missing" 2>/dev/null)
     if [ -z "${now// /}" ] || [ "$now" = "$before" ]; then

@@ -62,9 +62,15 @@ void bind_qcd_device(nb::module_& m) {
         }
         return to_numpy(std::move(values), shape_of(held));
       });
+  m.attr("device_kernels") = qcd::device::has_kernels();
   m.def(
-      "open_device", [](const std::string& name) { return gpu::Device::open(name).describe(); }, "name"_a,
-      "What the name means here; refuses with one sentence where there is no such device.");
+      "open_device",
+      [](const std::string& name) {
+        const std::string said = gpu::Device::open(name).describe();
+        qcd::device::require_kernels(name);
+        return said;
+      },
+      "name"_a, "What the name means here; refuses with one sentence where there is no such device.");
 }
 
 }  // namespace halocline::bindings

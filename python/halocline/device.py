@@ -50,7 +50,9 @@ def refuse_absent(name: str) -> None:
 
     A GPU that is there is not opened: each process would hold memory of one that it may not use.
     """
-    if checked_device(name).startswith("cuda") and int(name[5:] or 0) >= len(_halocline.gpu.gpus()):
+    name = checked_device(name)
+    absent_gpu = name.startswith("cuda") and int(name[5:] or 0) >= len(_halocline.gpu.gpus())
+    if absent_gpu or (name == "host-executor" and not _halocline.qcd.device_kernels):
         _halocline.qcd.open_device(name)
 
 

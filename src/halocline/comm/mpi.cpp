@@ -21,13 +21,13 @@
 #if HALOCLINE_HAVE_MPI
 
 #include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/detail/mpi_end.hpp"
 #include "halocline/comm/detail/patience.hpp"
 #include "halocline/comm/detail/processes.hpp"
 #include "halocline/comm/detail/shared_segment.hpp"
 #include "halocline/comm/detail/text.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -43,25 +43,8 @@ namespace {
 
 constexpr std::size_t longest_part = std::size_t{1} << 30;
 
-bool mpi_is_running() noexcept {
-  int started = 0, ended = 0;
-  MPI_Initialized(&started);
-  MPI_Finalized(&ended);
-  return started != 0 && ended == 0;
-}
-
-/// What the end of MPI needs to know. MPI is one per process, and so is this.
-struct Ending {
-  std::atomic<bool> given_up{false};    ///< somebody was found dead or stalled; see Backend::give_up
-  std::vector<std::int64_t> processes;  ///< of all ranks, as far as this node can ask for them
-};
-
-Ending& ending() noexcept {
-  static Ending value;
-  return value;
-}
-
-bool given_up() noexcept { return ending().given_up; }
+using detail::given_up;
+using detail::mpi_is_running;
 
 class MpiBackend;
 
@@ -76,7 +59,10 @@ public:
   }
   void wait() override;
   bool test() override;
-  void abandon() noexcept override { requests_.fill(MPI_REQUEST_NULL); }
+  void abandon() noexcept override {
+    requests_.fill(MPI_REQUEST_NULL);
+    detail::note_unfinished_requests();
+  }
 
 private:
   std::array<MPI_Request, 2> requests_;
@@ -240,7 +226,7 @@ public:
   bool alive(int rank) const noexcept override {
     return processes_.empty() || !detail::has_ended(processes_[static_cast<std::size_t>(rank)]);
   }
-  void give_up() noexcept override { ending().given_up = true; }
+  void give_up() noexcept override { detail::note_given_up(); }
 
   /// Waits until `ready()`, within the limit.
   /// @param what  the operation, for the sentence
@@ -427,42 +413,6 @@ void MpiPending::wait() {
   group_->wait_within_limit(call_, -1, [this] { return test(); });
 }
 
-/// How long a process that has given somebody up looks whether all come to the end after all.
-constexpr double patience_at_the_end = 2.0;  // [s]
-
-/// Ends MPI where everybody does. MPI_Finalize would wait for ever for one that has died; a process that knows of such
-/// ends without it, and the launcher says so.
-constexpr double patience_for_stalled = 5.0;  // [s] at the end, for somebody whom this rank has given up
-constexpr double patience_after_death = 0.2;  // [s] for what a rank sent before it ended
-
-/// All ranks have come to the end. False when one has ended before, or was given up and does not come.
-bool all_come_to_the_end() {
-  const auto now = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  };
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
-  double until = given_up() ? now() + patience_for_stalled : std::numeric_limits<double>::infinity();
-  double look = 0.0;
-  bool death = false;
-  for (int done = 0; done == 0;) {
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || (done == 0 && now() > until)) return false;
-    if (!death && now() > look) {
-      death = std::any_of(ending().processes.begin(), ending().processes.end(), detail::has_ended);
-      if (death) until = now() + patience_after_death;
-      look = now() + 0.02;
-    }
-    if (done == 0) sched_yield();
-  }
-  return true;
-}
-
-/// MPI_Finalize waits for everybody for ever, and does not say so.
-void end_mpi() {
-  if (mpi_is_running() && all_come_to_the_end()) MPI_Finalize();
-}
-
 /// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
 void start_mpi() {
   int started = 0, ended = 0;
@@ -477,8 +427,7 @@ void start_mpi() {
 #endif
   int level = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread", -1);
-  ending();  // made before, and so destroyed after, what runs at exit
-  std::atexit(end_mpi);
+  detail::end_mpi_at_exit();
 }
 
 std::shared_ptr<MpiBackend> duplicate(MPI_Comm mpi) {
@@ -540,7 +489,7 @@ Communicator world() {
   static const std::shared_ptr<detail::Backend> all = []() -> std::shared_ptr<detail::Backend> {
     start_mpi();
     const std::shared_ptr<MpiBackend> world = duplicate(MPI_COMM_WORLD);
-    ending().processes = world->processes();
+    detail::note_processes(world->processes());
     return world;
   }();
   return Communicator(all);

@@ -7,6 +7,7 @@
 #if HALOCLINE_HAVE_MPI
 
 #include "halocline/comm/detail/boxes.hpp"
+#include "halocline/comm/detail/mpi_end.hpp"
 #include "halocline/comm/mpi.hpp"
 #include "halocline/core/error.hpp"
 
@@ -130,6 +131,7 @@ MpiPersistentTransport::~MpiPersistentTransport() {
     // MPI may still read or write the boxes, so they are given away. The communicator is not freed either: MPI would
     // give its context to the next one, which then received what is still under way in this one.
     [[maybe_unused]] State* const left_to_mpi = state_.release();
+    detail::note_unfinished_requests();
   }
 }
 

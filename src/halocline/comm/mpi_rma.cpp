@@ -9,6 +9,7 @@
 #include "halocline/comm/detail/backend.hpp"
 #include "halocline/comm/detail/box_plan.hpp"
 #include "halocline/comm/detail/boxes.hpp"
+#include "halocline/comm/detail/mpi_end.hpp"
 #include "halocline/comm/detail/shared_room.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
@@ -208,6 +209,7 @@ MpiRmaTransport::~MpiRmaTransport() {
   if (state_->abandoned) {
     // Others may still write into the window, and MPI may still read the outboxes: they are given away.
     [[maybe_unused]] State* const left_to_mpi = state_.release();
+    detail::note_unfinished_requests();
     return;
   }
   const std::shared_ptr<Estate> estate = std::move(state_->estate);

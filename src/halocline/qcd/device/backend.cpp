@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/device/backend.hpp"
 
+#include "halocline/core/error.hpp"
 #include "halocline/qcd/device/engine.hpp"
 #include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd::device {
+
+void require_kernels(const std::string& device) {
+  if (has_kernels()) return;
+  throw core::InvalidArgument("device \"" + device +
+                              "\": this build leaves out the kernels of devices; give \"cpu\", or configure with "
+                              "-DHALOCLINE_HOST_EXECUTOR=ON to run them on the CPU, for tests");
+}
 
 std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const ActionParameters& action,
                                       const BackendOptions& options) {

@@ -53,6 +53,13 @@ public:
   virtual DeviceSolutions solutions(std::span<const int> exponents) = 0;
 };
 
+/// The kernels are in this build: by nvcc, or on the CPU for the host executor (HALOCLINE_HOST_EXECUTOR).
+bool has_kernels() noexcept;
+
+/// @param device  as gpu::Device::open takes it
+/// @throws InvalidArgument  the kernels are not in this build: what to do
+void require_kernels(const std::string& device);
+
 class Backend {
 public:
   virtual ~Backend() = default;

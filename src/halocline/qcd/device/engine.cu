@@ -167,6 +167,8 @@ private:
 
 }  // namespace
 
+bool has_kernels() noexcept { return true; }
+
 std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge& read,
                                       const ActionParameters& action, const BackendOptions& options) {
   action.validate();

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// In place of device_dslash.cu where neither nvcc nor the host executor compiles it.
+#include "bench/device_dslash.hpp"
+#include "halocline/gpu/device.hpp"
+#include "halocline/qcd/device/backend.hpp"
+
+namespace halocline::bench {
+
+void measure_device_dslash(DeviceResult&, const std::shared_ptr<const lattice::Geometry4>&, const DeviceDslashCase& c,
+                           const Effort&) {
+  gpu::Device::open(c.device);
+  qcd::device::require_kernels(c.device);
+}
+
+}  // namespace halocline::bench
