@@ -186,9 +186,9 @@ endif()
 # Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test
 # program a room in front of the libraries, whose own copies of the same files are then not taken.
 # Where the library has it, the tests above have it too. Here it is a sample, as all of it keeps two cores busy for
-# minutes: every file for one GPU generation, the operators in float, the vector space and the halo for all of them, and
-# the tests that show that what nvcc makes of the host executor computes the same. HALOCLINE_CUDA_ALL takes all.
-set(halocline_cuda_sampled_sources "/(cuda_float|cuda_halo|spinor_space)\\.cu$|/gpu/")
+# minutes: every file for one GPU generation, the vector space and the halo for all of them, and the tests that show that
+# what nvcc makes of the host executor computes the same. HALOCLINE_CUDA_ALL takes all.
+set(halocline_cuda_sampled_sources "/(cuda_halo|spinor_space)\\.cu$|/gpu/")
 set(halocline_cuda_sampled_tests "/test_(sum|hopping|resources)\\.cu$")
 add_custom_target(cuda)
 if(TARGET halocline_bench_cuda)

@@ -82,6 +82,7 @@ def test_stencil_refuses_what_it_does_not_know():
             bench.stencil(**{"points": (8, 8, 8)} | options, **SHORT)
 
 
+@pytest.mark.slow
 def test_stencil_from_the_command_line(tmp_path, capsys):
     target = tmp_path / "stencil.json"
     options = ["--grid", "8x8x8,10x9x8", "--orbitals", "1,5", "--form", "all", "--seconds", "0.02"]

@@ -179,6 +179,7 @@ def test_the_solver_command_reports_each_method(tmp_path, capsys):
     assert "iterations" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_solver_command_takes_tolerances_storages_and_columns(tmp_path):
     file = tmp_path / "solver.json"
     words = [

@@ -31,6 +31,7 @@ def torus_problem():
     return network, map, mapping.Messages("test", [20000, 10000, 30000], [1, 2, 2])
 
 
+@pytest.mark.slow
 @needs_simgrid
 @pytest.mark.parametrize("transport", simulate.TRANSPORTS)
 def test_the_simulator_and_the_model_of_links_agree(cache, transport):
@@ -50,6 +51,7 @@ def test_the_simulator_and_the_model_of_links_agree(cache, transport):
     assert simulate.weak(network, map, messages, iteration, transport=transport) == found  # the clock is simulated
 
 
+@pytest.mark.slow
 @needs_simgrid
 def test_shared_links_are_shared_in_the_simulator_too(cache):
     """The natural order sends several neighbours over one link; both then find the exchange longer, by like factors."""
@@ -120,6 +122,7 @@ def test_a_file_of_other_results_is_refused_in_a_sentence(tmp_path, results):
         _computation(str(tmp_path / "other.json"), None)
 
 
+@pytest.mark.slow
 @needs_simgrid
 def test_the_command_writes_what_it_says(cache, bench_command, tmp_path):
     measured = [

@@ -69,6 +69,28 @@ def finished_configurations():
 
 
 @pytest.fixture(scope="session")
+def write_without():
+    """write_without(path, whole, name): a sealed copy of an open HDF5 file without a dataset or an attribute.
+
+    With its seal the file is read at once. One without, which another program has written, is first tried in a process
+    of its own: a third of a second each.
+    """
+    from halocline import hdf5
+
+    def write(path, whole, name, group="/"):
+        def fill(file):
+            for key, value in whole.attrs.items():
+                file.attrs[key] = value
+            for key in whole:
+                whole.copy(key, file)
+            del (file if name in file else file[group].attrs)[name]
+
+        hdf5.write(path, fill)
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def parallel_environment() -> dict[str, str]:
     """The environment of an MPI run of a test; skips where there is no mpirun."""
     if shutil.which("mpirun") is None:

@@ -83,6 +83,7 @@ def names(folder):
     return sorted(p.name for p in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_every_writer_survives_a_full_disk_and_keeps_what_was_there(tmp_path):
     """With a limit on the size of a file the system refuses writes as a full disk does."""
     assert not any(write_everything(tmp_path).values())

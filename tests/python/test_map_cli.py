@@ -35,6 +35,7 @@ def run(tmp_path, monkeypatch, capfd):
     return command
 
 
+@pytest.mark.slow
 def test_the_worked_case_from_search_to_files_and_back(run, tmp_path):
     every = ",".join(formats.FORMATS)
     status, said, found = run("search", *WORKED, "--json", "s.json", "--output", "out", "--format", every)
@@ -61,6 +62,7 @@ def test_the_worked_case_from_search_to_files_and_back(run, tmp_path):
         assert other["interface_bytes"] == found["interface_bytes"] and other["axes"] == again["axes"]
 
 
+@pytest.mark.slow
 def test_pictures_and_reports_are_the_same_every_time(run, tmp_path):
     for folder in ("a", "b"):
         assert run("search", *WORKED, "--output", folder)[0] == 0
@@ -70,6 +72,7 @@ def test_pictures_and_reports_are_the_same_every_time(run, tmp_path):
     assert "<svg" in (tmp_path / "a/loads.svg").read_text()
 
 
+@pytest.mark.slow
 def test_the_printed_rings_have_the_printed_loads(run):
     rings = ["--rings", "A,Z%3 ; C,Z/3 ; B ; X,Y"]
     status, said, found = run("evaluate", *rings, *WORKED, "--json", "e.json", "--output", "out")
