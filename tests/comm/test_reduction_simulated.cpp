@@ -121,20 +121,20 @@ TEST_CASE("reduction: a dead or stalled rank ends the wait of every other, and i
     int ranks, per_node, lost;
     bool shared_memory;
   };
-  for (const auto& [ranks, per_node, lost, shared_memory] :
+  for (const Case& c :
        {Case{3, 0, 2, true}, Case{6, 2, 3, true}, Case{6, 2, 4, true}, Case{20, 1, 13, true}, Case{24, 2, 5, true},
         Case{30, 0, 7, true}, Case{30, 0, 0, true}, Case{5, 0, 1, false}, Case{12, 0, 5, false}}) {
     for (const bool dies : {true, false}) {
-      CAPTURE(ranks);
-      CAPTURE(lost);
+      CAPTURE(c.ranks);
+      CAPTURE(c.lost);
       CAPTURE(dies);
       int failed = 0, named = 0, refused = 0;
       comm::SimulationOptions machine;
-      machine.ranks_per_node = per_node;
-      (dies ? machine.dead_rank : machine.stalled_rank) = lost;
+      machine.ranks_per_node = c.per_node;
+      (dies ? machine.dead_rank : machine.stalled_rank) = c.lost;
       (dies ? machine.dead_after : machine.stalled_after) = 1.0;
-      comm::simulate(ranks, machine, [&](const Communicator& group) {
-        Reduction reduction(group, {.shared_memory = shared_memory, .time_limit = 2.0});
+      comm::simulate(c.ranks, machine, [&](const Communicator& group) {
+        Reduction reduction(group, {.shared_memory = c.shared_memory, .time_limit = 2.0});
         std::string sentence;
         for (int k = 0; sentence.empty() && k < 100'000'000; ++k) sentence = sentence_of(reduction);
         ++failed;
@@ -142,9 +142,9 @@ TEST_CASE("reduction: a dead or stalled rank ends the wait of every other, and i
         named += sentence.starts_with(head) && sentence.find("rank", head.size()) != std::string::npos;
         refused += sentence_of(reduction).find("cannot be used further") != std::string::npos;
       });
-      CHECK(failed == ranks - 1);
-      CHECK(named == ranks - 1);
-      CHECK(refused == ranks - 1);
+      CHECK(failed == c.ranks - 1);
+      CHECK(named == c.ranks - 1);
+      CHECK(refused == c.ranks - 1);
     }
   }
 }

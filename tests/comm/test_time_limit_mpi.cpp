@@ -139,7 +139,8 @@ TEST_CASE("time limit: a rank that stays away is an error on every rank that wai
   std::vector<Communicator> groups;
   for (std::size_t i = 0; i <= operations().size(); ++i) groups.push_back(some_group(world));
   for (std::size_t i = 0; i < operations().size(); ++i) {
-    const auto& [name, run] = operations()[i];
+    const std::string name = operations()[i].name;
+    const auto& run = operations()[i].run;
     comm::set_time_limit(groups[i], 0.2);
     if (world.rank() != absent) {
       const std::string sentence = sentence_of([&] { run(groups[i]); });

@@ -34,7 +34,9 @@ std::vector<std::pair<gpu::Device, std::string>> ways(const comm::ProcessGrid& g
 TEST_CASE("face exchange: every policy delivers every message, steps out of pace") {
   const comm::Communicator world = comm::world();
   const comm::ProcessGrid grid(world, dims_of(world.size()));
-  for (const auto& [device, policy] : ways(grid)) {
+  for (const auto& way : ways(grid)) {
+    const gpu::Device& device = way.first;
+    const std::string& policy = way.second;
     CAPTURE(device.describe());
     for (const unsigned emulated : {0u, 1u}) {
       CAPTURE(policy);
@@ -58,7 +60,9 @@ TEST_CASE("face exchange: every policy delivers every message, steps out of pace
 TEST_CASE("face exchange: two exchanges take turns") {
   const comm::Communicator world = comm::world();
   const comm::ProcessGrid grid(world, dims_of(world.size()));
-  for (const auto& [device, policy] : ways(grid)) {
+  for (const auto& way : ways(grid)) {
+    const gpu::Device& device = way.first;
+    const std::string& policy = way.second;
     CAPTURE(device.describe());
     CAPTURE(policy);
     gpu::Stream stream(device);
@@ -86,7 +90,9 @@ TEST_CASE("face exchange: two exchanges take turns") {
 TEST_CASE("face exchange: nothing goes over the ends of an open axis") {
   const comm::Communicator world = comm::world();
   const comm::ProcessGrid grid(world, dims_of(world.size()), {true, true, true, false});
-  for (const auto& [device, policy] : ways(grid)) {
+  for (const auto& way : ways(grid)) {
+    const gpu::Device& device = way.first;
+    const std::string& policy = way.second;
     CAPTURE(device.describe());
     CAPTURE(policy);
     gpu::Stream stream(device);
@@ -105,7 +111,9 @@ TEST_CASE("face exchange: a rank that stops is an error with rank, face, step an
   const comm::Communicator world = comm::world();
   if (world.size() == 1) return;
   const comm::ProcessGrid grid(world, dims_of(world.size()));
-  for (const auto& [device, policy] : ways(grid)) {
+  for (const auto& way : ways(grid)) {
+    const gpu::Device& device = way.first;
+    const std::string& policy = way.second;
     if (policy == "staged" || device.describe().find("deferred") != std::string::npos) continue;
     CAPTURE(device.describe());
     CAPTURE(policy);

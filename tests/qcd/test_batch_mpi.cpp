@@ -88,10 +88,13 @@ std::vector<std::complex<double>> part_of(const lattice::Geometry4& geometry,
 TEST_CASE_TEMPLATE("batch: D and S do not depend on the process grid, nor a column on its neighbours", T, float,
                    double) {
   const auto links = test::random_links(volume, 1);
+  const auto all = geometries();
+  std::size_t turn = 0;
   for (int reals : {18, 12}) {
     const auto whole = run<T>(test::one_process(extents), links, 0, columns, reals, 16);
-    for (const auto& geometry : geometries())
+    for (const auto& geometry : all)
       for (int lanes : {1, 16}) {
+        if (all.size() > 4 && turn++ % 3 != 0) continue;  // of many grids each takes some of the four cases
         CAPTURE(reals);
         CAPTURE(lanes);
         const auto batch = run<T>(geometry, links, 0, columns, reals, lanes);

@@ -57,10 +57,13 @@ TEST_CASE_TEMPLATE("wilson: D does not depend on the process grid", T, float, do
     to_canonical<T>(result, out);
     return result;
   };
+  const auto all = grids(world.size());
+  std::size_t turn = 0;
   for (bool dagger : {false, true}) {
     const auto whole = run(test::one_process(extents), dagger, 16);
-    for (const auto& grid : grids(world.size()))
+    for (const auto& grid : all)
       for (int lanes : {1, 4, 16}) {
+        if (all.size() > 4 && turn++ % 4 != 0) continue;  // of many grids each takes some of the lanes
         const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grid));
         CAPTURE(grid[0]);
         CAPTURE(grid[1]);

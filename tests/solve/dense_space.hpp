@@ -141,28 +141,21 @@ inline Matrix random_matrix(int rows, int columns, unsigned seed) {
   return m;
 }
 
-inline Matrix random_unitary(int n, unsigned seed) {
-  return Eigen::HouseholderQR<Matrix>(random_matrix(n, n, seed)).householderQ();
-}
-
+/// @name Dense algebra by Eigen, compiled once: test_dense_matrices.cpp.
+/// @{
+Matrix product(const Matrix& a, const Matrix& b);
+/// A^-1 B for a square matrix, the least-squares solution for a tall one.
+Matrix solution(const Matrix& a, const Matrix& b);
+/// The vector of the columns' span that is nearest to b.
+Column projection(const Matrix& columns, const Column& b);
+Matrix random_unitary(int n, unsigned seed);
 /// Hermitian with the given spectrum.
-inline Matrix with_spectrum(const Eigen::VectorXd& values, unsigned seed) {
-  const Matrix q = random_unitary(static_cast<int>(values.size()), seed);
-  const Matrix m = q * values.cast<Scalar>().asDiagonal() * q.adjoint();
-  return 0.5 * (m + m.adjoint());
-}
-
+Matrix with_spectrum(const Eigen::VectorXd& values, unsigned seed);
 /// Hermitian positive of the given condition number, spectrum spread evenly in its logarithm.
-inline Matrix positive_matrix(int n, double condition, unsigned seed) {
-  Eigen::VectorXd values(n);
-  for (int i = 0; i < n; ++i) values[i] = std::pow(condition, static_cast<double>(i) / (n - 1));
-  return with_spectrum(values, seed);
-}
-
+Matrix positive_matrix(int n, double condition, unsigned seed);
 /// Non-hermitian, eigenvalues around 1 within a disc of the given radius, not normal.
-inline Matrix disc_matrix(int n, double radius, unsigned seed) {
-  return Matrix::Identity(n, n) + radius / std::sqrt(2.0 * n) * random_matrix(n, n, seed);
-}
+Matrix disc_matrix(int n, double radius, unsigned seed);
+/// @}
 
 template <class T>
 DenseVector<T> from_eigen(const Matrix& m) {
@@ -181,7 +174,7 @@ Matrix to_eigen(const DenseVector<T>& v, int rows) {
 /// Largest |b - A x| / |b| over the columns, by Eigen in double.
 template <class T>
 double true_residual(const Matrix& a, const DenseVector<T>& x, const Matrix& b) {
-  const Matrix r = b - a * to_eigen(x, static_cast<int>(a.rows()));
+  const Matrix r = b - product(a, to_eigen(x, static_cast<int>(a.rows())));
   double worst = 0.0;
   for (Eigen::Index c = 0; c < b.cols(); ++c) worst = std::max(worst, r.col(c).norm() / b.col(c).norm());
   return worst;

@@ -45,7 +45,7 @@ EigenResult<DenseVector<double>> check(const Eigen::VectorXd& values, const Eige
     CHECK(result.residuals[k] <= 2.0 * options.tolerance * result.norm);
     CHECK((a * v.col(i) - result.values[k] * v.col(i)).norm() == doctest::Approx(result.residuals[k]).epsilon(0.2));
   }
-  CHECK((v.adjoint() * v - Matrix::Identity(options.count, options.count)).norm() < 1e-10);
+  CHECK((product(v.adjoint(), v) - Matrix::Identity(options.count, options.count)).norm() < 1e-10);
   CHECK(result.norm >= norm * (1 - 1e-6));
   CHECK(result.norm <= 1.2 * norm);
   return result;

@@ -131,11 +131,11 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
     }
     // A build may compile some sources for one architecture alone; there is one that all are compiled for.
     bool whole = false;
-    for (const auto& [architecture, count] : found) {
-      if (sources[architecture].size() != group.sources.size()) continue;
+    for (const auto& one : found) {
+      if (sources[one.first].size() != group.sources.size()) continue;
       whole = true;
-      CAPTURE(architecture);
-      CHECK(count == group.count);
+      CAPTURE(one.first);
+      CHECK(one.second == group.count);
     }
     CHECK(whole);
   }

@@ -66,16 +66,17 @@ TEST_CASE("heatbath: fulfils the Schwinger-Dyson equation of a link, isotropic a
     double beta, xi0;
     int steps;
   };
-  for (const auto& [beta, xi0, steps] : {Case{5.7, 1, 0}, Case{5.6, 2, 1}}) {
+  for (const Case& c : {Case{5.7, 1, 0}, Case{5.6, 2, 1}}) {
+    const double xi0 = c.xi0;
     CAPTURE(xi0);
     qcd::GaugeField gauge(test::geometry_alone({4, 6, 4, 8}));
-    const HeatbathParameters parameters{beta, steps, 11, xi0};
+    const HeatbathParameters parameters{c.beta, c.steps, 11, xi0};
     double space[2] = {}, time[2] = {};
     for (std::uint64_t sweep = 0; sweep < 100; ++sweep) {
       heatbath_sweep(gauge, parameters, sweep);
       if (sweep < 30 || sweep % 2 == 1) continue;
       for (int mu = 0; mu < 4; ++mu) {
-        const auto sides = schwinger_dyson(gauge, beta, xi0, mu);
+        const auto sides = schwinger_dyson(gauge, c.beta, xi0, mu);
         for (std::size_t side = 0; side < 2; ++side) (mu == 3 ? time : space)[side] += sides[side];
       }
     }

@@ -96,8 +96,9 @@ TEST_CASE("restart: ten steps are some, a file and the others, bit for bit on th
   const comm::Communicator world = comm::world();
   const Scratch file(world, "restart.orbitals");
   for (const ProcessCounts& counts : divisions(world.size()))
-    for (const auto& [scheme, cut] :
-         {std::pair<std::string, int>{"midpoint", 5}, {"midpoint", 1}, {"taylor4", 5}, {"etrs", 5}}) {
+    for (const auto& way : {std::pair<std::string, int>{"midpoint", 5}, {"midpoint", 1}, {"taylor4", 5}, {"etrs", 5}}) {
+      const std::string& scheme = way.first;
+      const int cut = way.second;
       const bool first_division = counts.text() == divisions(world.size()).front().text();
       if ((scheme != "midpoint" || cut != 5) && !first_division) continue;
       const PropagateOptions options{.time_step = 0.05, .scheme = scheme, .energy_every = 5};

@@ -56,9 +56,10 @@ Complex inner(const Single& on, const Orbitals& a, const Orbitals& b, std::int64
 }
 
 TEST_CASE("nonlocal: fast equals reference, with images, walls, momenta and factors") {
-  for (const auto& [name, system] : test::nonlocal_cases())
+  for (const test::NonlocalCase& each : test::nonlocal_cases())
     for (const Vec3& q : momenta) {
-      CAPTURE(name);
+      const System& system = each.system;
+      CAPTURE(each.name);
       CAPTURE(q[2]);
       Single on(system, q);
       const Orbitals psi = test::random_orbitals(on.decomposition);
@@ -88,8 +89,9 @@ TEST_CASE("nonlocal: any number of projectors, with phases and without") {
   // Radial functions of l = 0, 1, 2 for atoms of 1 to 11 and of 25 projectors: each length of a run of the kernels.
   const std::vector<std::array<int, 3>> counts{{1, 0, 0}, {2, 0, 0}, {0, 1, 0}, {1, 1, 0}, {2, 1, 0}, {0, 2, 0},
                                                {1, 2, 0}, {0, 1, 1}, {1, 1, 1}, {2, 1, 1}, {0, 2, 1}, {3, 4, 2}};
-  for (const auto& [s, p, d] : counts)
+  for (const auto& count : counts)
     for (const Vec3& q : {momenta[0], momenta[1]}) {
+      const int s = count[0], p = count[1], d = count[2];
       CAPTURE(s + 3 * p + 5 * d);
       System system = test::nonlocal_cases()[0].system;
       using Shells = std::vector<test::ToyPotential::Shell>;
@@ -117,8 +119,9 @@ TEST_CASE("nonlocal: any number of projectors, with phases and without") {
 }
 
 TEST_CASE("nonlocal: V is hermitian and <psi|V psi> is the energy") {
-  for (const auto& [name, system] : test::nonlocal_cases()) {
-    CAPTURE(name);
+  for (const test::NonlocalCase& which : test::nonlocal_cases()) {
+    const System& system = which.system;
+    CAPTURE(which.name);
     Single on(system, momenta[1]);
     const Orbitals a = test::random_orbitals(on.decomposition), b = test::random_orbitals(on.decomposition, 7);
     Orbitals va(on.decomposition), vb(on.decomposition);
@@ -169,9 +172,10 @@ TEST_CASE("nonlocal: moving atoms and orbitals by a grid step, or atoms by a cel
 
 TEST_CASE("nonlocal: the velocity is the derivative of the energy with respect to q") {
   constexpr double step = 1e-3;
-  for (const auto& [name, system] : test::nonlocal_cases())
+  for (const test::NonlocalCase& each : test::nonlocal_cases())
     for (const Vec3& q : momenta) {
-      CAPTURE(name);
+      const System& system = each.system;
+      CAPTURE(each.name);
       Single on(system, q);
       const Orbitals psi = test::random_orbitals(on.decomposition);
       std::vector<double> velocity(at(psi.blocks()) * orbital_lanes * 3, 7.0);
@@ -209,8 +213,9 @@ std::vector<double> with_slopes(const Orbitals& psi, const Orbitals& slopes) {
 TEST_CASE("nonlocal: a force is the slope of an atom's energy as the orbitals move along their slopes") {
   // <V> is a form of second degree in the orbitals, so that the central difference is exact.
   constexpr std::array<double, orbital_lanes> factors{2.0, 1.3, 0.0, 0.4};
-  for (const auto& [name, system] : test::nonlocal_cases()) {
-    CAPTURE(name);
+  for (const test::NonlocalCase& which : test::nonlocal_cases()) {
+    const System& system = which.system;
+    CAPTURE(which.name);
     Single on(system, momenta[1]);
     const Orbitals psi = test::random_orbitals(on.decomposition), slopes = test::random_orbitals(on.decomposition, 5);
     const std::vector<double> in = with_slopes(psi, slopes);

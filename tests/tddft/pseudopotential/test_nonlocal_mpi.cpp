@@ -77,13 +77,14 @@ struct Results {
 TEST_CASE("nonlocal: every division of the processes gives what one process gives") {
   const comm::Communicator world = comm::world();
   int divided = 0;
-  for (auto& [name, system] : test::nonlocal_cases()) {
+  for (const test::NonlocalCase& which : test::nonlocal_cases()) {
+    System system = which.system;
     const bool periodic = system.grid.boundary == Boundary::periodic;
     system.channels = {{{0, 0, 0}, 0.5, 0}, {periodic ? Vec3{0.3, -0.2, 0.1} : Vec3{}, 0.5, 0}};
     const Decomposition alone(comm::Communicator::self(), system, {});
     const Results expected(system, alone, true);
     for (const ProcessCounts& counts : divisions(world.size(), system)) {
-      CAPTURE(name);
+      CAPTURE(which.name);
       CAPTURE(counts.text());
       ++divided;
       const Decomposition decomposition(world, system, counts);
