@@ -6,6 +6,7 @@
 #include "halocline/comm/transport_choice.hpp"
 #include "halocline/comm/world.hpp"
 
+#include <memory>
 #include <omp.h>
 
 using namespace halo_laws;
@@ -102,4 +103,41 @@ TEST_CASE("halo: a transport that cannot serve is refused with those that can") 
   CHECK((sentence("self").find("one process") != std::string::npos) == (world.size() > 1));
   CHECK(sentence(fallback.c_str()).empty());
   CHECK(sentence("").empty());
+}
+
+TEST_CASE("halo: of many windows of MPI each delivers or is refused, and closed ones make room") {
+  const comm::Communicator world = comm::world();
+  const ProcessGrid grid(world, {world.size()});
+  if (!comm::transport_hindrance("mpi_rma", grid).empty()) return;
+  const std::vector<std::size_t> bytes{512};
+  const auto passes = [&](HaloExchange& exchange, std::uint64_t step) {
+    for (const int f : {0, 1}) write_content(exchange.send_buffer(Face::from_index(f)), grid.rank(), f, step);
+    exchange.post();
+    exchange.wait_all();
+    std::uint64_t wrong = 0;
+    for (const int f : {0, 1})
+      wrong += wrong_words(exchange.recv_buffer(Face::from_index(f)), grid.neighbour(Face::from_index(f)), f ^ 1, step);
+    exchange.release();
+    return wrong == 0;
+  };
+  const comm::HaloOptions limited{.time_limit = 60.0};
+  for (std::uint64_t k = 0; k < 16; ++k) {
+    HaloExchange exchange(grid, bytes, "mpi_rma", limited);
+    CHECK(passes(exchange, k));
+    exchange.close();
+  }
+  std::vector<std::unique_ptr<HaloExchange>> open;
+  std::string refusal;
+  for (std::uint64_t k = 0; k < 16 && refusal.empty(); ++k) {
+    try {
+      open.push_back(std::make_unique<HaloExchange>(grid, bytes, "mpi_rma", limited));
+      CHECK(passes(*open.back(), k));
+    } catch (const core::Error& error) {
+      refusal = error.what();
+    }
+  }
+  CHECK(!open.empty());
+  CAPTURE(refusal);
+  CHECK((refusal.empty() || refusal.find("do not arrive") != std::string::npos));
+  for (const auto& exchange : open) exchange->close();
 }

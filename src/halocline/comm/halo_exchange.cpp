@@ -191,6 +191,8 @@ HaloExchange::HaloExchange(std::shared_ptr<State> state, std::span<const std::si
 
 HaloExchange::~HaloExchange() = default;
 
+void HaloExchange::close() { state_->transport->close(); }
+
 HaloExchange HaloExchange::sharing_buffers(std::span<const std::size_t> face_bytes) const {
   return HaloExchange(state_, face_bytes);
 }

@@ -146,6 +146,11 @@ bool HybridTransport::concurrent() const noexcept {
 }
 bool HybridTransport::neighbour_gone(int face) { return of(face).neighbour_gone(face); }
 
+void HybridTransport::close() {
+  if (near_ != nullptr) near_->close();
+  if (far_ != nullptr) far_->close();
+}
+
 void HybridTransport::abandon() noexcept {
   if (near_ != nullptr) near_->abandon();
   if (far_ != nullptr) far_->abandon();

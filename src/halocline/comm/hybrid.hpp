@@ -52,6 +52,7 @@ public:
   /// Only where both are, which is known after open().
   bool concurrent() const noexcept override;
   bool neighbour_gone(int face) override;
+  void close() override;
   void abandon() noexcept override;
 
 private:

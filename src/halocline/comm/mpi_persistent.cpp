@@ -77,7 +77,7 @@ std::size_t message_bytes(std::size_t bytes) noexcept { return flag_place(bytes)
 
 /// Frees the request; false when a neighbour has not played its part in time. Called by the destructor only, so a
 /// failing MPI call is taken as an end.
-bool close(MPI_Request& request, bool running, bool cancel, std::chrono::steady_clock::time_point until) {
+bool close_request(MPI_Request& request, bool running, bool cancel, std::chrono::steady_clock::time_point until) {
   if (request == MPI_REQUEST_NULL) return true;
   if (running && cancel) MPI_Cancel(&request);
   int done = running ? 0 : 1;
@@ -121,10 +121,11 @@ MpiPersistentTransport::~MpiPersistentTransport() {
   bool clean = !state_->abandoned;
   for (Send& send : state_->sends) {
     for (Send::Length& length : send.lengths) {
-      clean = close(length.request, send.running == &length.request, false, until) && clean;
+      clean = close_request(length.request, send.running == &length.request, false, until) && clean;
     }
   }
-  for (Receive& receive : state_->receives) clean = close(receive.request, receive.running, true, until) && clean;
+  for (Receive& receive : state_->receives)
+    clean = close_request(receive.request, receive.running, true, until) && clean;
   if (clean) {
     MPI_Comm_free(&state_->comm);
   } else {

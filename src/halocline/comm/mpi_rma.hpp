@@ -10,9 +10,9 @@
 /// neighbour to be in MPI, as MPI has no other way to learn that data has arrived. Where memory is shared or the
 /// network writes by itself, nothing waits for anybody.
 ///
-/// MPI_Win_free is collective and a destructor is not. So a transport that ends leaves its window with the group, and
-/// the next transport that the group opens frees those that all ranks have left. A window that some rank never leaves,
-/// having failed or given up, is never freed.
+/// MPI_Win_free is collective and a destructor is not. So a transport that ends without close() leaves its window with
+/// the group, and the next transport that the group opens frees those that all ranks have left. A window that some rank
+/// never leaves, having failed or given up, is never freed.
 
 #include "halocline/core/config.hpp"
 
@@ -39,6 +39,7 @@ public:
   std::string_view name() const noexcept override { return "mpi_rma"; }
   /// @throws InvalidArgument  a message above 2 GiB, several processes that do not stand on MPI, or no room in /dev/shm
   ///                          for the window; on every rank
+  /// @throws core::Error      a window through which nothing arrives; on every rank
   void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
   const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
@@ -52,6 +53,7 @@ public:
   bool direct(int face) const noexcept override;
   std::string thread_hindrance() const override { return mpi_thread_hindrance(); }
   bool neighbour_gone(int face) override;
+  void close() override;
   void abandon() noexcept override;
 
 private:

@@ -92,6 +92,9 @@ public:
   /// The neighbour of this face is known to have died, or to have abandoned its side. Asked every few milliseconds.
   virtual bool neighbour_gone(int /*face*/) { return false; }
 
+  /// Gives back at once what one rank alone can only leave to the group. Every message has been waited for; afterwards
+  /// only abandon() and the destructor may be called. Collective: yes.
+  virtual void close() {}
   /// Messages may be under way for ever: whatever they could still touch must not be used again by anybody. Tells the
   /// neighbours where that is possible. May be called twice.
   virtual void abandon() noexcept = 0;

@@ -69,6 +69,7 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
       try {
         HaloExchange exchange(grid, face_bytes, make_transport(name, grid), options);
         trial.seconds = seconds_a_step(exchange, seconds);
+        exchange.close();
       } catch (const core::Error& error) {
         trial.problem = error.what();
       }

@@ -20,16 +20,6 @@ namespace halocline::test {
 
 using Vector = std::vector<std::complex<double>>;
 
-/// An emulated CPU is so slow that it gets smaller boxes and fewer cases.
-#if defined(HALOCLINE_EMULATED)
-inline constexpr bool emulated = true;
-#else
-inline constexpr bool emulated = false;
-#endif
-template <class T>
-T sampled(const T& whole, const T& sample) {
-  return emulated ? sample : whole;
-}
 using Box = lattice::Coordinates<4>;
 
 inline qcd::schwarz::Parameters schwarz_parameters(const lattice::Coordinates<4>& blocks, int nsap = 4, int steps = 2,

@@ -182,7 +182,8 @@ TEST_CASE("batch: every column of a solve has the solution, the iterations and t
     if (which == 2) std::fill(numbers.begin() + 12, numbers.end(), 0.0);
     from_canonical<double>(b, at, numbers);
   };
-  for (const std::string kind : {"bicgstab", "cg", "gcr", "fgmres"})
+  const std::vector<std::string> kinds{"bicgstab", "cg", "gcr", "fgmres"};
+  for (const std::string& kind : test::sampled(kinds, {"bicgstab"}))
     for (bool mixed : {false, true}) {
       CAPTURE(kind);
       CAPTURE(mixed);

@@ -26,6 +26,7 @@ namespace {
 struct Ending {
   std::atomic<bool> given_up{false};
   std::atomic<bool> unfinished{false};
+  std::atomic<int> windows{0};  // that were not freed
   std::vector<std::int64_t> processes;
 };
 
@@ -37,23 +38,23 @@ Ending& ending() noexcept {
 constexpr double patience_for_stalled = 5.0;  // [s] at the end, for somebody whom this rank has given up
 constexpr double patience_after_death = 0.2;  // [s] for what a rank sent before it ended
 
-/// MPICH counts at its end what requests hold, and aborts where one was left behind; it lets processes go without an
-/// end. Open MPI ends whatever was left, and calls a process that goes without an end a failed one.
+/// MPICH counts at its end what requests and windows hold, and aborts where one was left behind; it lets processes go
+/// without an end. Open MPI ends whatever was left, and calls a process that goes without an end a failed one.
 #if defined(MPICH_VERSION)
-constexpr bool ends_with_unfinished_requests = false;
+constexpr bool ends_what_was_left = false;
 #else
-constexpr bool ends_with_unfinished_requests = true;
+constexpr bool ends_what_was_left = true;
 #endif
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// All ranks have come to the end, and none has left requests behind where MPI does not bear that. False also when one
-/// has ended before, or was given up and does not come.
+/// All ranks have come to the end, and none has left requests or windows behind where MPI does not bear that. False
+/// also when one has ended before, or was given up and does not come.
 bool all_can_end() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Request request = MPI_REQUEST_NULL;
-  const bool left = given_up() || ending().unfinished;
-  const int hindered_here = left && !ends_with_unfinished_requests ? 1 : 0;
+  const bool left = given_up() || ending().unfinished || ending().windows > 0;
+  const int hindered_here = left && !ends_what_was_left ? 1 : 0;
   int hindered = 0;
   const int begun = MPI_Iallreduce(&hindered_here, &hindered, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
   if (begun != MPI_SUCCESS) return false;
@@ -94,6 +95,7 @@ void note_processes(std::vector<std::int64_t> processes) { ending().processes = 
 void note_given_up() noexcept { ending().given_up = true; }
 bool given_up() noexcept { return ending().given_up; }
 void note_unfinished_requests() noexcept { ending().unfinished = true; }
+void count_windows(int change) noexcept { ending().windows += change; }
 
 }  // namespace halocline::comm::detail
 

@@ -24,4 +24,7 @@ bool given_up() noexcept;
 /// Requests of this process will be MPI's for ever.
 void note_unfinished_requests() noexcept;
 
+/// @param change  1 for a window that was made, -1 for one that was freed
+void count_windows(int change) noexcept;
+
 }  // namespace halocline::comm::detail
