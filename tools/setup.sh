@@ -207,6 +207,16 @@ build_release() { # target
   stop 1 "the build failed (whole log: $log)"
 }
 
+# mpi4py comes compiled, for Open MPI and for MPICH, whose library it asks for as libmpi.so.12. Debian's MPICH is the same
+# library by the name libmpich.so.12: there a library of the other name, which holds nothing, leads to it.
+match_mpi4py() {
+  local wanted=libmpi.so.12 there=libmpich.so.12 log=build/log/mpi4py.log
+  "$venv/bin/python" -c 'import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI' >"$log" 2>&1 && return
+  grep -q "$wanted" "$log" || return 0 # halocline doctor tells the rest
+  "$(find_compiler)" -shared -fPIC -x c++ /dev/null -Wl,--no-as-needed -Wl,-soname,"$wanted" -l:"$there" \
+    -o "$venv/lib/$wanted" >>"$log" 2>&1 || say "mpi4py does not load with this MPI (build/log/mpi4py.log)"
+}
+
 install_package() {
   "$venv/bin/python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --editable . \
     --config-settings=build-dir=build/release --config-settings=cmake.define.HALOCLINE_TESTS=ON

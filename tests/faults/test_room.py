@@ -58,8 +58,9 @@ def test_a_full_disk_is_said_in_a_sentence_and_costs_no_file(name, ranks, more, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_limit_on_the_size_of_files_is_said_in_a_sentence(name, prepared, started, tmp_path):
+def test_a_limit_on_the_size_of_files_is_said_in_a_sentence(name, prepared, started, tmp_path, monkeypatch):
     """Without root: files may have as many bytes as the ones to begin from, and no more than 4 KiB otherwise."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # it would be cut off
     job = JOBS[name]
     seeded(job, prepared, tmp_path)
     shutil.copytree(tmp_path / "seed", tmp_path / "kept")

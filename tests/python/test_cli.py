@@ -171,7 +171,10 @@ def test_links_outside_su3_warn_and_strict_refuses(halocline, tmp_path):
 def test_a_full_disk_is_said_and_leaves_no_file(halocline, tmp_path):
     """A limit on the size of files stands for a full disk: writing fails with an error of the system."""
     words = ["qcd", "gauge", "generate", "u.lime", "--size", "4", "4", "4", "4", "--beta", "6", "--sweeps", "0"]
-    limit = "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    # Python would cut off the modules that it compiles, and not notice.
+    limit = (
+        "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    )
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)); from halocline.cli.main import main; "
     code = limit + f"sys.exit(main({words!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)

@@ -58,6 +58,7 @@ writers = {
     "g.cube": lambda: _halocline.tddft.write_density_cube(str(folder / "g.cube"), model, state, "x"),
 }
 if limit != "none":
+    sys.dont_write_bytecode = True  # it would be cut off
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 said = {}
 for name, write in writers.items():
@@ -125,7 +126,8 @@ SMALL_RUNS = {
 def test_a_full_disk_ends_a_command_with_one_sentence(tmp_path, command):
     (tmp_path / "run.toml").write_text(SMALL_RUNS[command])
     script = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
+        "import resource, sys; sys.dont_write_bytecode = True  # it would be cut off\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
         "from halocline.cli.main import main\n"
         f"sys.exit(main({[*command, 'run.toml']!r}))\n"
     )

@@ -51,13 +51,15 @@ def openshmem():
 
 
 @pytest.fixture
-def small_shared_memory():
-    """The words that run a command where /dev/shm holds 8 MiB."""
+def small_shared_memory(parallel_environment):
+    """The words that run a command where /dev/shm holds 8 MiB. Skips where MPI itself needs more."""
     words = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=8m tmpfs /dev/shm && exec "$@"', "sh"]
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         pytest.skip("only root can make a small /dev/shm of its own")
     if subprocess.run([*words, "true"], capture_output=True).returncode != 0:
         pytest.skip("this machine lets nobody mount a file system on /dev/shm")
+    if run(parallel_environment, ["-c", "from mpi4py import MPI"], words).returncode != 0:
+        pytest.skip("MPI does not start where /dev/shm holds 8 MiB")
     return words
 
 

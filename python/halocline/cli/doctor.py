@@ -128,7 +128,10 @@ def mpi_library(problems: list[str]) -> str:
 
         return MPI.Get_library_version().split("\n")[0].rstrip("\0 ,")
     except Exception as error:
-        problems.append(f"mpi4py does not load ({error})")
+        problems.append(
+            f"mpi4py does not load ({error}): build it for this MPI, "
+            "by `pip install --force-reinstall --no-deps --no-binary=mpi4py mpi4py`"
+        )
         return "compiled in"
 
 
