@@ -11,7 +11,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 namespace halocline::bench {
 namespace {

@@ -82,7 +82,7 @@ function(halocline_build_room name)
   endif()
   if(name STREQUAL tddft AND NOT HALOCLINE_TDDFT)
     # Without its libraries (a cross build) the room is its stencil.
-    list(FILTER sources INCLUDE REGEX "/tddft/(stencil/.*|decomposition|system)\\.cpp$")
+    list(FILTER sources INCLUDE REGEX "/tddft/(stencil/.*|base/.*)\\.cpp$")
   endif()
   if(name STREQUAL gpu)
     list(APPEND sources ${halocline_kernel_hash_cpp})

@@ -8,8 +8,11 @@ Prints one line a finding, `path:line: sentence`, and exits with status 1 when t
 is wrong. What is checked:
 
 - a room includes only itself and the rooms on its line; `*.cu` files may include one more (rooms.toml, `exception`);
+- where a room has floors, each of its folders includes only itself and the folders on its line (`floors`), and every
+  source is in a folder;
+- an arrow that no include uses is taken off, of rooms and of folders;
 - headers of others appear only in the files that rooms.toml gives them (`only`);
-- `detail/` headers are included only by their own room and its tests;
+- `detail/` headers are included only by their own room and its tests, with floors only by their own folder and tests;
 - no include climbs with `..`, every header has `#pragma once`;
 - a licence line within the first two lines, at most `max_lines` lines, no reminder words left behind.
 
@@ -50,6 +53,7 @@ class Finding:
 @dataclass(frozen=True)
 class Rules:
     rooms: dict[str, list[str]]
+    floors: dict[str, dict[str, list[str]]]
     max_lines: int
     exceptions: list[dict]
     only: list[dict]
@@ -58,21 +62,30 @@ class Rules:
 def read_rules(root: Path) -> Rules:
     """The rules of ROOT/src/halocline/rooms.toml.
 
-    Raises BadRules for an arrow to a room that is not there and for a cycle.
+    Raises BadRules for an arrow to a room or folder that is not there and for a circle of arrows.
     """
     data = tomllib.loads((root / "src/halocline/rooms.toml").read_text())
-    rooms = data["rooms"]
-    for room, targets in rooms.items():
+    rooms, floors = data["rooms"], data.get("floors", {})
+    check_arrows(rooms, "room")
+    for room, folders in floors.items():
+        if room not in rooms:
+            raise BadRules(f"floors are given of {room}, which is not a room")
+        check_arrows(folders, f"folder of {room}")
+    return Rules(rooms, floors, data["max_lines"], data.get("exception", []), data.get("only", []))
+
+
+def check_arrows(arrows: dict[str, list[str]], kind: str) -> None:
+    """Raises BadRules unless all arrows lead to names of the table, and none back. kind: "room" or "folder of qcd"."""
+    for name, targets in arrows.items():
         for target in targets:
-            if target not in rooms:
-                raise BadRules(f"room {room} may include {target}, which is not a room")
+            if target not in arrows:
+                raise BadRules(f"{kind} {name} may include {target}, which is not a {kind}")
     settled: set[str] = set()
-    while len(settled) < len(rooms):
-        ready = [room for room in rooms if room not in settled and settled.issuperset(rooms[room])]
+    while len(settled) < len(arrows):
+        ready = [name for name in arrows if name not in settled and settled.issuperset(arrows[name])]
         if not ready:
-            raise BadRules("the arrows run in a circle among " + ", ".join(sorted(set(rooms) - settled)))
+            raise BadRules("the arrows run in a circle among " + ", ".join(sorted(set(arrows) - settled)))
         settled.update(ready)
-    return Rules(rooms, data["max_lines"], data.get("exception", []), data.get("only", []))
 
 
 def source_files(root: Path) -> list[Path]:
@@ -91,6 +104,18 @@ def room_of(path: str) -> str | None:
     return parts[2] if len(parts) > 3 and parts[:2] == ["src", "halocline"] else None
 
 
+def floor_of(rules: Rules, path: str) -> str | None:
+    """Folder inside its room of a path from src/ on, "" for the room itself; None where the room has no floors.
+
+    A `detail/` belongs to the folder around it.
+    """
+    room = room_of(path)
+    if room not in rules.floors:
+        return None
+    inner = path.split("/")[3:-1]
+    return "/".join(inner[: inner.index("detail")] if "detail" in inner else inner)
+
+
 def matches(path: str, patterns: list[str]) -> bool:
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
@@ -106,11 +131,19 @@ def check_include(rules: Rules, path: str, target: str) -> str | None:
     if parts[0] != "halocline" or len(parts) < 3:
         return None
     there, here = parts[1], room_of(path)
+    floor_here, floor_there = floor_of(rules, path), floor_of(rules, f"src/{target}")
     if "detail" in parts[2:-1]:
         folder = path.split("/")
         own_test = folder[0] == "tests" and folder[1] == there
         if here != there and not own_test:
             return f"include {target} reaches into the detail/ of room {there}"
+        if here == there and floor_here != floor_there:
+            return f"include {target} reaches into the detail/ of folder {floor_there}"
+    if here == there and floor_here is not None and floor_here != floor_there:
+        below = rules.floors[there].get(floor_here, [])
+        if floor_there not in below:
+            may = ", ".join(below) or "none"
+            return f"folder {floor_here} of {here} may not include folder {floor_there} (it may: {may})"
     if here is None or here == there:
         return None
     allowed = list(rules.rooms.get(here, []))
@@ -118,6 +151,50 @@ def check_include(rules: Rules, path: str, target: str) -> str | None:
     if there not in allowed:
         return f"room {here} may not include room {there} (it may: {', '.join(allowed) or 'none'})"
     return None
+
+
+def used_arrows(rules: Rules, root: Path) -> set[tuple[str, str, str]]:
+    """(room, from, to) of every include between folders of a room, and ("", from, to) between rooms."""
+    used = set()
+    for file in (root / "src/halocline").rglob("*"):
+        if file.suffix not in CPP:
+            continue
+        path = file.relative_to(root).as_posix()
+        for line in file.read_text(errors="replace").splitlines():
+            include = INCLUDE.match(line)
+            if not include or not include[1].startswith("halocline/"):
+                continue
+            target = f"src/{include[1]}"
+            here, there = room_of(path), room_of(target)
+            if here != there:
+                used.add(("", here, there))
+            elif floor_of(rules, path) is not None:
+                used.add((here, floor_of(rules, path), floor_of(rules, target)))
+    return used
+
+
+def check_floors(rules: Rules, root: Path) -> list[Finding]:
+    """Folders without a line, lines without a folder, sources outside of folders, and arrows that nobody uses."""
+    library, table, found = root / "src/halocline", "src/halocline/rooms.toml", []
+    for room, floors in rules.floors.items():
+        there = set()
+        for file in sorted((library / room).rglob("*")):
+            if file.is_file():
+                floor = floor_of(rules, file.relative_to(root).as_posix())
+                there.add(floor)
+                if floor not in floors:
+                    place = f"folder {floor} of {room} is" if floor else f"room {room} has floors, and this file is"
+                    found.append(Finding(file.relative_to(root).as_posix(), 1, f"{place} on none of them (rooms.toml)"))
+        for floor in sorted(set(floors) - there):
+            found.append(Finding(table, 1, f"folder {floor} of room {room} is not there"))
+    used = used_arrows(rules, root)
+    for room, arrows in [("", rules.rooms), *rules.floors.items()]:
+        for name, targets in arrows.items():
+            for target in targets:
+                if (room, name, target) not in used:
+                    kind = f"folder {name} of {room}" if room else f"room {name}"
+                    found.append(Finding(table, 1, f"{kind} may include {target}, and nothing does: take it off"))
+    return found
 
 
 def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
@@ -150,6 +227,7 @@ def check(root: Path) -> list[Finding]:
         found.append(Finding(f"src/halocline/{room}", 1, "room without a line in rooms.toml"))
     for room in sorted(set(rules.rooms) - folders):
         found.append(Finding("src/halocline/rooms.toml", 1, f"room {room} has no folder"))
+    found += check_floors(rules, root)
     for file in source_files(root):
         found += check_file(rules, root, file)
     pages = [root / name for name in PAGES] + sorted((root / "docs").rglob("*.md"))

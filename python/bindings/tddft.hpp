@@ -6,7 +6,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 namespace halocline::bindings {
 

@@ -7,7 +7,7 @@
 #include "halocline/tddft/pseudopotential/ky.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 #include "halocline/tddft/pseudopotential/upf.hpp"
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 #include "tddft.hpp"
 

@@ -119,14 +119,79 @@ def test_folders_and_lines_of_the_rules_match(tree):
     assert any("room solve has no folder" in str(finding) for finding in check_rooms.check(root))
 
 
+FLOORS = '[floors.comm]\nbase = []\nhalo = ["base"]\n'
+
+
+@pytest.fixture
+def house(tree):
+    """The clean tree with floors in room comm, all of whose arrows are used; adds a file as `tree` does."""
+    rules = tree("src/halocline/comm/base/rank.hpp", "#pragma once") / "src/halocline/rooms.toml"
+    text = rules.read_text().replace("src/halocline/comm/mpi.hpp", "src/halocline/comm/base/mpi.hpp")
+    rules.write_text(text.replace("[[exception]]", FLOORS + "[[exception]]", 1))
+    (rules.parent / "comm/mpi.hpp").rename(rules.parent / "comm/base/mpi.hpp")
+    tree("src/halocline/comm/halo/face.hpp", "#pragma once", '#include "halocline/comm/base/rank.hpp"')
+    tree("src/halocline/comm/halo/detail/box.hpp", "#pragma once", '#include "halocline/comm/halo/face.hpp"')
+    return tree
+
+
+def all_sentences(root):
+    return [str(finding) for finding in check_rooms.check(root) if "lines, at most" not in finding.sentence]
+
+
+def test_a_room_with_floors_has_no_findings(house):
+    root = house("src/halocline/comm/halo/a.cpp", '#include "halocline/comm/halo/detail/box.hpp"')
+    house("tests/comm/test_box.cpp", '#include "halocline/comm/halo/detail/box.hpp"')
+    assert all_sentences(root) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "expected"),
+    [
+        ("src/halocline/comm/base/a.cpp", '#include "halocline/comm/halo/face.hpp"', "base of comm may not include"),
+        (
+            "src/halocline/comm/base/detail/a.cpp",
+            '#include "halocline/comm/halo/face.hpp"',
+            "may not include folder halo",
+        ),
+        ("src/halocline/comm/base/a.cpp", '#include "halocline/comm/halo/detail/box.hpp"', "detail/ of folder halo"),
+        ("src/halocline/comm/a.cpp", "", "room comm has floors, and this file is on none"),
+        ("src/halocline/comm/sums/a.cpp", "", "folder sums of comm is on none"),
+    ],
+)
+def test_each_trespass_between_floors_is_found(house, path, line, expected):
+    found = all_sentences(house(path, line))
+    assert len(found) == 1 and expected in found[0] and found[0].startswith(path)
+
+
+def test_folders_and_arrows_that_are_not_there_are_found(house):
+    rules = house("src/halocline/comm/halo/a.cpp") / "src/halocline/rooms.toml"
+    rules.write_text(rules.read_text().replace('halo = ["base"]', 'halo = ["base"]\nsums = []\nsend = []'))
+    found = all_sentences(rules.parents[2])
+    assert [text.split(": ", 1)[1] for text in found] == [
+        f"folder {n} of room comm is not there" for n in ("send", "sums")
+    ]
+    (rules.parent / "comm/halo/face.hpp").write_text(TOP + "#pragma once\n")
+    assert any(
+        "folder halo of comm may include base, and nothing does" in text for text in all_sentences(rules.parents[2])
+    )
+    (rules.parent / "comm/base/mpi.hpp").write_text(TOP + "#pragma once\n")
+    assert any("room comm may include core, and nothing does" in text for text in all_sentences(rules.parents[2]))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
-    [("core = []", 'core = ["comm"]', "circle"), ("core = []", 'core = ["mapping"]', "not a room")],
+    [
+        ("core = []", 'core = ["comm"]', "circle"),
+        ("core = []", 'core = ["mapping"]', "not a room"),
+        ("[[exception]]", "[floors.mapping]\na = []\n[[exception]]", "mapping, which is not a room"),
+        ("[[exception]]", '[floors.comm]\na = ["b"]\nb = ["a"]\n[[exception]]', "circle among a, b"),
+        ("[[exception]]", '[floors.comm]\na = ["b"]\n[[exception]]', "b, which is not a folder of comm"),
+    ],
 )
 def test_contradicting_rules_are_refused_with_status_2(tree, before, after, expected):
     root = tree("src/halocline/core/a.cpp")
     rules = root / "src/halocline/rooms.toml"
-    rules.write_text(rules.read_text().replace(before, after))
+    rules.write_text(rules.read_text().replace(before, after, 1))
     answer = subprocess.run(
         [sys.executable, ROOT / "tools/check_rooms.py", root], capture_output=True, text=True, check=False
     )

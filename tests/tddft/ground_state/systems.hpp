@@ -3,7 +3,7 @@
 /// @file
 /// Systems that the tests of the ground state solve.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 #include "halocline/tddft/pseudopotential/ky.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <array>
 #include <cmath>

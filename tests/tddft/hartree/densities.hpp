@@ -3,7 +3,7 @@
 /// @file
 /// Fields on whole grids for the tests of the Hartree potential.
 
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "halocline/comm/communicator.hpp"
 #include "halocline/core/philox.hpp"
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 /// differences across the edge of the sphere mean something. No local part.
 
 #include "halocline/core/philox.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "halocline/core/philox.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <array>
 #include <cmath>

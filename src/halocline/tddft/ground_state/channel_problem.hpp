@@ -6,7 +6,7 @@
 
 #include "halocline/tddft/ground_state/dense.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <span>

@@ -5,7 +5,7 @@
 #include "halocline/tddft/ground_state/dense.hpp"
 
 #include "halocline/tddft/ground_state/blas.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -10,7 +10,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/lobpcg.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 
 #include "halocline/tddft/ground_state/chebyshev.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <string>

@@ -15,7 +15,7 @@
 #include "halocline/tddft/ground_state/kerker.hpp"
 #include "halocline/tddft/ground_state/mixing.hpp"
 #include "halocline/tddft/ground_state/occupations.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 /// @file
 /// The self-consistent ground state.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 /// @file
 /// Kerker's damping of long waves (Phys. Rev. B 23, 3082, 1981) without a Fourier transform.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <span>
 

@@ -10,7 +10,7 @@
 /// Long waves of the density of a large metallic cell are overestimated by 1 + (q_0 / G)^2; `screening` = q_0 damps
 /// the residual by the inverse of that (Kerker, Phys. Rev. B 23, 3082, 1981) before the weight.
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <deque>
 #include <functional>

@@ -3,7 +3,7 @@
 /// @file
 /// How the electrons fill the states.
 
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include <optional>
 #include <span>

@@ -2,8 +2,8 @@
 #include "halocline/tddft/ground_state/start.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
-#include "halocline/tddft/pseudopotential/ions.hpp"
+#include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ions/ions.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 /// @file
 /// A first guess of one system's ground state from another's: the same molecule after a step of its atoms.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 namespace halocline::tddft {
 

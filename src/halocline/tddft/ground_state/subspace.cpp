@@ -11,8 +11,8 @@
 
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
-#include "halocline/tddft/index.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
 #include <cassert>

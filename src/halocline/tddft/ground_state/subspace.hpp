@@ -14,7 +14,7 @@
 /// both in rank order, so that all processes of a channel hold the same bits.
 
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/ground_state/matrix.hpp"
 
 #include <cstdint>

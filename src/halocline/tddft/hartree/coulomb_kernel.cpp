@@ -3,7 +3,7 @@
 
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/hartree/fft.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,7 @@
 /// which a process computes its own wavenumbers alone.
 
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <array>
 #include <cstdint>

@@ -10,7 +10,7 @@
 /// processes share one solution (`shared`), which costs wider all-to-alls and a gathering at the end. `automatic` times
 /// both at construction and shares where that is faster by more than 5 %, all processes alike.
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <memory>
 #include <span>

@@ -13,7 +13,7 @@
 /// into one part for each process that the x axis is divided among, which between them hold its rows. Where x is not
 /// divided a process finds its rows in its own box.
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <array>
 #include <cstdint>

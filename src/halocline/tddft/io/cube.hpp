@@ -3,7 +3,7 @@
 /// @file
 /// A function on the grid as a Gaussian cube file, which every viewer of molecules reads.
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <span>
 #include <string>

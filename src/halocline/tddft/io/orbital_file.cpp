@@ -7,7 +7,7 @@
 #include "halocline/tddft/io/orbital_file.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/io/detail/orbital_header.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 /// carries a 64-bit checksum, a sum over its points, so that it too does not depend on the division. The format is
 /// described in docs/formats.md.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 /// Electrons start at rest in a ground state of A = 0. So the vector potential is always A(t) = -integral of E from 0
 /// to t, zero at t = 0, even where a pulse has begun before: what came earlier never reached the electrons.
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>

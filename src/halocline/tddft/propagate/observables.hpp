@@ -8,7 +8,7 @@
 /// The gradient is the stencil's, so that J is the derivative of the discrete energy with respect to A up to the order
 /// of the stencil.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <span>

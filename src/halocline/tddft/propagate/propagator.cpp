@@ -8,7 +8,7 @@
 #include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
 #include "halocline/tddft/propagate/detail/spectral_ends.hpp"
 #include "halocline/tddft/propagate/observables.hpp"

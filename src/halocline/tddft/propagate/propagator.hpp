@@ -22,7 +22,7 @@
 /// of H a step at order 4, second order in the step. With a tolerance of the exponential the norm is kept to it, and
 /// with corrections the same steps backwards lead back to the start.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/propagate/field.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/goedecker_table.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
 

@@ -2,7 +2,7 @@
 #include "halocline/tddft/pseudopotential/ky.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
 #include "halocline/tddft/pseudopotential/detail/finite.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"

@@ -24,7 +24,7 @@
 
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/nonlocal_kernels.hpp"
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 

@@ -9,7 +9,7 @@
 /// points of the sphere) and the phased orbitals at these points, four at a time. An atom whose sphere lies in several
 /// processes has a group of its own, and its sums travel without blocking while others are computed (papers/003, 4.3).
 
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <complex>
 #include <memory>

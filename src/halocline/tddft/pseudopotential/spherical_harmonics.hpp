@@ -8,7 +8,7 @@
 /// m = -l ... l; normalised so that the integral of Y_lm Y_l'm' over the unit sphere is 1 or 0. Polynomials and
 /// normalisation are the textbook ones (Condon's phase left out: all real harmonics here have positive leading factor).
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <array>
 #include <cmath>

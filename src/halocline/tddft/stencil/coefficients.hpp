@@ -3,7 +3,7 @@
 /// @file
 /// The finite differences of eighth order: weights of the neighbours at distance 1, 2, 3, 4.
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <array>
 

@@ -16,7 +16,7 @@
 
 #include "halocline/comm/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <array>
 #include <string>

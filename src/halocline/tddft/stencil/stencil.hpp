@@ -9,7 +9,7 @@
 /// so that  (H_local psi)(r) = [v(r) + q^2/2 + 3 c0] psi + sum_axes sum_j [ -l_j/2 (psi+ + psi-) - i q n_j (psi+ -
 /// psi-) ] with q = k + A. Counted as 158 flops a point and orbital (papers/003).
 
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <complex>
 #include <memory>

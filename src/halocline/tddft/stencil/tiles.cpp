@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
 namespace halocline::tddft {

@@ -9,7 +9,7 @@
 /// are read twice, go all along z, and are copied as they are walked (window.hpp). How a box is cut depends on nothing
 /// else: sums over tiles do not know how many threads there are.
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <vector>
 

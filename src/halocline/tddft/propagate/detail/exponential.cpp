@@ -2,7 +2,7 @@
 
 #include "halocline/tddft/propagate/detail/exponential.hpp"
 
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <cassert>

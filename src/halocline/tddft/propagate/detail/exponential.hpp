@@ -8,7 +8,7 @@
 /// cache, and whatever is measured of it (`after`) finds it there. Where space is split, several blocks go together so
 /// that the halo of one travels while another is computed.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
 #include <functional>

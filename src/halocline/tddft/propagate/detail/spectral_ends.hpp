@@ -7,7 +7,7 @@
 /// tenth too small refuses steps that work, so here Lanczos goes on for more steps and its Ritz values are widened by
 /// the residuals of their own vectors alone, |beta_m y_m|, which go to zero as the ends converge.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 namespace halocline::tddft::detail {
 

@@ -16,7 +16,7 @@
 ///   moments:  n + 6 multiply-adds, 3 moves; and 24 bytes of displacements
 
 #include "halocline/core/pack.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
 #include <cstdint>

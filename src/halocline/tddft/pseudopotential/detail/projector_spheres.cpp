@@ -5,7 +5,7 @@
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/spherical_harmonics.hpp"
 
 #include <algorithm>

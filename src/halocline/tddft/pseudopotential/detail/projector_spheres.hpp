@@ -12,7 +12,7 @@
 /// a crystal whose cell is a whole number of grid steps that keeps all projectors in the first level of cache.
 
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <complex>

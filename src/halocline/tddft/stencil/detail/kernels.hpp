@@ -18,7 +18,7 @@
 /// pointers (16) stay on the stack: their loads use slots that the vector loads leave free.
 
 #include "halocline/core/pack.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
 #include <array>

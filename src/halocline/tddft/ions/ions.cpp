@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/tddft/pseudopotential/ions.hpp"
+#include "halocline/tddft/ions/ions.hpp"
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
-#include "halocline/tddft/index.hpp"
-#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
-#include "halocline/tddft/pseudopotential/detail/reciprocal.hpp"
+#include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ions/detail/ewald.hpp"
+#include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // Point charges in a periodic cell: Madelung's constants, and the laws that an Ewald sum must obey.
 
-#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
+#include "halocline/tddft/ions/detail/ewald.hpp"
 
 #include <doctest/doctest.h>
 

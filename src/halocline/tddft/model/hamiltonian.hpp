@@ -7,7 +7,7 @@
 /// orbitals are the periodic parts u of exp(i k r) u, and A adds to k). Stencil and nonlocal part are objects of their
 /// own; here they are put in the order that hides the halo and the sums over atoms' processes.
 
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 #include "halocline/tddft/stencil/stencil.hpp"
 

@@ -4,7 +4,7 @@
 /// Small systems for the tests of the ions, and densities on them.
 
 #include "halocline/comm/communicator.hpp"
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 ///     - eta/sqrt(pi) sum_i Z_i^2 - pi (sum_i Z_i)^2 / (2 V eta^2).
 /// The result does not depend on eta. Both sums end where a term has fallen below exp(-41), 1e-18.
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <span>
 #include <vector>

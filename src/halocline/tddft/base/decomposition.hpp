@@ -15,7 +15,7 @@
 ///   box_mates() the same box: all channels and orbitals. The density is a sum over this group and no other
 
 #include "halocline/comm/process_grid.hpp"
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include <array>
 #include <string>

@@ -2,11 +2,11 @@
 /// @file
 /// From density to potential and energy, and from orbitals to density.
 
-#include "halocline/tddft/model.hpp"
+#include "halocline/tddft/model/model.hpp"
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/tddft/pseudopotential/detail/ewald.hpp"
+#include "halocline/tddft/ions/detail/ewald.hpp"
 
 #include <array>
 #include <cmath>

@@ -11,7 +11,7 @@
 /// stencil/halo_rows.hpp.
 
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <cstdint>
 #include <span>

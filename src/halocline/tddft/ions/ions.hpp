@@ -9,7 +9,7 @@
 /// is and the derivative from the density: the potential of an ion varies faster than a grid can follow, the orbitals
 /// do not (ground_state/forces.cpp).
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/tddft/pseudopotential/detail/reciprocal.hpp"
+#include "halocline/tddft/ions/detail/reciprocal.hpp"
 
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 /// sums over N, one axis after the other, and the structure factor of an atom a product of three numbers. What is real
 /// in space is conjugate at G and -G: planes k_z = 0 ... N/2 suffice. See ions.hpp for the vectors at the ends.
 
-#include "halocline/tddft/grid.hpp"
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/grid.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include <complex>
 #include <functional>

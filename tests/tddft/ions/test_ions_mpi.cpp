@@ -3,8 +3,8 @@
 // What the ions do does not depend on how space is divided.
 
 #include "halocline/comm/world.hpp"
-#include "halocline/tddft/pseudopotential/ions.hpp"
-#include "tddft/pseudopotential/ion_systems.hpp"
+#include "halocline/tddft/ions/ions.hpp"
+#include "tddft/ions/ion_systems.hpp"
 
 #include <doctest/doctest.h>
 

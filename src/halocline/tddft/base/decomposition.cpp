@@ -2,11 +2,11 @@
 /// @file
 /// Dealing out channels, blocks of orbitals and the grid, and the groups that come from it.
 
-#include "halocline/tddft/decomposition.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 /// the nonlocal part is added at the points near atoms when both are there. Where nothing is split this is done with
 /// few blocks at a time, so that what one part has brought into the cache the other finds there.
 
-#include "halocline/tddft/hamiltonian.hpp"
+#include "halocline/tddft/model/hamiltonian.hpp"
 
 #include "halocline/core/philox.hpp"
 #include "halocline/core/region.hpp"

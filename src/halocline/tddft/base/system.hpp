@@ -6,7 +6,7 @@
 /// A channel is a k-point with a spin: the set of orbitals that are orthogonal to each other. Without k-points there is
 /// one, k = 0. Two spins have twice as many channels, first all of spin 0, then all of spin 1.
 
-#include "halocline/tddft/grid.hpp"
+#include "halocline/tddft/base/grid.hpp"
 
 #include <memory>
 #include <optional>

@@ -2,12 +2,12 @@
 //
 // What the ions do, on one process: potentials against plain sums, forces against differences, jellium.
 
-#include "halocline/tddft/pseudopotential/ions.hpp"
+#include "halocline/tddft/ions/ions.hpp"
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
-#include "tddft/pseudopotential/ion_systems.hpp"
+#include "tddft/ions/ion_systems.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,10 +2,10 @@
 /// @file
 /// Meshes of k-points, and the refusal of systems that cannot be computed.
 
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/index.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/orbitals.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>

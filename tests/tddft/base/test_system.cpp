@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/decomposition.hpp"
-#include "halocline/tddft/system.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 #include <algorithm>
 #include <cmath>
