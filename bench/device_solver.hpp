@@ -10,8 +10,8 @@
 #include <string>
 
 #include "bench/device_result.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 
 namespace halocline::bench {
 

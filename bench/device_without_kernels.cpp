@@ -3,7 +3,7 @@
 /// In place of device_dslash.cu where neither nvcc nor the host executor compiles it.
 #include "bench/device_dslash.hpp"
 #include "halocline/gpu/device.hpp"
-#include "halocline/qcd/device/backend.hpp"
+#include "halocline/qcd/quark/device_backend.hpp"
 
 namespace halocline::bench {
 

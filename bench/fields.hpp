@@ -6,7 +6,7 @@
 #include <span>
 
 #include "bench/geometry.hpp"
-#include "halocline/qcd/spinor_field.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 
 namespace halocline::bench {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
-#include "halocline/tddft/base/orbitals.hpp"
 
 namespace halocline::bench {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 
 namespace halocline::bench {
 

@@ -44,8 +44,7 @@ endif()
 # The content of all device code, by which the tune cache knows whether its figures are of these kernels: a .cpp of its own,
 # rewritten when one of the files has changed.
 file(GLOB_RECURSE halocline_kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/halocline/*.cu
-     ${PROJECT_SOURCE_DIR}/src/halocline/*.cuh ${PROJECT_SOURCE_DIR}/src/halocline/qcd/detail/kernels.hpp
-     ${PROJECT_SOURCE_DIR}/src/halocline/qcd/*/detail/kernels.hpp)
+     ${PROJECT_SOURCE_DIR}/src/halocline/*.cuh ${PROJECT_SOURCE_DIR}/src/halocline/qcd/site/*.hpp)
 set(halocline_kernel_hash_cpp ${PROJECT_BINARY_DIR}/kernel_hash.cpp)
 add_custom_command(OUTPUT ${halocline_kernel_hash_cpp}
                    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${halocline_kernel_hash_cpp} -P

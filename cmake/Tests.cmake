@@ -26,10 +26,10 @@ foreach(folder clover schur schwarz wilson)
   set(halocline_part_of_qcd_${folder} operators)
 endforeach()
 set(halocline_files_below core comm lattice)
-set(halocline_files_part "/qcd/(io/.*|gauge/observables|gauge_field)\\.cpp$")
+set(halocline_files_part "/qcd/(io/.*|gauge/observables|field/gauge_field)\\.cpp$")
 set(halocline_operators_below core comm lattice solve)
 set(halocline_operators_part
-    "/qcd/((clover|schur|schwarz|wilson)/.*|detail/(krylov|linear_algebra)|gauge/(field_strength|start|transform)|(action|gauge_field|spinor_field|spinor_space))\\.cpp$")
+    "/qcd/((clover|field|schur|schwarz|wilson)/.*|quark/detail/krylov|gauge/(field_strength|start|transform))\\.cpp$")
 
 # What a test program links: the room, or its part.
 function(halocline_library_for name room result)
@@ -155,7 +155,7 @@ endforeach()
 # What a build without the device's kernels says: its stand-in in front of the library, whose engine is then not taken.
 if(TARGET test_qcd AND NOT HALOCLINE_SPLIT_TESTS)
   halocline_test_program(test_qcd_without_kernels qcd halocline_test_main ${PROJECT_SOURCE_DIR}/tests/qcd/device/without_kernels.cpp
-                         ${halocline_source_root}/halocline/qcd/device/without_kernels.cpp)
+                         ${halocline_source_root}/halocline/qcd/quark/detail/without_kernels.cpp)
   add_test(NAME qcd_without_kernels COMMAND test_qcd_without_kernels WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(qcd_without_kernels PROPERTIES LABELS "serial;qcd" TIMEOUT 60)
 endif()

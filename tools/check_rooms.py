@@ -13,7 +13,7 @@ is wrong. What is checked:
 - an arrow that no include uses is taken off, of rooms and of folders;
 - headers of others appear only in the files that rooms.toml gives them (`only`);
 - `detail/` headers are included only by their own room and its tests, with floors only by their own folder and tests;
-- no include climbs with `..`, every header has `#pragma once`;
+- no include climbs with `..`, every header has `#pragma once`, no headers include each other in a circle;
 - a licence line within the first two lines, at most `max_lines` lines, no reminder words left behind.
 
 Line-based on purpose: an include inside an inactive #if is an arrow all the same.
@@ -197,6 +197,24 @@ def check_floors(rules: Rules, root: Path) -> list[Finding]:
     return found
 
 
+def check_circles(root: Path) -> list[Finding]:
+    """Headers of the library that include each other, directly or on the way round."""
+    includes: dict[str, set[str]] = {}
+    for file in (root / "src").rglob("*"):
+        if file.suffix in {".hpp", ".cuh", ".h"}:
+            found = map(INCLUDE.match, file.read_text(errors="replace").splitlines())
+            includes[file.relative_to(root / "src").as_posix()] = {match[1] for match in found if match}
+    settled: set[str] = set()
+    while ready := [h for h in includes if h not in settled and not (includes[h] & includes.keys()) - settled]:
+        settled.update(ready)
+    # What is left includes a circle, or is on the way to one: those that nothing left includes are on the way.
+    left = set(includes) - settled
+    while outside := {h for h in left if not any(h in includes[other] for other in left - {h})}:
+        left -= outside
+    sentence = "header in a circle of includes: " + ", ".join(sorted(left))
+    return [Finding(f"src/{header}", 1, sentence) for header in sorted(left)]
+
+
 def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
     path = file.relative_to(root).as_posix()
     lines = file.read_text(errors="replace").splitlines()
@@ -228,6 +246,7 @@ def check(root: Path) -> list[Finding]:
     for room in sorted(set(rules.rooms) - folders):
         found.append(Finding("src/halocline/rooms.toml", 1, f"room {room} has no folder"))
     found += check_floors(rules, root)
+    found += check_circles(root)
     for file in source_files(root):
         found += check_file(rules, root, file)
     pages = [root / name for name in PAGES] + sorted((root / "docs").rglob("*.md"))

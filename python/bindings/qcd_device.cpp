@@ -6,7 +6,7 @@
 #include "bindings.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/stream.hpp"
-#include "halocline/qcd/device/backend.hpp"
+#include "halocline/qcd/quark/device_backend.hpp"
 
 namespace halocline::bindings {
 namespace {

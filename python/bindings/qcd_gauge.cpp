@@ -2,6 +2,7 @@
 /// @file
 /// qcd: gauge fields, and everything that is done with links alone.
 #include "bindings.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/fix.hpp"
 #include "halocline/qcd/gauge/flow.hpp"
 #include "halocline/qcd/gauge/heatbath.hpp"
@@ -10,7 +11,6 @@
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/gauge/topological_charge.hpp"
 #include "halocline/qcd/gauge/transform.hpp"
-#include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::bindings {
 namespace {

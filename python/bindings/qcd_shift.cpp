@@ -2,7 +2,7 @@
 /// @file
 /// qcd: shifts and covariant derivatives of arrays.
 #include "bindings.hpp"
-#include "halocline/qcd/shift.hpp"
+#include "halocline/qcd/field/shift.hpp"
 
 namespace halocline::bindings {
 namespace {

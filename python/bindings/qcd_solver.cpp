@@ -2,10 +2,10 @@
 /// @file
 /// qcd: the Wilson-clover operator and its inverse.
 #include "bindings.hpp"
-#include "halocline/qcd/eigenvalues.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/quark/eigenvalues.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 
 namespace halocline::bindings {
 namespace {

@@ -2,12 +2,12 @@
 /// @file
 /// tddft: pseudopotentials and systems.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 #include "halocline/tddft/pseudopotential/ky.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 #include "halocline/tddft/pseudopotential/upf.hpp"
-#include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 #include "tddft.hpp"
 

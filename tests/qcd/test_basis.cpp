@@ -9,8 +9,8 @@
 #include <iterator>
 #include <string>
 
-#include "halocline/qcd/basis.hpp"
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/basis.hpp"
+#include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/measure/channels.hpp"
 #include "qcd/measure/measure_test.hpp"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "halocline/comm/world.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/domain_space.hpp"
-#include "halocline/qcd/spinor_space.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
 

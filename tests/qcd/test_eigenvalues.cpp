@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/qcd/eigenvalues.hpp"
+#include "halocline/qcd/quark/eigenvalues.hpp"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/shared_data.hpp"
 

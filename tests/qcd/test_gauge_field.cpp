@@ -2,7 +2,7 @@
 //
 // The gauge field as a container: canonical order in and out, ghosts, unitarity.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 

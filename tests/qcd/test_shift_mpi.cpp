@@ -9,7 +9,7 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/shift.hpp"
+#include "halocline/qcd/field/shift.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/qcd/spinor_space.hpp"
+#include "halocline/qcd/field/spinor_space.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "halocline/core/pack.hpp"
-#include "halocline/qcd/su3_projection.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 
 using namespace halocline;
 using qcd::Su3;

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/detail/trial.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/detail/trial.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/random_fields.hpp"
 
 using namespace halocline;

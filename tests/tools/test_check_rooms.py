@@ -163,6 +163,15 @@ def test_each_trespass_between_floors_is_found(house, path, line, expected):
     assert len(found) == 1 and expected in found[0] and found[0].startswith(path)
 
 
+def test_headers_that_include_each_other_are_found(tree):
+    tree("src/halocline/core/a.hpp", "#pragma once", '#include "halocline/core/b.hpp"')
+    tree("src/halocline/core/b.hpp", "#pragma once", '#include "halocline/core/c.hpp"')
+    tree("src/halocline/core/above.hpp", "#pragma once", '#include "halocline/core/a.hpp"')
+    assert sentences(tree("src/halocline/core/c.hpp", "#pragma once")) == []
+    found = sentences(tree("src/halocline/core/c.hpp", "#pragma once", '#include "halocline/core/a.hpp"'))
+    assert [text.split(":")[0] for text in found] == [f"src/halocline/core/{n}.hpp" for n in "abc"]
+
+
 def test_folders_and_arrows_that_are_not_there_are_found(house):
     rules = house("src/halocline/comm/halo/a.cpp") / "src/halocline/rooms.toml"
     rules.write_text(rules.read_text().replace('halo = ["base"]', 'halo = ["base"]\nsums = []\nsend = []'))

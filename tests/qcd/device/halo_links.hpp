@@ -6,8 +6,9 @@
 #include <memory>
 
 #include "halocline/lattice/geometry.hpp"
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/clover/host_clover.hpp"
 #include "halocline/qcd/device/host_data.hpp"
+#include "halocline/qcd/field/action.hpp"
 
 namespace halocline::test {
 

@@ -84,7 +84,7 @@ struct HopProblem {
     return host;
   }
 
-  /// Hermitian blocks with the structure of the clover term, [parity][site][72] (clover/detail/kernels.hpp): a common
+  /// Hermitian blocks with the structure of the clover term, [parity][site][72] (site/clover_block.hpp): a common
   /// number on the diagonal, and [[M, O], [O^dagger, -M]] beside it.
   std::vector<double> blocks(unsigned seed) const {
     const auto numbers = random_numbers(volume() * 32, seed);

@@ -15,7 +15,7 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/device/detail/solver_batch.cuh"
+#include "halocline/qcd/quark/detail/device_solver_batch.cuh"
 #include "qcd/device/halo_links.hpp"
 #include "qcd/random_fields.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "halocline/comm/world.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "qcd/device/halo_links.hpp"
 #include "qcd/random_fields.hpp"
 

@@ -10,10 +10,11 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/clover/clover.hpp"
-#include "halocline/qcd/clover/detail/kernels.hpp"
-#include "halocline/qcd/device/detail/field_checks.hpp"
+#include "halocline/qcd/clover/host_clover.hpp"
+#include "halocline/qcd/device/field_checks.hpp"
 #include "halocline/qcd/device/host_data.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd::device {

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "halocline/comm/world.hpp"
+#include "halocline/qcd/clover/host_clover.hpp"
 #include "halocline/qcd/device/host_data.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd::device {

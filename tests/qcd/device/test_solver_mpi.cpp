@@ -8,8 +8,8 @@
 
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/quark_solver.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {

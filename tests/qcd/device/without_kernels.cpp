@@ -7,8 +7,8 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/device.hpp"
-#include "halocline/qcd/device/backend.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/device_backend.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd::device {

@@ -5,8 +5,8 @@
 /// same whatever the process grid, and made without the library's own generators.
 
 #include "halocline/comm/process_grid.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/su3_projection.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 
 #include <algorithm>
 #include <cmath>

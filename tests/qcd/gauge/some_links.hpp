@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::test {
 

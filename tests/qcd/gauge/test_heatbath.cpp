@@ -14,8 +14,8 @@
 #include <omp.h>
 #endif
 
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/observables.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 #include "qcd/gauge/some_links.hpp"
 
 using namespace halocline;

@@ -18,7 +18,7 @@
 
 #include "halocline/comm/communicator.hpp"
 #include "halocline/lattice/geometry.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::test {
 

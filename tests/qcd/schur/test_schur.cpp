@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/spinor_space.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/field/spinor_space.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {

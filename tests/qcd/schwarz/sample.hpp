@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/schwarz/reference.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 #include "qcd/random_fields.hpp"

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/schwarz/layout_change.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/detail/krylov.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 

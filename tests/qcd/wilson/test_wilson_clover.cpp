@@ -6,11 +6,11 @@
 #include <string>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/gauge/transform.hpp"
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/spinor_space.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 

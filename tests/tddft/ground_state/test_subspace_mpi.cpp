@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "halocline/comm/world.hpp"
-#include "halocline/tddft/ground_state/subspace.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
+#include "halocline/tddft/ground_state/subspace.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by launch.cuh, at its end, and by nothing else.
+///
 /// launch() of launch.cuh: the CUDA kernel and the loops of the host executor, beside each other.
 
 #include <cstddef>
 #include <type_traits>
 
 #include "halocline/core/device.hpp"
-#include "halocline/gpu/launch.cuh"
 
 #if defined(__CUDACC__)
 #include "halocline/gpu/detail/runtime.hpp"

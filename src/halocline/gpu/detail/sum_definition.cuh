@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by sum.cuh, at its end, and by nothing else.
+///
 /// launch_sum() of sum.cuh: the CUDA kernel and the same order of additions in the loops of the host executor.
 
 #include "halocline/core/device.hpp"
-#include "halocline/gpu/sum.cuh"
 
 namespace halocline::gpu {
 namespace detail {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/clover/detail/kernels.hpp"
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd::clover {
 namespace {

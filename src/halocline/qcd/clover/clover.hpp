@@ -13,7 +13,7 @@
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/lattice/tile_layout.hpp"
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/field/action.hpp"
 
 namespace halocline::qcd {
 class GaugeField;
@@ -21,7 +21,7 @@ class GaugeField;
 
 namespace halocline::qcd::clover {
 
-/// Two hermitian 6x6 matrices a site, 72 reals, `[parity][tile][72][lane]`; detail/kernels.hpp has their order.
+/// Two hermitian 6x6 matrices a site, 72 reals, `[parity][tile][72][lane]`; site/clover_block.hpp has their order.
 template <class T>
 struct Blocks {
   std::shared_ptr<const lattice::TileLayout> layout;
@@ -42,7 +42,7 @@ Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, co
 Blocks<double> inverse(const Blocks<double>& blocks);
 
 /// A^-1 on the sites of the local box in canonical order, for layouts of another kind: 72 reals a site, in the order of
-/// detail/kernels.hpp, site = canonical local index.
+/// site/clover_block.hpp, site = canonical local index.
 /// @param gauge  with ghosts filled
 /// @throws Error  as inverse() does
 /// Collective: yes.

@@ -4,7 +4,7 @@
 
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/clover_array.cuh"
-#include "halocline/qcd/device/detail/field_checks.hpp"
+#include "halocline/qcd/device/field_checks.hpp"
 
 namespace halocline::qcd::device {
 namespace {

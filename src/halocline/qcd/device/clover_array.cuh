@@ -3,7 +3,7 @@
 /// @file
 /// Clover blocks on a device, in 72 or 56 reals a site.
 ///
-/// 72 reals are any two hermitian 6x6 matrices (clover/detail/kernels.hpp). In a chirality the clover term is
+/// 72 reals are any two hermitian 6x6 matrices (site/clover_block.hpp). In a chirality the clover term is
 /// c + sum_k sigma_k x F_k with the Pauli matrices and three hermitian colour matrices: diagonal colour blocks c + M
 /// and c - M, and below them one general block L. So 28 reals a chirality give it back, in this order: c, the diagonal
 /// of M (M need not be traceless), re and im of its entries (1,0) (2,0) (2,1), and L row by row. The inverse has not
@@ -14,8 +14,8 @@
 ///
 /// Memory is `[parity][chirality][chunk][site]`, as in spinor_array.cuh, then the pairs of floats `[parity][site][2]`.
 
-#include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
+#include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd::device {
 

@@ -3,7 +3,7 @@
 /// Spinor fields from one storage to another.
 
 #include "halocline/gpu/launch.cuh"
-#include "halocline/qcd/device/detail/field_checks.hpp"
+#include "halocline/qcd/device/field_checks.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
 
 namespace halocline::qcd::device {

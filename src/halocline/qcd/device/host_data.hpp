@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Links and clover blocks in the order in which a device takes them, made on the host in double.
+/// Links in the order in which a device takes them, made on the host in double.
 ///
 /// For every site of either parity the eight matrices that its hop needs: U_mu(x) for d = mu, and U_mu(x-mu)^dagger for
 /// d = 4 + mu, from other processes too. So a hop needs no halo of links and no matrix is turned round on the device,
@@ -12,8 +12,8 @@
 #include <complex>
 #include <vector>
 
-#include "halocline/qcd/action.hpp"
 #include "halocline/qcd/device/box.hpp"
+#include "halocline/qcd/field/action.hpp"
 
 namespace halocline::qcd {
 class GaugeField;
@@ -34,12 +34,5 @@ struct HostLinks {
 };
 /// @param gauge  ghosts filled. Collective: yes.
 HostLinks host_links(const Box& box, const GaugeField& gauge, const ActionParameters& action);
-
-/// 72 reals a site (clover/detail/kernels.hpp), `[parity][site][72]`: A and A^-1. Empty without a clover term.
-struct HostClover {
-  std::vector<double> blocks, inverse;
-};
-/// @throws Error  a singular block, on every rank. Collective: yes.
-HostClover host_clover(const Box& box, const GaugeField& gauge, const ActionParameters& action);
 
 }  // namespace halocline::qcd::device

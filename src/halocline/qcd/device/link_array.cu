@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "halocline/gpu/launch.cuh"
-#include "halocline/qcd/device/detail/staging.cuh"
+#include "halocline/qcd/device/staging.cuh"
 
 namespace halocline::qcd::device {
 namespace {

@@ -25,7 +25,7 @@
 
 #include "halocline/qcd/device/host_data.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
-#include "halocline/qcd/su3.hpp"
+#include "halocline/qcd/field/su3.hpp"
 
 namespace halocline::qcd::device {
 

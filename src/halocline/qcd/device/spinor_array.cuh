@@ -23,7 +23,7 @@
 #include "halocline/lattice/field.hpp"
 #include "halocline/qcd/device/context.cuh"
 #include "halocline/qcd/device/storage.cuh"
-#include "halocline/qcd/wilson/detail/kernels.hpp"
+#include "halocline/qcd/site/hop.hpp"
 
 namespace halocline::qcd::device {
 

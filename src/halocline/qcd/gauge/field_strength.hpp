@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "halocline/qcd/gauge_field.hpp"
-#include "halocline/qcd/su3.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/field/su3.hpp"
 
 namespace halocline::qcd::gauge {
 

@@ -3,8 +3,8 @@
 #include "halocline/qcd/gauge/fix.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/rows.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 
 #include <array>
 #include <cmath>

@@ -15,7 +15,7 @@
 ///
 /// The maximum reached is one of many (Gribov copies), the same one for any process grid.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <functional>
 #include <string>

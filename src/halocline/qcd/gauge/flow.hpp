@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::qcd::gauge {
 

@@ -16,7 +16,7 @@
 /// The random numbers of a link are keyed by (seed, sweep, global link), and the staples are added in one order, so
 /// the field is the same, bit for bit, on any process grid and with any number of threads.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <cstdint>
 

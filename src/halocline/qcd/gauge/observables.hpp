@@ -6,7 +6,7 @@
 /// Every function is collective, reads ghosts (which must be up to date) and gives the same number on every process;
 /// it depends on the process grid by rounding only, and not at all on the number of threads. A NaN link gives NaN.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <array>
 #include <complex>

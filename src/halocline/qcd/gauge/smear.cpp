@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/algebra_field.hpp"
 #include "halocline/qcd/gauge/detail/rows.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 
 namespace halocline::qcd::gauge {
 

@@ -10,7 +10,7 @@
 /// With `spatial` only links and staples in x, y, z take part (n = 4) and links in t stay as they are; else all do
 /// (n = 6). Both commute with gauge transformations, lattice translations and rotations of the axes that take part.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::qcd::gauge {
 

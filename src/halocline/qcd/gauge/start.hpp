@@ -6,7 +6,7 @@
 /// Random numbers are keyed by (seed, global link), so a field is the same on any process grid and with any number of
 /// threads. No function here warms up anything: a Markov chain that starts from them needs its thermalisation.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <cstdint>
 #include <memory>

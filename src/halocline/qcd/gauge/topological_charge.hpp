@@ -10,7 +10,7 @@
 /// in the conventions of Luescher (arXiv:1006.4518, section 2). The charge is no integer on a rough field: smear or
 /// flow it first. A reflection of one axis changes its sign and keeps the energy.
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::qcd::gauge {
 

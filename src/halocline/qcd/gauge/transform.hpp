@@ -5,7 +5,7 @@
 ///
 /// Links transform as U_mu(x) -> g(x) U_mu(x) g(x + mu)^dagger, quark fields as psi(x) -> g(x) psi(x).
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <complex>
 #include <cstdint>

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
 
 namespace halocline::qcd::measure {
 

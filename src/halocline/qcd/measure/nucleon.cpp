@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/measure/detail/spatial_sum.hpp"
 
 namespace halocline::qcd::measure {

@@ -22,7 +22,7 @@
 #include <memory>
 #include <span>
 
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 
 namespace halocline::qcd::measure {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/measure/momentum.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 

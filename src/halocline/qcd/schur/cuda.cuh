@@ -7,7 +7,7 @@
 /// Cost: two kernels an application of either form, one more for the adjoint of the symmetric form (where two axes or
 /// more are split, those of the halo).
 
-#include "halocline/qcd/device/wilson_clover.cuh"
+#include "halocline/qcd/wilson/cuda_wilson_clover.cuh"
 
 namespace halocline::qcd::device {
 

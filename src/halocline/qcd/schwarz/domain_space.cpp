@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "halocline/qcd/spinor_field.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 
 namespace halocline::qcd::schwarz {
 

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "halocline/lattice/domain_field.hpp"
-#include "halocline/qcd/detail/tiled_space.hpp"
+#include "halocline/qcd/field/tiled_space.hpp"
 
 namespace halocline::qcd::schwarz {
 

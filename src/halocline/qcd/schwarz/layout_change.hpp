@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "halocline/lattice/domain_field.hpp"
-#include "halocline/qcd/spinor_field.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 
 namespace halocline::qcd::schwarz {
 

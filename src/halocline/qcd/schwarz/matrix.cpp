@@ -10,7 +10,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 #include "halocline/qcd/clover/clover.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/schwarz/detail/matrix.hpp"
 
 namespace halocline::qcd::schwarz {

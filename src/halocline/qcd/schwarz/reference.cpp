@@ -8,8 +8,8 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/clover/clover.hpp"
-#include "halocline/qcd/clover/detail/kernels.hpp"
-#include "halocline/qcd/wilson/detail/plain_accessor.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
+#include "halocline/qcd/wilson/plain_accessor.hpp"
 
 namespace halocline::qcd::schwarz {
 namespace {

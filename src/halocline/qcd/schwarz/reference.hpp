@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "halocline/lattice/geometry.hpp"
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd {
@@ -76,7 +76,7 @@ private:
   ActionParameters action_;
   Parameters parameters_;
   lattice::Coordinates<4> block_{};     ///< sites of a domain along each axis
-  std::vector<double> inverse_clover_;  ///< 72 reals a site, in the order of clover/detail/kernels.hpp
+  std::vector<double> inverse_clover_;  ///< 72 reals a site, in the order of site/clover_block.hpp
 };
 
 }  // namespace halocline::qcd::schwarz

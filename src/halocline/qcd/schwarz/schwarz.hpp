@@ -34,7 +34,7 @@
 #include <string_view>
 
 #include "halocline/lattice/domain_field.hpp"
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/field/action.hpp"
 
 namespace halocline::qcd {
 class GaugeField;

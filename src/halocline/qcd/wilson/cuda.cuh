@@ -3,7 +3,7 @@
 /// @file
 /// The one-parity Wilson hopping term on a device, with what solvers add to it in the same kernel.
 ///
-/// The physics of a site is detail/kernels.hpp, the source that the CPU uses; here are its accessor, the launches, and
+/// The physics of a site is site/hop.hpp, the source that the CPU uses; here are its accessor, the launches, and
 /// their order when axes are split: pack the faces, interior sites, and, when all faces are there, one exterior kernel
 /// over every site that needs one of them (a corner is one site of one kernel). A boundary site is computed whole, by
 /// the same instructions as an interior one, so results do not depend on the process grid by a bit (fixed-point halos

@@ -24,8 +24,8 @@
 #include <string>
 
 #include "halocline/lattice/neighbours.hpp"
-#include "halocline/qcd/action.hpp"
-#include "halocline/qcd/spinor_field.hpp"
+#include "halocline/qcd/field/action.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 
 namespace halocline::comm {
 class HaloExchange;

@@ -7,7 +7,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
-#include "halocline/qcd/wilson/detail/plain_accessor.hpp"
+#include "halocline/qcd/wilson/plain_accessor.hpp"
 
 namespace halocline::qcd::wilson {
 namespace {

@@ -3,14 +3,14 @@
 /// @file
 /// The Wilson-clover operator in plain loops over canonical arrays: the oracle of the fast one.
 ///
-/// It runs the same per-site source (detail/kernels.hpp) with a double as the number type, but shares nothing of the
+/// It runs the same per-site source (site/hop.hpp) with a double as the number type, but shares nothing of the
 /// tiled layout: neighbours come from ghost sites, links from the gauge field as it is, and the clover term is summed
 /// from gamma matrices and field strengths at every application.
 
 #include <complex>
 #include <span>
 
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/field/action.hpp"
 
 namespace halocline::qcd {
 class GaugeField;

@@ -12,7 +12,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 #include "halocline/qcd/wilson/hopping.hpp"
 

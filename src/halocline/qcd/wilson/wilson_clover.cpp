@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::qcd {
 

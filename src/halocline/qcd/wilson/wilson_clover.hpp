@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "halocline/qcd/action.hpp"
 #include "halocline/qcd/clover/clover.hpp"
-#include "halocline/qcd/spinor_field.hpp"
+#include "halocline/qcd/field/action.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
 #include "halocline/qcd/wilson/hopping.hpp"
 
 namespace halocline::qcd {

@@ -4,8 +4,8 @@
 
 #include "halocline/tddft/ground_state/dense.hpp"
 
-#include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ground_state/blas.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -9,8 +9,8 @@
 #include "halocline/tddft/ground_state/eigensolver.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/ground_state/lobpcg.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ground_state/lobpcg.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,11 +11,11 @@
 #include "halocline/comm/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/ground_state/eigensolver.hpp"
 #include "halocline/tddft/ground_state/kerker.hpp"
 #include "halocline/tddft/ground_state/mixing.hpp"
 #include "halocline/tddft/ground_state/occupations.hpp"
-#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>

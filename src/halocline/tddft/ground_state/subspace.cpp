@@ -10,9 +10,9 @@
 #include "halocline/tddft/ground_state/subspace.hpp"
 
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
+#include "halocline/tddft/ground_state/blas.hpp"
 
 #include <algorithm>
 #include <cassert>

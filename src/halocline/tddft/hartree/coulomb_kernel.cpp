@@ -2,8 +2,8 @@
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
 
 #include "halocline/core/pack.hpp"
-#include "halocline/tddft/hartree/fft.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/hartree/fft.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include "halocline/tddft/ions/ions.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/detail/ewald.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"

@@ -6,9 +6,9 @@
 /// Ground state and propagation both work on these two: the Model knows how a density becomes a potential and an
 /// energy, the State is what changes.
 
-#include "halocline/tddft/model/hamiltonian.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/ions.hpp"
+#include "halocline/tddft/model/hamiltonian.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 
 #include <array>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by clover_array.cuh, at its end, and by nothing else.
+///
 /// How a kernel reads a clover block and multiplies with it.
 
 #include <utility>
 
-#include "halocline/qcd/device/clover_array.cuh"
-#include "halocline/qcd/device/detail/fixed_point.cuh"
+#include "halocline/qcd/device/fixed_point.cuh"
 
 namespace halocline::qcd::device {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by link_array.cuh, at its end, and by nothing else.
+///
 /// How a kernel reads a link, and how one is brought into 18, 12 or 8 reals of any storage.
 
 #include "halocline/qcd/device/detail/link_compression.cuh"
-#include "halocline/qcd/device/link_array.cuh"
 
 namespace halocline::qcd::device {
 

@@ -17,8 +17,8 @@
 /// row 1 = ((s - i y_0) h, a - Y_1 h, b - Y_2 h).
 
 #include "halocline/core/complex.hpp"
-#include "halocline/qcd/device/detail/fixed_point.cuh"
-#include "halocline/qcd/su3.hpp"
+#include "halocline/qcd/device/fixed_point.cuh"
+#include "halocline/qcd/field/su3.hpp"
 
 namespace halocline::qcd::device::detail {
 

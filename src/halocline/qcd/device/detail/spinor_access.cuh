@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by spinor_array.cuh, at its end, and by nothing else.
+///
 /// How a kernel reads and writes a spinor: vector accesses, and the conversion from and to fixed point in registers.
 
-#include "halocline/qcd/device/detail/fixed_point.cuh"
-#include "halocline/qcd/device/spinor_array.cuh"
+#include "halocline/qcd/device/fixed_point.cuh"
 
 namespace halocline::qcd::device {
 

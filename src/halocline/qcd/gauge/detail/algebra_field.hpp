@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/rows.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 
 namespace halocline::qcd::gauge::detail {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "halocline/core/pack.hpp"
-#include "halocline/qcd/su3.hpp"
+#include "halocline/qcd/field/su3.hpp"
 
 namespace halocline::qcd::gauge::detail {
 

@@ -7,9 +7,9 @@
 /// the numbers from 0 on, start fields those from 2^31, gauge transformations those from 2^30.
 
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/lane_of.hpp"
 #include "halocline/qcd/gauge/detail/su2_heatbath.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 
 #include <array>
 #include <cstdint>

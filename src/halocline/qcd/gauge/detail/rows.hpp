@@ -15,9 +15,9 @@
 
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/detail/lane_of.hpp"
 #include "halocline/qcd/gauge/detail/loops.hpp"
-#include "halocline/qcd/gauge_field.hpp"
 
 namespace halocline::qcd::gauge::detail {
 

@@ -7,7 +7,7 @@
 /// result does not depend on threads or timing, and on the process grid by rounding only.
 
 #include "halocline/core/pack.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 
 #include <array>
 #include <cstdint>

@@ -14,8 +14,8 @@
 /// Draw k of a lane is the same whatever the other lanes do: a lane that has been served keeps its number while the
 /// rest draw again.
 
+#include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/pack_random.hpp"
-#include "halocline/qcd/su3_projection.hpp"
 
 #include <array>
 #include <cstdint>

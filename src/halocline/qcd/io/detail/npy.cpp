@@ -12,10 +12,10 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/field/su3.hpp"
 #include "halocline/qcd/io/detail/bytes.hpp"
 #include "halocline/qcd/io/detail/header.hpp"
 #include "halocline/qcd/io/detail/xml.hpp"
-#include "halocline/qcd/su3.hpp"
 
 namespace halocline::qcd::io::detail {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "halocline/qcd/su3.hpp"
+#include "halocline/qcd/field/su3.hpp"
 
 namespace halocline::qcd::io::detail {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "halocline/comm/communicator.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/io/detail/header.hpp"
 
 namespace halocline::qcd::io::detail {

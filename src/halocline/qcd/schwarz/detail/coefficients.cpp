@@ -4,9 +4,9 @@
 #include <cmath>
 #include <type_traits>
 
-#include "halocline/qcd/clover/detail/kernels.hpp"
-#include "halocline/qcd/gauge_field.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd::schwarz {
 namespace {

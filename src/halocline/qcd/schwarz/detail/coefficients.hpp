@@ -13,7 +13,7 @@
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/domain_layout.hpp"
-#include "halocline/qcd/action.hpp"
+#include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/schwarz/detail/arithmetic.hpp"
 
 namespace halocline::qcd {

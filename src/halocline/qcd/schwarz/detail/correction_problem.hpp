@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/schwarz/domain_space.hpp"
 #include "halocline/qcd/schwarz/layout_change.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
-#include "halocline/qcd/spinor_space.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "halocline/solve/problem.hpp"
 

@@ -23,7 +23,7 @@
 
 #include "halocline/core/half.hpp"
 #include "halocline/lattice/domain_layout.hpp"
-#include "halocline/qcd/gamma.hpp"
+#include "halocline/qcd/field/gamma.hpp"
 
 namespace halocline::qcd::schwarz {
 

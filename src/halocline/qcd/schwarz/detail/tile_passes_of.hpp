@@ -10,9 +10,9 @@
 
 #include "halocline/core/half.hpp"
 #include "halocline/core/hold.hpp"
-#include "halocline/qcd/clover/detail/kernels.hpp"
 #include "halocline/qcd/schwarz/detail/domain_hop.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd::schwarz {
 
@@ -146,7 +146,7 @@ private:
       for (int n = 0; n < spinor_numbers; ++n) finish(n, number * L::load(sum + n * V));
       return;
     }
-    // Two hermitian 6x6 matrices; the order of numbers is that of clover/detail/kernels.hpp.
+    // Two hermitian 6x6 matrices; the order of numbers is that of site/clover_block.hpp.
     for (int chirality = 0; chirality < 2; ++chirality) {
       const S* a = block + 36 * chirality * V;
       const auto place = [&](int k) { return 2 * (4 * (k % 3) + 2 * chirality + k / 3); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the per-site source of the hop (kernels.hpp) asks for, in a thread of a device.
+/// What the per-site source of the hop (site/hop.hpp) asks for, in a thread of a device.
 ///
 /// A thread computes one site and `columns` columns of it: a link is loaded, and its missing reals computed, once for
 /// all of them. Gamma5 on both sides, which turns the hop into its hermitian conjugate, is a sign of the lower two

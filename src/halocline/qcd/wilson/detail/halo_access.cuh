@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
+/// Included by cuda_halo.cuh, at its end, and by nothing else.
+///
 /// Half spinors in messages: how a packing kernel writes them and an exterior kernel reads them.
 ///
 /// A half spinor is 12 reals, [colour][spin][re, im], in words of 16 bytes: six words in double, three in float. In
@@ -10,8 +12,7 @@
 /// Whoever reads must not take the read-only path of a GPU: a neighbour writes this memory, perhaps while the kernel
 /// that reads it later is running already.
 
-#include "halocline/qcd/device/detail/fixed_point.cuh"
-#include "halocline/qcd/wilson/cuda_halo.cuh"
+#include "halocline/qcd/device/fixed_point.cuh"
 
 namespace halocline::qcd::device {
 namespace detail {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "halocline/qcd/clover/detail/kernels.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 #include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 
 namespace halocline::qcd::wilson {

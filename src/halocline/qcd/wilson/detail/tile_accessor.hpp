@@ -30,7 +30,7 @@
 
 #include "halocline/core/hold.hpp"
 #include "halocline/lattice/neighbours.hpp"
-#include "halocline/qcd/wilson/detail/kernels.hpp"
+#include "halocline/qcd/site/hop.hpp"
 
 namespace halocline::qcd::wilson {
 

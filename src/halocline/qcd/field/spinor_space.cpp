@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/field/spinor_space.hpp"
+
+#include <utility>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::qcd {
+
+template <class T>
+SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns)
+    : detail::TiledSpace<T, SpinorField<T>>(
+          {layout->tiles() * (subset == lattice::Subset::full ? 2 : 1), columns, spinor_reals, layout->lanes()},
+          layout->geometry().communicator()),
+      layout_(std::move(layout)),
+      subset_(subset) {}
+
+template <class To, class From>
+void convert(SpinorField<To>& out, const SpinorField<From>& in) {
+  if (out.layout_ptr() != in.layout_ptr() || out.subset() != in.subset() || out.columns() != in.columns())
+    throw core::InvalidArgument(
+        "a change of precision was asked between fields of different layouts, subsets or columns; create both alike");
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < in.size(); ++i) out.data()[i] = static_cast<To>(in.data()[i]);
+}
+
+template <class T>
+void apply_gamma5(SpinorField<T>& out, const SpinorField<T>& in) {
+  const int lanes = in.layout().lanes();
+  const std::int64_t rows = in.size() / lanes;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const T sign = (row / 2) % 4 < 2 ? T(1) : T(-1);  // rows are [colour][spin][re, im]
+    for (int lane = 0; lane < lanes; ++lane) out.data()[row * lanes + lane] = sign * in.data()[row * lanes + lane];
+  }
+}
+
+template class SpinorSpace<float>;
+template class SpinorSpace<double>;
+template void convert(SpinorField<float>&, const SpinorField<double>&);
+template void convert(SpinorField<double>&, const SpinorField<float>&);
+template void convert(SpinorField<float>&, const SpinorField<float>&);
+template void convert(SpinorField<double>&, const SpinorField<double>&);
+template void apply_gamma5(SpinorField<float>&, const SpinorField<float>&);
+template void apply_gamma5(SpinorField<double>&, const SpinorField<double>&);
+
+}  // namespace halocline::qcd

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Spinor fields as a vector space for the Krylov solvers (solve/vector_space.hpp).
+///
+/// All linear algebra of a solver goes through one call, `update_and_reduce`, whose walk is in
+/// detail/linear_algebra.hpp: an iteration reads and writes each field as often as its lists are called, not as often
+/// as they name it, and a sum has the same bits for any number of threads, and for a column alone or in a batch.
+
+#include <memory>
+
+#include "halocline/qcd/field/spinor_field.hpp"
+#include "halocline/qcd/field/tiled_space.hpp"
+
+namespace halocline::qcd {
+
+template <class T>
+class SpinorSpace : public detail::TiledSpace<T, SpinorField<T>> {
+public:
+  using Vector = SpinorField<T>;
+
+  /// Fields of `columns` columns on `subset` of the layout. Copies share what they sum over processes with, so one of
+  /// them at a time may be at work.
+  /// @throws InvalidArgument  for less than one column. Collective: yes.
+  SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
+
+  /// All zero.
+  Vector create() const { return spinor_field<T>(layout_, subset_, this->columns()); }
+  lattice::Subset subset() const noexcept { return subset_; }
+  const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
+
+private:
+  std::shared_ptr<const lattice::TileLayout> layout_;
+  lattice::Subset subset_;
+};
+
+/// Rounds or widens; the two fields have the same layout, subset and columns, so this streams.
+/// @throws InvalidArgument  where they have not. Collective: no.
+template <class To, class From>
+void convert(SpinorField<To>& out, const SpinorField<From>& in);
+
+/// out = gamma5 in, or with out = in in place. Collective: no.
+template <class T>
+void apply_gamma5(SpinorField<T>& out, const SpinorField<T>& in);
+
+extern template class SpinorSpace<float>;
+extern template class SpinorSpace<double>;
+
+}  // namespace halocline::qcd

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What vector spaces of tiled fields share (solve/vector_space.hpp): SpinorSpace and schwarz::DomainSpace differ in
+/// their layout alone, which the walk over the memory does not see (linear_algebra.hpp).
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "halocline/qcd/field/detail/linear_algebra.hpp"
+#include "halocline/solve/vector_space.hpp"
+
+namespace halocline::qcd::detail {
+
+/// @tparam Field  with data(), size() and span() of T. Copies share what they sum over processes with, so one of them
+///                at a time may be at work.
+template <class T, class Field>
+class TiledSpace {
+public:
+  using Vector = Field;
+
+  int columns() const noexcept { return algebra_.columns(); }
+
+  void copy(Vector& out, const Vector& in) const { update(solve::assign(out, {}, in)); }
+  void set_zero(Vector& v) const { std::ranges::fill(v.span(), T(0)); }
+  void axpy(std::span<const solve::Scalar> a, const Vector& x, Vector& y) const { update(solve::add(y, a, x)); }
+  void scale(std::span<const solve::Scalar> a, Vector& y) const { update(solve::scale(y, a)); }
+  /// <x, y> over all processes, one value a column. Collective.
+  void dot(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const {
+    const std::array<solve::Dot<Vector>, 1> dots{solve::Dot<Vector>{&x, &y}};
+    const auto sums = update_and_reduce({}, dots);
+    std::ranges::copy(sums.wait(), out.begin());
+  }
+
+  /// The updates in order, then the dots; see solve/vector_space.hpp. Collective where there are dots.
+  solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
+                                        std::span<const solve::Dot<Vector>> dots) const {
+    return algebra_.update_and_reduce(updates, dots);
+  }
+
+protected:
+  /// @throws InvalidArgument  for less than one column. Collective: yes.
+  TiledSpace(const FlatShape& shape, const comm::Communicator& group) : algebra_(shape, group) {}
+
+private:
+  void update(const solve::Update<Vector>& one) const {
+    update_and_reduce(std::span<const solve::Update<Vector>>(&one, 1), {});
+  }
+
+  LinearAlgebra<T> algebra_;
+};
+
+}  // namespace halocline::qcd::detail

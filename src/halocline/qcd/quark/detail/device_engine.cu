@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+#if !defined(__CUDA_ARCH__)
+#include "halocline/qcd/quark/detail/device_engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "halocline/comm/time_limit.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/device/staging.cuh"
+#include "halocline/qcd/quark/detail/device_solver_batch.cuh"
+
+namespace halocline::qcd::device {
+namespace {
+
+constexpr int most_columns = 32;
+
+std::string gigabytes(std::int64_t bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g GB", static_cast<double>(bytes) / 1e9);
+  return text.data();
+}
+
+/// What does not fit, or nothing. The host executor's memory is that of the process, and is not watched.
+std::optional<std::string> shortage(const gpu::Device& device, std::int64_t bytes, const std::string& what) {
+  if (!device.on_gpu()) return std::nullopt;
+  const auto memory = device.memory();
+  if (bytes <= memory.free) return std::nullopt;
+  return what + " would take " + gigabytes(bytes) + " on " + device.describe() + ", where " + gigabytes(memory.free) +
+         " of " + gigabytes(memory.total) +
+         " are free; solve fewer right-hand sides together (rhs_batch), take more processes, or a smaller lattice";
+}
+
+/// Reals of an inner link when nobody says.
+int automatic_reals(double unitarity_violation) { return unitarity_violation <= 1e-5 ? 12 : 18; }
+
+/// @tparam S  the inner storage; double for none
+template <class S>
+class Engine : public Backend {
+public:
+  static constexpr bool mixed = !std::is_same_v<S, double>;
+
+  Engine(ContextPtr context, const ReadGauge& read, const ActionParameters& action, const BackendOptions& options)
+      : context_(std::move(context)), options_(options), has_clover_(action.has_clover()) {
+    const auto& group = context_->geometry->communicator();
+    if (options_.link_reals == 0) options_.link_reals = mixed ? 12 : 18;
+    comm::raise_everywhere(group, shortage(context_->device, data_bytes(), "links and clover blocks"));
+    HostLinks links;
+    HostClover clover;
+    read(context_->box, links, clover);
+    if (options.link_reals == 0 && mixed) options_.link_reals = automatic_reals(links.unitarity_violation);
+    comm::on_every_rank(group, [&] {
+      precise_ = wilson_data<double>(context_, links, clover, action, mixed ? 18 : options_.link_reals);
+      if constexpr (mixed) inner_ = wilson_data<S>(context_, links, clover, action, options_.link_reals);
+      context_->stream.synchronize();
+    });
+  }
+  ~Engine() override {
+    try {
+      context_->stream.synchronize();
+    } catch (...) {
+      // Who waits for results hears of a failure; here nobody does.
+    }
+  }
+
+  std::string device() const override { return context_->device.describe(); }
+  std::string storage() const override {
+    return std::string(Storage<S>::name) + ", " + std::to_string(options_.link_reals) + " reals a link";
+  }
+  std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const override {
+    // Staging has two pieces on the device.
+    return data_bytes() + 2 * detail::Staging::piece_bytes + Batch::bytes(context_->box, options_, columns, methods);
+  }
+  Memory memory() const override {
+    const auto use = context_->device.memory();
+    return {.free = use.free, .total = use.total, .ours = use.ours, .most_ours = use.most_ours};
+  }
+
+  std::vector<std::string> take_notes() override { return context_->tuner.cache().take_warnings(); }
+  int fitting_columns(int wanted, std::span<const std::string> methods) const override {
+    int columns = 1;
+    const std::int64_t room = context_->device.on_gpu() ? context_->device.memory().free / 10 * 9 : 0;
+    for (int candidate = 2; candidate <= std::min(wanted, most_columns); ++candidate) {
+      // Divisors, so that the right-hand sides of a propagator make equal batches.
+      if (wanted % candidate != 0) continue;
+      if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, methods) <= room)
+        columns = candidate;
+    }
+    std::array<double, 1> least{static_cast<double>(columns)};
+    context_->geometry->communicator().min(least);
+    return static_cast<int>(least[0]);
+  }
+
+  DeviceBatch& batch(int columns, std::span<const std::string> methods) override {
+    if (columns < 1 || columns > most_columns)
+      throw core::InvalidArgument(std::to_string(columns) +
+                                  " right-hand sides were to be solved together on a device; give 1 to 32");
+    if (batch_ && batch_->columns() == columns) return *batch_;
+    context_->stream.synchronize();
+    batch_.reset();
+    comm::raise_everywhere(
+        context_->geometry->communicator(),
+        shortage(context_->device, Batch::bytes(context_->box, options_, columns, methods),
+                 "a solve of " + std::to_string(columns) + (columns == 1 ? " right-hand side" : " right-hand sides")));
+    batch_ = std::make_unique<Batch>(precise_, inner(), options_, columns);
+    return *batch_;
+  }
+
+  void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) override {
+    if (!single_) single_.emplace(precise_, 1);
+    DeviceSpinor<double> from(context_, lattice::Subset::full), to(context_, lattice::Subset::full);
+    from_canonical(from, 0, in);
+    if (dagger)
+      single_->apply_dagger(to, from);
+    else
+      single_->apply(to, from);
+    to_canonical(out, to);
+    single_->hopping().check();
+  }
+
+  std::vector<solve::SolveResult> multishift(std::span<const std::span<std::complex<double>>> x,
+                                             std::span<const double> shifts, std::span<const std::complex<double>> b,
+                                             const solve::SolveOptions& options) override {
+    if (x.size() != shifts.size())
+      throw core::InvalidArgument(std::to_string(shifts.size()) + " shifts and room for " + std::to_string(x.size()) +
+                                  " solutions were given; give as many of each");
+    detail::Level<double> level(precise_, options_, 1);
+    auto source = level.space().create();
+    from_canonical(source, 0, b);
+    std::vector<DeviceSpinor<double>> solutions;
+    for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(level.space().create());
+    auto results = solve_shifted(level.space(), level.a(), shifts, solutions, source, options);
+    for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(x[i], solutions[i]);
+    level.check();
+    return results;
+  }
+
+private:
+  using Batch = detail::SolverBatch<S>;
+
+  const WilsonData<S>* inner() const noexcept {
+    if constexpr (mixed)
+      return &inner_;
+    else
+      return nullptr;
+  }
+  /// Of links and clover blocks.
+  std::int64_t data_bytes() const {
+    const Box& box = context_->box;
+    std::int64_t bytes = wilson_bytes<double>(box, has_clover_, mixed ? 18 : options_.link_reals);
+    if (mixed) bytes += wilson_bytes<S>(box, has_clover_, options_.link_reals);
+    return bytes;
+  }
+
+  ContextPtr context_;
+  BackendOptions options_;
+  bool has_clover_;
+  WilsonData<double> precise_;
+  WilsonData<S> inner_;  ///< empty where nothing is inside
+  std::unique_ptr<Batch> batch_;
+  std::optional<DeviceWilson<double>> single_;
+};
+
+}  // namespace
+
+bool has_kernels() noexcept { return true; }
+
+std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge& read,
+                                      const ActionParameters& action, const BackendOptions& options) {
+  action.validate();
+  const auto& group = geometry->communicator();
+  const int node_rank = group.split_by_node().rank();
+  ContextPtr context;
+  comm::on_every_rank(group, [&] {
+    const auto device = gpu::Device::open(options.device, node_rank);
+    context =
+        std::make_shared<Context>(device, geometry, options.emulated,
+                                  HaloChoice{.policy = options.halo, .time_limit = comm::solve_time_limit(group)});
+  });
+  if (options.inner == "double") return std::make_unique<Engine<double>>(context, read, action, options);
+  if (options.inner == "float") return std::make_unique<Engine<float>>(context, read, action, options);
+  if (options.inner == "half") return std::make_unique<Engine<Fixed16>>(context, read, action, options);
+  if (options.inner == "quarter") return std::make_unique<Engine<Fixed8>>(context, read, action, options);
+  throw core::InvalidArgument("the storage inside the iteration is \"" + options.inner +
+                              "\"; give double, float, half or quarter");
+}
+
+}  // namespace halocline::qcd::device
+
+#endif

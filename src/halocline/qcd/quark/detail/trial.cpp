@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/quark/detail/trial.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace halocline::qcd {
+namespace {
+
+/// Digits of a trial, and the iterations of a method that does not reach them.
+constexpr double trial_digits = 3.0;
+constexpr int most_iterations_schwarz = 30, most_iterations_other = 200;
+constexpr double never = std::numeric_limits<double>::infinity();
+/// Fewer digits than these are no progress.
+constexpr double some_digits = 0.05;
+
+/// Iterations until the residual first fell by so many digits, between two iterations by interpolation.
+double iterations_to(std::span<const double> history, double digits) {
+  double best = 0;
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    const double here = -std::log10(history[i]);
+    if (here >= digits) return static_cast<double>(i - 1) + (digits - best) / (here - best);
+    if (here > best) best = here;
+  }
+  return never;
+}
+
+double gained(std::span<const double> history) {
+  double best = 0;
+  for (const double residual : history)
+    if (residual > 0) best = std::max(best, -std::log10(residual));
+  return best;
+}
+
+class Stopwatch {
+public:
+  explicit Stopwatch(const comm::Communicator& group) : group_(group) {}
+  /// Since the beginning, on the slowest process. Collective.
+  double seconds() const {
+    std::array<double, 1> passed{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count()};
+    group_.max(passed);
+    return passed[0];
+  }
+
+private:
+  comm::Communicator group_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Nothing where the progress ended it.
+std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
+                                double digits, int most_iterations, double most_seconds,
+                                const QuarkSolver::Progress& progress) {
+  engine.prepare(method);
+  auto e = engine.space().create();
+  const std::vector<double> tolerance(static_cast<std::size_t>(engine.columns()),
+                                      std::pow(10.0, -std::min(digits, trial_digits)));
+  solve::SolveOptions limits;
+  limits.max_iterations = most_iterations;
+  limits.restart_length = engine.restart_length();
+  const Stopwatch watch(engine.space().layout()->geometry().communicator());
+  std::vector<double> ends;
+  bool wanted = true;
+  limits.progress = [&](int iteration, double residual) {
+    // A restart says an iteration twice.
+    if (iteration > static_cast<int>(ends.size())) ends.push_back(watch.seconds());
+    wanted = wanted && (!progress || progress(iteration, residual));
+    return wanted && (ends.size() < 2 || ends.back() - ends.front() < most_seconds);
+  };
+  const auto result = engine.correct(method, e, r, tolerance, 1.0, limits);
+  if (!wanted) return std::nullopt;
+  if (ends.empty()) ends.push_back(watch.seconds());
+  return forecast(result.history, ends, digits);
+}
+
+}  // namespace
+
+Forecast forecast(std::span<const std::vector<double>> histories, std::span<const double> ends, double digits) {
+  Forecast whole;
+  for (const auto& history : histories) {
+    if (history.size() < 2) continue;  // a column of zeros, or one that had nothing to do
+    const double reached = std::min(digits, gained(history));
+    if (reached < some_digits) return {never, never};
+    const double spent = iterations_to(history, reached);
+    const double pace = (spent - iterations_to(history, 0.5 * reached)) / (0.5 * reached);
+    whole.iterations = std::max(whole.iterations, spent + (digits - reached) * pace);
+  }
+  std::vector<double> lengths;
+  for (std::size_t i = 1; i < ends.size(); ++i) lengths.push_back(ends[i] - ends[i - 1]);
+  if (lengths.empty()) lengths.assign(ends.begin(), ends.end());
+  if (lengths.empty()) return {never, never};
+  const auto quartile = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 4);
+  std::ranges::nth_element(lengths, quartile);
+  whole.seconds = whole.iterations * *quartile;
+  return whole;
+}
+
+std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, double tolerance,
+                                 const QuarkSolver::Progress& progress) {
+  const double digits = -std::log10(tolerance);
+  const auto other = attempt(engine, "bicgstab", r, digits, most_iterations_other, never, progress);
+  if (!other) return std::nullopt;
+  const auto schwarz = attempt(engine, "schwarz", r, digits, most_iterations_schwarz, 0.5 * other->seconds, progress);
+  if (!schwarz) return std::nullopt;
+  return Trial{.chosen = schwarz->seconds < other->seconds ? "schwarz" : "bicgstab",
+               .columns = given,
+               .schwarz_seconds = schwarz->seconds,
+               .bicgstab_seconds = other->seconds};
+}
+
+}  // namespace halocline::qcd

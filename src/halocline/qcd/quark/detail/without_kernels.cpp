@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// In place of engine.cu and of all other *.cu of the room, where neither nvcc nor the host executor compiles them.
+#include "halocline/qcd/quark/detail/device_engine.hpp"
+
+#include "halocline/comm/communicator.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/gpu/device.hpp"
+
+namespace halocline::qcd::device {
+
+bool has_kernels() noexcept { return false; }
+
+std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge&,
+                                      const ActionParameters& action, const BackendOptions& options) {
+  action.validate();
+  const auto& group = geometry->communicator();
+  const int node_rank = group.split_by_node().rank();
+  comm::on_every_rank(group, [&] {
+    gpu::Device::open(options.device, node_rank);  // a GPU is refused with the reason that it cannot be had
+    require_kernels(options.device);
+  });
+  return nullptr;
+}
+
+}  // namespace halocline::qcd::device

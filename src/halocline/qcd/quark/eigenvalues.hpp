@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The low spectrum of the hermitian operator gamma5 D.
+///
+/// Its eigenvalues of smallest modulus say how close the operator is to a zero mode, that is how hard its solves are.
+/// Thick-restart Lanczos (solve/lanczos.hpp) in double on full fields.
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "halocline/qcd/field/action.hpp"
+
+namespace halocline::qcd {
+
+class GaugeField;
+
+struct EigenvalueParameters {
+  int count = 8;                   ///< how many, by increasing modulus
+  double tolerance = 1e-10;        ///< on |gamma5 D v - lambda v| / |gamma5 D|
+  int max_applications = 1000000;  ///< of D
+  std::uint64_t seed = 1;          ///< of the start vectors, keyed by global site
+  bool vectors = false;            ///< return the eigenvectors too
+
+  /// @throws InvalidArgument  for an impossible number
+  void validate() const;
+};
+
+struct EigenvalueReport {
+  bool converged = false;
+  std::string reason;                                      ///< solve::name(...)
+  std::vector<double> values;                              ///< signed, by increasing modulus
+  std::vector<double> residuals;                           ///< |gamma5 D v - lambda v| for |v| = 1, recomputed
+  std::vector<std::vector<std::complex<double>>> vectors;  ///< canonical local arrays, where asked for
+  int applications = 0;                                    ///< of D
+  double seconds = 0;
+};
+
+/// Eigenvalues of gamma5 D nearest to zero, both signs, every multiplicity.
+/// @param progress  called with applications so far and eigenvalues found; false cancels
+/// @throws InvalidArgument  for impossible parameters, on every rank
+/// Collective: yes.  Cost: thousands of applications of D; 2 count + 24 full fields in double.
+EigenvalueReport low_eigenvalues(const GaugeField& gauge, const ActionParameters& action,
+                                 const EigenvalueParameters& parameters = {},
+                                 const std::function<bool(int applications, int found)>& progress = {});
+
+}  // namespace halocline::qcd

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/quark/quark_solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "halocline/comm/time_limit.hpp"
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/detail/column_solves.hpp"
+#include "halocline/qcd/quark/detail/host_batch.hpp"
+#include "halocline/qcd/quark/detail/rhs_batch.hpp"
+#include "halocline/qcd/quark/detail/trial.hpp"
+
+namespace halocline::qcd {
+namespace {
+
+constexpr std::array kinds{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"};
+constexpr std::array precisions{"mixed", "double"};
+constexpr std::array choices{"schwarz", "bicgstab"};
+constexpr std::array schur_forms{"symmetric", "asymmetric"};
+constexpr std::array inner_precisions{"auto", "float", "half", "quarter"};
+
+template <class Names>
+void require_one_of(const char* what, const std::string& given, const Names& known) {
+  if (std::ranges::find(known, given) == known.end())
+    throw core::InvalidArgument(fmt::format("{} is \"{}\"; give one of {}", what, given, fmt::join(known, ", ")));
+}
+
+/// The methods that are run one after the other as they fail.
+std::vector<std::string> plan_of(const std::string& kind, const std::string& chosen) {
+  if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
+  if (kind == "auto") return {chosen, "cg"};
+  return {chosen};
+}
+
+std::string together_words(int columns) {
+  return columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns);
+}
+
+/// What holds on a device alone, or on the processor alone.
+void validate_place(const SolverParameters& p) {
+  require_one_of("the solver's inner precision", p.inner_precision, inner_precisions);
+  if (!p.on_device()) {
+    if (p.inner_precision != "auto" && p.inner_precision != "float")
+      throw core::InvalidArgument(
+          fmt::format("the inner precision \"{}\" is for devices; on the processor give \"float\" or \"auto\", or "
+                      "name a device",
+                      p.inner_precision));
+    if (p.device_links != 0)
+      throw core::InvalidArgument(
+          fmt::format("{} reals a link were asked for without a device; give 0, or name a device", p.device_links));
+    return;
+  }
+  if (p.kind == "schwarz" || p.kind == "fgmres")
+    throw core::InvalidArgument(
+        fmt::format("the solver \"{}\" runs on the processor alone; on the device \"{}\" give \"auto\", which is "
+                    "even-odd bicgstab, or \"bicgstab\", \"cg\" or \"gcr\"",
+                    p.kind, p.device));
+  if (p.device_links != 0 && p.device_links != 8 && p.device_links != 12 && p.device_links != 18)
+    throw core::InvalidArgument(
+        fmt::format("{} reals a link were asked for; give 18, 12 or 8, or 0 for the default", p.device_links));
+  if (p.rhs_batch > 32)
+    throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
+}
+
+device::BackendOptions backend_options(const SolverParameters& p) {
+  device::BackendOptions options;
+  options.device = p.device;
+  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "half" : p.inner_precision;
+  options.link_reals = p.device_links;
+  options.even_odd = p.even_odd;
+  options.symmetric = p.schur == "symmetric";
+  options.restart_length = p.restart_length;
+  options.halo = p.device_halo;
+  options.emulated = p.device_emulated;
+  options.graphs = p.device_graphs;
+  return options;
+}
+
+}  // namespace
+
+void SolverParameters::validate() const {
+  require_one_of("the solver", kind, kinds);
+  require_one_of("the solver's precision", precision, precisions);
+  require_one_of("the Schur complement's form", schur, schur_forms);
+  if (!choice.empty()) require_one_of("the choice of auto", choice, choices);
+  require_one_of("the outer solver around Schwarz", outer, schwarz::outer_solvers());
+  if (!(tolerance > 0) || !(tolerance < 1))
+    throw core::InvalidArgument(
+        fmt::format("the solver's tolerance is {}; give a number between 0 and 1, such as 1e-10", tolerance));
+  if (max_iterations < 1)
+    throw core::InvalidArgument(fmt::format("max_iterations is {}; give at least 1", max_iterations));
+  if (restart_length < 1)
+    throw core::InvalidArgument(fmt::format("restart_length is {}; give at least 1", restart_length));
+  if (rhs_batch < 0)
+    throw core::InvalidArgument(
+        fmt::format("rhs_batch is {}; give the most right-hand sides to be solved together, or 0", rhs_batch));
+  if (kind == "schwarz" && precision == "double")
+    throw core::InvalidArgument("the Schwarz solver iterates in single precision inside double; give the precision "
+                                "\"mixed\", which reaches the "
+                                "same residual, or another solver");
+  schwarz.validate();
+  validate_place(*this);
+}
+
+struct QuarkSolver::Implementation {
+  Implementation(const GaugeField& gauge, const ActionParameters& a, const SolverParameters& p)
+      : group(gauge.geometry().communicator()), action(a), parameters(p) {
+    parameters.validate();
+    if (parameters.on_device()) {
+      backend = device::open_backend(gauge, action, backend_options(parameters));
+      batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : backend->fitting_columns(12, plan());
+      return;
+    }
+    batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
+    operators.emplace(gauge, action, parameters, batch);
+  }
+
+  /// Of so many right-hand sides, those that are solved together.
+  std::size_t together(std::size_t sources) const {
+    const auto most = static_cast<std::size_t>(batch);
+    const std::size_t batches = (sources + most - 1) / most;
+    return (sources + batches - 1) / batches;
+  }
+
+  QuarkEngine& engine(int columns) {
+    auto& found = engines[columns];
+    if (!found) found = std::make_unique<QuarkEngine>(*operators, columns);
+    return *found;
+  }
+
+  /// There are two methods to choose from.
+  bool may_choose() const noexcept {
+    return operators && parameters.kind == "auto" && parameters.choice.empty() && operators->schwarz.has_value();
+  }
+
+  /// The trial for as many columns as the engine has, once. Nothing where there is none.
+  std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, const Progress& progress) {
+    const int columns = with.columns();
+    if (const auto known = trials.find(columns); known != trials.end()) {
+      if (any_active && recalled.erase(columns) > 0) {
+        if (known->second.chosen != "schwarz") with.forget_schwarz();
+        news.push_back(fmt::format("auto: {} is used, as an earlier trial on this lattice found ({})",
+                                   known->second.chosen, together_words(columns)));
+      }
+      return known->second;
+    }
+    if (!may_choose() || !any_active) return std::nullopt;
+    const auto trial = try_methods(with, begun.residual(), columns, parameters.tolerance, progress);
+    if (!trial) return std::nullopt;
+    if (trial->chosen != "schwarz") with.forget_schwarz();
+    news.push_back(fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together); {} is used",
+                               trial->schwarz_seconds, with.describe("bicgstab"), trial->bicgstab_seconds,
+                               together_words(columns), trial->chosen));
+    return trials[columns] = *trial;
+  }
+
+  /// The method that the solve begins with.
+  std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, const Progress& progress) {
+    if (parameters.kind != "auto") return parameters.kind;
+    const auto trial = choose(with, begun, solves.any_active(), progress);
+    if (!operators->refusal.empty())
+      news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
+                                 std::exchange(operators->refusal, {})));
+    for (const std::string& sentence : news) solves.note(sentence);
+    news.clear();
+    if (trial) return trial->chosen;
+    return parameters.choice == "schwarz" && operators->schwarz ? "schwarz" : "bicgstab";
+  }
+
+  /// Of a device.
+  std::vector<std::string> plan() const {
+    return plan_of(parameters.kind, parameters.kind == "auto" ? "bicgstab" : parameters.kind);
+  }
+
+  /// Says once what a device's memory is used for.
+  void note_memory(ColumnSolves& solves, std::int64_t predicted) {
+    if (std::exchange(memory_noted, true)) return;
+    const auto memory = backend->memory();
+    const double unit = 1e9;
+    solves.note(memory.total > 0
+                    ? fmt::format("uses {:.3g} GB of {:.3g} GB on {} ({})", static_cast<double>(predicted) / unit,
+                                  static_cast<double>(memory.total) / unit, backend->device(), backend->storage())
+                    : fmt::format("uses {:.3g} GB on the {} ({})", static_cast<double>(predicted) / unit,
+                                  backend->device(), backend->storage()));
+  }
+
+  /// On the device; `take` gets the solves and the batch, and gives the reports for the seconds that it is told.
+  template <class Take>
+  std::vector<SolveReport> solve_there(std::size_t columns,
+                                       std::span<const std::span<const std::complex<double>>> sources,
+                                       const Progress& progress, const Take& take) {
+    const comm::SolveUnderWay under_way(group);
+    const auto start = std::chrono::steady_clock::now();
+    const auto methods = plan();
+    auto& there = backend->batch(static_cast<int>(columns), methods);
+    const std::int64_t predicted = backend->predicted_bytes(static_cast<int>(columns), methods);
+    ColumnSolves solves(there, group, parameters, sources, progress);
+    note_memory(solves, predicted);
+    solves.run(methods);
+    for (const std::string& sentence : backend->take_notes()) solves.note(sentence);
+    auto reports = take(
+        solves, there, [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); });
+    for (SolveReport& report : reports) {
+      report.device = backend->device();
+      report.predicted_bytes = predicted;
+    }
+    return reports;
+  }
+
+  std::vector<SolveReport> solve(std::size_t columns, std::span<const std::span<std::complex<double>>> solutions,
+                                 std::span<const std::span<const std::complex<double>>> sources,
+                                 const Progress& progress) {
+    if (backend)
+      return solve_there(columns, sources, progress, [&](const ColumnSolves& solves, auto&, const auto& seconds) {
+        return solves.finish(solutions, seconds());
+      });
+    const comm::SolveUnderWay under_way(group);
+    const auto start = std::chrono::steady_clock::now();
+    auto& with = engine(static_cast<int>(columns));
+    HostBatch here(with);
+    ColumnSolves solves(here, group, parameters, sources, progress);
+    const auto methods = plan_of(parameters.kind, method(with, here, solves, progress));
+    solves.run(methods);
+    return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+
+  comm::Communicator group;
+  ActionParameters action;
+  SolverParameters parameters;
+  int batch = 1;
+  std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
+  std::optional<QuarkOperators> operators;
+  std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
+  std::map<int, Trial> trials;                          ///< of "auto", by number of columns
+  std::set<int> recalled;                               ///< those of another solver that no solve has begun with yet
+  std::vector<std::string> news;                        ///< for the notes of the next solve
+  bool memory_noted = false;
+};
+
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters)
+    : implementation_(std::make_unique<Implementation>(gauge, action, parameters)) {}
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action)
+    : QuarkSolver(gauge, action, SolverParameters()) {}
+QuarkSolver::~QuarkSolver() = default;
+QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
+QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;
+
+const ActionParameters& QuarkSolver::action() const noexcept { return implementation_->action; }
+const SolverParameters& QuarkSolver::parameters() const noexcept { return implementation_->parameters; }
+int QuarkSolver::rhs_batch() const noexcept { return implementation_->batch; }
+std::array<std::int64_t, 4> QuarkSolver::tile() const noexcept {
+  if (implementation_->backend) return {1, 1, 1, 1};
+  return implementation_->operators->precise->layout()->tile();
+}
+device::Backend* QuarkSolver::backend() const noexcept { return implementation_->backend.get(); }
+std::int64_t QuarkSolver::predicted_bytes() const {
+  const auto& me = *implementation_;
+  return me.backend ? me.backend->predicted_bytes(me.batch, me.plan()) : 0;
+}
+
+SolveReport QuarkSolver::solve(std::span<std::complex<double>> solution, std::span<const std::complex<double>> source,
+                               const Progress& progress) {
+  const std::array solutions{solution};
+  const std::array sources{source};
+  return implementation_->solve(1, solutions, sources, progress)[0];
+}
+
+std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::complex<double>>> solutions,
+                                            std::span<const std::span<const std::complex<double>>> sources,
+                                            const Progress& progress) {
+  if (solutions.size() != sources.size())
+    throw core::InvalidArgument(fmt::format("{} sources and room for {} solutions were given; give as many of each",
+                                            sources.size(), solutions.size()));
+  std::vector<SolveReport> reports;
+  if (sources.empty()) return reports;
+  const std::size_t columns = implementation_->together(sources.size());
+  for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
+    const std::size_t count = std::min(columns, sources.size() - begin);
+    auto some =
+        implementation_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
+    std::ranges::move(some, std::back_inserter(reports));
+    if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
+      // Nobody wants the others.
+      for (std::size_t left = reports.size(); left < sources.size(); ++left) {
+        std::ranges::fill(solutions[left], 0.0);
+        reports.push_back(reports.back());
+        reports.back().iterations = 0;
+        reports.back().residual = 1;
+        reports.back().seconds = 0;
+        reports.back().history.clear();
+      }
+      break;
+    }
+  }
+  return reports;
+}
+
+std::pair<device::DeviceSolutions, std::vector<SolveReport>>
+QuarkSolver::solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress) {
+  if (!implementation_->backend)
+    throw core::InvalidArgument(
+        "solutions were to stay on a device, and the solver is on the processor; give it a device, or call solve");
+  if (sources.empty() || sources.size() > static_cast<std::size_t>(implementation_->batch))
+    throw core::InvalidArgument(
+        fmt::format("solutions of {} sources were to stay on the device; give 1 to rhs_batch, {}", sources.size(),
+                    implementation_->batch));
+  std::pair<device::DeviceSolutions, std::vector<SolveReport>> out;
+  out.second =
+      implementation_->solve_there(sources.size(), sources, progress,
+                                   [&](const ColumnSolves& solves, device::DeviceBatch& there, const auto& seconds) {
+                                     out.first = there.solutions(solves.exponents());
+                                     return solves.reports(seconds());
+                                   });
+  return out;
+}
+
+std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::complex<double>>> sources,
+                                         const Progress& progress) {
+  if (sources.empty() || !implementation_->may_choose()) return std::nullopt;
+  const std::size_t columns = implementation_->together(sources.size());
+  const auto known = implementation_->trials.find(static_cast<int>(columns));
+  if (known != implementation_->trials.end()) return known->second;
+  auto& engine = implementation_->engine(static_cast<int>(columns));
+  HostBatch begun(engine);
+  const ColumnSolves first(begun, implementation_->group, implementation_->parameters, sources.first(columns),
+                           progress);
+  return implementation_->choose(engine, begun, first.any_active(), progress);
+}
+
+std::vector<Trial> QuarkSolver::trials() const {
+  std::vector<Trial> all;
+  for (const auto& [columns, trial] : implementation_->trials) all.push_back(trial);
+  return all;
+}
+
+void QuarkSolver::recall(std::span<const Trial> trials) {
+  if (!implementation_->may_choose()) return;
+  for (const Trial& trial : trials) {
+    require_one_of("the choice of a trial", trial.chosen, choices);
+    if (implementation_->trials.try_emplace(trial.columns, trial).second)
+      implementation_->recalled.insert(trial.columns);
+  }
+}
+
+void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
+  if (implementation_->backend) return implementation_->backend->apply(out, in, dagger);
+  auto& d = *implementation_->operators->precise;
+  auto from = spinor_field<double>(d.layout(), lattice::Subset::full);
+  auto to = spinor_field<double>(d.layout(), lattice::Subset::full);
+  from_canonical(from, in);
+  if (dagger)
+    d.apply_dagger(to, from);
+  else
+    d.apply(to, from);
+  to_canonical(out, to);
+}
+
+}  // namespace halocline::qcd
