@@ -90,6 +90,8 @@ def test_a_signal_ends_every_rank_with_a_checkpoint(tmp_path, parallel_environme
     while not (tmp_path / "run_rt.orbitals").is_file() and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(signal.SIGTERM)
-    assert run.wait(timeout=60) != 0
-    assert "stopping at the next safe point" in (tmp_path / "said").read_text()
-    assert "Traceback" not in (tmp_path / "said").read_text()
+    status = run.wait(timeout=60)
+    text = (tmp_path / "said").read_text()
+    # MPICH's launcher, which got the signal, ends with status 0 though the ranks end with 130.
+    assert status != 0 or "the same command goes on from run_rt.orbitals" in text
+    assert "stopping at the next safe point" in text and "Traceback" not in text
