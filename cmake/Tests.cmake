@@ -17,6 +17,7 @@ endif()
 
 set(halocline_openmpi_environment
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
     OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive)
 
 # The sources of a room that the split tests of some of its folders need, where they are a small part of it: a build that

@@ -45,6 +45,7 @@ def environment() -> dict[str, str]:
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # the same for Open MPI 5
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",  # the cores may be shared with other tests
     }
