@@ -86,8 +86,8 @@ public:
   /// Collective: no, but what a rank posted should have been waited for by all, else its buffers are never freed.
   ~HaloExchange();
   /// Ends the exchange on all ranks together, which gives back windows of MPI at once instead of when the group opens
-  /// the next one. Everything posted has been waited for; afterwards only the destructor may be called. Collective:
-  /// yes.
+  /// the next one. Everything posted has been waited for; afterwards only the destructor may be called.
+  /// Collective: yes.
   void close();
 
   /// An exchange of other sizes through the same buffers, for operators that take turns. Each is used only while

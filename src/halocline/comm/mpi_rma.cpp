@@ -179,9 +179,9 @@ void MpiRmaTransport::State::make_window() {
     const ErrorsReturned here;
     return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &memory, &window);
   }();
+  if (code == MPI_SUCCESS) detail::count_windows(1);
   // A window that only some ranks have got cannot be freed, which all would have to do: it is left to MPI.
   on_every_rank(grid->communicator(), [&] { check(code, "MPI_Win_allocate"); });
-  detail::count_windows(1);
   check(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
   inboxes = detail::aligned(memory, alignment);

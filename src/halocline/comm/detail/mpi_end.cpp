@@ -54,8 +54,8 @@ bool all_can_end() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Request request = MPI_REQUEST_NULL;
   const bool left = given_up() || ending().unfinished || ending().windows > 0;
-  const int hindered_here = left && !ends_what_was_left ? 1 : 0;
-  int hindered = 0;
+  static int hindered_here = 0, hindered = 0;  // MPI may use them after a return without the answer
+  hindered_here = left && !ends_what_was_left ? 1 : 0;
   const int begun = MPI_Iallreduce(&hindered_here, &hindered, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
   if (begun != MPI_SUCCESS) return false;
   double until = given_up() ? now() + patience_for_stalled : std::numeric_limits<double>::infinity();
