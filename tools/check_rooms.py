@@ -29,7 +29,8 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 REMINDER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-CPP = {".hpp", ".cpp", ".cu", ".cuh", ".h", ".c"}
+HEADERS = {".hpp", ".cuh", ".h"}
+CPP = HEADERS | {".cpp", ".cu", ".c"}
 SOURCES = CPP | {".f90", ".py", ".cmake", ".sh", ".toml", ".in"}
 FOLDERS = ("src", "tests", "python", "bench", "examples", "tools", "cmake")
 TOP_FILES = ("CMakeLists.txt", "pyproject.toml", "quickstart", "check", ".ci/run")
@@ -153,27 +154,31 @@ def check_include(rules: Rules, path: str, target: str) -> str | None:
     return None
 
 
-def used_arrows(rules: Rules, root: Path) -> set[tuple[str, str, str]]:
+def library_includes(root: Path) -> dict[str, set[str]]:
+    """Path of every source of the library -> paths of ours that it includes, from src/ on, there or not."""
+    found = {}
+    for file in (root / "src/halocline").rglob("*"):
+        if file.suffix in CPP:
+            matches = map(INCLUDE.match, file.read_text(errors="replace").splitlines())
+            targets = {f"src/{match[1]}" for match in matches if match and match[1].startswith("halocline/")}
+            found[file.relative_to(root).as_posix()] = targets
+    return found
+
+
+def used_arrows(rules: Rules, includes: dict[str, set[str]]) -> set[tuple[str, str, str]]:
     """(room, from, to) of every include between folders of a room, and ("", from, to) between rooms."""
     used = set()
-    for file in (root / "src/halocline").rglob("*"):
-        if file.suffix not in CPP:
-            continue
-        path = file.relative_to(root).as_posix()
-        for line in file.read_text(errors="replace").splitlines():
-            include = INCLUDE.match(line)
-            if not include or not include[1].startswith("halocline/"):
-                continue
-            target = f"src/{include[1]}"
+    for path, targets in includes.items():
+        for target in targets:
             here, there = room_of(path), room_of(target)
             if here != there:
                 used.add(("", here, there))
-            elif floor_of(rules, path) is not None:
+            elif here in rules.floors:
                 used.add((here, floor_of(rules, path), floor_of(rules, target)))
     return used
 
 
-def check_floors(rules: Rules, root: Path) -> list[Finding]:
+def check_floors(rules: Rules, root: Path, includes: dict[str, set[str]]) -> list[Finding]:
     """Folders without a line, lines without a folder, sources outside of folders, and arrows that nobody uses."""
     library, table, found = root / "src/halocline", "src/halocline/rooms.toml", []
     for room, floors in rules.floors.items():
@@ -187,7 +192,7 @@ def check_floors(rules: Rules, root: Path) -> list[Finding]:
                     found.append(Finding(file.relative_to(root).as_posix(), 1, f"{place} on none of them (rooms.toml)"))
         for floor in sorted(set(floors) - there):
             found.append(Finding(table, 1, f"folder {floor} of room {room} is not there"))
-    used = used_arrows(rules, root)
+    used = used_arrows(rules, includes)
     for room, arrows in [("", rules.rooms), *rules.floors.items()]:
         for name, targets in arrows.items():
             for target in targets:
@@ -197,22 +202,16 @@ def check_floors(rules: Rules, root: Path) -> list[Finding]:
     return found
 
 
-def check_circles(root: Path) -> list[Finding]:
+def check_circles(includes: dict[str, set[str]]) -> list[Finding]:
     """Headers of the library that include each other, directly or on the way round."""
-    includes: dict[str, set[str]] = {}
-    for file in (root / "src").rglob("*"):
-        if file.suffix in {".hpp", ".cuh", ".h"}:
-            found = map(INCLUDE.match, file.read_text(errors="replace").splitlines())
-            includes[file.relative_to(root / "src").as_posix()] = {match[1] for match in found if match}
-    settled: set[str] = set()
-    while ready := [h for h in includes if h not in settled and not (includes[h] & includes.keys()) - settled]:
-        settled.update(ready)
-    # What is left includes a circle, or is on the way to one: those that nothing left includes are on the way.
-    left = set(includes) - settled
-    while outside := {h for h in left if not any(h in includes[other] for other in left - {h})}:
+    left = {path for path in includes if Path(path).suffix in HEADERS}
+    while settled := {header for header in left if not includes[header] & left}:
+        left -= settled
+    # What is left is in a circle or on the way to one. A header that none of the others includes is on the way.
+    while outside := {header for header in left if not any(header in includes[other] for other in left - {header})}:
         left -= outside
     sentence = "header in a circle of includes: " + ", ".join(sorted(left))
-    return [Finding(f"src/{header}", 1, sentence) for header in sorted(left)]
+    return [Finding(header, 1, sentence) for header in sorted(left)]
 
 
 def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
@@ -223,7 +222,7 @@ def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
         found.append(Finding(path, 1, f"first line must be the licence: {LICENCE}"))
     if len(lines) > rules.max_lines:
         found.append(Finding(path, len(lines), f"{len(lines)} lines, at most {rules.max_lines}; split by idea"))
-    if file.suffix in {".hpp", ".cuh", ".h"} and not any(line.startswith("#pragma once") for line in lines):
+    if file.suffix in HEADERS and not any(line.startswith("#pragma once") for line in lines):
         found.append(Finding(path, 1, "header without #pragma once"))
     for number, line in enumerate(lines, 1):
         if REMINDER.search(line):
@@ -245,8 +244,9 @@ def check(root: Path) -> list[Finding]:
         found.append(Finding(f"src/halocline/{room}", 1, "room without a line in rooms.toml"))
     for room in sorted(set(rules.rooms) - folders):
         found.append(Finding("src/halocline/rooms.toml", 1, f"room {room} has no folder"))
-    found += check_floors(rules, root)
-    found += check_circles(root)
+    includes = library_includes(root)
+    found += check_floors(rules, root, includes)
+    found += check_circles(includes)
     for file in source_files(root):
         found += check_file(rules, root, file)
     pages = [root / name for name in PAGES] + sorted((root / "docs").rglob("*.md"))

@@ -173,3 +173,28 @@ def test_an_unknown_instruction_set_is_refused_with_the_known_ones(tmp_path):
     assert answer.returncode != 0
     assert "HALOCLINE_ISA=mmx is not known" in " ".join(answer.stderr.split())
     assert "portable" in answer.stderr
+
+
+# A Python whose mpi4py asks for one library, and a compiler that finds another of its own making.
+MPI4PY = """
+venv=$PWD/venv; mkdir -p venv/bin venv/lib there
+printf '#!/bin/sh\\necho "ImportError: %s: cannot open shared object file" >&2; exit 1\\n' "$missing" >venv/bin/python
+chmod +x venv/bin/python
+g++ -shared -x c++ /dev/null -Wl,-soname,libmpich.so.12 -o there/libmpich.so.12
+export LIBRARY_PATH=$PWD/there
+match_mpi4py
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ in PATH")
+def test_the_library_that_mpi4py_asks_for_leads_to_the_one_of_mpich(tree):
+    answer = in_shell("missing=libmpi.so.12" + MPI4PY, tree)
+    assert answer.returncode == 0 and answer.stdout == "", answer
+    made = (tree / "venv/lib/libmpi.so.12").read_bytes()
+    assert made.startswith(b"\x7fELF") and b"libmpi.so.12\0" in made and b"libmpich.so.12\0" in made
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ in PATH")
+def test_what_else_mpi4py_lacks_is_left_alone(tree):
+    answer = in_shell("missing=libz.so.1" + MPI4PY, tree)
+    assert answer.returncode == 0 and not list((tree / "venv/lib").iterdir())
