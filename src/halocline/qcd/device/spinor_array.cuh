@@ -3,7 +3,7 @@
 /// @file
 /// Spinor fields on a device.
 ///
-/// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of detail/record_access.cuh:
+/// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of record_access.cuh:
 /// cut into chunks of what a thread loads at once, of which those of consecutive sites stand side by side,
 /// `[column][chunk][site]`. A chunk is 16 bytes (two doubles, four floats, eight 16-bit integers, sixteen 8-bit
 /// integers and a chunk of eight more), so a warp reads whole lines. Rows of chunks have padded(sites) places. Scales

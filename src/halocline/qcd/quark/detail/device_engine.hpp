@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What backend.cpp, which sees the gauge field, and engine.cu, which sees the device, tell one another.
+/// What device_backend.cpp, which sees the gauge field, and device_engine.cu, which sees the device, tell one another.
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Krylov methods of solve/ over device fields, instantiated once for each storage (krylov.cu).
+/// The Krylov methods of solve/ over device fields, instantiated once for each storage (device_krylov.cu).
 ///
 /// Mixed precision: BiCGStab and CG iterate in the inner storage with reliable updates in double; GCR corrects defects.
 /// CG keeps its search direction over an update, and so takes as many iterations in any storage as in double; by defect

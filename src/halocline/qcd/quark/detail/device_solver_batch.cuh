@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The batch of a backend (backend.hpp): the vectors of QuarkSolver's corrections on a device, the operator in double
+/// The batch of a backend (device_backend.hpp): the vectors of QuarkSolver's corrections on a device, the operator in double
 /// and, for mixed precision, in an inner storage.
 
 #include <optional>

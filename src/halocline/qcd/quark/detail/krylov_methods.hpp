@@ -2,7 +2,7 @@
 #pragma once
 /// @file
 /// The Krylov methods of QuarkSolver by name, over any vector spaces: of a processor (krylov.cpp) or a device
-/// (device/krylov.cu).
+/// (device_krylov.cu).
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// In place of engine.cu and of all other *.cu of the room, where neither nvcc nor the host executor compiles them.
+/// In place of device_engine.cu and of all other *.cu of the room, where neither nvcc nor the host executor compiles
+/// them.
 #include "halocline/qcd/quark/detail/device_engine.hpp"
 
 #include "halocline/comm/communicator.hpp"
