@@ -47,7 +47,7 @@ struct BarePair::Window {
   MPI_Win window = MPI_WIN_NULL;
 };
 
-std::string BarePair::hindrance(const comm::Communicator& group) {
+std::string BarePair::unavailable_reason(const comm::Communicator& group) {
   if (group.size() != 2) return "it takes two processes";
   const MPI_Comm mpi = comm::mpi_comm(group);
   if (mpi == MPI_COMM_NULL) return "the group of processes does not stand on MPI";
@@ -61,7 +61,7 @@ std::string BarePair::hindrance(const comm::Communicator& group) {
 }
 
 BarePair::BarePair(const comm::Communicator& group, std::size_t bytes) : bytes_(bytes) {
-  if (const std::string why = hindrance(group); !why.empty())
+  if (const std::string why = unavailable_reason(group); !why.empty())
     throw core::InvalidArgument("a bare hand-over cannot be measured: " + why);
   window_ = std::make_unique<Window>(comm::mpi_comm(group));
   // Pages of their own, so that no line belongs to two boxes. MPI's windows begin anywhere; the first whole page of a
@@ -88,9 +88,9 @@ BarePair::BarePair(const comm::Communicator& group, std::size_t bytes) : bytes_(
 
 struct BarePair::Window {};
 
-std::string BarePair::hindrance(const comm::Communicator&) { return "this Halocline is built without MPI"; }
+std::string BarePair::unavailable_reason(const comm::Communicator&) { return "this Halocline is built without MPI"; }
 BarePair::BarePair(const comm::Communicator& group, std::size_t bytes) : bytes_(bytes) {
-  throw core::InvalidArgument("a bare hand-over cannot be measured: " + hindrance(group));
+  throw core::InvalidArgument("a bare hand-over cannot be measured: " + unavailable_reason(group));
 }
 
 #endif

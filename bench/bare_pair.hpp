@@ -21,10 +21,10 @@ namespace halocline::bench {
 class BarePair {
 public:
   /// Why these processes cannot have one: not two, not on one machine, no MPI. Empty when they can. Collective: yes.
-  static std::string hindrance(const comm::Communicator& group);
+  static std::string unavailable_reason(const comm::Communicator& group);
 
   /// @param bytes  of a message, a multiple of 8; 0 hands over the flag alone
-  /// @throws InvalidArgument  where there is a hindrance. Collective: yes.
+  /// @throws InvalidArgument  where unavailable_reason() is not empty. Collective: yes.
   BarePair(const comm::Communicator& group, std::size_t bytes);
   BarePair(BarePair&&) noexcept;
   BarePair& operator=(BarePair&&) = delete;

@@ -9,7 +9,7 @@
 
 namespace halocline::bench {
 
-std::string hindrance(const Carrier& carrier, const comm::ProcessGrid& grid) {
+std::string unavailable_reason(const Carrier& carrier, const comm::ProcessGrid& grid) {
   if (carrier.buffers != 1 && carrier.buffers != 2)
     throw core::InvalidArgument(fmt::format("{} buffers were asked for; give 1 or 2", carrier.buffers));
   if (carrier.transport != "mpi") {
@@ -23,9 +23,9 @@ std::string hindrance(const Carrier& carrier, const comm::ProcessGrid& grid) {
     if (!found)
       throw core::InvalidArgument(
           fmt::format("there is no transport \"{}\"; give one of {}", carrier.transport, known));
-    return comm::transport_hindrance(carrier.transport, grid);
+    return comm::transport_unavailable_reason(carrier.transport, grid);
   }
-  return carrier.buffers == 1 ? PlainMpi::hindrance(grid) : "plain MPI has one buffer a face";
+  return carrier.buffers == 1 ? PlainMpi::unavailable_reason(grid) : "plain MPI has one buffer a face";
 }
 
 std::vector<Carrier> all_carriers() {

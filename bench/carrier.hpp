@@ -31,7 +31,7 @@ struct Carrier {
 
 /// Why a carrier cannot serve a grid; empty when it can. Collective: yes.
 /// @throws InvalidArgument  for a number of buffers that is neither 1 nor 2
-std::string hindrance(const Carrier& carrier, const comm::ProcessGrid& grid);
+std::string unavailable_reason(const Carrier& carrier, const comm::ProcessGrid& grid);
 
 /// All transports that the library knows of, at both depths, and "mpi" first.
 std::vector<Carrier> all_carriers();

@@ -157,7 +157,8 @@ unsigned emulated_axes(const DeviceDslashCase& c, const lattice::Geometry4& geom
 }
 
 /// Why the policy cannot be had here; empty where it can. @throws InvalidArgument  an unknown one
-std::string policy_hindrance(const gpu::Device& device, const comm::ProcessGrid& grid, const std::string& policy) {
+std::string policy_unavailable_reason(const gpu::Device& device, const comm::ProcessGrid& grid,
+                                      const std::string& policy) {
   if (policy.empty() || policy == "auto") return {};
   std::string known;
   for (const auto& info : gpu::halo_policies(device, grid)) {
@@ -224,7 +225,7 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
     result.skipped = "dot products of their own wait for the host, so it cannot be recorded as a graph";
     return;
   }
-  if (context->box.split != 0) result.skipped = policy_hindrance(device, geometry->grid(), c.policy);
+  if (context->box.split != 0) result.skipped = policy_unavailable_reason(device, geometry->grid(), c.policy);
   if (result.skipped.empty()) result.skipped = shortage<S>(group, context, c);
   if (!result.skipped.empty()) return;
 

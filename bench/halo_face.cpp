@@ -155,7 +155,7 @@ std::vector<Result> halo_face(const comm::Communicator& group, const HaloFaceCas
                          {"bytes", c.bytes},
                          {"transport", carrier.transport},
                          {"buffers", std::int64_t(carrier.buffers)}};
-    result.skipped = hindrance(carrier, grid);
+    result.skipped = unavailable_reason(carrier, grid);
     results.push_back(std::move(result));
     if (!results.back().skipped.empty()) continue;
     measured.push_back(results.size() - 1);
@@ -165,7 +165,7 @@ std::vector<Result> halo_face(const comm::Communicator& group, const HaloFaceCas
   }
   if (works.empty()) return results;
 
-  const bool has_floor = BarePair::hindrance(group).empty();
+  const bool has_floor = BarePair::unavailable_reason(group).empty();
   const std::size_t carriers = works.size();
   works.push_back(copying(c.bytes));
   if (has_floor) {

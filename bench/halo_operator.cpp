@@ -239,7 +239,7 @@ std::vector<Result> halo_operator(const comm::Communicator& group, const HaloOpe
                          {"buffers", std::int64_t(carrier.buffers)}};
     result.bytes = moved * group.size();
     result.ceilings = no_ceilings();
-    result.skipped = hindrance(carrier, grid);
+    result.skipped = unavailable_reason(carrier, grid);
     comm::HaloOptions options = carrier.options();
     options.threads = c.posting_by_all && c.threads > 1;
     if (result.skipped.empty() && options.threads && carrier.transport == "mpi")

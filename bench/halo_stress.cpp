@@ -369,7 +369,7 @@ Result halo_stress(const comm::Communicator& everybody, const HaloStressCase& c,
                        {"exchanges", c.exchanges},
                        {"longest", c.longest},
                        {"seed", static_cast<std::int64_t>(c.seed)}};
-  if (!simulated) result.skipped = hindrance(c.carrier, comm::ProcessGrid(group, {group.size()}));
+  if (!simulated) result.skipped = unavailable_reason(c.carrier, comm::ProcessGrid(group, {group.size()}));
   if (c.carrier.transport == "mpi")
     result.skipped = "plain MPI is a loop of the benchmark, no transport of the library";
   if (c.carrier.transport == "simulated" && !simulated) result.skipped = "runs its ranks inside one process";

@@ -139,7 +139,7 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
   const std::vector<Carrier> carriers = c.carriers.empty() ? all_carriers() : c.carriers;
   for (const Carrier& carrier : carriers) {
     results.push_back(described(c, grid, carrier));
-    results.back().skipped = hindrance(carrier, grid);
+    results.back().skipped = unavailable_reason(carrier, grid);
     if (!results.back().skipped.empty()) continue;
     measured.push_back(results.size() - 1);
     runners.push_back(runner(grid, c.problem, carrier));

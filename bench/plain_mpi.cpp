@@ -32,13 +32,13 @@ bool contains(FaceMask faces, std::size_t face) noexcept { return (faces >> face
 
 }  // namespace
 
-std::string PlainMpi::hindrance(const comm::ProcessGrid& grid) {
+std::string PlainMpi::unavailable_reason(const comm::ProcessGrid& grid) {
   return comm::mpi_comm(grid.communicator()) == MPI_COMM_NULL ? "the group of processes does not stand on MPI" : "";
 }
 
 PlainMpi::PlainMpi(const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes)
     : state_(std::make_unique<State>()) {
-  if (const std::string why = hindrance(grid); !why.empty()) throw core::InvalidArgument("plain MPI: " + why);
+  if (const std::string why = unavailable_reason(grid); !why.empty()) throw core::InvalidArgument("plain MPI: " + why);
   State& s = *state_;
   s.mpi = comm::mpi_comm(grid.communicator());
   s.rank = grid.rank();
@@ -124,7 +124,7 @@ namespace {
 constexpr const char* absent = "this Halocline is built without MPI";
 }
 
-std::string PlainMpi::hindrance(const comm::ProcessGrid&) { return absent; }
+std::string PlainMpi::unavailable_reason(const comm::ProcessGrid&) { return absent; }
 PlainMpi::PlainMpi(const comm::ProcessGrid&, std::span<const std::size_t>) {
   throw core::InvalidArgument(std::string("plain MPI: ") + absent);
 }

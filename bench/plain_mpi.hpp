@@ -20,10 +20,10 @@ namespace halocline::bench {
 class PlainMpi {
 public:
   /// Why this grid cannot be served: built without MPI, or a group that does not stand on it. Empty when it can.
-  static std::string hindrance(const comm::ProcessGrid& grid);
+  static std::string unavailable_reason(const comm::ProcessGrid& grid);
 
   /// @param face_bytes  shape (grid.ndim(),) [bytes]; below 2 GiB
-  /// @throws InvalidArgument  where there is a hindrance. Collective: no.
+  /// @throws InvalidArgument  where unavailable_reason() is not empty. Collective: no.
   PlainMpi(const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes);
   PlainMpi(PlainMpi&&) noexcept;
   PlainMpi& operator=(PlainMpi&&) = delete;

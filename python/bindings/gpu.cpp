@@ -82,7 +82,8 @@ const char* word(TuneCache::Mode mode) {
 
 void bind_gpu(nb::module_& m) {
   m.def("built_with_cuda", &gpu::built_with_cuda, "The library was compiled with the CUDA back end.");
-  m.def("hindrance", &gpu::hindrance, "Why no GPU can be used here, one sentence; empty where one can.");
+  m.def("unavailable_reason", &gpu::unavailable_reason,
+        "Why no GPU can be used here, one sentence; empty where one can.");
   m.def("kernel_hash", &gpu::kernel_hash, "16 hexadecimal digits made of the content of this build's device code.");
   m.def(
       "gpus",

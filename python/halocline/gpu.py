@@ -2,7 +2,7 @@
 """GPUs: which there are, why none can be used, and what the tuner remembers about them.
 
     import halocline as hc
-    print(hc.gpu.hindrance() or hc.gpu.devices())
+    print(hc.gpu.unavailable_reason() or hc.gpu.devices())
 
 The tuner measures how each kernel is best launched the first time that a problem is met, and keeps the answer in a file
 that all processes share (docs/tuning.md). The functions here read that file, clear it, and copy from it; solving with
@@ -28,7 +28,7 @@ __all__ = [
     "devices",
     "export_tuning",
     "halo_policies",
-    "hindrance",
+    "unavailable_reason",
     "kernel_hash",
     "tune_entries",
     "tune_file",
@@ -127,13 +127,13 @@ def built() -> bool:
     return _halocline.gpu.built_with_cuda()
 
 
-def hindrance() -> str:
+def unavailable_reason() -> str:
     """Why no GPU can be used here, one sentence; empty where one can."""
-    return _halocline.gpu.hindrance()
+    return _halocline.gpu.unavailable_reason()
 
 
 def devices() -> list[GPU]:
-    """The GPUs that this process sees; none where `hindrance()` says why."""
+    """The GPUs that this process sees; none where `unavailable_reason()` says why."""
     return [
         GPU(
             number=p["number"],
@@ -155,7 +155,7 @@ def halo_policies() -> dict[str, str]:
 
     On a machine without a GPU they are those of the host executor, which stands in for one in tests.
     """
-    return _halocline.gpu.halo_policies("host-executor" if hindrance() else "cuda")
+    return _halocline.gpu.halo_policies("host-executor" if unavailable_reason() else "cuda")
 
 
 def kernel_hash() -> str:

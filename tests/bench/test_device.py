@@ -153,7 +153,7 @@ def test_the_command_writes_tables_and_json(bench_command, tmp_path):
     assert "say nothing about a GPU" in done.stdout + done.stderr
 
 
-@pytest.mark.skipif(not gpu.hindrance(), reason="there is a GPU here, and they would run for an hour")
+@pytest.mark.skipif(not gpu.unavailable_reason(), reason="there is a GPU here, and they would run for an hour")
 def test_the_commands_of_the_documentation_exist(capsys):
     """Each comes as far as the GPU, which is not there: an unknown option would be refused before."""
     page = (Path(__file__).resolve().parents[2] / "docs/benchmarks/gpu.md").read_text(encoding="utf-8")
@@ -163,4 +163,4 @@ def test_the_commands_of_the_documentation_exist(capsys):
     for command in commands:
         words = shlex.split(command.partition("halocline ")[2])
         assert main(words) == 2, command
-        assert gpu.hindrance().rstrip(".") in capsys.readouterr().err, command
+        assert gpu.unavailable_reason().rstrip(".") in capsys.readouterr().err, command

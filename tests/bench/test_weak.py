@@ -12,7 +12,7 @@ from halocline.bench.simulate import platform
 
 from halocline import FileError, InvalidArgument, mapping
 
-needs_simgrid = pytest.mark.skipif(bool(simulate.hindrance()), reason=simulate.hindrance())
+needs_simgrid = pytest.mark.skipif(bool(simulate.unavailable_reason()), reason=simulate.unavailable_reason())
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_the_command_says_what_is_missing(bench_command):
         (("--simulate", "--shape", "4x6x18", "--computation", "soon"), "soon"),
         (("--simulate", "--map", "nowhere.txt", "--natural"), "--natural"),
     ]:
-        if simulate.hindrance() and words:
+        if simulate.unavailable_reason() and words:
             says = "libsimgrid-dev"
         done = bench_command("weak", *words, ranks=0)
         assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1

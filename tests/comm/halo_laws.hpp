@@ -56,7 +56,7 @@ inline std::vector<Way> usable_ways(const comm::Communicator& world) {
   const ProcessGrid grid(world, {world.size()});
   std::vector<Way> ways;
   for (const auto& transport : comm::available_transports()) {
-    if (!comm::transport_hindrance(transport.name, grid).empty()) continue;
+    if (!comm::transport_unavailable_reason(transport.name, grid).empty()) continue;
     ways.push_back(named_way(transport.name));
     ways.push_back(named_way(transport.name, Buffering::one));
     ways.push_back(named_way(transport.name, Buffering::two, true));

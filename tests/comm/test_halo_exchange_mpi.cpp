@@ -83,7 +83,7 @@ TEST_CASE("halo: auto takes the fastest of the usable transports, the same on ev
   HaloExchange exchange(grid, bytes, "auto");
   exchange.post();
   exchange.wait_all();
-  CHECK(comm::transport_hindrance(exchange.transport().name(), grid).empty());
+  CHECK(comm::transport_unavailable_reason(exchange.transport().name(), grid).empty());
 }
 
 TEST_CASE("halo: a transport that cannot serve is refused with those that can") {
@@ -108,7 +108,7 @@ TEST_CASE("halo: a transport that cannot serve is refused with those that can") 
 TEST_CASE("halo: of many windows of MPI each delivers or is refused, and closed ones make room") {
   const comm::Communicator world = comm::world();
   const ProcessGrid grid(world, {world.size()});
-  if (!comm::transport_hindrance("mpi_rma", grid).empty()) return;
+  if (!comm::transport_unavailable_reason("mpi_rma", grid).empty()) return;
   const std::vector<std::size_t> bytes{512};
   const auto passes = [&](HaloExchange& exchange, std::uint64_t step) {
     for (const int f : {0, 1}) write_content(exchange.send_buffer(Face::from_index(f)), grid.rank(), f, step);

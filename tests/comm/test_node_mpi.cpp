@@ -180,8 +180,8 @@ TEST_CASE("hybrid: refuses itself as the network, unknown networks and impossibl
   CHECK_THROWS_AS(open("hybrid:mpi_persistent", 0), core::InvalidArgument);
   CHECK_THROWS_AS(open(comm::default_network(grid), -1), core::InvalidArgument);
   if (world.size() > 1) CHECK_THROWS_AS(open("pigeon", 1), core::InvalidArgument);
-  CHECK(comm::hybrid_hindrance(nullptr).empty());
-  CHECK(comm::hybrid_hindrance(&grid).empty());
-  CHECK_FALSE(comm::hybrid_hindrance(&grid, "pigeon").empty());
-  CHECK(comm::shared_memory_hindrance(&grid).empty());
+  CHECK(comm::hybrid_unavailable_reason(nullptr).empty());
+  CHECK(comm::hybrid_unavailable_reason(&grid).empty());
+  CHECK_FALSE(comm::hybrid_unavailable_reason(&grid, "pigeon").empty());
+  CHECK(comm::shared_memory_unavailable_reason(&grid).empty());
 }

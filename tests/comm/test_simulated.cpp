@@ -226,8 +226,8 @@ TEST_CASE("simulated: a transport that is used against its rules is told") {
   };
   CHECK_THROWS_AS(simulate(2, {}, misuse), core::Error);
   const ProcessGrid alone(Communicator::self(), {1});
-  CHECK(comm::simulated_hindrance(nullptr).empty());
-  CHECK_FALSE(comm::simulated_hindrance(&alone).empty());
+  CHECK(comm::simulated_unavailable_reason(nullptr).empty());
+  CHECK_FALSE(comm::simulated_unavailable_reason(&alone).empty());
   comm::SimulatedTransport transport;
   const std::vector<std::size_t> capacity{16, 16};
   CHECK_THROWS_AS(transport.open(alone, capacity, 2), core::InvalidArgument);

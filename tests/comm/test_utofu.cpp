@@ -169,9 +169,9 @@ TEST_CASE("utofu: options and messages that cannot be are refused on every rank"
   refused({}, 5000, {.most_bytes = 4096});
   refused({}, 64, {.interfaces = 0});
   utofu_shim::reset({.interfaces = 0});
-  CHECK(comm::utofu_hindrance(nullptr).find("no network interface") != std::string::npos);
+  CHECK(comm::utofu_unavailable_reason(nullptr).find("no network interface") != std::string::npos);
   utofu_shim::reset({});
-  CHECK(comm::utofu_hindrance(nullptr).empty());
+  CHECK(comm::utofu_unavailable_reason(nullptr).empty());
 }
 
 TEST_CASE("utofu: a queue that fails for good is an error on every rank, not a wait without end") {

@@ -19,7 +19,7 @@ namespace halocline::testing {
 [[maybe_unused]] static std::vector<gpu::Device> test_devices(int node_rank = 0) {
   std::vector<gpu::Device> devices{gpu::Device::deferred_host_executor()};
 #if defined(__CUDACC__)
-  if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
+  if (gpu::unavailable_reason().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
 #else
   static_cast<void>(node_rank);
 #endif
@@ -36,13 +36,13 @@ namespace halocline::testing {
 /// For tests that launch nothing: memory, streams and copies, compiled by any compiler.
 [[maybe_unused]] static std::vector<gpu::Device> memory_devices(int node_rank = 0) {
   std::vector<gpu::Device> devices{gpu::Device::host_executor(), gpu::Device::deferred_host_executor()};
-  if (gpu::hindrance().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
+  if (gpu::unavailable_reason().empty()) devices.push_back(gpu::Device::open("cuda", node_rank));
   return devices;
 }
 
 /// Why tests run on the host executor alone; empty where they run on a GPU too.
 [[maybe_unused]] static std::string why_no_gpu() {
-  if (const std::string why = gpu::hindrance(); !why.empty()) return why;
+  if (const std::string why = gpu::unavailable_reason(); !why.empty()) return why;
 #if defined(__CUDACC__)
   return "";
 #else

@@ -30,7 +30,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 }  // namespace
 
 TEST_CASE("device: a machine without a usable GPU gives one sentence, and so does opening one") {
-  const std::string why = gpu::hindrance();
+  const std::string why = gpu::unavailable_reason();
   CHECK(gpu::gpus().empty() == !why.empty());
   if (why.empty()) {
     const gpu::Device device = gpu::Device::open("cuda");
@@ -56,7 +56,7 @@ TEST_CASE("device: names that are none are refused, and the sentence lists those
     CHECK(holds(sentence, "cuda:N"));
   }
   CHECK(holds(thrown<core::InvalidArgument>([] { (void)gpu::Device::open("cuda", -1); }), "-1"));
-  if (gpu::hindrance().empty())
+  if (gpu::unavailable_reason().empty())
     CHECK(holds(thrown<core::InvalidArgument>([] { (void)gpu::Device::open("cuda:4096"); }), "not there"));
 }
 

@@ -214,7 +214,7 @@ TEST_CASE("tuner: events that tell no time end after a bounded number of runs, w
 }
 
 TEST_CASE("tuner: on a GPU, events find the shorter of two pieces of work") {
-  if (const std::string why = hindrance(); !why.empty()) {
+  if (const std::string why = unavailable_reason(); !why.empty()) {
     MESSAGE("skipped on this machine: the tuner by events, because " << why);
     return;
   }

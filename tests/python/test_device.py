@@ -18,7 +18,7 @@ from halocline.reporter import Reporter
 import halocline as hc
 from halocline import _halocline
 
-HINDRANCE = hc.gpu.hindrance()
+UNAVAILABLE = hc.gpu.unavailable_reason()
 HOST = "host-executor"
 TIGHT = Solver(kind="bicgstab", tolerance=1e-12)
 RUN = """
@@ -199,19 +199,19 @@ def test_a_device_that_is_none_ends_with_status_2(halocline, lime, tmp_path):
         assert said in done.stderr and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not HINDRANCE, reason="there is a GPU here")
+@pytest.mark.skipif(not UNAVAILABLE, reason="there is a GPU here")
 def test_a_machine_without_a_gpu_says_so_in_one_sentence(halocline, lime, tmp_path, u):
     with pytest.raises(hc.InvalidArgument) as caught:
         hc.qcd.WilsonClover(u, mass=0.3, device="cuda")
-    assert HINDRANCE.rstrip(".") in str(caught.value) and "\n" not in str(caught.value)
+    assert UNAVAILABLE.rstrip(".") in str(caught.value) and "\n" not in str(caught.value)
     (tmp_path / "run.toml").write_text(RUN.format(lime=lime, solver="", parallel='device = "cuda"', output="o.h5"))
     done = halocline("qcd", "spectrum", "run.toml")
     assert done.returncode == 2
-    assert HINDRANCE.rstrip(".") in done.stderr and done.stderr.count("\n") == 1
+    assert UNAVAILABLE.rstrip(".") in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "o.h5").exists()
 
 
-@pytest.mark.skipif(bool(HINDRANCE), reason=HINDRANCE)
+@pytest.mark.skipif(bool(UNAVAILABLE), reason=UNAVAILABLE)
 def test_a_gpu_gives_the_correlators_of_the_cpu(lime, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = {}
@@ -222,7 +222,7 @@ def test_a_gpu_gives_the_correlators_of_the_cpu(lime, tmp_path, monkeypatch):
         assert np.all(np.abs(found["cuda"].mesons[channel] - on_cpu) <= 1e-9 * np.abs(found["cpu"].mesons["pion"]))
 
 
-@pytest.mark.skipif(bool(HINDRANCE), reason=HINDRANCE)
+@pytest.mark.skipif(bool(UNAVAILABLE), reason=UNAVAILABLE)
 def test_a_gpu_array_says_where_it_is(u, b):
     x = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, device="cuda").solve_on_device([b])
     interface = x.__cuda_array_interface__
@@ -289,7 +289,7 @@ def test_a_second_solve_leaves_the_first_solution_alone(D, b, x):
     assert np.array_equal(x.numpy(), before)
 
 
-def test_the_memory_of_a_device_is_foretold(u, D):
+def test_the_memory_of_a_device_is_predicted(u, D):
     memory = D.memory
     assert set(memory) == {"predicted", "free", "total", "ours", "most_ours"}
     # Links in double alone are 8 matrices of 18 reals for each of 256 sites.

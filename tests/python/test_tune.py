@@ -249,7 +249,7 @@ def test_ranks_of_a_job_clear_once(five, halocline, tmp_path):
 
 
 def test_devices_or_one_sentence_why_not():
-    why = hc.gpu.hindrance()
+    why = hc.gpu.unavailable_reason()
     assert (hc.gpu.devices() == []) == bool(why)
     assert why.count(". ") == 0
     assert hc.gpu.built() or why
@@ -269,7 +269,7 @@ def test_doctor_tells_of_gpus(cache, monkeypatch):
     problems = []
     found = graphics(problems)
     assert problems == [] and found["back end"] in ("in this build", "not in this build")
-    assert found["usable"] == (f"no: {hc.gpu.hindrance()}" if hc.gpu.hindrance() else "yes")
+    assert found["usable"] == (f"no: {hc.gpu.unavailable_reason()}" if hc.gpu.unavailable_reason() else "yes")
     assert str(cache()) in found["tune cache"] and "0 entries" in found["tune cache"]
     assert sum(key.startswith("cuda:") for key in found) == len(hc.gpu.devices())
     assert gpu_halos()["staged"] == "available"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The trial of "auto": what it foretells, and that it leaves nothing behind but its choice.
+/// The trial of "auto": its prediction, and that it leaves nothing behind but its choice.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ struct Columns {
 
 }  // namespace
 
-TEST_CASE("trial: a steady pace foretells the whole solve, of the slowest column") {
+TEST_CASE("trial: a steady pace predicts the whole solve, of the slowest column") {
   const std::vector<std::vector<double>> histories{falling(30, 0.1, 9, 0.1), falling(30, 0.2, 9, 0.2)};
   const auto whole = forecast(histories, every(0.25, 30), 10.0);
   CHECK(whole.iterations == doctest::Approx(100).epsilon(1e-12));

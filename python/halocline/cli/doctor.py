@@ -148,7 +148,7 @@ def graphics(problems: list[str]) -> dict[str, str]:
     found = {
         "back end": "in this build" if gpu.built() else "not in this build",
         "driver": kernel_driver(),
-        "usable": "yes" if not gpu.hindrance() else f"no: {gpu.hindrance()}",
+        "usable": "yes" if not gpu.unavailable_reason() else f"no: {gpu.unavailable_reason()}",
     }
     devices = gpu.devices()
     if devices:
@@ -174,7 +174,7 @@ def kernel_driver() -> str:
 def gpu_halos() -> dict[str, str]:
     from halocline import gpu
 
-    found = {"tried on": "host executor, which stands in for a GPU" if gpu.hindrance() else "GPU"}
+    found = {"tried on": "host executor, which stands in for a GPU" if gpu.unavailable_reason() else "GPU"}
     return found | {n: "available" if not why else f"absent: {why}" for n, why in gpu.halo_policies().items()}
 
 

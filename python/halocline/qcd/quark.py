@@ -257,7 +257,7 @@ class WilsonClover:
 
         progress: called with iterations and residual; returning False ends the trial, which then is none
         Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many together), and `schwarz_seconds` and
-        `bicgstab_seconds`, foretold for their whole solve (None: never); None where there is nothing to choose.
+        `bicgstab_seconds`, predicted for their whole solve (None: never); None where there is nothing to choose.
         """
         sources = [_spinor(b) for b in sources]
         trial = self._quark.choose(sources, progress)

@@ -353,7 +353,7 @@ def checksum_of(path: str) -> str:
 
 
 def memory_text(memory: dict[str, int]) -> str:
-    """'predicted 1.3 GB of 139 GB free', before anything was put there: what is foretold has the links in it."""
+    """'predicted 1.3 GB of 139 GB free', before anything is allocated: the prediction includes the links."""
     free = memory["free"] + memory["ours"]
     return f"predicted {1e-9 * memory['predicted']:.2g} GB of {1e-9 * free:.3g} GB free"
 

@@ -329,7 +329,7 @@ int halocline_transports_create(const halocline_grid* grid, halocline_transports
     halocline_transports transports{comm::available_transports()};
     if (grid == nullptr) return transports;
     for (comm::TransportInfo& transport : transports.list) {
-      transport.reason = comm::transport_hindrance(transport.name, grid->grid);
+      transport.reason = comm::transport_unavailable_reason(transport.name, grid->grid);
       transport.available = transport.reason.empty();
     }
     return transports;

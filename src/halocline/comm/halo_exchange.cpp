@@ -145,7 +145,7 @@ HaloExchange::HaloExchange(const ProcessGrid& grid, std::span<const std::size_t>
     if (grid.ndim() > most_axes) {
       throw core::InvalidArgument(fmt::format("halo exchange: {} axes given, at most {}", grid.ndim(), most_axes));
     }
-    const std::string why_not = options.threads ? s.transport->thread_hindrance() : "";
+    const std::string why_not = options.threads ? s.transport->thread_unavailable_reason() : "";
     if (!why_not.empty()) {
       throw core::InvalidArgument(fmt::format("halo exchange: several threads cannot use transport {} here: it {}",
                                               s.transport->name(), why_not));

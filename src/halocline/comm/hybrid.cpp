@@ -50,14 +50,14 @@ std::vector<int> ranks_in_node(const Communicator& group, const Communicator& no
 
 std::string default_network(const ProcessGrid& grid) {
   if (grid.size() == 1) return "self";
-  return transport_hindrance("mpi_persistent", grid).empty() ? "mpi_persistent" : "simulated";
+  return transport_unavailable_reason("mpi_persistent", grid).empty() ? "mpi_persistent" : "simulated";
 }
 
-std::string hybrid_hindrance(const ProcessGrid* grid, std::string_view network) {
+std::string hybrid_unavailable_reason(const ProcessGrid* grid, std::string_view network) {
   if (network.starts_with("hybrid")) return "cannot take another hybrid between the nodes";
   if (grid == nullptr) return {};
   const std::string name = network.empty() ? default_network(*grid) : std::string(network);
-  const std::string problem = transport_hindrance(name, *grid);
+  const std::string problem = transport_unavailable_reason(name, *grid);
   if (!problem.empty()) return "takes " + name + " between the nodes, which " + problem;
   return grid->size() == 1 ? "" : detail::shared_segment_problem(grid->communicator());
 }
@@ -70,7 +70,7 @@ HybridTransport::HybridTransport(std::string network, TransportOptions options)
 void HybridTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
   const Communicator& group = grid.communicator();
   on_every_rank(group, [&] {
-    if (const std::string problem = hybrid_hindrance(nullptr, network_name_); !problem.empty())
+    if (const std::string problem = hybrid_unavailable_reason(nullptr, network_name_); !problem.empty())
       throw core::InvalidArgument("transport hybrid " + problem);
   });
   if (network_name_.empty()) {

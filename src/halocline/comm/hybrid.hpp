@@ -26,7 +26,7 @@ std::string default_network(const ProcessGrid& grid);
 /// Why `hybrid` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
 /// @param network  as for HybridTransport; empty for default_network(*grid)
 /// Collective: yes, with a grid.
-std::string hybrid_hindrance(const ProcessGrid* grid, std::string_view network = {});
+std::string hybrid_unavailable_reason(const ProcessGrid* grid, std::string_view network = {});
 
 class HybridTransport final : public Transport {
 public:

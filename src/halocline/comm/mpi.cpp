@@ -458,7 +458,7 @@ MPI_Comm mpi_comm(const Communicator& group) noexcept {
   return backend == nullptr ? MPI_COMM_NULL : backend->comm();
 }
 
-std::string mpi_thread_hindrance() {
+std::string mpi_thread_unavailable_reason() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   return level >= MPI_THREAD_SERIALIZED

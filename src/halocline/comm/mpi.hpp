@@ -29,7 +29,7 @@ Communicator from_mpi(MPI_Comm mpi);
 MPI_Comm mpi_comm(const Communicator& group) noexcept;
 
 /// Why only one thread may call MPI in this process, not even several in turns; empty where they may.
-std::string mpi_thread_hindrance();
+std::string mpi_thread_unavailable_reason();
 
 /// Throws core::Error naming the rank and the call when `code` is not MPI_SUCCESS.
 /// @param call  e.g. "MPI_Bcast"

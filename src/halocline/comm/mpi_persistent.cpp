@@ -105,7 +105,7 @@ MPI_Request& MpiPersistentTransport::State::request(Send& send, int face, int sl
   return send.lengths.back().request;
 }
 
-std::string mpi_persistent_hindrance(const ProcessGrid* grid) {
+std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid) {
   if (grid == nullptr || grid->size() == 1 || mpi_comm(grid->communicator()) != MPI_COMM_NULL) return {};
   return "needs a group that stands on MPI";
 }
@@ -141,7 +141,7 @@ void MpiPersistentTransport::open(const ProcessGrid& grid, std::span<const std::
   state->rank = grid.rank();
   state->slots = slots;
   on_every_rank(grid.communicator(), [&] {
-    if (const std::string why = mpi_persistent_hindrance(&grid); !why.empty()) {
+    if (const std::string why = mpi_persistent_unavailable_reason(&grid); !why.empty()) {
       throw core::InvalidArgument("transport mpi_persistent " + why + "; use comm::world()");
     }
     for (std::size_t face = 0; face < capacity.size(); ++face) {

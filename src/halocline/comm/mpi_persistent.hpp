@@ -22,7 +22,7 @@
 namespace halocline::comm {
 
 /// Why `mpi_persistent` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
-std::string mpi_persistent_hindrance(const ProcessGrid* grid);
+std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid);
 
 class MpiPersistentTransport final : public Transport {
 public:
@@ -42,7 +42,7 @@ public:
   std::uint64_t acknowledged(int face) override;
   bool paced(int face) const noexcept override;
   bool direct(int face) const noexcept override;
-  std::string thread_hindrance() const override { return mpi_thread_hindrance(); }
+  std::string thread_unavailable_reason() const override { return mpi_thread_unavailable_reason(); }
   void abandon() noexcept override;
 
 private:

@@ -243,7 +243,7 @@ std::string window_problem(const ProcessGrid& grid, std::uint64_t inbox_bytes) {
 
 }  // namespace
 
-std::string mpi_rma_hindrance(const ProcessGrid* grid) {
+std::string mpi_rma_unavailable_reason(const ProcessGrid* grid) {
   return grid == nullptr || grid->size() == 1 ? "" : window_problem(*grid, 0);
 }
 

@@ -29,7 +29,7 @@ namespace halocline::comm {
 /// Why `mpi_rma` cannot be used; empty where it can: a group without MPI, or a /dev/shm with no room for a window.
 /// @param grid  nullptr: as far as can be told without one
 /// Collective: yes, the same on every rank; without a grid no.
-std::string mpi_rma_hindrance(const ProcessGrid* grid);
+std::string mpi_rma_unavailable_reason(const ProcessGrid* grid);
 
 class MpiRmaTransport final : public Transport {
 public:
@@ -51,7 +51,7 @@ public:
   void acknowledge(int face, std::uint64_t count) override;
   std::uint64_t acknowledged(int face) override;
   bool direct(int face) const noexcept override;
-  std::string thread_hindrance() const override { return mpi_thread_hindrance(); }
+  std::string thread_unavailable_reason() const override { return mpi_thread_unavailable_reason(); }
   bool neighbour_gone(int face) override;
   void close() override;
   void abandon() noexcept override;

@@ -250,7 +250,7 @@ struct OpenShmemTransport::State {
   bool abandoned = false;
 };
 
-std::string openshmem_hindrance(const ProcessGrid* grid) {
+std::string openshmem_unavailable_reason(const ProcessGrid* grid) {
   const std::string library = detail::openshmem_problem();
   if (grid == nullptr || grid->size() == 1) return library;
   const Communicator& group = grid->communicator();
@@ -258,7 +258,7 @@ std::string openshmem_hindrance(const ProcessGrid* grid) {
   return why.empty() ? room_problem(group) : why;
 }
 
-std::string openshmem_trial_hindrance(const ProcessGrid& grid) {
+std::string openshmem_trial_unavailable_reason(const ProcessGrid& grid) {
   const detail::OpenShmem& shmem = detail::openshmem();
   const bool runs = Heap::of_process().started() || (shmem.of_open_mpi() && *shmem.open_mpi_initialized);
   if (grid.size() == 1 || grid.communicator().all(runs)) return {};
@@ -271,7 +271,7 @@ OpenShmemTransport::~OpenShmemTransport() = default;
 
 void OpenShmemTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
   const Communicator& group = grid.communicator();
-  const std::string why = openshmem_hindrance(&grid);
+  const std::string why = openshmem_unavailable_reason(&grid);
   if (!why.empty()) throw core::InvalidArgument("transport openshmem " + why);
   std::unique_ptr<State> state;
   on_every_rank(group, [&] { state = std::make_unique<State>(grid, capacity, slots); });
@@ -346,9 +346,9 @@ std::uint64_t OpenShmemTransport::acknowledged(int face) {
 
 bool OpenShmemTransport::direct(int face) const noexcept { return !state_->plan.remote(face); }
 
-std::string OpenShmemTransport::thread_hindrance() const {
+std::string OpenShmemTransport::thread_unavailable_reason() const {
 #if HALOCLINE_HAVE_MPI
-  if (detail::openshmem().of_open_mpi()) return mpi_thread_hindrance();
+  if (detail::openshmem().of_open_mpi()) return mpi_thread_unavailable_reason();
 #endif
   return "starts OpenSHMEM for one thread";
 }

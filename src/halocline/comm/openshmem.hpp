@@ -22,11 +22,11 @@ namespace halocline::comm {
 
 /// Why `openshmem` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
 /// Collective: yes, with a grid.
-std::string openshmem_hindrance(const ProcessGrid* grid);
+std::string openshmem_unavailable_reason(const ProcessGrid* grid);
 
 /// Why "auto" must not try `openshmem` here; empty where it runs already, on every rank. A start that fails ends the
 /// job inside the library. Collective: yes.
-std::string openshmem_trial_hindrance(const ProcessGrid& grid);
+std::string openshmem_trial_unavailable_reason(const ProcessGrid& grid);
 
 class OpenShmemTransport final : public Transport {
 public:
@@ -34,7 +34,7 @@ public:
   ~OpenShmemTransport() override;
 
   std::string_view name() const noexcept override { return "openshmem"; }
-  /// @throws InvalidArgument  where openshmem_hindrance() says why; on every rank
+  /// @throws InvalidArgument  where openshmem_unavailable_reason() says why; on every rank
   /// @throws core::Error      when the symmetric heap is full; on every rank
   void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
   std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
@@ -46,7 +46,7 @@ public:
   void acknowledge(int face, std::uint64_t count) override;
   std::uint64_t acknowledged(int face) override;
   bool direct(int face) const noexcept override;
-  std::string thread_hindrance() const override;
+  std::string thread_unavailable_reason() const override;
   bool neighbour_gone(int face) override;
   void abandon() noexcept override;
 

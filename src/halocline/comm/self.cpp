@@ -8,13 +8,13 @@
 
 namespace halocline::comm {
 
-std::string self_hindrance(const ProcessGrid* grid) {
+std::string self_unavailable_reason(const ProcessGrid* grid) {
   if (grid == nullptr || grid->size() == 1) return {};
   return "serves one process, and the grid has " + std::to_string(grid->size());
 }
 
 void SelfTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
-  if (grid.size() != 1) throw core::InvalidArgument("transport self " + self_hindrance(&grid));
+  if (grid.size() != 1) throw core::InvalidArgument("transport self " + self_unavailable_reason(&grid));
   boxes_ = detail::Boxes(grid, capacity, slots);
   acknowledged_.assign(capacity.size(), 0);
 }

@@ -13,7 +13,7 @@
 namespace halocline::comm {
 
 /// Why `self` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
-std::string self_hindrance(const ProcessGrid* grid);
+std::string self_unavailable_reason(const ProcessGrid* grid);
 
 /// The oracle of the other transports.
 class SelfTransport final : public Transport {

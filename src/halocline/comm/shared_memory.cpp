@@ -100,7 +100,7 @@ double hand_over_seconds(detail::Backend& node, std::byte* mine, std::byte* thei
 
 }  // namespace
 
-std::string shared_memory_hindrance(const ProcessGrid* grid) {
+std::string shared_memory_unavailable_reason(const ProcessGrid* grid) {
   if (grid == nullptr) return {};
   const Communicator& group = grid->communicator();
   if (group.any(group.split_by_node().size() != group.size())) return "needs all ranks on one node";

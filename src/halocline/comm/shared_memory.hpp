@@ -41,7 +41,7 @@ class SharedSegment;
 
 /// Why `shared_memory` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
 /// Collective: yes, with a grid.
-std::string shared_memory_hindrance(const ProcessGrid* grid);
+std::string shared_memory_unavailable_reason(const ProcessGrid* grid);
 
 class SharedMemoryTransport final : public Transport {
 public:

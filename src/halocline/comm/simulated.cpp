@@ -12,15 +12,15 @@
 
 namespace halocline::comm {
 
-std::string simulated_hindrance(const ProcessGrid* grid) {
+std::string simulated_unavailable_reason(const ProcessGrid* grid) {
   if (grid == nullptr) return {};
   if (dynamic_cast<detail::SimulatedBackend*>(&grid->communicator().backend()) != nullptr) return {};
   return "serves the ranks of a simulation only (halocline/comm/simulation.hpp)";
 }
 
 void SimulatedTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
-  if (const std::string hindrance = simulated_hindrance(&grid); !hindrance.empty()) {
-    throw core::InvalidArgument("transport simulated " + hindrance);
+  if (const std::string unavailable_reason = simulated_unavailable_reason(&grid); !unavailable_reason.empty()) {
+    throw core::InvalidArgument("transport simulated " + unavailable_reason);
   }
   grid_ = std::make_unique<const ProcessGrid>(grid);
   backend_ = static_cast<detail::SimulatedBackend*>(&grid_->communicator().backend());

@@ -26,7 +26,7 @@ class SimulatedNetwork;
 }  // namespace detail
 
 /// Why `simulated` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
-std::string simulated_hindrance(const ProcessGrid* grid);
+std::string simulated_unavailable_reason(const ProcessGrid* grid);
 
 /// The opponent of the exchange.
 class SimulatedTransport final : public Transport {

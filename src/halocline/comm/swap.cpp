@@ -44,7 +44,7 @@ void Swap::abandon() noexcept {
   pending_.reset();
 }
 
-std::string device_memory_hindrance() {
+std::string device_memory_unavailable_reason() {
 #if !HALOCLINE_HAVE_MPI
   return "this build has no MPI";
 #elif defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT

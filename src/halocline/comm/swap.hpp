@@ -40,6 +40,6 @@ private:
 
 /// Why the MPI library cannot send and receive CUDA device memory; empty where it says that it can.
 /// Collective: no.
-std::string device_memory_hindrance();
+std::string device_memory_unavailable_reason();
 
 }  // namespace halocline::comm

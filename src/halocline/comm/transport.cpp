@@ -25,7 +25,7 @@ using Maker = std::unique_ptr<Transport> (*)(const TransportOptions&, const std:
 
 struct Entry {
   const char* name;
-  std::string (*hindrance)(const ProcessGrid*);
+  std::string (*unavailable_reason)(const ProcessGrid*);
   Maker make;
 };
 
@@ -49,7 +49,7 @@ std::string without_utofu(const ProcessGrid*) {
 }
 #endif
 
-std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_hindrance(grid); }
+std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_unavailable_reason(grid); }
 std::unique_ptr<Transport> make_hybrid(const TransportOptions& options, const std::string& network) {
   return std::make_unique<HybridTransport>(network, options);
 }
@@ -59,18 +59,18 @@ const std::vector<Entry>& table() {
   static const std::vector<Entry> entries{
       {"hybrid", hybrid_problem, make_hybrid},
 #if HALOCLINE_HAVE_MPI
-      {"mpi_persistent", mpi_persistent_hindrance, make<MpiPersistentTransport>},
-      {"mpi_rma", mpi_rma_hindrance, make<MpiRmaTransport>},
+      {"mpi_persistent", mpi_persistent_unavailable_reason, make<MpiPersistentTransport>},
+      {"mpi_rma", mpi_rma_unavailable_reason, make<MpiRmaTransport>},
 #else
       {"mpi_persistent", without_mpi, make_nothing},
       {"mpi_rma", without_mpi, make_nothing},
 #endif
-      {"openshmem", openshmem_hindrance, make<OpenShmemTransport>},
-      {"self", self_hindrance, make<SelfTransport>},
-      {"shared_memory", shared_memory_hindrance, make<SharedMemoryTransport>},
-      {"simulated", simulated_hindrance, make<SimulatedTransport>},
+      {"openshmem", openshmem_unavailable_reason, make<OpenShmemTransport>},
+      {"self", self_unavailable_reason, make<SelfTransport>},
+      {"shared_memory", shared_memory_unavailable_reason, make<SharedMemoryTransport>},
+      {"simulated", simulated_unavailable_reason, make<SimulatedTransport>},
 #if HALOCLINE_HAVE_UTOFU
-      {"utofu", utofu_hindrance, make_utofu},
+      {"utofu", utofu_unavailable_reason, make_utofu},
 #else
       {"utofu", without_utofu, make_nothing},
 #endif
@@ -96,32 +96,32 @@ const Entry* entry_of(std::string_view name) {
 std::vector<TransportInfo> available_transports() {
   std::vector<TransportInfo> all;
   for (const Entry& entry : table()) {
-    std::string reason = entry.hindrance(nullptr);
+    std::string reason = entry.unavailable_reason(nullptr);
     const bool available = reason.empty();
     all.push_back({entry.name, available, std::move(reason)});
   }
   return all;
 }
 
-std::string transport_hindrance(std::string_view name, const ProcessGrid& grid) {
+std::string transport_unavailable_reason(std::string_view name, const ProcessGrid& grid) {
   const Entry* const entry = entry_of(name);
   if (entry == nullptr) return "is not known";
   const std::string network = tail(name);
-  std::string reason = entry->hindrance(&grid);
+  std::string reason = entry->unavailable_reason(&grid);
   if (!reason.empty() || network.empty()) return reason;
   if (network == "hybrid") return "cannot have itself between the nodes";
-  reason = transport_hindrance(network, grid);
+  reason = transport_unavailable_reason(network, grid);
   return reason.empty() ? reason : "takes " + network + " between the nodes, which " + reason;
 }
 
 std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGrid& grid,
                                           const TransportOptions& options) {
   const std::string chosen = name.empty() ? default_transport(grid) : std::string(name);
-  const std::string problem = transport_hindrance(chosen, grid);
+  const std::string problem = transport_unavailable_reason(chosen, grid);
   if (!problem.empty()) {
     std::string usable;
     for (const Entry& entry : table()) {
-      if (transport_hindrance(entry.name, grid).empty())
+      if (transport_unavailable_reason(entry.name, grid).empty())
         usable += (usable.empty() ? "" : ", ") + std::string(entry.name);
     }
     throw core::InvalidArgument("transport " + chosen + " cannot be used here: it " + problem +
@@ -132,7 +132,7 @@ std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGr
 
 std::string default_transport(const ProcessGrid& grid) {
   for (const char* name : {"self", "shared_memory", "hybrid", "simulated", "mpi_persistent"}) {
-    if (transport_hindrance(name, grid).empty()) return name;
+    if (transport_unavailable_reason(name, grid).empty()) return name;
   }
   return "self";  // refuses with its reason
 }

@@ -88,7 +88,7 @@ public:
   /// Several threads may call at once, each with faces of its own.
   virtual bool concurrent() const noexcept { return false; }
   /// Why only the thread that started the program may call, not even several in turns; empty where they may.
-  virtual std::string thread_hindrance() const { return {}; }
+  virtual std::string thread_unavailable_reason() const { return {}; }
   /// The neighbour of this face is known to have died, or to have abandoned its side. Asked every few milliseconds.
   virtual bool neighbour_gone(int /*face*/) { return false; }
 
@@ -120,7 +120,7 @@ std::vector<TransportInfo> available_transports();
 
 /// Why this transport cannot serve this grid; empty when it can. @param name  as for make_transport
 /// Collective: yes, the same on every rank.
-std::string transport_hindrance(std::string_view name, const ProcessGrid& grid);
+std::string transport_unavailable_reason(std::string_view name, const ProcessGrid& grid);
 
 /// @param name  one of available_transports(); "hybrid:NAME" for a hybrid that takes NAME between the nodes; empty for
 ///              default_transport(grid)

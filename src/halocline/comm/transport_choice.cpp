@@ -62,8 +62,8 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
   TransportChoice choice;
   const TransportTrial* best = nullptr;
   for (const char* name : candidates) {
-    TransportTrial trial{name, 0.0, transport_hindrance(name, grid)};
-    if (trial.problem.empty() && name == openshmem) trial.problem = openshmem_trial_hindrance(grid);
+    TransportTrial trial{name, 0.0, transport_unavailable_reason(name, grid)};
+    if (trial.problem.empty() && name == openshmem) trial.problem = openshmem_trial_unavailable_reason(grid);
     if (trial.problem.empty()) {
       // A transport may look usable and fail when it is opened, on some ranks or on all.
       try {

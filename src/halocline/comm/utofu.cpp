@@ -263,7 +263,7 @@ bool UtofuTransport::State::close() noexcept {
   return true;
 }
 
-std::string utofu_hindrance(const ProcessGrid* grid) {
+std::string utofu_unavailable_reason(const ProcessGrid* grid) {
   const bool none = interfaces_here().empty();
   const bool none_somewhere = grid == nullptr ? none : grid->communicator().any(none);
   return none_somewhere ? "finds no network interface of the Tofu-D interconnect" : "";
@@ -280,7 +280,7 @@ UtofuTransport::~UtofuTransport() {
 }
 
 void UtofuTransport::open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) {
-  const std::string why = utofu_hindrance(&grid);
+  const std::string why = utofu_unavailable_reason(&grid);
   if (!why.empty()) throw core::InvalidArgument("transport utofu " + why);
   on_every_rank(grid.communicator(), [&] {
     state_ = std::make_unique<State>(grid, capacity, slots);

@@ -24,7 +24,7 @@ namespace halocline::comm {
 
 /// Why `utofu` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
 /// Collective: yes, with a grid.
-std::string utofu_hindrance(const ProcessGrid* grid);
+std::string utofu_unavailable_reason(const ProcessGrid* grid);
 
 class UtofuTransport final : public Transport {
 public:

@@ -25,7 +25,7 @@ int number_in(std::string_view name, std::string_view digits) {
 }  // namespace
 
 bool built_with_cuda() noexcept { return detail::cuda_is_built(); }
-std::string hindrance() { return detail::cuda_hindrance(); }
+std::string unavailable_reason() { return detail::cuda_unavailable_reason(); }
 std::vector<Properties> gpus() { return detail::cuda_devices(); }
 
 Device Device::host_executor() { return Device(detail::make_host_runtime(false)); }
@@ -39,7 +39,7 @@ Device Device::open(std::string_view name, int node_rank) {
   if (node_rank < 0)
     throw core::InvalidArgument("a device was asked for by process " + std::to_string(node_rank) +
                                 " of its machine; processes count from 0");
-  if (const std::string why = hindrance(); !why.empty()) throw core::InvalidArgument(why);
+  if (const std::string why = unavailable_reason(); !why.empty()) throw core::InvalidArgument(why);
   const int there = static_cast<int>(gpus().size());
   if (asked >= there)
     throw core::InvalidArgument("device \"" + std::string(name) + "\" is not there: this process sees " +

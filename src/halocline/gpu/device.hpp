@@ -51,8 +51,8 @@ struct MemoryUse {
 bool built_with_cuda() noexcept;
 /// Why no GPU can be used here, one sentence (no back end in this build, no driver, no device); empty where one can.
 /// Collective: no.
-std::string hindrance();
-/// The GPUs that this process sees; empty where hindrance() is not.
+std::string unavailable_reason();
+/// The GPUs that this process sees; empty where unavailable_reason() is not.
 std::vector<Properties> gpus();
 /// 16 hexadecimal digits made of the content of all device code of this build (tuning.hpp).
 const char* kernel_hash() noexcept;
@@ -62,7 +62,7 @@ public:
   /// @param name        "cuda" for the GPU that this process should take: number (node_rank mod GPUs); "cuda:N" for the
   ///                    N-th; "host-executor"
   /// @param node_rank   rank of this process among those of its machine
-  /// @throws InvalidArgument  an unknown name, a GPU that is not there, or hindrance()
+  /// @throws InvalidArgument  an unknown name, a GPU that is not there, or unavailable_reason()
   /// Collective: no.
   static Device open(std::string_view name, int node_rank = 0);
   static Device host_executor();

@@ -129,10 +129,10 @@ FacePlaces::FacePlaces(const HaloPlan& plan) {
 std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid) {
   std::vector<PolicyInfo> out{{"staged", true, ""}};
   const auto add = [&](const char* name, const std::string& reason) { out.push_back({name, reason.empty(), reason}); };
-  add("gpu-aware-mpi", detail::message_halo_hindrance(device, grid));
-  const std::string mapped = detail::mapped_halo_hindrance(device, grid);
+  add("gpu-aware-mpi", detail::message_halo_unavailable_reason(device, grid));
+  const std::string mapped = detail::mapped_halo_unavailable_reason(device, grid);
   for (const char* name : {"copy-engine", "remote-write", "merged-pack", "one-kernel"}) add(name, mapped);
-  add("nvshmem", detail::nvshmem_halo_hindrance(device));
+  add("nvshmem", detail::nvshmem_halo_unavailable_reason(device));
   return out;
 }
 

@@ -198,7 +198,7 @@ TEST_CASE("device solver: graphs change no bit, nor does a column's neighbour") 
   }
 }
 
-TEST_CASE("device solver: solutions stay on the device, and memory is what was foretold") {
+TEST_CASE("device solver: solutions stay on the device, and memory is as predicted") {
   const Lattice where({4, 4, 4, 6});
   const auto b = where.source(2), other = where.source(3);
   const std::vector<std::span<const std::complex<double>>> sources{b, other};

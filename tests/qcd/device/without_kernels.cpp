@@ -30,7 +30,7 @@ TEST_CASE("a build without kernels says so of the host executor") {
 }
 
 TEST_CASE("a build without kernels gives the reason why there is no GPU, and refuses unknown names") {
-  if (!gpu::hindrance().empty()) CHECK(refusal("cuda") == gpu::hindrance());
+  if (!gpu::unavailable_reason().empty()) CHECK(refusal("cuda") == gpu::unavailable_reason());
   CHECK(refusal("tpu").find("there is no device \"tpu\"") != std::string::npos);
 }
 

@@ -195,7 +195,7 @@ TEST_CASE("schwarz: every transport carries the faces") {
   const Vector expected = test::run(usual, Operation::precondition, psi);
   int carried = 0;
   for (const auto& transport : comm::available_transports()) {
-    if (!transport.available || !comm::transport_hindrance(transport.name, geometry->grid()).empty()) continue;
+    if (!transport.available || !comm::transport_unavailable_reason(transport.name, geometry->grid()).empty()) continue;
     CAPTURE(transport.name);
     Schwarz fast(gauge, test::every_term(), parameters, 1, transport.name);
     CHECK(run_thrice(fast, Operation::precondition, {psi})[0] == expected);

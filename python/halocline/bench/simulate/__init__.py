@@ -8,10 +8,10 @@ map puts them. docs/benchmarks/mapping.md says what the simulator knows of a net
 from __future__ import annotations
 
 from halocline import _halocline
-from halocline.bench.simulate.program import build, hindrance
+from halocline.bench.simulate.program import build, unavailable_reason
 from halocline.bench.simulate.weak import TRANSPORTS, check, weak
 
 Iteration = _halocline.mapping.Iteration
 """What a process does in an iteration; `halocline.mapping` predicts with the same."""
 
-__all__ = ["TRANSPORTS", "Iteration", "build", "check", "hindrance", "weak"]
+__all__ = ["TRANSPORTS", "Iteration", "build", "check", "unavailable_reason", "weak"]

@@ -36,7 +36,7 @@ CONFIGURATION = {
 was compiled."""
 
 
-def hindrance() -> str:
+def unavailable_reason() -> str:
     """Why nothing can be simulated here, with what to do; empty when it can."""
     for tool in ("smpicxx", "smpirun"):
         if shutil.which(tool) is None:
@@ -81,7 +81,7 @@ def build(progress: Callable[[int, int], None] | None = None) -> Path:
     progress: called with the parts compiled so far and how many there are
     Raises InvalidArgument where SimGrid is not installed, Error with the compiler's words where it refuses.
     """
-    if why := hindrance():
+    if why := unavailable_reason():
         raise InvalidArgument(why + ".")
     top = sources()
     files = [f for room in ("core", "comm") for f in sorted((top / "src/halocline" / room).rglob("*.?pp"))]

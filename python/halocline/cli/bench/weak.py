@@ -61,7 +61,7 @@ def weak(
             "bench weak was asked for without --simulate: give it, or run mpirun -n N halocline bench qcdjdd on "
             "processes that you have."
         )
-    if why := simulator.hindrance():
+    if why := simulator.unavailable_reason():
         raise InvalidArgument(why + ".")
     transports = chosen("--transport", transport, simulator.TRANSPORTS)
     machine, sent, placed = _problem(

@@ -28,11 +28,11 @@ namespace halocline::gpu::detail {
 #if !defined(__CUDACC__)
 
 bool cuda_is_built() noexcept { return false; }
-std::string cuda_hindrance() {
+std::string cuda_unavailable_reason() {
   return "this build of Halocline has no GPU back end; rebuild it with -DHALOCLINE_CUDA=on where nvcc is";
 }
 std::vector<Properties> cuda_devices() { return {}; }
-std::shared_ptr<Runtime> make_cuda_runtime(int) { throw core::InvalidArgument(cuda_hindrance()); }
+std::shared_ptr<Runtime> make_cuda_runtime(int) { throw core::InvalidArgument(cuda_unavailable_reason()); }
 
 #else
 
@@ -476,7 +476,7 @@ private:
 
 bool cuda_is_built() noexcept { return true; }
 
-std::string cuda_hindrance() {
+std::string cuda_unavailable_reason() {
   int driver = 0, runtime = 0, count = 0;
   cudaError_t status = cudaDriverGetVersion(&driver);
   if (status == cudaSuccess) status = cudaRuntimeGetVersion(&runtime);
@@ -498,7 +498,7 @@ std::string cuda_hindrance() {
 
 std::vector<Properties> cuda_devices() {
   std::vector<Properties> devices;
-  if (!cuda_hindrance().empty()) return devices;
+  if (!cuda_unavailable_reason().empty()) return devices;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) return devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(properties_of(ordinal));

@@ -69,8 +69,8 @@ std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan);
 std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan);
 
 /// Why a policy cannot be had; empty where it can. Collective: yes.
-std::string message_halo_hindrance(const Device& device, const comm::ProcessGrid& grid);
-std::string mapped_halo_hindrance(const Device& device, const comm::ProcessGrid& grid);
-std::string nvshmem_halo_hindrance(const Device& device);
+std::string message_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
+std::string mapped_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
+std::string nvshmem_halo_unavailable_reason(const Device& device);
 
 }  // namespace halocline::gpu::detail

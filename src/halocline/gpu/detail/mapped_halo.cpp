@@ -200,7 +200,7 @@ private:
 
 }  // namespace
 
-std::string mapped_halo_hindrance(const Device&, const comm::ProcessGrid& grid) {
+std::string mapped_halo_unavailable_reason(const Device&, const comm::ProcessGrid& grid) {
   const bool one_node = grid.communicator().split_by_node().size() == grid.size();
   return grid.communicator().all(one_node) ? "" : "the processes are on several machines";
 }

@@ -97,9 +97,9 @@ private:
 
 }  // namespace
 
-std::string message_halo_hindrance(const Device& device, const comm::ProcessGrid& grid) {
+std::string message_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid) {
   if (!device.on_gpu() || grid.size() == 1) return "";
-  const std::string here = comm::device_memory_hindrance();
+  const std::string here = comm::device_memory_unavailable_reason();
   return grid.communicator().all(here.empty()) ? ""
          : here.empty()                        ? "the MPI library of another rank cannot take device memory"
                                                : here;

@@ -166,7 +166,7 @@ private:
 
 }  // namespace
 
-std::string nvshmem_halo_hindrance(const Device& device) {
+std::string nvshmem_halo_unavailable_reason(const Device& device) {
   return device.on_gpu() ? "" : "NVSHMEM needs GPUs, and this is the host executor";
 }
 std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan) { return std::make_unique<NvshmemHalo>(plan); }
@@ -179,9 +179,9 @@ std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan) { return std
 
 namespace halocline::gpu::detail {
 
-std::string nvshmem_halo_hindrance(const Device&) { return "this build was made without NVSHMEM"; }
+std::string nvshmem_halo_unavailable_reason(const Device&) { return "this build was made without NVSHMEM"; }
 std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan&) {
-  throw core::InvalidArgument(nvshmem_halo_hindrance(Device::host_executor()));
+  throw core::InvalidArgument(nvshmem_halo_unavailable_reason(Device::host_executor()));
 }
 
 }  // namespace halocline::gpu::detail

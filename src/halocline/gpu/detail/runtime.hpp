@@ -118,7 +118,7 @@ std::shared_ptr<Runtime> make_host_runtime(bool deferred);
 
 /// The CUDA side (cuda_runtime.cu); compiled by a C++ compiler it says that it is not there.
 bool cuda_is_built() noexcept;
-std::string cuda_hindrance();
+std::string cuda_unavailable_reason();
 std::vector<Properties> cuda_devices();
 std::shared_ptr<Runtime> make_cuda_runtime(int ordinal);
 

@@ -84,8 +84,8 @@ public:
   /// The batch of so many columns: made at first, kept.
   /// @param methods  that it will be asked for
   /// @throws InvalidArgument  less than 1 or more than 32 columns
-  /// @throws core::Error      the memory foretold is more than what is free: one sentence, before anything is allocated
-  /// Collective: yes.
+  /// @throws core::Error      the predicted memory is more than what is free: one sentence, before anything is
+  /// allocated Collective: yes.
   virtual DeviceBatch& batch(int columns, std::span<const std::string> methods) = 0;
   /// out = D in, or D^dagger in, in double. @param out, in  local boxes. Collective: yes.
   virtual void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) = 0;

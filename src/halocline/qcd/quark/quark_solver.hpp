@@ -10,7 +10,7 @@
 /// - "schwarz" starts once more from the true residual, and then goes on with even-odd BiCGStab in double, and in the
 ///   end with conjugate gradients on the normal equations, which cannot break down;
 /// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets, three digits
-///   of each, and foretells the time of a whole solve (detail/trial.hpp). What would take less, on the slowest process,
+///   of each, and predicts the time of a whole solve (detail/trial.hpp). What would take less, on the slowest process,
 ///   is used from then on for that number of columns. Where the winner fails later, it goes on as above, or with
 ///   conjugate gradients;
 /// - any other name is what is run, and nothing else.
@@ -48,7 +48,7 @@ class GaugeField;
 struct Trial {
   std::string chosen;           ///< "schwarz" or "bicgstab"
   int columns = 1;              ///< right-hand sides that were solved together
-  double schwarz_seconds = 0;   ///< foretold for the whole solve of all of them; infinite where nothing was gained
+  double schwarz_seconds = 0;   ///< predicted for the whole solve of all of them; infinite where nothing was gained
   double bicgstab_seconds = 0;  ///< by even-odd BiCGStab
 };
 
@@ -91,7 +91,7 @@ struct SolveReport {
   double seconds = 0;    ///< wall clock; of right-hand sides solved together each has an equal part
   int columns = 1;       ///< right-hand sides that were solved together with this one
   std::string device{};  ///< "cuda:0 (NVIDIA H200)"; empty for the processor
-  std::int64_t predicted_bytes = 0;  ///< on the device, foretold for this solve before it began; 0 on the processor
+  std::int64_t predicted_bytes = 0;  ///< on the device, predicted before the solve; 0 on the processor
   std::vector<double> history;       ///< relative residual of the recursion after each iteration
   std::vector<std::string>
       notes{};  ///< sentences for the log: the trial of "auto", a method that failed, what was done
@@ -108,7 +108,7 @@ public:
   /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout, Schwarz and device::open_backend do;
   /// on
   ///                          every rank
-  /// @throws core::Error      a device without enough free memory for what is foretold, before anything is allocated
+  /// @throws core::Error      a device without enough free memory for the prediction, before anything is allocated
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
   /// double, half of that in float, and 1152 (double) for the clover term and its inverse; 576 more for Schwarz, which
   /// all numbers of columns share where their domains are the same.
@@ -140,7 +140,7 @@ public:
   solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress = {});
   /// What the solver has open on a device; null on the processor.
   device::Backend* backend() const noexcept;
-  /// Bytes on the device, foretold for solves of rhs_batch() columns, links included; 0 on the processor.
+  /// Predicted bytes on the device for solves of rhs_batch() columns, links included; 0 on the processor.
   std::int64_t predicted_bytes() const;
   /// Most right-hand sides solved together.
   int rhs_batch() const noexcept;

@@ -12,7 +12,7 @@
 /// which only ever lengthens some of them, counts.
 ///
 /// On a quenched 16^4 configuration (beta 6, csw 1.769) at kappa 0.1335 and 0.1351, with point and noise sources, the
-/// iterations of a solve to 1e-10 are foretold 10 to 40 percent too low, and for both methods alike to 15 percent.
+/// iterations of a solve to 1e-10 are predicted 10 to 40 percent too low, and for both methods alike to 15 percent.
 
 #include "halocline/qcd/quark/detail/quark_engine.hpp"
 
