@@ -28,7 +28,7 @@ constexpr int reduced_at_once = static_cast<int>(comm::Reduction::most);
 /// Replaces the values by their sums.
 using Sum = std::function<void(std::span<double>)>;
 
-/// Empty for a group that does not stand on MPI.
+/// The sum by MPI_Allreduce; empty for a group without MPI.
 Sum mpi_sum([[maybe_unused]] const comm::Communicator& group) {
 #if HALOCLINE_HAVE_MPI
   const MPI_Comm mpi = comm::mpi_comm(group);
@@ -51,10 +51,10 @@ Sum sum_of(const comm::Communicator& group, const AllreduceCase& c) {
   return [reduction](std::span<double> values) { reduction->sum(values); };
 }
 
-/// The value of a rank: sums of these depend on the order of adding.
+/// The value of a rank, chosen so that sums depend on the order of the additions.
 double term(int rank, int element) { return (rank % 2 == 0 ? 1.0 : -0.9) / (3.0 + rank + element); }
 
-/// Times of one way to sum.
+/// Measures one way to sum.
 class Timed {
 public:
   Timed(const comm::Communicator& group, Sum sum, int elements) : group_(group), sum_(std::move(sum)) {
@@ -62,7 +62,7 @@ public:
     values_ = terms_;
   }
 
-  /// A block of so many sums. @return its wall time on the slowest process
+  /// Times a block of sums. @return its wall time on the slowest process
   double block(int times) {
     group_.barrier();
     timespec cpu{};
@@ -81,7 +81,7 @@ public:
     return slowest[0];
   }
 
-  /// Sums of a block of about `seconds`, found by doubling; also the warm-up, whose times are dropped.
+  /// Doubles the number of sums until a block takes about `seconds`. This is also the warm-up; its times are discarded.
   void choose_repeats(double seconds) {
     for (repeats = 1; repeats < (1 << 20) && std::min(block(repeats), block(repeats)) < seconds;) repeats *= 2;
     mine_.clear();
@@ -90,7 +90,7 @@ public:
 
   Spread slowest() const { return spread(blocks_); }
 
-  /// Over all processes and blocks. Collective.
+  /// Minimum, mean and maximum over all processes and blocks. Collective.
   std::array<double, 3> min_average_max() const {
     double total = 0;
     for (const double one : mine_) total += one;
@@ -102,7 +102,7 @@ public:
     return {low[0], average[0] / group_.size(), high[0]};
   }
 
-  /// The last values are the sums in rank order, everywhere. Collective.
+  /// Whether the last values are the sums in rank order on every process. Collective.
   bool exact() const {
     bool right = true;
     for (int i = 0; i < static_cast<int>(values_.size()); ++i) {
@@ -124,8 +124,8 @@ private:
   comm::Communicator group_;
   Sum sum_;
   std::vector<double> terms_, values_;
-  std::vector<double> mine_;    ///< of this process, a block
-  std::vector<Sample> blocks_;  ///< of the slowest process
+  std::vector<double> mine_;    ///< of this process, for each block
+  std::vector<Sample> blocks_;  ///< of the slowest process, for each block
 };
 
 void check(const comm::Communicator& group, const AllreduceCase& c) {
@@ -156,7 +156,7 @@ Result allreduce(const comm::Communicator& group, const AllreduceCase& c, const 
   if (const Sum mpi = mpi_sum(group)) timed.emplace_back(group, mpi, c.elements);
   for (Timed& one : timed) one.choose_repeats(effort.block_seconds);
   double total = 0;
-  // Block times are those of the slowest process, equal everywhere, so all processes stop together.
+  // The time of a block is that of the slowest process and equal on all, so all processes stop together.
   for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run) {
     for (Timed& one : timed) total += one.block(one.repeats);
   }

@@ -11,10 +11,10 @@ namespace halocline::bench {
 
 void BarePair::wait() noexcept {
   const std::uint64_t* from = flag(in_[slot(arrived_)]);
-  // On a machine with fewer free cores than processes the other one may need this core.
+  // On a machine with fewer free cores than processes, the other process may need this core.
   for (int spins = 0; __atomic_load_n(from, __ATOMIC_ACQUIRE) != arrived_ + 1; ++spins) {
-    // A spin without it takes the flag, and its neighbours with it, from the sender at every turn, which at 16 KiB
-    // doubles the time.
+    // Without the pause, each look takes the flag and its neighbouring lines from the sender, which doubles the time at
+    // 16 KiB.
     core::pause();
     if (spins > 20000) sched_yield();
   }
@@ -64,8 +64,8 @@ BarePair::BarePair(const comm::Communicator& group, std::size_t bytes) : bytes_(
   if (const std::string why = unavailable_reason(group); !why.empty())
     throw core::InvalidArgument("a bare hand-over cannot be measured: " + why);
   window_ = std::make_unique<Window>(comm::mpi_comm(group));
-  // Pages of their own, so that no line belongs to two boxes. MPI's windows begin anywhere; the first whole page of a
-  // part is the same one in both processes.
+  // Each box has its own pages, so that no line belongs to two boxes. MPI's windows begin at any address; the first
+  // whole page of a part is the same one in both processes.
   const std::size_t box = (bytes + sizeof(std::uint64_t) + page - 1) / page * page;
   std::byte* mine = nullptr;
   const int rank = group.rank();

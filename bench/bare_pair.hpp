@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The least that two processes of one machine must do to hand a message over: the floor under every transport.
+/// The minimum work by which two processes of one machine can pass a message: the floor under every transport.
 ///
-/// Memory that both can address, by MPI's shared window and with nothing of the library in between. The sender stores
-/// the bytes where the receiver will read them and then a flag right behind; the receiver spins on the flag and reads.
-/// Two boxes each way take turns, as in the exchange, and each line must cross to the other core and come back to be
+/// It uses memory that both processes can address, through MPI's shared window, and no other part of the library. The
+/// sender stores the bytes where the receiver will read them, and then a flag right behind them; the receiver spins on
+/// the flag and reads. Two boxes in each direction alternate, as in the exchange. Each cache line must move to the
+/// other core and back before it is written again, which no exchange can avoid. There is no counting, no check, no time
+/// limit and no other face.
 /// written again, which no exchange can avoid. There is no counting, no check, no time limit and no other face.
 
 #include <cstddef>
@@ -20,25 +22,26 @@ namespace halocline::bench {
 
 class BarePair {
 public:
-  /// Why these processes cannot have one: not two, not on one machine, no MPI. Empty when they can. Collective: yes.
+  /// The reason why these processes cannot have a pair: not two, not on one machine, no MPI. Empty if they can.
+  /// Collective: yes.
   static std::string unavailable_reason(const comm::Communicator& group);
 
-  /// @param bytes  of a message, a multiple of 8; 0 hands over the flag alone
-  /// @throws InvalidArgument  where unavailable_reason() is not empty. Collective: yes.
+  /// @param bytes  size of a message, a multiple of 8; 0 passes only the flag
+  /// @throws InvalidArgument  there is an unavailable_reason(). Collective: yes.
   BarePair(const comm::Communicator& group, std::size_t bytes);
   BarePair(BarePair&&) noexcept;
   BarePair& operator=(BarePair&&) = delete;
   ~BarePair();  ///< Collective: yes.
 
-  /// Where the next message goes: memory of the other process.
+  /// Memory of the other process for the next message.
   std::span<std::byte> outbox() noexcept { return {out_[slot(posted_)], bytes_}; }
   void post() noexcept {
     __atomic_store_n(flag(out_[slot(posted_)]), posted_ + 1, __ATOMIC_RELEASE);
     ++posted_;
   }
-  /// Returns when the next message has come.
+  /// Returns when the next message has arrived.
   void wait() noexcept;
-  /// The message that came last.
+  /// The message that arrived last.
   std::span<const std::byte> inbox() const noexcept { return {in_[slot(arrived_ - 1)], bytes_}; }
 
 private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The ways in which the communication benchmarks move their faces, by name.
+/// The ways in which the communication benchmarks move their faces, selected by name.
 ///
-/// A carrier is a transport of the library at one depth of buffers, or "mpi", the plain hand-written exchange
-/// (plain_mpi.hpp). A kernel written over either runs as `with_exchange(grid, bytes, carrier, options, kernel)`.
+/// A carrier is a transport of the library with one or two buffers, or "mpi", the plain hand-written exchange
+/// (plain_mpi.hpp). A kernel written over either type runs as `with_exchange(grid, bytes, carrier, options, kernel)`.
 
 #include <limits>
 #include <memory>
@@ -29,11 +29,11 @@ struct Carrier {
   }
 };
 
-/// Why a carrier cannot serve a grid; empty when it can. Collective: yes.
-/// @throws InvalidArgument  for a number of buffers that is neither 1 nor 2
+/// The reason why a carrier cannot serve a grid; empty if it can. Collective: yes.
+/// @throws InvalidArgument  a number of buffers other than 1 or 2
 std::string unavailable_reason(const Carrier& carrier, const comm::ProcessGrid& grid);
 
-/// All transports that the library knows of, at both depths, and "mpi" first.
+/// "mpi" first, then all transports of the library, with one and with two buffers.
 std::vector<Carrier> all_carriers();
 
 /// Calls `make(std::shared_ptr<Exchange>)` with a new exchange of the carrier's type.
@@ -45,7 +45,7 @@ auto with_exchange(const comm::ProcessGrid& grid, std::span<const std::size_t> f
   return make(std::make_shared<comm::HaloExchange>(grid, face_bytes, carrier.transport, options));
 }
 
-/// Ceilings of a benchmark that computes nothing: only the cache line is known.
+/// Ceilings of a benchmark that computes nothing: only the cache line is given.
 Ceilings no_ceilings(double cache_line_seconds = std::numeric_limits<double>::quiet_NaN());
 
 }  // namespace halocline::bench

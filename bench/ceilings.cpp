@@ -18,11 +18,11 @@
 namespace halocline::bench {
 namespace {
 
-/// Chains enough for two multiply-adds a clock of latency four to nine, few enough for the registers.
+/// Enough chains for two multiply-adds each cycle at a latency of four to nine, and few enough for the registers.
 constexpr int chains = core::register_bytes >= 64 ? 20 : 12;
 constexpr int steps = 1000;
 
-/// `count` variables with names of their own: an array would be kept in memory, and its loads be what is measured.
+/// `count` separately named variables. The compiler would keep an array in memory, and its loads would be measured.
 template <class P, int count>
 struct Chain {
   P a;
@@ -105,8 +105,8 @@ void run_on(int cpu) {
 
 template <class T>
 void FmaChains<T>::operator()() const {
-  // Converges to increment / (1 - multiplier), so no number overflows or becomes subnormal. What the compiler cannot
-  // know (volatile), it can neither fold nor compute for one lane instead of all.
+  // Converges to increment / (1 - multiplier), so no number overflows or becomes subnormal. The volatile variables keep
+  // the compiler from folding the constants, or computing one lane in place of all.
   volatile T multiplier = T(0.75), increment = T(0.5), first = T(1);
   std::array<T, chains * core::native_lanes<T>> start;
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = first + T(i);
@@ -121,7 +121,7 @@ double FmaChains<T>::flops(int threads) noexcept {
 }
 
 Bandwidth::Bandwidth(std::int64_t bytes) {
-  // Three arrays for the triad, each of whole strides a thread.
+  // Three arrays for the triad, each a whole number of strides for each thread.
   const std::int64_t threads = omp_get_max_threads();
   const std::int64_t unit = 3 * stride * threads * std::int64_t(sizeof(double));
   const std::int64_t numbers = std::max<std::int64_t>(1, bytes / unit) * 3 * stride * threads;
@@ -195,7 +195,7 @@ double cache_line_seconds(const Effort& effort) {
   const std::vector<int> cpus = allowed_cpus();
   if (cpus.size() < 2) return std::numeric_limits<double>::quiet_NaN();
   constexpr int trips = 200;
-  // Two lines, each written by one side, as the flags of a halo exchange are.
+  // Two lines, each written by one side, like the flags of a halo exchange.
   struct alignas(128) Flag {
     std::atomic<std::int64_t> value{0};
   };

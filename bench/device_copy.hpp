@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The copy bandwidth of a device: the ceiling that a hop is compared with.
+/// The copy bandwidth of a device: the limit with which a hop is compared.
 ///
-/// A kernel in which each thread copies 16 bytes from one array to another, as wide as the library's own kernels read.
-/// Bytes read and bytes written both count.
+/// In the kernel each thread copies 16 bytes from one array to another, the width with which the library's own kernels
+/// read. Both bytes read and bytes written count.
 
 #include "bench/timing.hpp"
 #include "halocline/gpu/stream.hpp"
@@ -12,10 +12,10 @@
 namespace halocline::bench {
 
 struct CopyBandwidth {
-  double gbytes_per_s = 0;  ///< all processes together
+  double gbytes_per_s = 0;  ///< total of all processes
   double bytes = 0;         ///< of each array, one process
 };
-/// Two arrays of 1 GiB each, or of a quarter of what is free where that is less; on the host executor 1 MiB.
+/// Two arrays of 1 GiB each, or of a quarter of the free memory if that is less; on the host executor 1 MiB.
 /// @throws core::Error  out of memory. Collective: yes.
 CopyBandwidth copy_bandwidth(const comm::Communicator& group, gpu::Stream& stream, const Effort& effort);
 

@@ -11,7 +11,7 @@ namespace halocline::bench {
 namespace {
 
 void check(const DeviceDslashCase& c) {
-  // Refuses unknown names of forms and precisions.
+  // device_cost() throws for unknown names of forms and precisions.
   device_cost(c.form, c.precision, 18, 1);
   if (c.link_reals != 18 && c.link_reals != 12 && c.link_reals != 8)
     throw core::InvalidArgument(fmt::format("links of {} reals were asked for; give 18, 12 or 8", c.link_reals));

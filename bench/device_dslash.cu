@@ -18,10 +18,10 @@
 namespace halocline::bench {
 namespace {
 
-using namespace qcd::device;  // NOLINT: the names of the room that is measured
+using namespace qcd::device;  // NOLINT: the namespace under test
 using GeometryPtr = std::shared_ptr<const lattice::Geometry4>;
 
-/// Numbers between -1 and 1 that depend on the place, none of them zero.
+/// Fills with numbers between -1 and 1 that depend on the position, none of them zero.
 template <class S>
 struct FillSpinor {
   SpinorWriter<S> out;
@@ -49,7 +49,7 @@ DeviceSpinor<S> filled(const ContextPtr& context, lattice::Subset subset, int pa
   return psi;
 }
 
-/// A hop between fields of its own, and what the forms add to it.
+/// A hop between fields of its own, with the operations that the form adds to it.
 template <class S>
 class Hop {
 public:
@@ -100,7 +100,7 @@ private:
   std::optional<DeviceClover<S>> blocks_;
 };
 
-/// Bytes of the device that a case needs beside what is fixed and small.
+/// Device memory that a case needs [bytes], apart from small fixed amounts.
 template <class S>
 std::int64_t needed(const Box& box, const DeviceDslashCase& c) {
   std::int64_t bytes = 2 * DeviceSpinor<S>::bytes(box, lattice::Subset::even, c.columns);
@@ -109,7 +109,7 @@ std::int64_t needed(const Box& box, const DeviceDslashCase& c) {
   return bytes + DeviceLinks<S>::bytes(box, c.link_reals);
 }
 
-/// Memory that the host can give [bytes]; a large number where it cannot be known.
+/// Memory that the host can provide [bytes]; a large number if it is unknown.
 std::int64_t host_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string name, unit; file >> name;) {
@@ -126,11 +126,11 @@ std::string gib(std::int64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
-/// Why there is too little memory on some process; empty where there is enough on all. Collective.
+/// The reason why some process has too little memory; empty if all have enough. Collective.
 template <class S>
 std::string shortage(const comm::Communicator& group, const ContextPtr& context, const DeviceDslashCase& c) {
   const std::int64_t here = needed<S>(context->box, c);
-  // Links in double are made on the host, and brought into their order there.
+  // Links in double are generated and reordered on the host.
   const std::int64_t there = 2 * 16 * 18 * 8 * static_cast<std::int64_t>(context->box.sites);
   if (group.any(here > context->device.memory().free))
     return "the device has " + gib(context->device.memory().free) + " free, and the fields need " + gib(here);
@@ -156,7 +156,7 @@ unsigned emulated_axes(const DeviceDslashCase& c, const lattice::Geometry4& geom
   return axes;
 }
 
-/// Why the policy cannot be had here; empty where it can. @throws InvalidArgument  an unknown one
+/// The reason why the policy is unavailable here; empty if it is available. @throws InvalidArgument  an unknown policy
 std::string policy_unavailable_reason(const gpu::Device& device, const comm::ProcessGrid& grid,
                                       const std::string& policy) {
   if (policy.empty() || policy == "auto") return {};
@@ -168,7 +168,7 @@ std::string policy_unavailable_reason(const gpu::Device& device, const comm::Pro
   throw core::InvalidArgument("the halo policy is \"" + policy + "\"; give " + known + "or auto");
 }
 
-/// Seconds of the work as the case wants them; work that cannot be recorded as a graph is skipped.
+/// Times the work, directly or as a graph according to the case. Skips work that cannot be recorded as a graph.
 void measure(DeviceResult& result, DeviceClock& clock, const DeviceDslashCase& c, const Work& work,
              const Effort& effort) {
   if (!c.graph) {
@@ -182,7 +182,7 @@ void measure(DeviceResult& result, DeviceClock& clock, const DeviceDslashCase& c
   }
 }
 
-/// What is left of the halo without a hop.
+/// Measures the halo without the hop.
 template <class S>
 void measure_halo(DeviceResult& result, DeviceClock& clock, const ContextPtr& context, const DeviceDslashCase& c,
                   const Effort& effort) {

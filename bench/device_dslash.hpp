@@ -3,14 +3,14 @@
 /// @file
 /// `dslash` on a device: the one-parity Wilson hop, with its stages switched off one by one.
 ///
-/// Fields stay in the memory of the device. Links are random SU(3) matrices. Forms are those of device_cost().
+/// Fields stay in device memory. Links are random SU(3) matrices. Forms are those of device_cost().
 ///
-/// What is left of a hop when a stage is switched off:
+/// Stages of a hop:
 ///   "whole"     everything
 ///   "no-halo"   the faces are read from the process's own field: no packing, no messages, one kernel
-///   "halo"      packing, messages and waiting alone, no hop
-///   "messages"  messages and waiting alone, where no kernel writes them
-///   "separate"  what the forms fuse into the hop runs in kernels of its own
+///   "halo"      packing, messages and waiting only, no hop
+///   "messages"  messages and waiting only, for policies in which no kernel writes the messages
+///   "separate"  as "whole", but the operations that a form fuses into the hop run in separate kernels
 
 #include <memory>
 #include <string>
@@ -28,23 +28,23 @@ struct DeviceDslashCase {
   std::string form = "hopping";
   int link_reals = 12;          ///< 18, 12 or 8
   int columns = 1;              ///< right-hand sides, 1 to 32
-  Extents emulate{1, 1, 1, 1};  ///< more than 1: the axis is treated as split, the neighbour is the process itself
-  std::string policy{};         ///< of the halo; empty for the default, "auto" for the quickest
+  Extents emulate{1, 1, 1, 1};  ///< more than 1: the axis is treated as split, and the process is its own neighbour
+  std::string policy{};         ///< of the halo; empty: the default, "auto": the fastest
   std::string stage = "whole";
-  bool graph = false;  ///< recorded, and launched as a graph
+  bool graph = false;  ///< record the work and launch it as a graph
 };
 
-/// Measures one case. A case that cannot be run here (a policy that is not to be had, too little memory, work that
-/// cannot be recorded) is skipped and says why.
-/// @throws InvalidArgument  an unknown name, a number out of range, a lattice that no box fits, a device that is not
-///                          there; on every rank
-/// Collective: yes.  Cost: about twice effort.seconds, and the making of links on the host, 2.3 KB a site.
+/// Measures one case. A case that cannot run here (an unavailable policy, too little memory, work that cannot be
+/// recorded) is skipped with a reason.
+/// @throws InvalidArgument  an unknown name, a number out of range, a lattice that no box fits, a missing device; on
+///                          every rank
+/// Collective: yes.  Cost: about twice effort.seconds, and making the links on the host, 2.3 KB a site.
 DeviceResult device_dslash(const comm::Communicator& group, const DeviceDslashCase& parameters, const Effort& effort);
 
 /// Names of the stages, in the order above.
 const std::vector<std::string>& device_stages();
 
-/// The part that knows the device: times, bytes and outcome of a case that has been checked. Collective: yes.
+/// Measures a case that has been checked on its device: times, bytes and outcome. Collective: yes.
 void measure_device_dslash(DeviceResult& result, const std::shared_ptr<const lattice::Geometry4>& geometry,
                            const DeviceDslashCase& c, const Effort& effort);
 

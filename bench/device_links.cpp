@@ -13,7 +13,7 @@ namespace {
 using Complex = std::complex<double>;
 using Matrix = std::array<std::array<Complex, 3>, 3>;
 
-/// A prime, so that neighbours in any direction get different matrices.
+/// A prime number, so that neighbours in any direction get different matrices.
 constexpr std::size_t table_size = 1009;
 
 class Numbers {
@@ -40,13 +40,13 @@ void normalize(std::array<Complex, 3>& a) {
   for (Complex& entry : a) entry /= length;
 }
 
-/// Rows 0 and 1 orthonormal, row 2 the conjugate of their cross product.
+/// A random SU(3) matrix: rows 0 and 1 orthonormal, row 2 the conjugate of their cross product.
 Matrix random_matrix(Numbers& numbers) {
   Matrix u{};
   for (int row = 0; row < 2; ++row)
     for (Complex& entry : u[static_cast<std::size_t>(row)]) entry = numbers.complex();
   normalize(u[0]);
-  for (int pass = 0; pass < 2; ++pass) {  // twice: once leaves a rounding error of the nearly parallel
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass removes rounding errors of nearly parallel rows
     const Complex along = product(u[0], u[1]);
     for (std::size_t column = 0; column < 3; ++column) u[1][column] -= along * u[0][column];
     normalize(u[1]);

@@ -3,8 +3,9 @@
 /// @file
 /// Links and clover blocks for benchmarks on a device, made without a gauge field.
 ///
-/// What a hop costs does not depend on the numbers, so a table of random SU(3) matrices is dealt round to the sites and
-/// directions: large volumes cost no more than the writing. The links of a site and of its neighbour need not agree.
+/// The cost of a hop does not depend on the numbers. So the entries of a small table of random SU(3) matrices are
+/// distributed over sites and directions, and a large volume costs no more than writing it. The links of a site and of
+/// its neighbour need not agree.
 
 #include <vector>
 

@@ -42,7 +42,7 @@ DeviceCost device_cost(const std::string& form, const std::string& precision, in
   if (form != "fused")
     throw core::InvalidArgument(
         fmt::format("the form is \"{}\"; on a device give hopping, hopping-clover or fused", form));
-  // a - B hop psi: 48; a complex dot product of 12 components, 96, and a norm, 48. One more spinor is read.
+  // a - B hop psi: 48; a complex dot product of 12 components, 96; a norm, 48. It reads one more spinor.
   cost.flops += columns * (48.0 + 96.0 + 48.0);
   cost.bytes += columns * spinor;
   cost.bytes_with_reuse += columns * spinor;
@@ -61,7 +61,7 @@ std::string to_json(const DeviceResult& result) {
     return json.dump();
   }
   const Spread& s = result.seconds;
-  // Where nothing was counted there are no rates.
+  // Without a count there are no rates.
   const double counted = result.flops > 0 ? 1.0 : std::numeric_limits<double>::quiet_NaN();
   const double gflops = counted * 1e-9 * result.flops / s.median;
   const double gbytes = counted * 1e-9 * result.bytes / s.median;

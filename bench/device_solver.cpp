@@ -15,13 +15,14 @@
 namespace halocline::bench {
 namespace {
 
-/// One application of the operator of the iteration, all columns, on this process.
+/// Cost of one application of the operator in the iteration, for all columns, on this process.
 DeviceCost applied(const DeviceSolverCase& c, int link_reals, const lattice::Geometry4& geometry) {
   const std::string form = c.action.has_clover() ? "hopping-clover" : "hopping";
   const DeviceStorage storage = device_storage(c.inner);
   const double spinor = c.columns * (spinor_reals * storage.number + storage.scale);
   DeviceCost cost = device_cost(form, c.inner, link_reals, c.columns);
-  // Even-odd: two hops for a site of one parity. Otherwise: one hop for each site of both. Then the diagonal, 48.
+  // Even-odd: two hops for each site of one parity. Otherwise: one hop for each site of both parities. The diagonal:
+  // 48.
   const double sites = static_cast<double>(geometry.local_volume()) * (c.even_odd ? 0.5 : 1.0);
   const double hops = c.even_odd ? 2 : 1;
   cost.flops = sites * (hops * cost.flops + 48.0 * c.columns);
@@ -37,7 +38,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   if (c.columns < 1 || c.columns > 32)
     throw core::InvalidArgument(fmt::format("{} columns were asked for; give 1 to 32", c.columns));
   if (c.device == "cpu") throw core::InvalidArgument("a solve on a device was asked for, and the device is \"cpu\"");
-  device_storage(c.inner);  // refuses an unknown one
+  device_storage(c.inner);  // throws for an unknown precision
   const auto& geometry = gauge.geometry();
   const auto& group = geometry.communicator();
   const int link_reals = c.link_reals == 0 ? (c.inner == "double" ? 18 : 12) : c.link_reals;
@@ -70,7 +71,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
                        {"mass", c.action.mass},
                        {"csw", c.action.csw}};
 
-  // The hop of the same precision alone, and the copy bandwidth with it.
+  // Measures the hop of the same precision alone, and with it the copy bandwidth.
   DeviceDslashCase hop;
   hop.device = c.device;
   hop.local = geometry.local();
@@ -100,7 +101,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   const std::vector<std::span<std::complex<double>>> wanted(solutions.begin(), solutions.end());
   std::vector<qcd::SolveReport> reports;
   const Work solve = [&] { reports = quark.solve(wanted, given); };
-  solve();  // tunes launches, makes vectors and graphs
+  solve();  // tunes launches, creates vectors and graphs
   std::vector<Sample> times;
   for (int run = 0; run < c.runs; ++run) times.push_back(time_block(group, solve));
   result.seconds = spread(times);

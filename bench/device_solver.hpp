@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `solver` on a device: seconds from point sources in host memory to columns of a propagator in host memory.
+/// `solver` on a device: seconds from point sources in host memory to propagator columns in host memory.
 ///
-/// Each run is a whole solve through QuarkSolver: sources in, the iteration in the inner precision with its corrections
-/// in double, solutions out. Operations counted are those of the operator in the iterations alone, and the rate by them
-/// stands beside that of the same operator's hop, measured in the same run on the same device.
+/// Each run is a whole solve through QuarkSolver: it transfers the sources, iterates in the inner precision with
+/// corrections in double, and transfers the solutions back. Only the operator's operations in the iterations count. The
+/// rate from this count is reported beside the rate of the same operator's hop, measured in the same run on the same
+/// device.
 
 #include <string>
 
@@ -16,12 +17,12 @@
 namespace halocline::bench {
 
 struct DeviceSolverCase {
-  qcd::ActionParameters action;
+  qcd::WilsonCloverAction action;
   std::string device = "cuda";
   std::string kind = "bicgstab";  ///< as SolverParameters
-  std::string inner = "half";     ///< storage inside the iteration: "double" for no other, "float", "half", "quarter"
-  int link_reals = 0;             ///< inside; 0: as the solver takes it
-  std::string policy{};           ///< of the halo; empty: as the solver takes it
+  std::string inner = "half";     ///< storage inside the iteration: "double": as outside; "float", "half", "quarter"
+  int link_reals = 0;             ///< inside the iteration; 0: the solver's default
+  std::string policy{};           ///< of the halo; empty: the solver's default
   double tolerance = 1e-10;
   bool even_odd = true;
   std::string gauge = "generated";  ///< name of the field, for the report
@@ -29,7 +30,7 @@ struct DeviceSolverCase {
   int columns = 1;  ///< right-hand sides, spins and colours of a point source; solved together
 };
 
-/// @throws InvalidArgument  as QuarkSolver does, and for a number of runs or columns below 1
+/// @throws InvalidArgument  as QuarkSolver, and for a number of runs or columns below 1
 /// Collective: yes.  Cost: runs + 1 solves, a hop and a copy.
 DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase& parameters, const Effort& effort);
 

@@ -10,7 +10,7 @@
 namespace halocline::bench {
 namespace {
 
-/// A stream is left as it was, whatever the work throws while it is recorded.
+/// Records the work as a graph. If the work throws, ends the capture, so that the stream stays usable.
 gpu::Graph recorded(gpu::Stream& stream, const Work& work) {
   stream.begin_capture();
   try {
@@ -18,7 +18,7 @@ gpu::Graph recorded(gpu::Stream& stream, const Work& work) {
   } catch (...) {
     try {
       stream.end_capture();
-    } catch (const core::Error&) {  // of the same cause
+    } catch (const core::Error&) {  // same cause
     }
     throw;
   }
@@ -63,7 +63,7 @@ Spread DeviceClock::measure(const Work& work, const Effort& effort) {
 }
 
 Spread DeviceClock::measure_graph(const Work& work, const Effort& effort) {
-  // Outside the capture first: kernels are tuned and memory is made there.
+  // First outside the capture, because kernels are tuned and memory is allocated there.
   work();
   work();
   stream_->synchronize();

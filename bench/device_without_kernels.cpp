@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// In place of device_dslash.cu where neither nvcc nor the host executor compiles it.
+/// Replaces device_dslash.cu in builds with neither nvcc nor the host executor.
 #include "bench/device_dslash.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"

@@ -20,7 +20,7 @@ namespace {
 
 using qcd::SpinorField;
 
-/// An operator between fields of its own; the counts are those of one application on this process.
+/// An operator with fields of its own; the counts are for one application on this process.
 struct Operator {
   Work work;
   double flops, bytes;
@@ -35,14 +35,14 @@ bool is_one_of(const std::string& form, std::initializer_list<std::string_view> 
   return std::ranges::find(names, form) != names.end();
 }
 
-qcd::ActionParameters action_of(const std::string& form) {
-  qcd::ActionParameters action;
+qcd::WilsonCloverAction action_of(const std::string& form) {
+  qcd::WilsonCloverAction action;
   action.mass = 0.1;
   action.csw = is_one_of(form, {"hopping", "wilson"}) ? 0.0 : 1.0;
   return action;
 }
 
-/// The forms that live on fields of two parities.
+/// The forms on fields of two parities.
 template <class T>
 struct Tiled {
   Tiled(const qcd::GaugeField& gauge, const DslashCase& c)
@@ -59,13 +59,13 @@ struct Tiled {
     if (form == "hopping") return d.hopping().apply(out.parity(0), in.parity(1), 0, false);
     if (form == "schur") return schur.apply(out, in);
     if (form == "clover-inverse") {
-      for (const int parity : {0, 1}) d.multiply_inverse_diagonal(out.parity(parity), in.parity(parity), parity);
+      for (const int parity : {0, 1}) d.multiply_inverse_diagonal(out, in, parity);
       return;
     }
     d.apply(out, in);
   }
 
-  qcd::DiracSetup setup;
+  qcd::WilsonSetup setup;
   qcd::WilsonClover<T> d;
   qcd::Schur<T> schur;
   SpinorField<T> in, out;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `dslash`: the Wilson operators on fields that stay where they are.
+/// `dslash`: the Wilson operators on fields that stay in place.
 ///
-/// "hopping" is the one-parity hopping term, the piece that everything else is made of; "wilson" is D without and
-/// "clover" with the clover term on both parities; "schur" the symmetric Schur complement with it; "clover-inverse" the
-/// inverse clover term alone, on both parities. "inside" is D_in of the Schwarz preconditioner on two halves along x,
-/// with the clover term, in single precision.
+/// Forms: "hopping" is the one-parity hopping term, of which all others consist. "wilson" is D without, "clover" D with
+/// the clover term, on both parities. "schur" is the symmetric Schur complement with the clover term. "clover-inverse"
+/// is the inverse clover term alone, on both parities. "inside" is D_in of the Schwarz preconditioner on two halves
+/// along x, with the clover term, in single precision.
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"
@@ -18,12 +18,12 @@ struct DslashCase {
   int threads = 1;                  ///< of each process
   std::string precision = "float";  ///< or "double"
   std::string form = "hopping";     ///< as above
-  int link_reals = 18;              ///< stored of a link; 12: the third row is computed
-  int columns = 1;                  ///< right-hand sides that share the reading of links and clover blocks
+  int link_reals = 18;              ///< reals stored for each link; 12: the third row is computed
+  int columns = 1;                  ///< right-hand sides, which share the reading of links and clover blocks
 };
 
 /// Measures one case.
-/// @throws InvalidArgument  for an unknown name or a lattice that no layout fits, on every rank
+/// @throws InvalidArgument  an unknown name, or a lattice that no layout fits; on every rank
 /// Collective: yes.  Cost: about three times effort.seconds.
 Result dslash(const comm::Communicator& group, const DslashCase& parameters, const Effort& effort);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the lattice benchmarks share: fields to work on, and the counts of the operators.
+/// Common parts of the lattice benchmarks: fields to work on, and the cost of the operators.
 
 #include <span>
 
@@ -10,11 +10,12 @@
 
 namespace halocline::bench {
 
-/// Numbers between -1 and 1 that depend on the place and on nothing else: no zeros, no subnormals.
+/// Fills with numbers between -1 and 1 that depend only on the position: no zeros, no subnormals.
 template <class T>
 void fill(std::span<T> numbers);
 
-/// Operations, and reals that must move, each once: of every column, and of links and clover blocks for all columns.
+/// Operations, and reals that must be moved, each once: `spinors` for every column, and `shared` (links and clover
+/// blocks) once for all columns.
 struct Cost {
   double flops;
   double spinors;
@@ -32,19 +33,19 @@ inline constexpr double spinor_reals = 24, clover_reals = 72;
 /// A clover block, or its inverse, times a spinor, for one site.
 inline constexpr Cost clover_cost{504, 2 * spinor_reals, clover_reals};
 
-/// One parity of the hopping term, a site of the target: eight projections, SU(3) products and sums; eight links, a
-/// spinor in, one out. Computing the third row of a link, where two are stored, counts no operations.
+/// One parity of the hopping term, for each site of the target: eight projections, SU(3) products and sums; reads eight
+/// links and a spinor, writes a spinor. Computing the third row of a link from two stored ones counts no operations.
 constexpr Cost hopping_cost(int link_reals = 18) { return {1320, 2 * spinor_reals, 8.0 * link_reals}; }
 
-/// D on both parities, a site: the hop, the sum with the diagonal (48) and the clover term. The source is read twice,
-/// once as neighbour and once on the diagonal.
+/// D on both parities, for each site: the hop, the sum with the diagonal (48) and the clover term. The source is read
+/// twice, once as neighbour and once for the diagonal.
 constexpr Cost wilson_cost(bool clover, int link_reals = 18) {
   const Cost blocks{clover ? clover_cost.flops : 0, 0, clover ? clover_reals : 0};
   return hopping_cost(link_reals) + Cost{48, spinor_reals, 0} + blocks;
 }
 
-/// The symmetric Schur complement, a site of the parity that is solved for: two hops, each with an inverse clover
-/// block, and the sum with the source.
+/// The symmetric Schur complement, for each site of the parity that is solved for: two hops, each with an inverse
+/// clover block, and the sum with the source.
 constexpr Cost schur_cost(bool clover, int link_reals = 18) {
   const Cost blocks{clover ? clover_cost.flops : 0, 0, clover ? clover_reals : 0};
   return (hopping_cost(link_reals) + blocks) * 2 + Cost{48, spinor_reals, 0};

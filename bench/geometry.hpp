@@ -13,11 +13,11 @@ namespace halocline::bench {
 
 using Extents = lattice::Coordinates<4>;
 
-/// Prime factors of the number of processes dealt to t, z, y, x, t, ... : the largest first.
+/// Distributes the prime factors of the number of processes, the largest first, to t, z, y, x, t, ...
 std::vector<int> spread_processes(int processes);
 
-/// A lattice of which each process holds `local` sites.
-/// @throws InvalidArgument  for extents that are not positive, and as Geometry does
+/// A lattice on which each process holds `local` sites.
+/// @throws InvalidArgument  extents that are not positive, or an error of Geometry
 std::shared_ptr<const lattice::Geometry4> geometry_of(const comm::Communicator& group, const Extents& local);
 
 std::vector<std::int64_t> to_vector(const Extents& extents);

@@ -13,7 +13,7 @@
 namespace halocline::bench {
 namespace {
 
-/// What all threads that were in a region have to say.
+/// The times of all threads that entered a region.
 struct Gathered {
   std::string path;
   int threads = 0;
@@ -29,7 +29,7 @@ struct Gathered {
   }
 };
 
-/// A line a thread and region: calls, seconds, seconds of its own, path.
+/// One line for each thread and region: calls, seconds, own seconds, path.
 std::string lines_of_this_process() {
   std::ostringstream text;
   text.precision(17);
@@ -55,7 +55,7 @@ std::string group_regions(const comm::Communicator& group, const Work& work, dou
   std::vector<Gathered> gathered;
   double calls = 0, seconds = 0, self_seconds = 0;
   std::string path;
-  // The first thread of a process opens the outer regions, the others know only those inside a team.
+  // The first thread of a process opens the outer regions; the others know only regions inside a parallel team.
   const auto is = [&](const Gathered& region) { return region.path == path || region.path.ends_with(" > " + path); };
   while (lines >> calls >> seconds >> self_seconds && std::getline(lines >> std::ws, path)) {
     auto found = std::ranges::find_if(gathered, is);

@@ -21,7 +21,7 @@ using comm::Face;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr Face up{0, +1}, down{0, -1};
 
-/// What a piece of work keeps between its executions: the number to write next, and what has been read.
+/// State of a piece of work between its executions: the next number to write, and the sum of the numbers read.
 struct Payload {
   std::uint64_t written = 0, read = 0;
 };
@@ -39,7 +39,7 @@ void receive_one(Exchange& exchange, Face face, Payload& payload) {
   finish_using(exchange);
 }
 
-/// One message up and one down; two processes, the upper neighbour answers the lower.
+/// One message up and one down. With two processes, the upper neighbour answers the lower.
 template <class Exchange>
 Work there_and_back(std::shared_ptr<Exchange> exchange, bool first) {
   return [exchange, first, payload = Payload{}]() mutable {
@@ -57,7 +57,7 @@ Work there_and_back(std::shared_ptr<Exchange> exchange, bool first) {
   };
 }
 
-/// A message through every face there is, all at once.
+/// A message through every existing face, all at the same time.
 template <class Exchange>
 Work both_ways(std::shared_ptr<Exchange> exchange) {
   return [exchange, payload = Payload{}]() mutable {
@@ -75,7 +75,7 @@ Work both_ways(std::shared_ptr<Exchange> exchange) {
   };
 }
 
-/// Copies past the caches; the flag that follows must not overtake it.
+/// Copies with non-temporal stores; fences, so that the flag that follows cannot overtake the data.
 void stream_copy(std::span<std::byte> to, std::span<const std::byte> from) {
   using Line = core::Pack<double, 64 / sizeof(double)>;
   const std::size_t whole = to.size() / sizeof(Line);
@@ -87,7 +87,8 @@ void stream_copy(std::span<std::byte> to, std::span<const std::byte> from) {
   std::memcpy(to.data() + done, from.data() + done, to.size() - done);
 }
 
-/// The same two patterns on bare memory. @param streaming  written at home first, and copied past the caches
+/// The same two patterns on bare memory. @param streaming  write to local memory first, then copy with non-temporal
+/// stores
 Work bare(std::shared_ptr<BarePair> pair, bool ping_pong, bool first, bool streaming) {
   auto home = std::make_shared<core::AlignedArray<std::byte>>(static_cast<std::int64_t>(pair->outbox().size()));
   return [pair, home, ping_pong, first, streaming, payload = Payload{}]() mutable {
@@ -112,7 +113,7 @@ Work copying(std::int64_t bytes) {
   auto to = std::make_shared<core::AlignedArray<std::byte>>(bytes);
   return [from, to, bytes] {
     std::memcpy(to->data(), from->data(), static_cast<std::size_t>(bytes));
-    asm volatile("" : : "r"(to->data()) : "memory");  // or the copy, which nobody reads, would be left out
+    asm volatile("" : : "r"(to->data()) : "memory");  // keeps the compiler from removing the unused copy
   };
 }
 
@@ -137,7 +138,7 @@ std::vector<Result> halo_face(const comm::Communicator& group, const HaloFaceCas
     throw core::InvalidArgument(
         fmt::format("a message of {} bytes was asked for; give a multiple of 8 from 8 to 256 MiB", c.bytes));
   const Threads threads(1);
-  // Two processes have one link between them: the axis ends on both sides.
+  // Two processes have one link between them: the axis is open on both sides.
   const comm::ProcessGrid grid(group, {group.size()}, {group.size() == 1});
   const bool first = group.rank() == 0;
   const std::array<std::size_t, 1> face_bytes{static_cast<std::size_t>(c.bytes)};

@@ -23,7 +23,7 @@ using core::Region;
 constexpr int faces = 8;
 constexpr std::int64_t bytes_a_site = 2 * 3 * 2 * sizeof(float);  ///< a half spinor
 
-/// The faces of exchange number `step`.
+/// The faces of exchange number `step`; the x direction alternates.
 FaceMask faces_of(int axis, int step) {
   FaceMask mask = 0;
   for (int index = 0; index < faces; ++index) {
@@ -35,7 +35,7 @@ FaceMask faces_of(int axis, int step) {
   return mask;
 }
 
-/// Keeps the first exception of a team, for nothing may leave a parallel region.
+/// Keeps the first exception of a team, because no exception may leave a parallel region.
 class Caught {
 public:
   template <class Action>
@@ -55,7 +55,7 @@ private:
   std::exception_ptr error_;
 };
 
-/// The exchanges of one application by a team of threads, each with faces of its own.
+/// The exchanges of one application by a team of threads, each with its own faces.
 template <class Exchange>
 class Application {
 public:
@@ -88,7 +88,7 @@ private:
   std::uint64_t& read(Face face) { return read_[static_cast<std::size_t>(face.index())].sum; }
   std::span<std::byte>& box(Face face) { return boxes_[static_cast<std::size_t>(face.index())]; }
 
-  /// Threads write and read; the first alone talks to the exchange.
+  /// All threads write and read messages; only the first one calls the exchange.
   void by_first(FaceMask mask, Caught& caught) {
 #pragma omp master
     caught.run([&] {
@@ -125,7 +125,8 @@ private:
     caught.run([&] { finish_using(*exchange_); });
   }
 
-  /// Every thread goes through with its faces; a barrier between posting and waiting, and before the next posting.
+  /// Every thread handles its own faces. There is a barrier between posting and waiting, and one before the next
+  /// posting.
   void by_all(FaceMask mask, Caught& caught) {
     caught.run([&] {
       each_of_mine(mask, [&](Face face) {
@@ -137,7 +138,7 @@ private:
         exchange_->post(comm::mask_of(face));
       });
     });
-    // An absent or empty face is nobody's, but its posting counts.
+    // An absent or empty face belongs to no thread, but must be posted too.
 #pragma omp master
     caught.run([&] { post_inactive(mask); });
 #pragma omp barrier
@@ -164,7 +165,7 @@ private:
     }
   }
 
-  /// Where what leaves through these faces arrives.
+  /// The faces through which the messages sent through `mask` arrive.
   static FaceMask opposite(FaceMask mask) {
     FaceMask other = 0;
     for (int index = 0; index < faces; ++index)
@@ -251,7 +252,7 @@ std::vector<Result> halo_operator(const comm::Communicator& group, const HaloOpe
           return Application<Exchange>(exchange, axis, c.threads, c.posting_by_all);
         }));
         measured.push_back(results.size());
-      } catch (const core::InvalidArgument& refused) {  // on every rank: this transport cannot grant the threads
+      } catch (const core::InvalidArgument& refused) {  // on every rank: this transport does not allow several threads
         result.skipped = refused.what();
       }
     }

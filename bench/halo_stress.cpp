@@ -29,14 +29,14 @@ constexpr std::uint64_t golden = 0x9e3779b97f4a7c15u;
 constexpr std::int64_t leg_steps = 5'000;
 constexpr std::size_t sizes_of_a_leg = 3;
 
-/// A scrambled counter (splitmix64): all the randomness there is.
+/// Mixes the bits of a counter (splitmix64); the only source of random numbers.
 constexpr std::uint64_t scrambled(std::uint64_t n) noexcept {
   n = (n ^ (n >> 30)) * 0xbf58476d1ce4e5b9u;
   n = (n ^ (n >> 27)) * 0x94d049bb133111ebu;
   return n ^ (n >> 31);
 }
 
-/// Numbers that follow from what it is made of.
+/// Random numbers determined by the keys given at construction.
 class Draws {
 public:
   template <class... Keys>
@@ -51,7 +51,7 @@ private:
   std::uint64_t state_;
 };
 
-/// The first word of the message that leaves through a face. Words follow each other by `golden`.
+/// The first word of the message that is sent through a face. Successive words differ by `golden`.
 std::uint64_t first_word(std::uint64_t seed, std::int64_t step, int sender, Face face) noexcept {
   Draws draws(seed, step, sender, face.index());
   return draws.next();
@@ -65,7 +65,7 @@ void write_words(std::span<std::byte> message, std::uint64_t word) noexcept {
   std::memcpy(message.data() + whole * sizeof(word), &last, message.size() % sizeof(word));
 }
 
-/// The place of the first byte that is not as write_words() writes it.
+/// Index of the first byte that differs from the output of write_words().
 std::optional<std::size_t> wrong_byte(std::span<const std::byte> message, std::uint64_t word) noexcept {
   const auto* words = reinterpret_cast<const std::uint64_t*>(message.data());
   const std::size_t whole = message.size() / sizeof(word), rest = message.size() % sizeof(word);
@@ -81,14 +81,14 @@ std::optional<std::size_t> wrong_byte(std::span<const std::byte> message, std::u
   return std::nullopt;
 }
 
-/// What a leg is made of, the same on every rank.
+/// The parameters of a leg, the same on every rank.
 struct Leg {
   std::uint64_t seed;
   std::int64_t number, first, steps;
   int ranks;
   std::vector<int> dims;
   std::vector<bool> periodic;
-  std::array<std::vector<std::size_t>, sizes_of_a_leg> face_bytes;  ///< the first the longest on every axis
+  std::array<std::vector<std::size_t>, sizes_of_a_leg> face_bytes;  ///< the first has the longest on every axis
 };
 
 Leg drawn(const HaloStressCase& c, std::int64_t number, int ranks, bool fewer_allowed) {
@@ -101,7 +101,7 @@ Leg drawn(const HaloStressCase& c, std::int64_t number, int ranks, bool fewer_al
   int left = leg.ranks;
   for (int p = 2; left > 1; ++p)
     for (; left % p == 0; left /= p) leg.dims[draws.below(axes)] *= p;
-  // Short messages are the rule, as log-uniform lengths have it; lengths that no word divides are among them.
+  // Log-uniform lengths, so that most messages are short; lengths that are no multiple of a word occur too.
   const auto length = [&](double longest) {
     const double u = static_cast<double>(draws.next() >> 11) * 0x1p-53;
     return static_cast<std::size_t>(std::pow(longest, u));
@@ -116,12 +116,13 @@ Leg drawn(const HaloStressCase& c, std::int64_t number, int ranks, bool fewer_al
   return leg;
 }
 
-/// Which faces may be posted, so that no link is asked for a third message in one direction with nothing coming back.
+/// Selects the faces that may be posted: no link may get a third message in one direction without a message coming
+/// back.
 class Balance {
 public:
   explicit Balance(std::size_t faces) : posted_(faces, 0), proven_(faces, 0) {}
 
-  /// The wish without the faces that must rest; something at least, where anything is allowed.
+  /// The requested faces that are allowed; if none is, all faces that are.
   FaceMask allowed(FaceMask wish, FaceMask possible) const noexcept {
     FaceMask free = 0;
     for (std::size_t face = 0; face < posted_.size(); ++face)
@@ -129,7 +130,7 @@ public:
     const FaceMask granted = wish & possible & free;
     return granted != 0 ? granted : possible & free;
   }
-  /// All messages of earlier steps have been waited for, so what is posted the other way now vouches for them.
+  /// All messages of earlier steps have been waited for, so a message in the opposite direction now confirms them.
   void post(FaceMask mask) noexcept {
     const auto before = posted_;
     for (std::size_t face = 0; face < posted_.size(); ++face) {
@@ -142,13 +143,13 @@ private:
   std::vector<std::uint64_t> posted_, proven_;
 };
 
-/// What one rank has verified, and the first thing that was wrong.
+/// The counts of one rank, and its first error.
 struct Tally {
   std::uint64_t messages = 0, bytes = 0, reductions = 0;
   std::optional<std::string> wrong;
 };
 
-/// One rank's way through a leg.
+/// Runs one rank through a leg.
 class Walker {
 public:
   Walker(const comm::Communicator& group, const HaloStressCase& c, const Leg& leg, Tally& tally)
@@ -227,7 +228,7 @@ private:
     pause(own);
   }
 
-  /// Faces at which something of this mask arrives, in an order of this rank's own.
+  /// The faces at which a message of this mask arrives, in an order of this rank's own.
   std::vector<Face>& arrivals(const HaloExchange& exchange, FaceMask mask, Draws& own) {
     order_.clear();
     for (std::size_t index = 0; index < 2 * leg_.dims.size(); ++index) {
@@ -296,7 +297,7 @@ private:
   }
 
   void report(std::int64_t step, const std::string& what) {
-    if (tally_.wrong) return;  // go on all the same, so that nobody waits for this rank
+    if (tally_.wrong) return;  // continue, so that no other rank waits for this one
     tally_.wrong = fmt::format("halo stress, rank {}, step {}, transport {}, grid {}: {}", grid_.rank(), step,
                                exchanges_[0].transport().name(), fmt::join(leg_.dims, "x"), what);
   }
@@ -305,7 +306,7 @@ private:
     return std::string(face.direction > 0 ? "+" : "-") + "xyzt"[static_cast<std::size_t>(face.axis)];
   }
 
-  /// Real processes get out of step by this; simulated ones are paused by the simulation.
+  /// Pauses at random, so that real processes get out of step; the simulation pauses simulated ones itself.
   void pause(Draws& own) const {
     if (!pauses_ || !own.one_in(16)) return;
     if (own.one_in(256)) {

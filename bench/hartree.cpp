@@ -18,7 +18,7 @@ namespace {
 
 using tddft::HartreeShare;
 
-constexpr double spacing = 0.5;  ///< [bohr]; no time depends on it
+constexpr double spacing = 0.5;  ///< [bohr]; does not affect the time
 
 tddft::System system_of(const comm::Communicator& group, const HartreeCase& c) {
   const bool by_orbitals = c.over == "orbitals";
@@ -73,12 +73,12 @@ std::vector<Result> hartree(const comm::Communicator& group, const HartreeCase& 
   for (const HartreeShare way : ways) {
     solvers.push_back(std::make_unique<tddft::Hartree>(decomposition, way));
     solving.emplace_back([&potential, &density, solver = solvers.back().get()] { solver->solve(potential, density); });
-    solving.back()();  // its first use of its memory
+    solving.back()();  // first use of its memory
   }
   const auto choice = solvers.back()->share();
 
-  // On a busy machine a block suffers for what the block before it took: sharing, whose waiting takes most, comes last,
-  // and the peak between it and the others.
+  // On a busy machine a block slows the one after it. `shared`, which waits most, comes last, and the peak between it
+  // and the others.
   const std::array<Work, 4> works{solving[2], solving[0], solving[1], FmaChains<double>{}};
   const std::vector<Spread> measured = measure_in_turns(group, works, effort);
   const std::array times{measured[1], measured[2], measured[0], measured[3]};

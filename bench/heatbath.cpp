@@ -21,7 +21,7 @@ Result heatbath(const comm::Communicator& group, const HeatbathCase& c, const Ef
   result.regions = regions_of(sweep);
   const double local_links = 4.0 * static_cast<double>(geometry->local_volume());
   const double sweeps = 1 + c.overrelaxation_steps;
-  // A link is written once and read once for itself; neighbours come from a cache at best.
+  // Each link is written once and read once for itself; its neighbours come from a cache at best.
   const double link_bytes = 2 * 18 * sizeof(double);
   result.flops = staple_flops * local_links * sweeps * group.size();
   result.bytes = link_bytes * local_links * sweeps * group.size();

@@ -12,15 +12,15 @@ struct HeatbathCase {
   Extents local{16, 16, 16, 16};  ///< sites of each process
   int threads = 1;
   double beta = 6.0;
-  int overrelaxation_steps = 0;  ///< after each heatbath sweep, and in its time
+  int overrelaxation_steps = 0;  ///< after each heatbath sweep, included in its time
 };
 
-/// Starts from random links and warms up by two sweeps.
-/// @throws InvalidArgument  as heatbath_sweep does. Collective: yes.
+/// Starts from random links and warms up with two sweeps.
+/// @throws InvalidArgument  as heatbath_sweep. Collective: yes.
 Result heatbath(const comm::Communicator& group, const HeatbathCase& parameters, const Effort& effort);
 
-/// Operations of one link's staples: six of two SU(3) products (198 each) and their sum (18 each). The accepted SU(2)
-/// elements cost less and not always the same; they are left out, so the rate is a lower bound.
+/// Operations of one link's staples: six of two SU(3) products (198 each) and their sum (18 each). Generating the SU(2)
+/// elements costs less, and not always the same; it is not counted, so the rate is a lower bound.
 inline constexpr double staple_flops = 6 * (2 * 198 + 18);
 
 }  // namespace halocline::bench

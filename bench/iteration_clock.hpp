@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Times the iterations of a solver from inside, by its progress callback, with a companion in turns.
+/// Times the iterations of a solver through its progress callback, alternating with a companion.
 ///
-/// An iteration lasts from one tick to the next. Every `stride` ticks the clock stops, a block of the companion runs,
-/// as long as an iteration, and all processes start again from a barrier. What lies between the start of a solve and
-/// its first tick is not counted: it has the set-up of the solve in it.
+/// An iteration lasts from one tick to the next. Every `stride` ticks the clock stops and a block of the companion
+/// runs, as long as an iteration; then all processes start again from a barrier. The time from the start of a solve to
+/// its first tick is not counted, because it includes the set-up of the solve.
 
 #include <cstdint>
 #include <vector>
@@ -19,15 +19,15 @@ public:
   /// @param companion  one execution; `companion_repeats` of them are a block
   IterationClock(const comm::Communicator& group, Work companion, int companion_repeats, int stride);
 
-  /// The next tick begins an iteration and ends none.
+  /// The next tick starts an iteration without ending one.
   void pause() noexcept { running_ = false; }
-  /// An iteration has ended. Collective where the companion's turn has come, which is the same on every rank.
+  /// An iteration has ended. Collective when the companion runs, which is at the same ticks on every rank.
   void tick();
 
-  /// Over the iterations: each lasted as long as on the slowest process. Collective: yes.
-  /// @throws InvalidArgument  when none was timed
+  /// Spread over the iterations; for each, the slowest process counts. Collective: yes.
+  /// @throws InvalidArgument  no iteration was timed
   Spread iterations() const;
-  /// Seconds of all timed iterations, a process, the slowest counting, and how many they were. Collective: yes.
+  /// Sum over all timed iterations; for each, the slowest process counts [s]. Collective: yes.
   double total() const;
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(samples_.size()); }
   Spread companion() const { return spread(companion_samples_); }

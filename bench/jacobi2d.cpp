@@ -15,13 +15,13 @@ namespace halocline::bench {
 namespace {
 
 constexpr std::array regions{"packing", "posting", "interior", "waiting", "boundary", "send completion"};
-/// The same as keys of a result.
+/// The names of the regions as keys of a result.
 constexpr std::array keys{"packing", "posting", "interior", "waiting", "boundary", "send_completion"};
 using Times = std::array<double, regions.size()>;
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  ///< of the buffers of one carrier, on each process
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  ///< limit for the buffers of one carrier, on each process
 constexpr int checked_sweeps = 20;
-/// Rounding of 5 operations a sweep on numbers up to 1 / m^2, of which the sweeps before the last few are forgotten.
+/// Rounding of 5 operations a sweep on numbers up to 1 / m^2; the errors of all but the last few sweeps have decayed.
 constexpr double tolerance = 1e-12;
 
 void check(const Jacobi2dCase& c) {
@@ -40,7 +40,7 @@ void check(const Jacobi2dCase& c) {
         most_bytes >> 20));
 }
 
-/// A carrier at work: its field, one sweep of it, and how many there have been since the last reset.
+/// The state of one carrier: its field, one sweep, and the number of sweeps since the last reset.
 struct Runner {
   std::shared_ptr<JacobiField> field;
   std::shared_ptr<std::int64_t> sweeps;
@@ -58,7 +58,7 @@ Runner runner(const comm::ProcessGrid& grid, const JacobiProblem& problem, const
   });
 }
 
-/// Seconds a sweep of each region, the mean over processes; keeps rank 0's report.
+/// Seconds a sweep in each region, the mean over processes. Keeps the report of rank 0.
 Times time_regions(const comm::Communicator& group, const Runner& runner, int sweeps, std::string& report) {
   group.barrier();
   report = regions_of([&] {
@@ -124,7 +124,7 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
   const Threads threads(1);
   std::vector<int> dims = c.grid;
   if (dims.empty()) {
-    // Any factorisation will do: every process holds `local`, whatever the grid.
+    // Any factorisation works: every process holds `local`, for any grid.
     const std::array<std::int64_t, 2> extents{c.problem.local[0] * group.size(), c.problem.local[1] * group.size()};
     const std::array<std::int64_t, 2> any{1, 1};
     dims = comm::least_surface_grid(extents, group.size(), any);
@@ -158,7 +158,7 @@ std::vector<Result> jacobi2d(const comm::Communicator& group, const Jacobi2dCase
   const std::vector<Spread> spreads = measure_in_turns(group, works, effort);
   const double fma_flops = 1e-9 * FmaChains<double>::flops(1) * group.size();
 
-  // As long a block as the timed ones, in turns again.
+  // Blocks as long as the timed ones, again in turns.
   std::vector<std::vector<Times>> blocks(runners.size());
   std::vector<std::string> reports(runners.size());
   double spent = 0;

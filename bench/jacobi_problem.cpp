@@ -7,7 +7,7 @@
 namespace halocline::bench {
 namespace {
 
-/// Doubles of an edge as a message holds them; messages are 64-byte aligned.
+/// The edge in a message as doubles; messages are 64-byte aligned.
 const double* edge(std::span<const std::byte> message) noexcept {
   return reinterpret_cast<const double*>(message.data());
 }
@@ -87,7 +87,7 @@ void JacobiField::pack(int face, std::span<std::byte> message) noexcept {
   std::fill(words + sites, words + message.size() / sizeof(std::uint64_t), ++written_);
 }
 
-// 5 flops and, from the caches, 48 bytes a site: x of three rows and b read, x' written.
+// For each site 5 flops and, from the caches, 48 bytes: x of three rows and b read, x' written.
 void JacobiField::inner_sites() noexcept {
   const std::int64_t last = local_[0] - 1;
   const double inverse = inverse_;
@@ -133,7 +133,7 @@ void JacobiField::edge_sites(const std::array<std::span<const std::byte>, 4>& me
 }
 
 double JacobiField::error(std::int64_t sweeps) const {
-  // Beyond this many sweeps nothing changes any more: what is left of the start is below rounding.
+  // After this number of sweeps nothing changes: the remainder of the start is below rounding.
   const double settled = 40.0 / std::log10(diagonal_ / 4.0);
   const auto enough = static_cast<std::int64_t>(std::min(static_cast<double>(sweeps), settled));
   const std::vector<double> reference = jacobi_reference(global_, diagonal_, enough);
@@ -142,7 +142,7 @@ double JacobiField::error(std::int64_t sweeps) const {
     for (std::int64_t i = 0; i < local_[0]; ++i) {
       const auto at = static_cast<std::size_t>(origin_[0] + i + global_[0] * (origin_[1] + j));
       const double difference = std::abs(row(x_, j)[i] - reference[at]);
-      worst = difference <= worst ? worst : difference;  // a NaN stays
+      worst = difference <= worst ? worst : difference;  // keeps a NaN
     }
   return worst;
 }

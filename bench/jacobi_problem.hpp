@@ -5,12 +5,12 @@
 ///
 /// M x = b with (M x)(i, j) = (4 + m^2) x(i, j) - x(i+1, j) - x(i-1, j) - x(i, j+1) - x(i, j-1) on a torus, by Jacobi's
 /// method: x' = (b + sum of the four neighbours) / (4 + m^2). A sweep has the steps of the study: pack, start sending
-/// and receiving, the inner sites, wait for receiving, the sites on the edge, wait until all is sent. Each is a
-/// core::Region.
+/// and receiving, inner sites, wait for receiving, edge sites, wait until all is sent. Each step is a core::Region.
 ///
-/// A message is `inflation` times as long as the edge it carries. The part behind the edge is written in packing and
-/// read with the edge sites, so that it must really cross on every transport: one that packs straight into the
-/// neighbour's memory would otherwise move nothing. With `touched = false` it is left alone, as in the study.
+/// A message is `inflation` times as long as the edge it carries. The part behind the edge is written during packing
+/// and read with the edge sites, so that every transport must transfer it; a transport that packs directly into the
+/// neighbour's memory would otherwise transfer nothing. With `touched = false` this part is neither written nor read,
+/// as in the study.
 
 #include <array>
 #include <cstddef>
@@ -29,24 +29,24 @@ namespace halocline::bench {
 
 struct JacobiProblem {
   std::array<std::int64_t, 2> local{60, 60};  ///< sites of each process, x runs fastest; at least 2 each
-  double mass_squared = 1.0;                  ///< errors shrink by 4 / (4 + mass_squared) a sweep
+  double mass_squared = 1.0;                  ///< errors shrink by 4 / (4 + mass_squared) in each sweep
   int inflation = 1;
   bool touched = true;
 
-  /// Shape (2,): what a face carries [bytes].
+  /// Shape (2,): size of a message for each axis [bytes].
   std::vector<std::size_t> face_bytes() const;
   double diagonal() const noexcept { return 4.0 + mass_squared; }
 };
 
-/// Operations a site: four additions and one multiplication.
+/// Operations for each site: four additions and one multiplication.
 inline constexpr double jacobi_flops_per_site = 5;
-/// Reals that must move: x and b are read, x' is written.
+/// Reals moved for each site: x and b are read, x' is written.
 inline constexpr double jacobi_reals_per_site = 3;
 
 /// b at a global site: between -1 and 1, without pattern.
 double jacobi_source(std::int64_t i, std::int64_t j) noexcept;
 
-/// x after so many sweeps from zero on the whole torus, by plain loops; shape (y, x). The oracle.
+/// x after this number of sweeps from zero on the whole torus, by plain loops; shape (y, x). The reference.
 std::vector<double> jacobi_reference(std::array<std::int64_t, 2> global, double diagonal, std::int64_t sweeps);
 
 /// The part of one process.
@@ -57,15 +57,15 @@ public:
   /// x = 0
   void reset() noexcept;
 
-  /// @param exchange  of problem.face_bytes(), all of whose messages have been waited for
+  /// @param exchange  made with problem.face_bytes(); all of its messages must have been waited for
   template <class Exchange>
   void sweep(Exchange& exchange);
 
-  /// max |x - reference| over the sites of this process, after so many sweeps since reset().
+  /// max |x - reference| over the sites of this process, after this number of sweeps since reset().
   double error(std::int64_t sweeps) const;
 
 private:
-  /// Rows begin one number before a cache line, so that the inner sites begin with one.
+  /// Rows begin one number before a cache line, so that the inner sites begin on a cache line.
   static constexpr std::int64_t line = 8;
   double* row(core::AlignedArray<double>& field, std::int64_t j) const noexcept {
     return field.data() + j * pitch_ + line - 1;

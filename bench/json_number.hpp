@@ -8,7 +8,7 @@ namespace halocline::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// Not-a-number and infinity do not exist in JSON.
+/// A JSON number, or null for NaN and infinity, which JSON does not have.
 inline Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace halocline::bench

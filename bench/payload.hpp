@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Messages that are really written and really read, at the speed of the memory they lie in.
+/// Writes and reads whole messages, at the speed of their memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace halocline::bench {
 
-/// Fills a message with numbers that follow from `first`. @param message  8-byte aligned, a multiple of 8 bytes
+/// Fills a message with consecutive numbers from `first`. @param message  8-byte aligned, a multiple of 8 bytes
 inline void produce(std::span<std::byte> message, std::uint64_t first) noexcept {
   auto* words = reinterpret_cast<std::uint64_t*>(message.data());
   const std::size_t count = message.size() / sizeof(std::uint64_t);

@@ -69,7 +69,7 @@ std::span<const std::byte> PlainMpi::recv_buffer(Face face) const noexcept {
   return {s.in[s.at(face)].data(), s.bytes[s.at(face)]};
 }
 
-// The tag is the face that the sender sends through: with two processes along an axis both faces have one neighbour.
+// The tag is the sender's face. With two processes along an axis both faces have the same neighbour.
 
 void PlainMpi::receive(FaceMask faces) {
   State& s = *state_;

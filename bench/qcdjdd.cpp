@@ -24,14 +24,14 @@ using qcd::schwarz::DomainSpace;
 using qcd::schwarz::Schwarz;
 using Field = Schwarz::Field;
 
-/// Far above the critical hopping parameter of independent links, which is at most 1/4.
+/// Far above the critical hopping parameter, which is at most 1/4 for independent links.
 constexpr double kappa = 0.3;
 constexpr double csw = 0.2;
-/// Iterations that warm up, and those that the region timers see.
+/// Number of iterations for the warm-up, and for the region timers.
 constexpr int warm_up = 6, timed_by_region = 50;
 
-qcd::ActionParameters action() {
-  qcd::ActionParameters parameters;
+qcd::WilsonCloverAction action() {
+  qcd::WilsonCloverAction parameters;
   parameters.mass = 0.5 / kappa - 4;
   parameters.csw = csw;
   return parameters;
@@ -44,13 +44,13 @@ qcd::schwarz::Parameters preset(const QcdjddCase& c) {
   return parameters;
 }
 
-/// D'K as a solver sees an operator.
+/// D'K with the interface of a solver's operator.
 struct Preconditioned {
   Schwarz* schwarz;
   void apply(Field& out, const Field& in) { schwarz->apply_preconditioned(out, in); }
 };
 
-/// The system, and as many iterations on it as are wanted.
+/// The linear system, which can be iterated any number of times.
 class Solve {
 public:
   Solve(const std::shared_ptr<const lattice::Geometry4>& geometry, const QcdjddCase& c)
@@ -66,7 +66,7 @@ public:
   Field& solution() noexcept { return solution_; }
 
   /// @param ended  called at the end of every iteration; `begun` before the first one
-  /// @return solves that it took: more than one where the recursion came to an end
+  /// @return number of solves: more than one if the recursion ended
   int run(int iterations, const Work& begun, const Work& ended) {
     solve::SolveOptions options;
     options.tolerance = 1e-30;
@@ -95,7 +95,7 @@ private:
   Field solution_, source_;
 };
 
-/// Properties that both results of a case share.
+/// The properties common to both results of a case.
 Result result_of(const comm::Communicator& group, const lattice::Geometry4& geometry, const QcdjddCase& c,
                  const lattice::DomainLayout& layout, const std::string& measured) {
   Result result;
@@ -121,7 +121,7 @@ void set_peak(Result& result, const comm::Communicator& group, int threads, cons
   result.fma_gflops_of_cpu_time = flops / companion.cpu;
 }
 
-/// Our own count beside the one by which the case is judged.
+/// Adds our own count beside the published count, by which the case is judged.
 void add_counts(Result& result, double own_flops) {
   const double own_gflops = 1e-9 * own_flops / result.seconds.median;
   result.outcome.insert(result.outcome.end(), {{"own_flops", own_flops},
@@ -129,10 +129,10 @@ void add_counts(Result& result, double own_flops) {
                                                {"own_fraction_of_fma_peak", own_gflops / result.ceilings.fma_gflops}});
 }
 
-/// Our own flops of one column, and bytes of all of them, on one process.
+/// Our own flops of one column and bytes of all columns, on one process.
 struct OwnCount {
   double flops, bytes;
-  double held;  ///< bytes of what an iteration touches
+  double held;  ///< bytes that an iteration touches
 };
 
 OwnCount count_of(const DomainBox& box, const QcdjddCase& c) {
@@ -146,7 +146,7 @@ OwnCount count_of(const DomainBox& box, const QcdjddCase& c) {
     count.flops += 2 * applied.flops;
     count.bytes += 2 * sizeof(float) * applied.reals(c.columns);
   } else {
-    // The source is read to find its scale and again to be demoted, the result read and promoted, then D' in float.
+    // The source is read to find its scale and again to be demoted; the result is read and promoted; then D' in float.
     const Cost k = preconditioner_cost(box, steps), full = full_cost(box, c.link_reals);
     count.flops += 2 * (k.flops + full.flops);
     count.bytes += 2 * (2 * (k.reals(c.columns) + 2 * numbers) + sizeof(float) * (full.reals(c.columns) + 3 * numbers));
@@ -155,7 +155,7 @@ OwnCount count_of(const DomainBox& box, const QcdjddCase& c) {
   return count;
 }
 
-/// Executions of the peak that last as long as an iteration, where neither is disturbed.
+/// Number of executions of the peak that last as long as an undisturbed iteration.
 int peak_repeats(const comm::Communicator& group, Solve& solve, const Work& peak) {
   IterationClock clock(group, peak, 1, 1);
   solve.run(warm_up, [&] { clock.pause(); }, [&] { clock.tick(); });
@@ -194,7 +194,7 @@ std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& c,
   const FmaChains<float> peak;
   const int repeats = peak_repeats(group, solve, peak);
   IterationClock clock(group, peak, repeats, std::max(4, c.iterations / 100));
-  // One more than asked for: the first one of a solve is not timed.
+  // One more than requested, because the first iteration of a solve is not timed.
   const int solves = solve.run(c.iterations + 1, [&] { clock.pause(); }, [&] { clock.tick(); });
   iteration.seconds = clock.iterations();
   set_peak(iteration, group, c.threads, clock.companion());

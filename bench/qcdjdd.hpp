@@ -2,18 +2,18 @@
 #pragma once
 /// @file
 /// `qcdjdd`: iterations of single-precision BiCGStab on the Schwarz-preconditioned Wilson-clover operator, the solver
-/// that the papers on Fugaku time, at local volumes like theirs.
+/// that the papers on Fugaku time, at similar local volumes.
 ///
-/// The iteration is solve::bicgstab over schwarz::DomainSpace with D'K of the preset `fugaku`. It is timed one by one
-/// inside a solve, from one call of the progress callback to the next, so that nothing is left out of it and nothing
-/// added: the iterations are those of a production solve. Between some of them the FMA peak is measured, in a block as
-/// long as an iteration.
+/// The iteration is solve::bicgstab over schwarz::DomainSpace with D'K of the preset `fugaku`. Single iterations are
+/// timed inside a solve, from one call of the progress callback to the next. So the time of an iteration is complete
+/// and includes nothing else: the iterations are those of a production solve. The FMA peak is measured between some of
+/// them, in blocks as long as an iteration.
 ///
-/// The links are independent and the hopping parameter lies far above the critical one: the operator is so badly
-/// conditioned, and K so poor an inverse, that the recursion neither converges nor runs into subnormal numbers in any
-/// number of iterations that one would time. The time of an iteration does not depend on the numbers.
+/// The links are independent and the hopping parameter is far above the critical one. The operator is so badly
+/// conditioned, and K so poor an inverse, that within any practical number of iterations the recursion neither
+/// converges nor reaches subnormal numbers. The time of an iteration does not depend on the numbers.
 ///
-/// Two results: the iteration, and D_in alone on the domains of both colours.
+/// There are two results: the iteration, and D_in alone on the domains of both colours.
 
 #include <string>
 #include <vector>
@@ -33,9 +33,10 @@ struct QcdjddCase {
 };
 
 /// Measures one case.
-/// @throws InvalidArgument  for an impossible number, or a box that cannot be cut into two halves, on every rank
-/// @throws Error            where the recursion breaks down before its iterations are done
-/// Collective: yes.  Cost: iterations and a quarter as many peak blocks, effort.seconds for D_in, and the ceilings.
+/// @throws InvalidArgument  an impossible number, or a box that cannot be cut into two halves; on every rank
+/// @throws Error            the recursion breaks down before the requested number of iterations
+/// Collective: yes.  Cost: iterations and at most a quarter as many peak blocks, effort.seconds for D_in, and the
+/// ceilings.
 std::vector<Result> qcdjdd(const comm::Communicator& group, const QcdjddCase& parameters, const Effort& effort);
 
 }  // namespace halocline::bench

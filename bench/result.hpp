@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a benchmark hands over: one JSON object a case, with names that are the same for every benchmark.
+/// The result of a benchmark: one JSON object for each case, with the same names for every benchmark.
 ///
-/// docs/benchmarks/README.md says what each key means.
+/// docs/benchmarks/README.md explains each key.
 
 #include <array>
 #include <cstdint>
@@ -17,29 +17,29 @@
 
 namespace halocline::bench {
 
-/// The parameters and properties of a case, in the order in which they are shown.
+/// The parameters and properties of a case, in the order of display.
 using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 using Properties = std::vector<std::pair<std::string, Value>>;
 
-/// Everything measured of one case. Counts are totals over all processes, of one execution.
+/// All measurements of one case. Counts are totals over all processes, for one execution.
 struct Result {
   std::string bench;
   Properties parameters;  ///< the key "case"
   Spread seconds;
   double flops = 0;
-  double bytes = 0;  ///< that must cross the memory at least once
+  double bytes = 0;  ///< bytes that must cross the memory interface at least once
   Ceilings ceilings;
-  double fma_gflops_of_cpu_time = 0;  ///< the FMA peak, of CPU time instead of wall time
+  double fma_gflops_of_cpu_time = 0;  ///< the FMA peak by CPU time instead of wall time
   std::string regions = "{}";         ///< JSON of core::RegionReport
-  Properties outcome;                 ///< what else the case found, such as a residual; the key "result"
-  std::string skipped{};              ///< why this case could not be run; then only it, `bench` and `case` are kept
+  Properties outcome;                 ///< other results of the case, such as a residual; the key "result"
+  std::string skipped{};              ///< reason why this case could not run; then only it, `bench` and `case` are kept
 };
 
 std::string to_json(const Result& result);
-/// A JSON object; what is no number (NaN, infinity) is null.
+/// A JSON object; NaN and infinity become null.
 std::string to_json(const Properties& properties);
 
-/// The region report, as JSON, of one execution with timing on. Not while anything else uses the region timers.
+/// The region report of one execution with timing on, as JSON. Nothing else may use the region timers meanwhile.
 std::string regions_of(const Work& work);
 
 }  // namespace halocline::bench

@@ -21,7 +21,7 @@ using tddft::orbital_lanes;
 constexpr double lattice_constant = 10.26;          ///< [bohr]
 constexpr double reference_size = 4.0 * (1 << 20);  ///< points times orbitals of both cases
 
-/// `cells` cubic cells along each axis, with 16^3 points each.
+/// Silicon with `cells` cubic cells along each axis, of 16^3 points each.
 tddft::System silicon(int cells, int k) {
   tddft::System system;
   const std::int64_t n = 16 * cells;
@@ -58,13 +58,13 @@ tddft::ProcessCounts counts_of(const RtStepCase& c, const tddft::System& system,
   if (c.over != "space")
     throw core::InvalidArgument(
         fmt::format("processes over \"{}\" were asked for; give auto, k, orbitals or space", c.over));
-  tddft::System grid_alone = system;  // one channel and one block leave nothing else to divide
+  tddft::System grid_alone = system;  // with one channel and one block only space can be divided
   grid_alone.channels.resize(1);
   grid_alone.states = orbital_lanes;
   return choose_counts(ranks, grid_alone);
 }
 
-/// Whole numbers of the plane waves of lowest energy.
+/// Integer wave vectors of the plane waves of lowest energy.
 std::vector<std::array<int, 3>> lowest_waves(int count) {
   constexpr int reach = 5;
   std::vector<std::array<int, 3>> waves;
@@ -141,7 +141,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
                        {"energy_every", std::int64_t(c.energy_every)},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)}};
-  const int applications = c.scheme == "etrs" ? 12 : 4;  // etrs predicts half a step, and takes two
+  const int applications = c.scheme == "etrs" ? 12 : 4;  // etrs: one half step as prediction, and two half steps
   result.flops = 158 * applications * size;
   result.bytes = 2 * 16 * size;
   result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);

@@ -6,7 +6,7 @@
 /// Cubic cells of eight atoms with 10.26 bohr, in the Pade pseudopotentials of Goedecker, Teter and Hutter, in two
 /// shapes of the same size, 4.19 million points times orbitals: "silicon-8" is one cell on 16^3 points with 64 k-points
 /// and 16 orbitals, "silicon-64" is eight cells on 32^3 points with 128 orbitals. The orbitals are plane waves of
-/// rising energy: orthonormal, and no operator is faster on them than on others.
+/// increasing energy: they are orthonormal, and operators take the same time on them as on any others.
 
 #include <cstdint>
 #include <string>
@@ -17,17 +17,17 @@ namespace halocline::bench {
 
 struct RtStepCase {
   std::string system = "silicon-8";  ///< or "silicon-64"
-  std::string over = "auto";         ///< what the processes divide: k, orbitals, space; or auto, as the library would
+  std::string over = "auto";         ///< what the processes divide: k, orbitals, space; or auto, as the library
   std::string scheme = "taylor4";    ///< or "midpoint" or "etrs"
-  int energy_every = 10;             ///< a run of so many steps, one with energies, is what is timed; 0: one, without
+  int energy_every = 10;             ///< steps of a timed run, one with energies; 0: one step, without energies
   int threads = 1;                   ///< of each process
 };
 
-/// Seconds of one step: of a run of `energy_every` steps, divided by their number. Operations are those of the four (or
-/// more) applications of the stencil in a step at the nominal 158 a point and orbital, so that the fraction of the peak
-/// is a lower bound; bytes are the orbitals, read and written once. `result` has the number of points times orbitals,
-/// the seconds for 4.19 million of them, and the time step [a.u.].
-/// @throws InvalidArgument  for an unknown name or a division that does not fit; on every rank
+/// Seconds of one step: the time of a run of `energy_every` steps, divided by their number. Operations are those of the
+/// four (or more) applications of the stencil in a step, at the nominal 158 for each point and orbital, so the fraction
+/// of the peak is a lower bound. Bytes are the orbitals, read and written once. `result` has the number of points times
+/// orbitals, the seconds for 4.19 million of them, and the time step [a.u.].
+/// @throws InvalidArgument  an unknown name, or a division that does not fit; on every rank
 /// Collective: yes.  Cost: at least four runs.
 Result rt_step(const comm::Communicator& group, const RtStepCase& parameters, const Effort& effort);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Canonical = std::vector<std::complex<double>>;
 
-/// Operator and preconditioner of one iteration of one column on this process, by what was run.
+/// Cost of operator and preconditioner in one iteration of one column on this process, for the method that ran.
 Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geometry4& geometry) {
   const double sites = static_cast<double>(geometry.local_volume());
   if (method.starts_with("schwarz")) {
@@ -32,7 +32,7 @@ Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geom
   return applied * applications(method);
 }
 
-/// The twelve spins and colours of the first site of the lattice, then those of its neighbours in x.
+/// Point sources: the twelve spins and colours of the first site of the lattice, then those of its neighbours in x.
 std::vector<Canonical> point_sources(const lattice::Geometry4& geometry, int columns) {
   const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
   std::vector<Canonical> sources(static_cast<std::size_t>(columns), Canonical(size));
@@ -41,7 +41,7 @@ std::vector<Canonical> point_sources(const lattice::Geometry4& geometry, int col
   return sources;
 }
 
-/// FMA peaks of a few moments, by the clock and by CPU time [Gflop/s].
+/// FMA peaks at several times, by wall time and by CPU time [Gflop/s].
 class Peaks {
 public:
   Peaks(const comm::Communicator& group, bool single, int threads, const Effort& effort)
@@ -103,7 +103,7 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
   result.ceilings =
       bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals(c.columns) / 2 * real_bytes), effort);
 
-  // The peak before, between and after the solves, in blocks as short as elsewhere.
+  // Measures the peak before, between and after the solves, in blocks as short as elsewhere.
   std::vector<Sample> times;
   Peaks peaks(group, mixed, c.threads, effort);
   peaks.add();

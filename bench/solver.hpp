@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `solver`: seconds from point sources to columns of a quark propagator, on a gauge field that was read or made.
+/// `solver`: seconds from point sources to columns of a quark propagator, on a gauge field that was read or generated.
 ///
-/// Each run solves D x = b from x = 0 through QuarkSolver, for one column or several together, conversions of order and
-/// precision included, and the set-up of the operator left out. The operations counted are those of the operator in the
-/// iterations (and of the preconditioner, where it is Schwarz), so Gflop/s say how much of the time they do not get.
+/// Each run solves D x = b from x = 0 through QuarkSolver, for one column or several together. The time includes
+/// conversions of order and precision, but not the set-up of the operator. Only the operator's operations in the
+/// iterations count (and the preconditioner's, for Schwarz), so Gflop/s also show the cost of all other work.
 
 #include <string>
 
@@ -17,7 +17,7 @@
 namespace halocline::bench {
 
 struct SolverCase {
-  qcd::ActionParameters action;
+  qcd::WilsonCloverAction action;
   qcd::SolverParameters solver;
   std::string gauge = "generated";  ///< name of the field, for the report
   int threads = 1;
@@ -25,12 +25,12 @@ struct SolverCase {
   int columns = 1;  ///< right-hand sides, spins and colours of a point source; solved together
 };
 
-/// @throws InvalidArgument  as QuarkSolver does, and for a number of runs or columns below 1
+/// @throws InvalidArgument  as QuarkSolver, and for a number of runs or columns below 1
 /// Collective: yes.  Cost: runs + 1 solves (the first warms up, with timing by region), and the ceilings.
 Result solver(const qcd::GaugeField& gauge, const SolverCase& parameters, const Effort& effort);
 
-/// Applications of the operator, or its adjoint, that one iteration of a method asks for.
-/// @param method  a SolveReport's words for what was run
+/// Applications of the operator, or its adjoint, in one iteration of a method.
+/// @param method  the description of the method in a SolveReport
 int applications(const std::string& method);
 
 }  // namespace halocline::bench

@@ -18,14 +18,14 @@ namespace {
 using tddft::doubles_per_point;
 using tddft::orbital_lanes;
 
-constexpr double point_spacing = 0.5;  ///< [bohr]; no time depends on it
+constexpr double point_spacing = 0.5;  ///< [bohr]; does not affect the time
 
 struct Form {
   std::string_view name;
-  double flops;   ///< a point and orbital
-  double arrays;  ///< of orbitals, read or written
+  double flops;   ///< for each point and orbital
+  double arrays;  ///< number of orbital arrays read or written
 };
-constexpr double nominal_flops = 158;  ///< papers/003
+constexpr double nominal_flops = 158;  ///< as in the report on the optimisation of SALMON for Fugaku
 constexpr std::array forms{Form{"apply", nominal_flops, 2}, Form{"taylor", nominal_flops, 3},
                            Form{"taylor-current", nominal_flops, 3},
                            Form{"current", 3 * 4 * 6 + 3 * 4, 1},  // differences and their sums, Im(psi* slope)
@@ -98,7 +98,7 @@ Result stencil(const comm::Communicator& group, const StencilCase& c, const Effo
     constexpr std::array<double, orbital_lanes> factors{1e-9, 1e-9, 1e-9, 1e-9};
     for (std::int64_t b = 0; b < blocks; ++b) tddft::add_density(v, in.data() + b * local * doubles_per_point, factors);
   };
-  work();  // its first use of its memory
+  work();  // first use of its memory
   result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);
   const auto times = measure_together(group, work, FmaChains<double>{}, effort);
   result.seconds = times.work;

@@ -3,8 +3,9 @@
 /// @file
 /// `stencil`: the 25-point stencil on blocks of complex orbitals, with the gradient along all axes.
 ///
-/// "apply" is H psi; "taylor" a step of the Taylor series on top of it, out = base - i dt H psi; "taylor-current" the
-/// same with the current of psi; "current" the current alone; "density" the sum of weighted squares.
+/// Forms: "apply" is H psi. "taylor" is a step of the Taylor series based on it, out = base - i dt H psi.
+/// "taylor-current" also computes the current of psi. "current" is the current alone, and "density" the sum of weighted
+/// squares.
 
 #include <array>
 #include <cstdint>
@@ -22,10 +23,11 @@ struct StencilCase {
   double memory_gib = 8;       ///< cases that need more, on all processes together, are skipped
 };
 
-/// Measures one case; the processes divide space, the slowest axis first. Operations are the nominal 158 a point and
-/// orbital of papers/003 for the forms that apply H, 84 for "current" and 5 for "density". Bytes are those of the
-/// blocks of four orbitals, full or not: each array once, and the potential once a block.
-/// @throws InvalidArgument  for an unknown form, or points that cannot be divided so; on every rank
+/// Measures one case; the processes divide space, the slowest axis first. For the forms that apply H, operations are
+/// the nominal 158 for each point and orbital, as in the report on the optimisation of SALMON for Fugaku; for "current"
+/// 84 and for "density" 5. Bytes are those of the blocks of four orbitals, full or not: each array once, and the
+/// potential once for each block.
+/// @throws InvalidArgument  an unknown form, or points that cannot be divided in this way; on every rank
 /// Collective: yes.  Cost: about twice effort.seconds.
 Result stencil(const comm::Communicator& group, const StencilCase& parameters, const Effort& effort);
 

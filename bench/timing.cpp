@@ -15,12 +15,12 @@
 namespace halocline::bench {
 namespace {
 
-/// Executions that last `seconds`, found by doubling; warms up on the way.
+/// Number of executions that last `seconds`, found by increasing it; also warms up.
 int repeats_for(const comm::Communicator& group, const Work& work, double seconds) {
   time_block(group, work);
   int repeats = 1;
   for (;;) {
-    // The better of two, so that one interruption does not make every block too short.
+    // The better of two times, so that one interruption does not make every block too short.
     const double each = std::min(time_block(group, work, repeats).wall, time_block(group, work, repeats).wall);
     if (repeats * each >= seconds || repeats >= 1 << 20) return repeats;
     const double wanted = std::min(seconds / std::max(each, 1e-9), 4.0 * repeats);
@@ -28,7 +28,7 @@ int repeats_for(const comm::Communicator& group, const Work& work, double second
   }
 }
 
-/// The median of numbers, which are sorted by it.
+/// The median of the numbers; sorts them.
 double sort_to_median(std::vector<double>& numbers) {
   std::ranges::sort(numbers);
   return 0.5 * (numbers[(numbers.size() - 1) / 2] + numbers[numbers.size() / 2]);
@@ -91,7 +91,7 @@ std::vector<Spread> measure_in_turns(const comm::Communicator& group, std::span<
     block_seconds = std::max(block_seconds, repeats.back() * time_block(group, work, repeats.back()).wall);
   }
   double total = 0;
-  // Times are those of the slowest process, equal everywhere, so all processes stop together.
+  // Times are those of the slowest process and equal on all, so all processes stop together.
   for (int run = 0; run < effort.minimum_runs || (total < effort.seconds && run < effort.maximum_runs); ++run)
     for (std::size_t i = 0; i < works.size(); ++i) {
       samples[i].push_back(time_block(group, works[i], repeats[i]));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Iterations of a solver on a simulated machine: the exchanges and sums of comm as they are, the computation slept.
+/// Iterations of a solver on a simulated machine: real exchanges and sums of comm, with sleep in place of computation.
 ///
-/// A program of its own, compiled by SimGrid's smpicxx with the sources of core and comm and started by its smpirun
-/// (python/halocline/bench/simulate.py does both). All ranks are fibers of one process, so nothing here may be a
-/// mutable global, and comm::world(), which is one per process, is replaced by from_mpi.
+/// A separate program, compiled by SimGrid's smpicxx with the sources of core and comm and started by its smpirun
+/// (python/halocline/bench/simulate.py does both). All ranks are fibers of one process, so there must be no mutable
+/// globals, and from_mpi replaces comm::world(), which exists once for each process.
 ///
-/// Every iteration is, for each exchange, a sleep for the computation before it, a sleep for posting and the latency of
-/// a put (SimGrid's links know hops only), post and wait; and then the sums. An axis of one direction is sent upwards
-/// and downwards by turns. What is printed are simulated seconds: the same in every run.
+/// For each exchange an iteration sleeps for the computation before it, sleeps for posting and the latency of a put
+/// (SimGrid's links model hops only), posts and waits. Then come the sums. An axis with one direction alternates
+/// between upwards and downwards. The printed times are simulated seconds, the same in every run.
 ///
 ///   weak grid=6,12,6,4 bytes=3456,9216,13824,18432 directions=1,2,2,2 transport=mpi_persistent iterations=3
 ///        exchanges=20 computation=2e-5 posting=5e-6 latency=5e-7 sums=1,2,3,3
@@ -38,7 +38,7 @@ namespace {
 
 using namespace halocline;
 
-/// Wall clocks say nothing about a simulated rank that waits.
+/// Wall-clock limits are meaningless for a simulated rank that waits.
 constexpr double no_limit = 1e9;
 
 struct Case {
@@ -90,7 +90,7 @@ comm::FaceMask faces_of(const Case& c, int exchange) {
   return faces;
 }
 
-/// Fills what leaves, so that what arrives can be told from what was there before.
+/// Fills the outgoing messages with numbers that differ from those of the previous exchange.
 void fill(comm::HaloExchange& halo, comm::FaceMask faces, int exchange, int ndim) {
   for (int index = 0; index < 2 * ndim; ++index) {
     const comm::Face face = comm::Face::from_index(index);
@@ -100,7 +100,7 @@ void fill(comm::HaloExchange& halo, comm::FaceMask faces, int exchange, int ndim
   }
 }
 
-/// What leaves through a face arrives at the opposite one.
+/// Checks the arrived messages. A message sent through a face arrives at the opposite one.
 void verify(const comm::HaloExchange& halo, comm::FaceMask faces, int exchange, int ndim) {
   for (int index = 0; index < 2 * ndim; ++index) {
     const comm::Face face = comm::Face::from_index(index);
@@ -116,9 +116,9 @@ struct Spent {
   double total = 0, exchange = 0, sums = 0;  // simulated seconds of this rank
 };
 
-/// All ranks return at the same simulated time, which no barrier of messages can do. @return that time [s]
+/// Makes all ranks return at the same simulated time, which a barrier of messages cannot do. @return that time [s]
 double common_start(const comm::Communicator& group) {
-  constexpr double notice = 1.0;  // [s] simulated: longer than the ranks need to hear of it
+  constexpr double notice = 1.0;  // [s] simulated; longer than the ranks need to receive it
   std::array<double, 1> latest{MPI_Wtime()};
   group.max(latest);
   sg_actor_sleep_until(latest[0] + notice);
@@ -129,8 +129,8 @@ Spent run(const Case& c, const comm::Communicator& group) {
   const comm::ProcessGrid grid(group, c.grid);
   comm::HaloOptions options;
   options.time_limit = no_limit;
-  // Never destroyed: the end of mpi_persistent cancels receives, and SimGrid 3.32 counts a cancelled persistent request
-  // wrongly. The program ends anyway.
+  // Never destroyed: the destructor of mpi_persistent cancels receives, and SimGrid 3.32 mishandles the count of a
+  // cancelled persistent request. The program ends anyway.
   auto& halo =
       *std::make_unique<comm::HaloExchange>(grid, c.bytes, comm::make_transport(c.transport, grid), options).release();
   comm::ReductionOptions reduction;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// qcd: the Wilson-clover operator and its inverse.
+/// qcd: Dirac operators and their inverses.
 #include "bindings.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
@@ -18,6 +18,12 @@ struct Quark {
   GeometryPtr geometry;
   QuarkSolver solver;
 };
+
+/// @param mu  nothing for the Wilson-clover action
+qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<double> mu) {
+  if (mu) return qcd::TwistedCloverAction{wilson, *mu};
+  return wilson;
+}
 
 nb::dict to_dict(const qcd::SolveReport& report) {
   nb::dict d;
@@ -147,8 +153,8 @@ void bind_qcd_solver(nb::module_& m) {
   m.def(
       "low_eigenvalues",
       [](const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary, double xi0,
-         double nu, std::optional<double> csw_t, int count, double tolerance, int max_applications,
-         std::uint64_t seed) {
+         double nu, std::optional<double> csw_t, std::optional<double> mu, int count, double tolerance,
+         int max_applications, std::uint64_t seed) {
         qcd::EigenvalueParameters parameters;
         parameters.count = count;
         parameters.tolerance = tolerance;
@@ -157,7 +163,7 @@ void bind_qcd_solver(nb::module_& m) {
         qcd::EigenvalueReport report;
         {
           nb::gil_scoped_release unlocked;
-          report = qcd::low_eigenvalues(u, {mass, csw, boundary, xi0, nu, csw_t}, parameters);
+          report = qcd::low_eigenvalues(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters);
         }
         nb::dict d;
         d["converged"] = report.converged;
@@ -168,18 +174,19 @@ void bind_qcd_solver(nb::module_& m) {
         d["seconds"] = report.seconds;
         return d;
       },
-      "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "count"_a, "tolerance"_a,
-      "max_applications"_a, "seed"_a);
-  nb::class_<Quark>(m, "Quark", "The Wilson-clover operator with a solver.")
+      "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "count"_a,
+      "tolerance"_a, "max_applications"_a, "seed"_a);
+  nb::class_<Quark>(m, "Quark", "A Dirac operator with a solver.")
       .def(
           "__init__",
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
-             double xi0, double nu, std::optional<double> csw_t, const nb::dict& solver) {
+             double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver) {
             const auto parameters = parameters_from(solver);
             const nb::gil_scoped_release unlocked;
-            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, {mass, csw, boundary, xi0, nu, csw_t}, parameters)};
+            new (self) Quark{u.geometry_ptr(),
+                             QuarkSolver(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters)};
           },
-          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "solver"_a)
+          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a)
       .def_ro("geometry", &Quark::geometry)
       .def_prop_ro("tile", [](const Quark& q) { return q.solver.tile(); })
       .def_prop_ro("rhs_batch", [](const Quark& q) { return q.solver.rhs_batch(); })

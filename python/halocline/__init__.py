@@ -5,10 +5,9 @@
     u = hc.qcd.read_gauge("cfg.lime")
     print(hc.qcd.plaquette(u))
 
-`hc.qcd` is lattice QCD, `hc.tddft` electrons in molecules and crystals and their motion in time, `hc.comm` the
-processes they run on, `hc.gpu` the GPUs, `hc.mapping` where to put processes on a torus network. Fields are NumPy
-arrays in canonical order, `[t][z][y][x]...`, the part that this process holds. The rooms are loaded when first
-named.
+`hc.qcd` is lattice QCD, `hc.tddft` real-time electron dynamics of molecules and crystals, `hc.comm` the processes of a
+run, `hc.gpu` the GPUs, and `hc.mapping` places processes on a torus network. Fields are NumPy arrays in canonical
+order, `[t][z][y][x]...`; each process has its own part. A subpackage is loaded when it is first named.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def _name_tune_defaults() -> None:
-    """Tells the tuner of GPU kernels where the file of this package is that it reads and never writes."""
+    """Sets the environment variable that names this package's file of tuning defaults, which is never written."""
     os.environ.setdefault(
         "HALOCLINE_TUNE_DEFAULTS", os.path.join(os.path.dirname(__file__), "data", "tune-defaults.json")
     )
 
 
 thread_problem = threads.prepare(os.environ, threads.this_machine())
-"""What is wrong with the number of threads that was asked for, and not taken; empty where nothing is."""
+"""The reason why the requested number of threads was not used; empty if there is no problem."""
 _name_tune_defaults()
 
 _rooms = ("comm", "gpu", "mapping", "qcd", "tddft")

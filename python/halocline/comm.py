@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that a computation runs on.
+"""The processes of a computation.
 
-Whatever takes `comm=` accepts an mpi4py communicator, a `Communicator` of this module, or None. None means all
-processes when the program was started by an MPI launcher, and this process alone otherwise, so that a plain Python
-session never starts MPI.
+A parameter `comm=` takes an mpi4py communicator, a `Communicator` of this module, or None. None means all processes if
+the program was started by an MPI launcher, and otherwise this process alone. A plain Python session therefore never
+starts MPI.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LAUNCHER_RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WOR
 
 
 def launched_rank() -> int | None:
-    """The rank that an MPI launcher gave this process; None when there was no launcher. Starts nothing."""
+    """The rank that an MPI launcher gave this process; None without a launcher. Does not start MPI."""
     for name in LAUNCHER_RANKS:
         text = os.environ.get(name, "")
         if text.isdigit():
@@ -35,12 +35,12 @@ def launched_rank() -> int | None:
 
 
 def self_alone() -> Communicator:
-    """The group of this process alone."""
+    """The group of this single process."""
     return Communicator.self()
 
 
 def world() -> Communicator:
-    """All processes of the run, or this one alone when there was no launcher. Collective on the first call."""
+    """All processes of the run, or this one alone without a launcher. Collective on the first call."""
     mpi = sys.modules.get("mpi4py.MPI")
     if launched_rank() is not None or (mpi is not None and mpi.Is_initialized() and mpi.COMM_WORLD.size > 1):
         return _halocline.comm.world()
@@ -48,9 +48,10 @@ def world() -> Communicator:
 
 
 def communicator(comm: Any = None) -> Communicator:
-    """The group that `comm` stands for; see the module. Collective for an mpi4py communicator, which is duplicated.
+    """The group for an argument `comm`, as described for the module. Collective for an mpi4py communicator, which is
+    duplicated.
 
-    Raises InvalidArgument for anything else.
+    Raises InvalidArgument for any other type.
     """
     if comm is None:
         return world()
@@ -64,9 +65,9 @@ def communicator(comm: Any = None) -> Communicator:
 
 
 def on_root(group: Communicator, action: Callable[[], Any]) -> Any:
-    """Runs action() on the first process alone; its result, or its error, comes to all. Collective.
+    """Runs action() only on the first process; all processes get its result or its error. Collective.
 
-    The result must be small and picklable. An error that is not Halocline's becomes an Error.
+    The result must be small and picklable. An error of another library becomes an Error.
     """
     outcome: tuple[str, Any] = ("", None)
     if group.rank == 0:
@@ -87,7 +88,7 @@ def on_root(group: Communicator, action: Callable[[], Any]) -> Any:
 
 
 def raise_together(group: Communicator, sentence: str, error: type[Error] = Error) -> None:
-    """Raises on every process when some process has a sentence: that of the first one. Collective."""
+    """If any process has a sentence, raises on every process with the sentence of the first one. Collective."""
     said = group.gather(sentence.encode() + b"\0", 0)
     first = next((s for s in said.split(b"\0") if s), b"")
     agreed = group.broadcast(first, 0).decode()
@@ -96,11 +97,11 @@ def raise_together(group: Communicator, sentence: str, error: type[Error] = Erro
 
 
 class CommonWork:
-    """Work that all processes do together, where waiting for another process has a limit.
+    """Collective work with a time limit on waiting for another process.
 
-    Beyond it, or where a process has ended, those that wait raise an Error that names their rank, and the group is of
-    no further use. It holds for everything collective: exchanges of links, sums, agreements, and what comes from the
-    first process. With one process it does nothing.
+    If the limit is exceeded or a process has ended, the waiting processes raise an Error that names their rank, and the
+    group can no longer be used. The limit applies to all collective operations: exchanges of links, sums, agreements,
+    and broadcasts from the first process. With one process it has no effect.
 
         with CommonWork(group, 60.0) as work:
             ...
@@ -109,8 +110,8 @@ class CommonWork:
     """
 
     def __init__(self, group: Communicator, seconds: float | None = None) -> None:
-        """seconds: the limit, positive, from now on that of solves on this group too; None for the one there is, 300 at
-        first. Collective, with a number."""
+        """seconds: the limit, positive; it also applies to later solves on this group. None keeps the present limit,
+        which is 300 at first. Collective if a number is given."""
         if seconds is not None:
             _halocline.comm.set_solve_time_limit(group, seconds)
         self._group, self._held = group, None
@@ -125,7 +126,8 @@ class CommonWork:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Without the limit meanwhile, also where it had not begun. The end waits for all processes. Collective."""
+        """Suspends the limit, if one is active, during the block. The end of the block waits for all processes.
+        Collective."""
         held, self._held = self._held is not None, None
         yield
         if held:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices by name, and arrays that stay in their memory.
+"""Devices by name, and arrays in their memory.
 
-A device is "cpu", "cuda" (a GPU; of several on a machine each process takes one), "cuda:N" (the N-th that the process
-sees), or "host-executor", which runs the kernels of a GPU as loops on the CPU: for tests, many times slower than "cpu".
+A device is "cpu", "cuda" (a GPU; on a machine with several GPUs each process takes one), "cuda:N" (GPU number N as the
+process counts), or "host-executor", which runs the GPU's kernels as loops on the CPU, for tests: many times slower than
+"cpu".
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ DEVICES = ("cpu", "cuda", "cuda:0", "host-executor")
 HALO_POLICIES = (
     "staged", "gpu-aware-mpi", "copy-engine", "remote-write", "merged-pack", "one-kernel", "nvshmem", "auto",
 )  # fmt: skip
-"""How faces travel between GPUs (docs/gpu.md); "auto" tries those that are to be had and keeps the quickest."""
+"""Methods to send faces between GPUs (docs/gpu.md); "auto" times the available ones and keeps the fastest."""
 INNER_PRECISIONS = ("half", "quarter", "float")
 CPU, CUDA = 1, 2  # device types of DLPack
 
 
 def device_name(value: Any) -> str:
-    """A check for run files (schema.py): one of the names above. Whether the GPU is there is not looked at."""
+    """A check for run files (schema.py): one of the names above. Does not check that the GPU exists."""
     if isinstance(value, str) and (value in DEVICES or re.fullmatch(r"cuda:\d{1,3}", value)):
         return value
     near = difflib.get_close_matches(value.lower(), DEVICES, n=1, cutoff=0.5) if isinstance(value, str) else []
@@ -38,7 +39,7 @@ def device_name(value: Any) -> str:
 
 
 def checked_device(name: Any) -> str:
-    """The name, for arguments of functions. Raises InvalidArgument for another one."""
+    """Checks a device name in an argument of a function and returns it. Raises InvalidArgument for another name."""
     try:
         return device_name(name)
     except Unfit as unfit:
@@ -46,9 +47,9 @@ def checked_device(name: Any) -> str:
 
 
 def refuse_absent(name: str) -> None:
-    """Raises InvalidArgument, one sentence, where the device cannot be had on this machine. Not collective.
+    """Raises InvalidArgument if this machine does not have the device. Not collective.
 
-    A GPU that is there is not opened: each process would hold memory of one that it may not use.
+    Does not open an existing GPU: each process would allocate memory on a GPU that it may not use.
     """
     name = checked_device(name)
     absent_gpu = name.startswith("cuda") and int(name[5:] or 0) >= len(_halocline.gpu.gpus())
@@ -59,10 +60,10 @@ def refuse_absent(name: str) -> None:
 class DeviceArray:
     """Numbers in the memory of a device, complex128 in C order.
 
-    Libraries take it without a copy: by DLPack (`torch.from_dlpack(a)`, `cupy.from_dlpack(a)`, `jax.dlpack`), on a GPU
-    by `__cuda_array_interface__` as well (`cupy.asarray(a)`, Numba), on the host executor `numpy.from_dlpack(a)`. The
-    numbers are complete when the array is made, so no stream has to be waited for, and the memory lives as long as the
-    array or anything that was made of it. `numpy()` copies to the host.
+    Other libraries can use it without a copy: through DLPack (`torch.from_dlpack(a)`, `cupy.from_dlpack(a)`,
+    `jax.dlpack`), on a GPU also through `__cuda_array_interface__` (`cupy.asarray(a)`, Numba), on the host executor
+    through `numpy.from_dlpack(a)`. The numbers are complete when the array exists, so no stream needs to be
+    synchronized. The memory lives as long as the array or any array made from it. `numpy()` copies to the host.
 
     >>> import numpy as np, halocline as hc
     >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 4]), mass=0.5, device="host-executor")
@@ -72,7 +73,7 @@ class DeviceArray:
     """
 
     def __init__(self, held: Any) -> None:
-        """held: from the extension; not for users."""
+        """held: an object of the extension; users do not construct this class."""
         self._held = held
 
     @property

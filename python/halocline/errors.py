@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that Halocline raises, each one sentence: what was given, what was expected, what to do.
+"""The errors that Halocline raises. Each message is one sentence: what was given, what was expected, what to do.
 
-The first three mirror `halocline/core/error.hpp`; the bindings translate the C++ ones into these classes. Each is also
-one of Python's own errors, so `except ValueError` and `except OSError` do what they say.
+The first three classes mirror `halocline/core/error.hpp`; the bindings translate the C++ errors into them. Each class
+is also one of Python's built-in errors, so `except ValueError` and `except OSError` work as expected.
 """
 
 
@@ -11,13 +11,13 @@ class Error(RuntimeError):
 
 
 class InvalidArgument(Error, ValueError):
-    """The caller gave something that cannot work; on the command line, exit status 2."""
+    """The caller gave an argument that cannot work; on the command line, exit status 2."""
 
 
 class FileError(Error, OSError):
     """A file is missing, damaged, foreign or cannot be written; on the command line, exit status 2.
 
-    The path stands at the head of the sentence, followed by the record that is wrong, in parentheses.
+    The message begins with the path, followed by the faulty record in parentheses.
     """
 
     def __str__(self) -> str:
@@ -29,4 +29,4 @@ class Interrupted(Error):
 
 
 class NotConverged(Error):
-    """An iteration ended before it reached what was asked for; on the command line, exit status 3."""
+    """An iteration ended before it reached its tolerance; on the command line, exit status 3."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear whole or not at all, and output files that one run at a time writes.
+"""Writes files whole or not at all, and locks output files so that one run at a time writes them.
 
-A new file grows under the name `PATH.<8 hex digits>.partial` in the folder of PATH. Every write is checked, the bytes
-are synced to the disk, and only then does the file take the name PATH: a full disk or a killed process leaves what
-PATH held before. The name is random and is created exclusively, without following links, so that nothing which another
-user put there is written to. A killed process leaves its partial file behind; the next one that writes PATH removes it
-when it is ten minutes old and nobody has it open.
+A new file is written under the name `PATH.<8 hex digits>.partial` in the folder of PATH. Every write is checked, the
+bytes are synced to disk, and only then does the file take the name PATH. A full disk or a killed process therefore
+leaves the previous content of PATH. The name is random and the file is created exclusively, without following links, so
+a file that another user placed there is never written to. A killed process leaves its partial file behind. The next
+process that writes PATH removes it if it is ten minutes old and no process has locked it.
 
-A run that goes on writing one file for minutes or days holds `claimed(PATH)`, a lock that the operating system frees
-when the process ends, however it ends. The C++ writers follow the same rules: `halocline/core/new_file.hpp`.
+A run that writes one file over minutes or days holds `claimed(PATH)`, a lock that the operating system frees when the
+process ends for any reason. The C++ writers follow the same rules: `halocline/core/new_file.hpp`.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from halocline.errors import FileError, InvalidArgument
 
 SECONDS_UNTIL_ABANDONED = 600.0
 MOST_OF_A_NAME = 200
-"""Bytes of the file's name that its partial file has in common: names end at 255 bytes."""
+"""Number of bytes of the file's name that its partial file shares: names end at 255 bytes."""
 NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 NOTHING_TO_SYNC = (errno.EINVAL, errno.EROFS)
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Writes a file whole or not at all; text as UTF-8. Raises FileError. Collective: no."""
+    """Writes a file whole or not at all; text is encoded as UTF-8. Raises FileError. Collective: no."""
     data = content.encode() if isinstance(content, str) else content
     with NewFile(path) as file:
         file.write(0, data)
 
 
 class NewFile:
-    """A file that takes its name when the `with` block ends without an error, and is removed otherwise."""
+    """A file that takes its name if the `with` block ends without an error, and is removed otherwise."""
 
     def __init__(self, path: str | Path) -> None:
-        """Creates the partial file. Raises FileError where PATH is no regular file, or its folder takes none."""
+        """Creates the partial file. Raises FileError if PATH is not a regular file, or its folder is not writable."""
         self.path = Path(path)
         self.number = -1
         self.named = False
@@ -72,7 +72,7 @@ class NewFile:
         take(self.number)
 
     def write(self, offset: int, data: bytes | memoryview) -> None:
-        """Puts bytes at an offset. Raises OSError, which the end of the block turns into a FileError."""
+        """Writes bytes at an offset. Raises OSError, which becomes a FileError at the end of the block."""
         rest = memoryview(data).cast("B")
         while rest:
             put = os.pwrite(self.number, rest, offset)
@@ -81,7 +81,7 @@ class NewFile:
             rest, offset = rest[put:], offset + put
 
     def read(self, offset: int, count: int) -> bytes:
-        """Bytes that were written; fewer at the end of the file."""
+        """Reads bytes that were written; fewer at the end of the file."""
         return os.pread(self.number, count, offset)
 
     def __enter__(self) -> NewFile:
@@ -101,10 +101,10 @@ class NewFile:
     def _publish(self) -> None:
         _sync(self.number)
         number, self.number = self.number, -1
-        os.close(number)  # some file systems say only now that the disk is full
+        os.close(number)  # some file systems report only here that the disk is full
         os.rename(self.beside, self.path)
         self.named = True
-        with contextlib.suppress(OSError):  # so that the name survives a power cut, where folders can be synced
+        with contextlib.suppress(OSError):  # sync the folder if possible, so that the name survives a power cut
             folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 os.fsync(folder)
@@ -122,13 +122,13 @@ class NewFile:
 
 
 def output_names(path: str, count: int) -> list[str]:
-    """The names of so many output files: out_0000.lime, out_0001.lime, ... where there are several."""
+    """The names of `count` output files: `path` itself, or out_0000.lime, out_0001.lime, ... for several."""
     p = Path(path)
     return [str(p.with_name(f"{p.stem}_{i:04d}{p.suffix}")) for i in range(count)] if count > 1 else [path]
 
 
 def refuse_existing(group: Any, paths: Iterable[str | Path], overwrite: bool) -> None:
-    """A file that is there is replaced only where that was asked for. Before the work, so that none is lost.
+    """Refuses existing files unless they may be replaced. Call before the work, so that none is lost.
 
     Raises InvalidArgument on every rank. Collective over group.
     """
@@ -142,7 +142,7 @@ def refuse_existing(group: Any, paths: Iterable[str | Path], overwrite: bool) ->
 
 
 def cannot_write(path: str | Path, error: BaseException) -> FileError:
-    """The sentence for a file that could not be written; what it held before stands."""
+    """The error for a file that could not be written; its previous content is unchanged."""
     reason = getattr(error, "strerror", None) or str(error).strip().split("\n")[0]
     with contextlib.suppress(OSError):
         reason += f" ({shutil.disk_usage(Path(path).parent).free} bytes are free there)"
@@ -151,7 +151,7 @@ def cannot_write(path: str | Path, error: BaseException) -> FileError:
 
 
 def make_folder_of(path: str | Path) -> None:
-    """Makes the folder of an output file. Raises FileError. Collective: no."""
+    """Creates the folder of an output file. Raises FileError. Collective: no."""
     folder = Path(path).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def _shared_name(path: Path) -> str:
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Removes partial files of PATH whose process is gone: ours, old, and locked by nobody."""
+    """Removes partial files of PATH whose process is gone: owned by this user, old, and not locked."""
     pattern = re.compile(re.escape(_shared_name(path)) + r"\.[0-9a-f]{8}\.partial")
     with contextlib.suppress(OSError):
         for name in filter(pattern.fullmatch, os.listdir(path.parent)):
@@ -192,7 +192,7 @@ def _remove_if_abandoned(beside: Path) -> None:
 
 
 def take(number: int) -> bool:
-    """Locks an open file. False when somebody else has it; True also where the file system knows no locks."""
+    """Locks an open file. False if another process holds the lock; True also if the file system has no locks."""
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -204,9 +204,9 @@ def take(number: int) -> bool:
 
 
 def open_lock(path: Path) -> int:
-    """Opens a lock file of this user, made where there is none. Returns its descriptor. Raises FileError.
+    """Opens a lock file of this user, and creates it if needed. Returns its descriptor. Raises FileError.
 
-    Nothing is followed or written to that another user, or another program, has put in its place.
+    Does not follow or write to anything that another user, or another program, has put in its place.
     """
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
@@ -222,12 +222,12 @@ def open_lock(path: Path) -> int:
 
 @contextlib.contextmanager
 def claimed(path: str | Path) -> Iterator[None]:
-    """Inside the block, no other run of this user that asks for the same writes `path`.
+    """During the block, no other run of this user that also claims `path` can write it.
 
-    The lock is on the file `PATH.<user id>.lock`; it is freed by the operating system when the process ends, and
-    removed at the end of the block. Where the file system knows no locks the block runs without one.
-    Raises InvalidArgument, naming the holder, when another run has it; FileError when it cannot be opened. For one
-    process of a group.
+    The lock is on the file `PATH.<user id>.lock`. The operating system frees it when the process ends; the end of the
+    block removes the file. If the file system has no locks, the block runs without one. Raises InvalidArgument, which
+    names the holder, if another run holds the lock; FileError if the lock file cannot be opened. For one process of a
+    group.
     """
     path = Path(path)
     make_folder_of(path)
@@ -240,8 +240,8 @@ def claimed(path: str | Path) -> Iterator[None]:
                 raise InvalidArgument(
                     f"{path} is being written by another run ({holder}); wait for it, or name another [output] file."
                 )
-            if _is_still_there(number, lock):  # the holder before us removed it while we opened it
-                with contextlib.suppress(OSError):  # a full disk takes no words, and still locks
+            if _is_still_there(number, lock):  # the previous holder may have removed it while we opened it
+                with contextlib.suppress(OSError):  # a full disk stores no text, but the lock still works
                     os.ftruncate(number, 0)
                     os.pwrite(number, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
                 break
@@ -261,7 +261,7 @@ def claimed(path: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def claimed_for(group: Any, path: str | Path) -> Iterator[None]:
-    """`claimed` by the first process for all of a group. Collective; raises on every process."""
+    """The first process holds `claimed` for all of a group. Collective; raises on every process."""
     with contextlib.ExitStack() as held:
         on_root(group, lambda: held.enter_context(claimed(path)))
         yield
@@ -278,7 +278,7 @@ Stamp = tuple[int, int, int, int]
 
 
 def stamp_of(path: str | Path) -> Stamp | None:
-    """Tells whether a file is still the one that was read or written; None where there is none."""
+    """Identifies the state of a file, to detect a change since it was read or written; None if there is no file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs: which there are, why none can be used, and what the tuner remembers about them.
+"""GPUs: the available ones, the reason if none is usable, and the entries of the tuner.
 
     import halocline as hc
     print(hc.gpu.unavailable_reason() or hc.gpu.devices())
 
-The tuner measures how each kernel is best launched the first time that a problem is met, and keeps the answer in a file
-that all processes share (docs/tuning.md). The functions here read that file, clear it, and copy from it; solving with
-`device="cuda"` fills it. None of them is collective.
+When a problem occurs for the first time, the tuner measures the best way to launch each kernel, and keeps the answer in
+a file that all processes share (docs/tuning.md). The functions here read that file, clear it, and copy from it; solving
+with `device="cuda"` fills it. None of them is collective.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GPU:
-    """What the driver says about one GPU. Versions are as people write them ("13.0"), sizes in bytes."""
+    """Properties of one GPU as the driver reports them. Versions are texts such as "13.0", sizes are in bytes."""
 
     number: int
     """As in device="cuda:0"."""
@@ -49,9 +49,9 @@ class GPU:
     memory: int
     second_level_cache: int
     driver: str
-    """The newest CUDA that the driver can do."""
+    """The newest CUDA version that the driver supports."""
     toolkit: str
-    """The CUDA that this build was made with."""
+    """The CUDA version of this build."""
 
     def __str__(self) -> str:
         return (
@@ -62,7 +62,7 @@ class GPU:
 
 @dataclass(frozen=True)
 class TuneEntry:
-    """The quickest way to launch one kernel on one problem, and what was measured. Times of one run in seconds."""
+    """The fastest way to launch one kernel on one problem, and its measurements. Times are of one run [s]."""
 
     device: str
     """Name and compute capability."""
@@ -70,37 +70,37 @@ class TuneEntry:
     kernel: str
     problem: str
     kernel_hash: str
-    """Of the device code that was measured; see `kernel_hash()`."""
+    """Hash of the measured device code; see `kernel_hash()`."""
     block: tuple[int, int, int]
     sites_per_thread: int
     columns_per_thread: int
     carveout: int
-    """Shared memory, percent of the first-level cache; -1 where the driver chooses."""
+    """Shared memory [percent of the first-level cache]; -1: the driver's choice."""
     prefetch: int
     policy: str
     """Of a halo exchange; empty for kernels."""
     seconds: float
     first_seconds: float
-    """With the first candidate, which is taken where nothing is measured; 0 where that could not be launched."""
+    """With the first candidate, which is used without measurements; 0 if it could not be launched."""
     bytes: float
     flops: float
-    """Of one run, like bytes; 0 where the kernel does not say."""
+    """Of one run, like bytes; 0 if the kernel does not state them."""
     candidates: int
     failed: int
-    """How many of the candidates could not be launched."""
+    """Number of candidates that could not be launched."""
     failure: str
-    """What the last of these said."""
+    """Error message of the last failed candidate."""
     when: str
     """Date of the measurement, ISO 8601."""
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What the entry belongs to."""
+        """The key that identifies the entry."""
         return self.device, self.driver, self.kernel, self.problem, self.kernel_hash
 
     @property
     def stale(self) -> bool:
-        """Measured with other device code than this build's, which never uses it."""
+        """Whether other device code than this build's was measured; this build then never uses the entry."""
         return self.kernel_hash != kernel_hash()
 
     @property
@@ -113,27 +113,27 @@ class TuneEntry:
 
     @property
     def gain(self) -> float | None:
-        """Time with the first candidate over time with this one."""
+        """Time with the first candidate divided by the time with this one."""
         return self.first_seconds / self.seconds if self.first_seconds and self.seconds else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Every field and derived number, as `halocline tune show --json` writes them."""
+        """Every field and derived number, in the form of `halocline tune show --json`."""
         derived = ("stale", "flops_per_second", "bytes_per_second", "gain")
         return {f.name: getattr(self, f.name) for f in fields(self)} | {name: getattr(self, name) for name in derived}
 
 
 def built() -> bool:
-    """True where this build of Halocline has the GPU back end."""
+    """Whether this build of Halocline has the GPU back end."""
     return _halocline.gpu.built_with_cuda()
 
 
 def unavailable_reason() -> str:
-    """Why no GPU can be used here, one sentence; empty where one can."""
+    """The reason why no GPU can be used here, one sentence; empty if one can be used."""
     return _halocline.gpu.unavailable_reason()
 
 
 def devices() -> list[GPU]:
-    """The GPUs that this process sees; none where `unavailable_reason()` says why."""
+    """The GPUs that this process sees; none if there is an `unavailable_reason()`."""
     return [
         GPU(
             number=p["number"],
@@ -151,43 +151,43 @@ def devices() -> list[GPU]:
 
 
 def halo_policies() -> dict[str, str]:
-    """The ways to exchange halos between GPUs, each with the reason why this process cannot; empty where it can.
+    """The methods to exchange halos between GPUs, each with the reason why it is unavailable here; empty if available.
 
-    On a machine without a GPU they are those of the host executor, which stands in for one in tests.
+    On a machine without a GPU these are the methods of the host executor, which stands in for a GPU in tests.
     """
     return _halocline.gpu.halo_policies("host-executor" if unavailable_reason() else "cuda")
 
 
 def kernel_hash() -> str:
-    """16 hexadecimal digits made of the content of this build's device code; entries of others are not used."""
+    """16 hexadecimal digits: a hash of this build's device code. Entries with another hash are not used."""
     return _halocline.gpu.kernel_hash()
 
 
 def tune_file() -> str:
-    """Where the tuner keeps what it measured: $HALOCLINE_TUNE_CACHE, else a file in the user's cache folder.
+    """The tuner's file: $HALOCLINE_TUNE_CACHE, else a file in the user's cache folder.
 
-    Empty where the environment names no place; then it is remembered in each process only.
+    Empty if the environment names no place; measurements are then remembered in each process only.
     """
     return _halocline.gpu.TuneCache.open().path
 
 
 def tune_mode() -> str:
-    """What $HALOCLINE_TUNE asks for: "read-write", "read-only" or "off". Raises InvalidArgument for another word."""
+    """The mode set by $HALOCLINE_TUNE: "read-write", "read-only" or "off". Raises InvalidArgument for another value."""
     return _halocline.gpu.TuneCache.open().mode
 
 
 def tune_entries(
     file: str | Path = "", *, kernel: str | None = None, device: str | None = None, stale: bool | None = None
 ) -> list[TuneEntry]:
-    """What the tuner knows, from its file and from the defaults that come with Halocline, sorted.
+    """All entries of the tuner, from its file and from the defaults shipped with Halocline, sorted.
 
     Args:
-        file: a tune cache; the usual one when empty. A file that is not there has no entries.
+        file: a tune cache; the usual one if empty. A missing file has no entries.
         kernel: only entries of this kernel.
-        device: only entries whose device has this in its name, whatever the case.
+        device: only entries whose device name contains this text; upper and lower case are equal.
         stale: only entries of other device code than this build's (True), or of this build's (False).
 
-    Raises FileError, with the position, where the file is damaged; InvalidArgument for a wrong $HALOCLINE_TUNE.
+    Raises FileError, with the position, if the file is damaged; InvalidArgument for a wrong $HALOCLINE_TUNE.
     """
     return _entries(_halocline.gpu.TuneCache.open(file_name(file)), kernel, device, stale)
 
@@ -200,16 +200,16 @@ def clear_tuning(
     stale: bool = False,
     everything: bool = False,
 ) -> int:
-    """Removes entries from the tuner's file, and returns how many; what they told is measured anew when it is needed.
+    """Removes entries from the tuner's file, and returns how many; removed problems are measured again when needed.
 
     Args:
-        file: a tune cache; the usual one when empty.
-        kernel, device: as for `tune_entries`; both together remove what matches both.
+        file: a tune cache; the usual one if empty.
+        kernel, device: as for `tune_entries`; both together remove entries that match both.
         stale: only entries of other device code than this build's.
         everything: the whole file, even a damaged one, which counts as 0 entries.
 
-    Raises InvalidArgument where nothing is chosen, or everything and something else, or $HALOCLINE_TUNE is read-only;
-    FileError where the file is damaged or cannot be written.
+    Raises InvalidArgument if nothing is chosen, or everything and something else, or $HALOCLINE_TUNE is read-only;
+    FileError if the file is damaged or cannot be written.
     """
     if everything and (kernel or device or stale):
         raise InvalidArgument("everything is to be cleared, and a part of it; choose one.")
@@ -229,10 +229,11 @@ def export_tuning(
     device: str | None = None,
     stale: bool | None = False,
 ) -> int:
-    """Writes entries to another file, in the form of the defaults that come with Halocline, and returns how many.
+    """Writes entries to another file, in the form of the defaults shipped with Halocline, and returns how many.
 
-    Arguments as for `tune_entries`; by default those of this build's device code, for no other are of use as defaults.
-    Raises FileError where a file cannot be read or written, InvalidArgument where `path` is the tune cache itself.
+    Arguments as for `tune_entries`. The default is the entries of this build's device code, since only these are useful
+    as defaults. Raises FileError if a file cannot be read or written, InvalidArgument if `path` is the tune cache
+    itself.
     """
     cache = _halocline.gpu.TuneCache.open(file_name(file))
     return cache.export_to(file_name(path), [e.key for e in _entries(cache, kernel, device, stale)])

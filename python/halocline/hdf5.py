@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 files that cannot be half written, and whose damage is found before the HDF5 library opens them.
+"""HDF5 files that are never half written, and whose damage is detected before the HDF5 library opens them.
 
-The library loses its way where a write fails (it crashes when the file is closed) and where the structure of a file is
-damaged (it can loop for ever, deaf to signals). So a file is built in memory and written by `NewFile`; and behind its
-end as HDF5 sees it stands a seal, which other programs do not notice:
+The HDF5 library fails badly if a write fails (it crashes when the file is closed) or if the structure of a file is
+damaged (it may loop for ever and ignore signals). So a file is built in memory and written by `NewFile`. After the end
+of the HDF5 data there is a seal, which other programs ignore:
 
     {"bytes": 16224, "left out": [], "sha256": "..."}  one line of JSON
     halocline seal 1, 00000112 bytes                   one line of 33 bytes: the length of the line before
 
-`bytes` is the length of the HDF5 file itself, `left out` are ranges [offset, length] of it that HDF5 guards by
-checksums of their own, and sha256 is that of all other bytes. A program that changes the file through the HDF5 library
-cuts the seal off. A file without a seal is read in a child process first, which has a limited time for it.
+`bytes` is the length of the HDF5 file itself. `left out` are ranges [offset, length] of it that HDF5 protects by its
+own checksums, and sha256 is the digest of all other bytes. A program that changes the file through the HDF5 library
+truncates the seal. A file without a seal is first read in a child process with a time limit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def write(path: str | Path, fill: Callable[[h5py.File], None]) -> None:
     """Writes an HDF5 file whole or not at all, with a seal.
 
     fill: puts groups, datasets and attributes into the open file, which is in memory
-    Raises FileError; what `path` held before then stands. Cost: twice the size of the file in memory. Collective: no.
+    Raises FileError; the previous content of `path` is then unchanged. Cost: twice the size of the file in memory.
+    Collective: no.
     """
     try:
         with h5py.File("in memory", "w", driver="core", backing_store=False) as file:
@@ -66,14 +67,14 @@ def write(path: str | Path, fill: Callable[[h5py.File], None]) -> None:
 
 
 def seal(image: Any, size: int, left_out: Ranges = ()) -> bytes:
-    """What stands behind an HDF5 file of `size` bytes. image: has seek() and read()."""
+    """The seal of an HDF5 file of `size` bytes. image: has seek() and read()."""
     found = {"bytes": size, "left out": _merged(left_out), "sha256": _digest(image, size, _merged(left_out))}
     line = json.dumps(found).encode() + b"\n"
     return line + FOOTER % len(line)
 
 
 def _merged(ranges: Ranges) -> list[list[int]]:
-    """Ascending; neighbours made one."""
+    """The ranges in ascending order, with adjacent ranges merged."""
     found: list[list[int]] = []
     for offset, length in sorted(ranges):
         if found and sum(found[-1]) == offset:
@@ -99,9 +100,9 @@ def _digest(image: Any, size: int, left_out: Ranges) -> str:
 
 @contextlib.contextmanager
 def opened(path: str | Path) -> Iterator[h5py.File]:
-    """An HDF5 file for reading, after its seal was checked, or a child process has read it.
+    """Opens an HDF5 file for reading, after checking its seal, or after a child process has read it.
 
-    Raises FileError for what is missing, damaged, or no HDF5 file, and where the block misses something in it.
+    Raises FileError if the file is missing, damaged, or not HDF5, or if the block finds something missing in it.
     Collective: no.
     """
     check(path)
@@ -110,19 +111,19 @@ def opened(path: str | Path) -> Iterator[h5py.File]:
             yield file
     except Error:
         raise
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError, OverflowError) as error:
         raise FileError(f"{path}: not a readable HDF5 file of Halocline ({short(error)}).") from None
 
 
 def short(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """The first line of an error's message."""
     return str(error).strip().split("\n")[0].strip("'\"")
 
 
 def check(path: str | Path) -> None:
-    """Raises FileError unless the HDF5 library can be trusted with a file. Collective: no."""
+    """Raises FileError unless the file is safe for the HDF5 library to open. Collective: no."""
     try:
-        # O_NONBLOCK: opening a pipe that nobody writes must not hang; a regular file does not notice.
+        # O_NONBLOCK: opening a pipe without a writer must not hang; a regular file is not affected.
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
@@ -142,7 +143,7 @@ def check(path: str | Path) -> None:
 
 
 def _has_seal(path: str | Path, file: Any, size: int) -> bool:
-    """True for a seal that fits, False for a file that never had one. Raises FileError for a damaged file."""
+    """True for a valid seal, False for a file that never had one. Raises FileError for a damaged file."""
     head = file.read(64)
     if not head.startswith(SIGNATURE):
         raise FileError(f"{path}: not a readable HDF5 file of Halocline (it does not begin as HDF5 files do).")
@@ -163,7 +164,7 @@ def _has_seal(path: str | Path, file: Any, size: int) -> bool:
         found = json.loads(line)
         bytes_, wanted = found["bytes"], found["sha256"]
         left_out = [(int(offset), int(count)) for offset, count in found["left out"]]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise FileError(f"{path} (seal): cannot be understood: {damaged}") from None
     at = 0
     for offset, count in left_out:
@@ -184,7 +185,7 @@ def _tail(file: Any, end: int, count: int) -> bytes:
 
 
 def _end_of_hdf5(head: bytes) -> int | None:
-    """Where the file ends by its superblock; None for superblocks that we do not know."""
+    """The end of the file according to its superblock; None for unknown superblock versions."""
     if len(head) < 52:
         return None
     version, width = head[8], head[13] if head[8] < 2 else head[9]
@@ -217,13 +218,13 @@ with h5py.File(path, "r") as file:
     attributes(file)
     file.visititems(visit)
 """
-"""Touches everything that a reader will."""
+"""Reads everything that a reader will access."""
 
 
 def _read_in_a_child(path: str | Path, size: int) -> None:
     seconds = int(SECONDS_FOR_A_FOREIGN_FILE + size / FOREIGN_BYTES_A_SECOND) + 1
     words = [sys.executable, "-P", "-c", CHILD, os.fspath(path), str(seconds), str(size)]
-    # It is no process of an MPI run, even where it is started by one.
+    # The child is not a process of an MPI run, even if an MPI process starts it.
     prefixes = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "MV2_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(prefixes) and k not in LAUNCHER_RANKS}
     try:
@@ -234,16 +235,16 @@ def _read_in_a_child(path: str | Path, size: int) -> None:
         return
     why = done.stderr.decode(errors="replace").strip().splitlines()
     said = why[-1] if why and done.returncode > 0 else f"the HDF5 library did not come to an end within {seconds} s"
-    if done.returncode < 0 and done.returncode != -14:  # another signal than that of the alarm
+    if done.returncode < 0 and done.returncode != -14:  # killed by a signal other than the alarm
         said = f"the HDF5 library crashed on it, signal {-done.returncode}"
     raise FileError(f"{path}: not a readable HDF5 file of Halocline ({said}).")
 
 
 class Stored(io.RawIOBase):
-    """A NewFile as the HDF5 library writes one, for files too large for memory.
+    """A NewFile to which the HDF5 library writes, for files too large for memory.
 
-    The library never hears of a write that failed, since it cannot go on from there: what the disk did not take is
-    remembered here, for the library to read again while it closes the file, and `failure` says what happened.
+    The library is never told of a failed write, because it cannot recover from one. Bytes that the disk did not accept
+    are kept here, so that the library can read them again while it closes the file. `failure` describes the error.
     """
 
     def __init__(self, file: NewFile) -> None:

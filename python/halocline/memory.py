@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a computation will need, predicted before it is allocated, beside the memory that there is.
+"""Predicts the memory of a computation before it is allocated, and compares it with the available memory.
 
-A system that promises more memory than it has ends a process without a sentence, minutes later and deaf to signals. So
-what is large says how many bytes it will hold at least, and is refused here where the processes of a machine together
-need more than is available there: MemAvailable and free swap of the kernel, or what the control group of the process or
-`ulimit -v` leave, whichever is least. These are estimates. The environment variable HALOCLINE_MEMORY replaces them: an
-amount that each machine has ("64 GiB"), or "none" for no check. It never changes a result.
+A system that promises more memory than it has kills a process without a message, minutes later. So large computations
+state a lower bound of their bytes here. They are refused if the processes of a machine together need more than is
+available. Available memory is the smallest of: MemAvailable and free swap of the kernel, the remainder of the process's
+control group, and the remainder of `ulimit -v`. These are estimates. The environment variable HALOCLINE_MEMORY replaces
+them: an amount that each machine has ("64 GiB"), or "none" for no check. It never changes a result.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ GIB = 1 << 30
 VARIABLE = "HALOCLINE_MEMORY"
 UNITS = {"": 1, "b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": GIB, "tib": 1 << 40}
 NOT_WORTH_ASKING = 64 << 20
-"""Bytes of a process below which nobody looks."""
+"""Bytes of a process below which no check is made."""
 
 
 def require(group: Any, needed: float, what: str, advice: str) -> None:
-    """Raises InvalidArgument, on every process, where the machines of a group do not have the memory that it needs.
+    """Raises InvalidArgument, on every process, if a machine of the group does not have the needed memory.
 
     needed: bytes of this process; what: the subject of the sentence, such as "the lattice 8 x 8 x 8 x 16"
     advice: what to do, at the end of the sentence
@@ -52,7 +52,7 @@ def require(group: Any, needed: float, what: str, advice: str) -> None:
 
 
 def require_here(needed: float, what: str, advice: str) -> None:
-    """The same for a process by itself. Collective: no."""
+    """The same for this process alone. Collective: no."""
     if os.environ.get(VARIABLE, "").strip().lower() == "none" or not needed > NOT_WORTH_ASKING:
         return
     if sentence := _refusal([{"host": "", "needed": needed, "available": available()}], what, advice):
@@ -60,7 +60,7 @@ def require_here(needed: float, what: str, advice: str) -> None:
 
 
 def _refusal(processes: list[dict[str, Any]], what: str, advice: str) -> str:
-    """The sentence for the machine that lacks most, empty where none does."""
+    """The error message for the machine that lacks most; empty if none lacks memory."""
     for process in processes:
         if "wrong" in process:
             return process["wrong"]
@@ -87,7 +87,7 @@ def gib(amount: float) -> str:
 
 
 def available() -> float:
-    """Bytes that this process, and those beside it on its machine, can still have. Raises InvalidArgument."""
+    """Bytes that this process and the others on its machine can still allocate. Raises InvalidArgument."""
     given = os.environ.get(VARIABLE, "").strip()
     if given:
         found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([a-z]*)", given.lower())
@@ -105,7 +105,7 @@ def _of_machine() -> float:
 
 
 def _fields(path: str | Path) -> dict[str, int]:
-    """Name -> number of a table of the kernel; empty where it cannot be read."""
+    """Name -> number from a table of the kernel; empty if it cannot be read."""
     try:
         lines = [line.replace(":", " ").split() for line in Path(path).read_text().splitlines()]
     except OSError:
@@ -122,7 +122,7 @@ def _number(path: Path) -> float | None:
 
 
 def _of_control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> float:
-    """What the control group of this process, and those above it, leave. Files in the page cache can be given back."""
+    """Bytes left in the control group of this process and in its parents; files in the page cache can be reclaimed."""
     try:
         lines = own.read_text().splitlines()
     except OSError:

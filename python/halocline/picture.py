@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every picture of Halocline looks, and how it gets onto the disk. Knows no data."""
+"""The common style of all plots, and saving them to disk. Independent of the data."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ STYLE = {
     "axes.axisbelow": True,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
-    "svg.hashsalt": "halocline",  # the same picture is the same file
+    "svg.hashsalt": "halocline",  # the same plot gives the same file
 }
 COLOURS = ("#0b5fa5", "#c8500a", "#2b8a3e", "#8e3b9e", "#a07800", "#b8305f", "#4a6572", "#3a3a3a")
 
 
 def save(figure: Any, path: Path) -> Path:
-    """Draws in memory and writes the picture whole or not at all; the suffix says in which format. Raises FileError.
+    """Draws in memory and writes the picture whole or not at all; the suffix selects the format. Raises FileError.
 
     figure: of matplotlib. Returns the path.
     """
     drawn = io.BytesIO()
-    # The same picture is the same file: no date in it.
+    # Without a date, the same plot gives the same file.
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower())
     try:
         figure.savefig(drawn, dpi=160, format=path.suffix[1:] or "png", metadata=metadata)

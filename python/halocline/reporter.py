@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long work says where it is, without printing: drivers talk to a `Reporter`, the command line hears it.
+"""Progress reports of long work without printing: drivers call a `Reporter`, which the command line implements.
 
 The base class is silent, which is what Python callers get.
 """
@@ -10,23 +10,23 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 Advance = Callable[[float, str], None]
-"""Called with the amount done so far and a few words; cheap enough for every iteration."""
+"""Called with the amount done so far and a short text; cheap enough to call in every iteration."""
 
 
 class Reporter:
-    """Hears nothing and stops nothing."""
+    """Ignores all reports and never stops the work."""
 
     def line(self, text: str) -> None:
         """One line of the log."""
 
     def warning(self, text: str) -> None:
-        """One sentence about something odd that does not stop the work."""
+        """One sentence about something doubtful that does not stop the work."""
 
     @contextlib.contextmanager
     def stage(self, name: str, total: float | None = None) -> Iterator[Advance]:
-        """A piece of work that takes a while; total is what the amount done will be at its end."""
+        """A piece of work that takes a while; total is the final value of the amount done."""
         yield lambda done, words: None
 
     def stop_requested(self) -> bool:
-        """True when this process was asked to stop; long work then ends at the next safe point."""
+        """Whether this process was asked to stop; long work then ends at the next safe point."""
         return False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run files of several sections: reading, refusing, and the commented example, for any set of sections.
+"""Run files of several sections: reading, refusals, and the commented example, for any set of sections.
 
-A run file is a TOML file whose tables are sections (schema.py). What reads one gives the sections by name, in the
-order in which `--example` prints them.
+A run file is a TOML file whose tables are sections (schema.py). The caller gives the sections by name, in the order in
+which `--example` prints them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Sections = Mapping[str, type[Section]]
 def read_sections(
     tables: Mapping[str, Any], sections: Sections, required: Iterable[str], command: str
 ) -> dict[str, Section]:
-    """Makes the sections of nested dictionaries, as TOML gives them; those that are absent are left out.
+    """Makes the sections from nested dictionaries, as TOML gives them; absent sections are left out.
 
-    required: names of sections that must be there
-    command: what prints an example, named where a section is missing
+    required: names of sections that must be present
+    command: the command that prints an example; named if a section is missing
     Raises InvalidArgument: an unknown or missing section or key, a key outside sections, an impossible value.
     """
     homes = {cls.title: [f.name for f in dataclasses.fields(cls)] for cls in sections.values()}  # type: ignore[arg-type]
@@ -54,7 +54,7 @@ def _section(cls: type[Section], value: Any, homes: Mapping[str, Iterable[str]])
 
 
 def parse(content: str, name: str) -> dict[str, Any]:
-    """The tables of a TOML text; `name` heads the sentence of a refusal."""
+    """The tables of a TOML text; error messages begin with `name`."""
     try:
         return toml_tables(content)
     except ValueError as error:
@@ -62,7 +62,7 @@ def parse(content: str, name: str) -> dict[str, Any]:
 
 
 def text_of(path: str | Path) -> str:
-    """The content of a run file. Raises FileError when it cannot be read, InvalidArgument when it is not text."""
+    """The content of a run file. Raises FileError if it cannot be read, InvalidArgument if it is not text."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -74,8 +74,8 @@ def text_of(path: str | Path) -> str:
 def example(sections: Sections, head: Iterable[str], shown_anyway: Iterable[str] = ()) -> str:
     """A complete run file with a comment on every key.
 
-    head: comment lines on top, without the mark
-    shown_anyway: keys that stand uncommented though they have no default
+    head: comment lines at the top, without the comment mark
+    shown_anyway: keys that are not commented out although they have no default
     """
     lines = [f"# {line}" for line in head]
     kept = set(shown_anyway)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run-file sections as dataclasses that check themselves.
 
-A section is a frozen dataclass derived from `Section`. Each field is made by `key()`, which holds the default, the
-check and the comment; so one object serves the reader of run files, the commented example of `--example`, the
-documentation and Python callers, who get the same refusals. A check takes a value as TOML gives it, returns it in its
-final form, and raises `Unfit(expected)` when it cannot: the sentence around it is put together here.
+A section is a frozen dataclass derived from `Section`. `key()` makes each field; it holds the default, the check and
+the comment. So one object serves the reader of run files, the commented example of `--example`, the documentation and
+Python callers, who get the same error messages. A check takes a value as TOML gives it and returns it in its final
+form, or raises `Unfit(expected)`; this module makes the sentence around it.
 
-Python functions check their arguments with the same checks (`takes`), and sort keywords into the sections that have
-them (`sorted_keys`), so a caller gets the sentences of the run file. NumPy's numbers and arrays count as Python's.
+Python functions check their arguments with the same checks (`takes`), and distribute keywords over the sections that
+have them (`sorted_keys`), so a caller gets the messages of the run file. NumPy's numbers and arrays count as Python's.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ REQUIRED: Any = object()
 
 
 class Unfit(Exception):
-    """Raised by a check; the text says what would fit."""
+    """Raised by a check; the text describes a valid value."""
 
 
 def key(default: Any, check: Check, note: str, *, example: str | None = None) -> Any:
     """A field of a section.
 
-    default: value when the key is absent, or REQUIRED; None means absent
+    default: value if the key is absent, or REQUIRED; None means absent
     check: see the module; not applied to a default of None
     note: the comment that `--example` prints
-    example: TOML text that `--example` prints instead of the default; it is commented out when the default is None
+    example: TOML text that `--example` prints instead of the default; it is commented out if the default is None
     """
     metadata = {"check": check, "note": note, "example": example}
     if default is REQUIRED:
@@ -50,7 +50,7 @@ def key(default: Any, check: Check, note: str, *, example: str | None = None) ->
 
 
 class Given(float):
-    """A number that was given as a text with its unit: a number to everybody, and the text where it is echoed."""
+    """A number given as a text with its unit. It behaves as a number; the original text is kept for echoing."""
 
     text: str
 
@@ -64,7 +64,7 @@ class Given(float):
 
 
 def given_texts(parameters: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """section -> key -> its value as it was given, of the keys that hold a number given with its unit."""
+    """section -> key -> original text, for all keys whose number was given with its unit."""
 
     def holds_one(value: Any) -> bool:
         if isinstance(value, Mapping):
@@ -80,7 +80,7 @@ def given_texts(parameters: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 
 class Section:
-    """Base of all sections; `title` is how sentences name it."""
+    """Base of all sections; error messages name a section by its `title`."""
 
     title: ClassVar[str] = ""
 
@@ -96,7 +96,7 @@ class Section:
         """Checks that need several keys; raises InvalidArgument."""
 
     def as_toml_values(self) -> dict[str, Any]:
-        """The section as plain values that JSON and TOML can hold; absent keys left out."""
+        """The section as plain values that JSON and TOML can hold; absent keys are left out."""
         return {
             f.name: plain(getattr(self, f.name))
             for f in dataclasses.fields(self)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ class Section:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON and TOML hold it: sections as tables, phases as -1, 1 or { phase = ... }."""
+    """A value in a form that JSON and TOML can hold: sections as tables, phases as -1, 1 or { phase = ... }."""
     if isinstance(value, Section):
         return value.as_toml_values()
     if isinstance(value, complex):
@@ -125,7 +125,7 @@ def checked(field: dataclasses.Field, value: Any, title: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """The value as a run file writes it, shortened."""
+    """The value as in a run file, shortened."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Given):
@@ -146,14 +146,14 @@ def shown(value: Any) -> str:
 
 
 def printable(sentence: str) -> str:
-    """The sentence on one line: line breaks and other control characters, out of a user's text, as escapes."""
+    """The sentence on one line: line breaks and other control characters from a user's text are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence)
 
 
 def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]] | None = None) -> Any:
-    """Makes a section of a TOML table.
+    """Makes a section from a TOML table.
 
-    homes: section title -> its keys, so that a key in the wrong section is sent to the right one
+    homes: section title -> its keys, so that an error about a misplaced key can name the right section
     Raises InvalidArgument: unknown or missing key, wrong type, impossible value.
     """
     if not isinstance(table, Mapping):
@@ -171,7 +171,7 @@ def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]
 
 
 def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iterable[str]]) -> str:
-    """'; did you mean ...' for a key that this section does not have."""
+    """'; did you mean ...' for a key that this section does not have; may be empty."""
     known = list(known)
     for home, names in homes.items():
         if home != title and name in names:
@@ -189,10 +189,11 @@ def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iter
 def sorted_keys(
     title: str, given: Mapping[str, Any], *sections: Mapping[str, Any], known: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """The keywords of a call, for each section those that it has.
+    """Distributes the keywords of a call: for each section a dictionary of the keywords that it has.
 
-    title: what is called; sections: mappings with the names of their keys; known: other keywords of the call
-    Raises InvalidArgument for a keyword that nobody has, with the nearest one.
+    title: name of the called function; sections: mappings with the names of their keys; known: other keywords of the
+        call
+    Raises InvalidArgument for a keyword that no section has, with the nearest one.
     """
     names = [*known, *(name for section in sections for name in section)]
     for name in given:
@@ -204,8 +205,8 @@ def sorted_keys(
 def takes(**checks: Check) -> Callable[[Callable], Callable]:
     """Decorates a function whose arguments pass these checks, by name; a default of None is not checked.
 
-    A call with a keyword that the function has not, without one that it needs, or with a value that does not fit raises
-    InvalidArgument, in the words of the run file.
+    A call with an unknown keyword, without a required one, or with a value that does not fit raises InvalidArgument,
+    with the messages of the run file.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -239,7 +240,7 @@ def takes(**checks: Check) -> Callable[[Callable], Callable]:
 
 
 def pythonic(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's numbers and lists; anything else as it is."""
+    """NumPy's numbers and arrays as Python's numbers and lists; other values unchanged."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -313,7 +314,7 @@ def text(value: Any) -> str:
 
 
 def choice(*words: str) -> Check:
-    """One of the words; the nearest one is named when it is none."""
+    """One of the words; the error for another word names the nearest one."""
     listed = ", ".join(f'"{w}"' for w in words[:-1]) + (" or " if len(words) > 1 else "") + f'"{words[-1]}"'
 
     def check(value: Any) -> str:
@@ -343,7 +344,7 @@ def array(entry: Check, expected: str, *, length: int | None = None, at_least: i
 
 
 def table(cls: type[Section]) -> Check:
-    """An inline table that makes a section of its own."""
+    """An inline table that is a section of its own."""
 
     def check(value: Any) -> Section:
         return value if isinstance(value, cls) else read_table(cls, value)

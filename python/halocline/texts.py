@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and tables out of texts that nobody vouches for."""
+"""Reads numbers and tables from untrusted texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGEST = 2**63 - 1
 
 
 def file_name(path: str | os.PathLike[str]) -> str:
-    """The path as the compiled part takes it. Raises FileError for a name that is no UTF-8."""
+    """The path in the form for the extension. Raises FileError for a name that is not UTF-8."""
     text = os.fspath(path)
     try:
         text.encode()
@@ -26,9 +26,9 @@ def file_name(path: str | os.PathLike[str]) -> str:
 
 
 def whole_number(word: str, at_most: int = LARGEST) -> int | None:
-    """The number that a word of decimal digits stands for; None for any other word, and for a larger number.
+    """The number of a word of decimal digits; None for any other word, and for a number above the limit.
 
-    Python's int() takes digits of every script, and raises ValueError for more than 4300 of them.
+    Python's int() accepts digits of every script, and raises ValueError for more than 4300 of them.
     """
     if not (word.isascii() and word.isdigit()) or len(word.lstrip("0")) > len(str(LARGEST)):
         return None
@@ -39,7 +39,8 @@ def whole_number(word: str, at_most: int = LARGEST) -> int | None:
 def toml_tables(content: str) -> dict[str, Any]:
     """The tables of a TOML text.
 
-    Raises ValueError, whose text says what is wrong: no TOML, a whole number beyond 64 bits, tables nested too deeply.
+    Raises ValueError, whose text describes the error: not TOML, a whole number beyond 64 bits, tables nested too
+    deeply.
     """
     try:
         tables = tomllib.loads(content)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many threads a process takes, and how they wait for work.
+"""The number of threads of a process, and how they wait for work.
 
-libgomp reads both once, from the environment, when the extension is loaded; `prepare` sets what the user has not set. A
-thread that waits may spin, which wakes it in a microsecond, or sleep, from which it wakes in five, or in sixty where a
-hypervisor must be asked. Spinning costs the core: where anything else wants it, the scheduler lets the spinning thread
-use up its share, and then the thread that everybody waits for has to stand in the queue. Two threads were then twenty
-times slower than one. A thread that sleeps is served at once. So threads spin, for some 25 microseconds, only where
-nobody else wants their cores; elsewhere they sleep.
+libgomp reads both once, from the environment, when the extension is loaded; `prepare` sets the values that the user has
+not set. A waiting thread may spin or sleep. A spinning thread starts work within a microsecond; a sleeping one takes
+five microseconds, or sixty if a hypervisor is involved. Spinning uses up the core. If another process wants the core,
+the scheduler lets the spinning thread consume its time slice, and the thread that all others wait for must then queue.
+In this situation two threads were twenty times slower than one. A thread that sleeps gets its core at once. So threads
+spin, for some 25 microseconds, only if no other process wants their cores; otherwise they sleep.
 """
 
 from __future__ import annotations
@@ -18,47 +18,47 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
-"""How Open MPI and the MPICH family tell a process the number of ranks on its machine."""
+"""Variables with the number of ranks on this machine, from Open MPI and the MPICH family."""
 
 MOST_THREADS = 4096
-"""That are handed on: libgomp dies of numbers that no machine has, and of 100000 already."""
+"""Largest number that is passed on: libgomp crashes for very large numbers, already for 100000."""
 
 SPINS = {"x86_64": "1000", "AMD64": "1000"}
 SPINS_ELSEWHERE = "20000"
-"""Looks at the flag of some 25 microseconds together. The pause between two looks takes 65 to 140 cycles of an x86 (25
-to 50 ns); libgomp makes none on other processors."""
+"""Numbers of spins that take some 25 microseconds. The pause between two looks at the flag takes 65 to 140 cycles on
+x86 (25 to 50 ns); on other processors libgomp does not pause."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """What matters of it."""
+    """The relevant properties of the machine."""
 
     cores: int
-    """That this process may use."""
+    """Number of cores that this process may use."""
     all_cores: int
     running: int = 0
-    """Other threads that run or want to, at this moment."""
+    """Number of other threads that are running or ready to run now."""
     quota: float = float("inf")
-    """Cores' worth of time that the process's control group may use."""
+    """CPU time that the process's control group may use, in cores."""
 
 
 def prepare(environment: MutableMapping[str, str], machine: Machine) -> str:
-    """Sets OMP_NUM_THREADS where launcher or control group give less than all cores, and how threads wait.
+    """Sets OMP_NUM_THREADS if the launcher or a control group gives fewer than all cores, and how threads wait.
 
-    Returns a sentence where the number of threads that the user has set cannot be taken; it is removed then.
+    If the number of threads that the user has set is unusable, removes it and returns a sentence about it.
     """
     problem = refuse_number(environment)
     ranks = next((int(environment[name]) for name in LOCAL_RANKS if environment.get(name, "").isdigit()), 1)
     given = environment.get("OMP_NUM_THREADS")
     if given is None:
-        # Ranks that a launcher has not bound to cores share them.
+        # Ranks that the launcher has not bound to cores share the cores.
         bound = machine.cores < machine.all_cores
         most = machine.cores if bound else machine.cores // max(1, ranks)
         threads = max(1, min(most, int(min(machine.quota, machine.cores))))
         if threads < machine.cores:
             environment["OMP_NUM_THREADS"] = str(threads)
     else:
-        first = given.split(",")[0].strip()  # a list has a number for each level
+        first = given.split(",")[0].strip()  # a list has one number for each nesting level
         threads = int(first) if first.isdigit() else machine.cores
     if "OMP_WAIT_POLICY" in environment or "GOMP_SPINCOUNT" in environment:
         return problem
@@ -70,7 +70,7 @@ def prepare(environment: MutableMapping[str, str], machine: Machine) -> str:
 
 
 def refuse_number(environment: MutableMapping[str, str]) -> str:
-    """Removes an OMP_NUM_THREADS that would end the program, and says so; otherwise an empty text."""
+    """Removes an OMP_NUM_THREADS that would crash the program, and returns a sentence about it; otherwise empty."""
     given = environment.get("OMP_NUM_THREADS", "")
     for word in given.split(","):
         digits = word.strip().lstrip("+").lstrip("0")
@@ -81,21 +81,21 @@ def refuse_number(environment: MutableMapping[str, str]) -> str:
 
 
 def cores_are_shared(machine: Machine, threads: int, ranks: int = 1) -> bool:
-    """Whether others may want the cores on which these threads wait."""
+    """Whether other processes may want the cores on which these threads wait."""
     bound = machine.cores < machine.all_cores
     ours = threads if bound else threads * ranks
     return ours > machine.cores or threads > machine.quota or threads + machine.running > machine.all_cores
 
 
 def this_machine() -> Machine:
-    """As the system tells it. Takes a fraction of a millisecond."""
+    """The properties reported by the operating system. Takes a fraction of a millisecond."""
     everything = os.cpu_count() or 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else everything
     return Machine(cores, everything, running(), quota())
 
 
 def _head(path: str, size: int = 4096) -> str:
-    """The beginning of a file; empty where there is none."""
+    """The beginning of a file; empty if there is no file."""
     try:
         with open(path, errors="replace") as file:
             return file.read(size)
@@ -104,14 +104,14 @@ def _head(path: str, size: int = 4096) -> str:
 
 
 def running() -> int:
-    """Other threads of the whole system that run or want to."""
+    """Number of other threads in the whole system that are running or ready to run."""
     words = _head("/proc/loadavg").split()
     now = words[3].split("/")[0] if len(words) > 3 else ""
     return max(0, int(now) - 1) if now.isdigit() else 0
 
 
 def quota() -> float:
-    """The least of this control group and those around it, in cores; infinite where nothing is limited."""
+    """The smallest limit of this control group and its parents, in cores; infinite without limits."""
     least = float("inf")
     for line in _head("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)

@@ -96,6 +96,16 @@ def test_every_truncated_file_is_refused_or_what_it_was(sealed):
     assert everything(sealed) == expected
 
 
+@pytest.mark.parametrize(
+    "line", [b'{"bytes": 1, "sha256": "", "left out": [[1e999, 1]]}', b"[" * 100_000], ids=["infinity", "nesting"]
+)
+def test_a_seal_of_impossible_numbers_is_refused(sealed, line):
+    whole = sealed.read_bytes()
+    sealed.write_bytes(whole[: len(unsealed(sealed))] + line + hdf5.FOOTER % len(line))
+    with pytest.raises(hc.FileError, match=r"\(seal\): cannot be understood"):
+        everything(sealed)
+
+
 def test_a_file_that_another_program_changed_is_read(sealed):
     with h5py.File(sealed, "a") as file:
         file["note"] = 5.0

@@ -43,10 +43,10 @@ template <class T>
 std::vector<std::complex<double>> run(const std::shared_ptr<const lattice::Geometry4>& geometry,
                                       const std::vector<std::complex<double>>& links, int first, int count, int reals,
                                       int lanes) {
-  ActionParameters action{.mass = 0.1, .csw = 1.2};
+  WilsonCloverAction action{.mass = 0.1, .csw = 1.2};
   action.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
   const GaugeField gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, links, 36));
-  const DiracSetup setup(gauge, action, lanes);
+  const WilsonSetup setup(gauge, action, lanes);
   const WilsonClover<T> d(setup, count, reals);
   Schur<T> s(d);
   auto in = spinor_field<T>(d.layout(), lattice::Subset::full, count), out = in;

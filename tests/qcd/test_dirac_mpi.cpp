@@ -37,11 +37,11 @@ TEST_CASE_TEMPLATE("wilson: D does not depend on the process grid", T, float, do
   const auto world = comm::world();
   const auto links = test::random_links(volume, 1);
   const auto psi = test::random_numbers(volume * 12, 2);
-  ActionParameters action{.mass = 0.1, .csw = 1.2};
+  WilsonCloverAction action{.mass = 0.1, .csw = 1.2};
   action.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
   const auto run = [&](std::shared_ptr<const lattice::Geometry4> geometry, bool dagger, int lanes) {
     const GaugeField gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, links, 36));
-    const DiracSetup setup(gauge, action, lanes);
+    const WilsonSetup setup(gauge, action, lanes);
     const WilsonClover<T> d(setup);
     auto in = spinor_field<T>(d.layout(), lattice::Subset::full);
     auto out = spinor_field<T>(d.layout(), lattice::Subset::full);
@@ -80,7 +80,7 @@ TEST_CASE_TEMPLATE("wilson: D does not depend on the process grid", T, float, do
 TEST_CASE("quark solver: the solution does not depend on the process grid") {
   const auto world = comm::world();
   const auto links = test::random_links(volume, 3);
-  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
   const double tolerance = 1e-12;
   std::vector<std::vector<std::complex<double>>> b;
   for (unsigned seed = 4; seed < 7; ++seed) b.push_back(test::random_numbers(volume * 12, seed));
@@ -138,7 +138,7 @@ TEST_CASE("quark solver: the same ranks give the same bits") {
   for (const char* kind : {"schwarz", "bicgstab"}) {
     std::vector<std::vector<std::complex<double>>> x(2, source);
     for (auto& solution : x) {
-      QuarkSolver solver(gauge, {.mass = 0.3, .csw = 1.0}, {.kind = kind});
+      QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}, {.kind = kind});
       CHECK(solver.solve(solution, source).converged);
     }
     CHECK(x[0] == x[1]);

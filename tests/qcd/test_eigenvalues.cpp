@@ -22,7 +22,7 @@ TEST_CASE("eigenvalues: gamma5 D on the shared sample has those of dense algebra
   const auto reference = nlohmann::json::parse(file);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process({4, 4, 4, 4}), test::sample_links());
   for (const auto& expected : reference.at("cases")) {
-    ActionParameters action{.mass = expected.at("m0"), .csw = expected.at("csw")};
+    WilsonCloverAction action{.mass = expected.at("m0"), .csw = expected.at("csw")};
     action.boundary[3] = expected.at("bc_time") == "antiperiodic" ? -1.0 : 1.0;
     const auto report = low_eigenvalues(gauge, action, {.count = 12});
     REQUIRE(report.converged);
@@ -39,7 +39,7 @@ TEST_CASE("eigenvalues: a vector that is returned is one of gamma5 D") {
   const lattice::Coordinates<4> extents{4, 4, 4, 6};
   const std::int64_t volume = lattice::product<4>(extents);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 1));
-  const ActionParameters action{.mass = 0.2, .csw = 1.0};
+  const WilsonCloverAction action{.mass = 0.2, .csw = 1.0};
   const auto report = low_eigenvalues(gauge, action, {.count = 2, .vectors = true});
   REQUIRE(report.converged);
   QuarkSolver d(gauge, action);

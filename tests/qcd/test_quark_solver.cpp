@@ -18,7 +18,7 @@ namespace {
 constexpr lattice::Coordinates<4> extents{4, 4, 6, 8};
 constexpr std::int64_t volume = 4 * 4 * 6 * 8;
 
-double true_residual(std::span<const std::complex<double>> links, const ActionParameters& action,
+double true_residual(std::span<const std::complex<double>> links, const WilsonCloverAction& action,
                      const std::vector<std::complex<double>>& x, const std::vector<std::complex<double>>& b) {
   test::ReferenceParameters reference;
   reference.mass = action.mass;
@@ -31,7 +31,7 @@ double true_residual(std::span<const std::complex<double>> links, const ActionPa
 TEST_CASE("quark solver: every method and precision reaches the residual it reports") {
   const auto links = test::random_links(volume, 1);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
-  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
   const auto b = test::random_numbers(volume * 12, 2);
   for (const char* kind : {"auto", "bicgstab", "cg", "gcr", "fgmres"})
     for (const char* precision : {"mixed", "double"})
@@ -60,7 +60,7 @@ TEST_CASE("quark solver: every method and precision reaches the residual it repo
 TEST_CASE("quark solver: schwarz and a batch reach what they report, whatever the domains") {
   const auto links = test::random_links(volume, 1);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
-  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
   std::vector<std::vector<std::complex<double>>> b;
   for (unsigned seed = 2; seed < 7; ++seed) b.push_back(test::random_numbers(volume * 12, seed));
   b[1].assign(b[1].size(), 0.0);
@@ -101,7 +101,7 @@ TEST_CASE("quark solver: schwarz that fails is named, and the next method finish
   const auto links = test::random_links(volume, 1);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
   // On so rough and light a field the iteration diverges, and its hundredth power overflows single precision.
-  const ActionParameters action{.mass = -2.5};
+  const WilsonCloverAction action{.mass = -2.5};
   const auto b = test::random_numbers(volume * 12, 2);
   SolverParameters parameters;
   parameters.kind = "schwarz";
@@ -124,7 +124,7 @@ TEST_CASE("quark solver: auto says what it measured, and uses it from then on") 
   const auto links = test::random_links(volume, 1);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
   const auto b = test::random_numbers(volume * 12, 2);
-  QuarkSolver solver(gauge, {.mass = 0.3, .csw = 1.0});
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0});
   std::vector<std::complex<double>> x(b.size());
   const auto first = solver.solve(x, b), second = solver.solve(x, b);
   REQUIRE(first.notes.size() == 1);
@@ -140,7 +140,8 @@ TEST_CASE("quark solver: a recalled trial is taken, and said once") {
   const auto b = test::random_numbers(volume * 12, 2);
   std::vector<std::complex<double>> x(b.size()), y(b.size());
   for (const char* chosen : {"schwarz", "bicgstab"}) {
-    QuarkSolver solver(gauge, {.mass = 0.3, .csw = 1.0}), named(gauge, {.mass = 0.3, .csw = 1.0}, {.kind = chosen});
+    QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}),
+        named(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}, {.kind = chosen});
     const Trial trial{.chosen = chosen, .columns = 1};
     solver.recall(std::span(&trial, 1));
     const auto first = solver.solve(x, b), second = solver.solve(x, b);
@@ -152,7 +153,7 @@ TEST_CASE("quark solver: a recalled trial is taken, and said once") {
     named.solve(y, b);
     CHECK(x == y);
   }
-  QuarkSolver solver(gauge, {.mass = 0.3});
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3});
   const Trial wrong{.chosen = "gcr"};
   CHECK_THROWS_WITH_AS(solver.recall(std::span(&wrong, 1)), doctest::Contains("bicgstab"), core::InvalidArgument);
 }
@@ -161,7 +162,7 @@ TEST_CASE("quark solver: auto takes even-odd where domains do not fit, and says 
   const auto gauge = GaugeField(test::one_process({2, 4, 6, 8}));
   SolverParameters parameters;
   parameters.schwarz.blocks = {1, 3, 1, 1};
-  QuarkSolver solver(gauge, {.mass = 0.5}, parameters);
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.5}, parameters);
   const auto b = test::random_numbers(2 * 4 * 6 * 8 * 12, 2);
   std::vector<std::complex<double>> x(b.size());
   const auto report = solver.solve(x, b);
@@ -169,7 +170,7 @@ TEST_CASE("quark solver: auto takes even-odd where domains do not fit, and says 
   REQUIRE(report.notes.size() == 1);
   CHECK(report.notes[0].find("Schwarz does not fit") != std::string::npos);
   parameters.kind = "schwarz";
-  CHECK_THROWS_AS(QuarkSolver(gauge, {.mass = 0.5}, parameters), core::InvalidArgument);
+  CHECK_THROWS_AS(QuarkSolver(gauge, WilsonCloverAction{.mass = 0.5}, parameters), core::InvalidArgument);
 }
 
 TEST_CASE("quark solver: a limit, a cancellation and NaN are named, and never called converged") {
@@ -181,7 +182,7 @@ TEST_CASE("quark solver: a limit, a cancellation and NaN are named, and never ca
     SolverParameters parameters;
     parameters.kind = "bicgstab";  // Schwarz, which "auto" may choose, needs no more than these on links this rough
     parameters.max_iterations = 3;
-    QuarkSolver solver(gauge, {.mass = 0.1}, parameters);
+    QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.1}, parameters);
     const auto report = solver.solve(x, b);
     CHECK_FALSE(report.converged);
     CHECK(report.reason == "iteration_limit");
@@ -190,13 +191,13 @@ TEST_CASE("quark solver: a limit, a cancellation and NaN are named, and never ca
   {
     SolverParameters parameters;
     parameters.kind = "bicgstab";
-    QuarkSolver solver(gauge, {.mass = 0.1}, parameters);
+    QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.1}, parameters);
     const auto report = solver.solve(x, b, [](int iterations, double) { return iterations < 2; });
     CHECK(report.reason == "cancelled");
     CHECK_FALSE(report.converged);
   }
   {
-    QuarkSolver solver(gauge, {.mass = 0.1});
+    QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.1});
     b[17] = {std::numeric_limits<double>::quiet_NaN(), 0};
     const auto report = solver.solve(x, b);
     CHECK(report.reason == "not_finite");
@@ -206,7 +207,7 @@ TEST_CASE("quark solver: a limit, a cancellation and NaN are named, and never ca
 
 TEST_CASE("quark solver: a zero source gives zero") {
   const GaugeField gauge(test::one_process(extents));
-  QuarkSolver solver(gauge, {.mass = 0.5});
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.5});
   const std::vector<std::complex<double>> zero(volume * 12);
   std::vector<std::complex<double>> x(zero.size(), 1.0);
   const auto report = solver.solve(x, zero);
@@ -220,7 +221,7 @@ TEST_CASE("quark solver: a zero source gives zero") {
 TEST_CASE("quark solver: a source of any size has its solution, alone and beside others of very different size") {
   const auto links = test::random_links(volume, 1);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
-  const ActionParameters action{.mass = 0.3, .csw = 1.0};
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
   const auto plain = test::random_numbers(volume * 12, 2);
   // Powers of two, so that every number of a solution is that of the plain source, scaled.
   const std::vector<int> exponents{-565, 0, 565, -900, 900};  // 1e-170, 1, 1e170, 1e-271, 1e271
@@ -267,7 +268,7 @@ TEST_CASE("quark solver: a source whose solution double does not hold is given u
       CAPTURE(device);
       SolverParameters parameters;
       parameters.device = device;
-      QuarkSolver solver(gauge, {.mass = 0.5}, parameters);
+      QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.5}, parameters);
       std::vector<std::vector<std::complex<double>>> b(2, test::random_numbers(volume * 12, 2));
       b[0].assign(b[0].size(), 0.0);
       b[0][100] = size;
@@ -303,7 +304,7 @@ TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
   parameters = {};
   parameters.schwarz.inner = "lu";
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {}, parameters), doctest::Contains("minres"), core::InvalidArgument);
-  QuarkSolver solver(gauge, {.mass = 0.5});
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.5});
   std::vector<std::complex<double>> x(12 * volume);
   const std::vector<std::span<std::complex<double>>> solutions{x};
   CHECK_THROWS_WITH_AS(solver.solve(solutions, std::vector<std::span<const std::complex<double>>>{x, x}),

@@ -18,7 +18,7 @@ namespace {
 
 constexpr lattice::Coordinates<4> extents{8, 4, 4, 4};
 constexpr std::int64_t volume = 8 * 4 * 4 * 4;
-const ActionParameters action{.mass = 0.1, .csw = 1.2};
+const WilsonCloverAction action{.mass = 0.1, .csw = 1.2};
 
 /// Residuals that fall by 10^-fast an iteration down to 10^-early, and by 10^-slow from there on.
 std::vector<double> falling(int iterations, double fast, double early, double slow) {

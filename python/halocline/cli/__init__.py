@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: `halocline`. One file a group of commands; main.py puts them together and owns the exit status."""
+"""The command line: `halocline`. Each group of commands has a file; main.py combines them and sets the exit status."""

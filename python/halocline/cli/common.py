@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that many commands share, so that they read and behave alike."""
+"""Options common to many commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 
 def command_group(help: str) -> typer.Typer:
-    """A group of commands. Help texts are Markdown: paragraphs flow, and [solver] is not taken for a colour."""
+    """A group of commands. Help texts are Markdown: paragraphs are wrapped, and [solver] is not read as a colour."""
     return typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help=help)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command says and where: one rank speaks, a terminal sees progress, a log gets plain lines.
+"""Output of the commands: one rank writes, a terminal shows progress, a log gets plain lines.
 
-`Console` is the Reporter of the command line. On a terminal, stages show as bars (rich); anywhere else a stage writes
-one line when it ends and one every half minute. Everything that `line` and `warning` say can be kept in a file too.
+`Console` is the Reporter of the command line. On a terminal, stages appear as progress bars (rich). Elsewhere a stage
+writes one line every half minute and one at its end. The texts of `line` and `warning` can also be written to a file.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 def speaks() -> bool:
-    """True on the one rank that speaks: the first, or the only one."""
+    """True on the one rank that writes: the first, or the only one."""
     return launched_rank() in (None, 0)
 
 
 class Console(Reporter):
-    """Rank 0 speaks, the others are silent; any rank hears signals."""
+    """Rank 0 writes, the other ranks are silent; every rank receives signals."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.speaking = speaks() and not quiet
-        # A launcher may give its ranks a terminal of their own whose text ends in a file: plain lines then.
+        # A launcher may give each rank a terminal of its own whose output goes to a file: use plain lines.
         self.terminal = self.speaking and launched_rank() is None and sys.stdout.isatty()
         self.log: TextIO | None = None
         self.bars: Any = None
         self.signals = 0
 
     def keep_log(self, path: Path) -> None:
-        """Appends every further line to a file as well. Raises FileError."""
+        """Also appends every further line to a file. Raises FileError."""
         if not speaks():
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Opening a pipe that nobody reads must not hang; a regular file does not notice O_NONBLOCK.
+            # Opening a pipe without a reader must not hang; O_NONBLOCK does not affect regular files.
             number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 os.close(number)
@@ -63,7 +63,7 @@ class Console(Reporter):
 
     def close(self) -> None:
         if self.log is not None:
-            with contextlib.suppress(OSError):  # what a full disk did not take of the log is said elsewhere
+            with contextlib.suppress(OSError):  # another message reports the full disk
                 self.log.close()
             self.log = None
 
@@ -75,7 +75,7 @@ class Console(Reporter):
 
     def _say(self, text: str, marked: str) -> None:
         if self.log is not None:
-            with contextlib.suppress(OSError):  # a full disk must not hide what the terminal can still say
+            with contextlib.suppress(OSError):  # with a full disk, still write to the terminal
                 self.log.write(text + "\n")
         if not self.speaking:
             return
@@ -123,7 +123,7 @@ class Console(Reporter):
 
     @contextlib.contextmanager
     def hears_signals(self) -> Iterator[None]:
-        """Ctrl-C and SIGTERM ask to stop at the next safe point; a second one stops at once."""
+        """The first Ctrl-C or SIGTERM asks to stop at the next safe point; a second one stops at once."""
 
         def heard(number: int, frame: FrameType | None) -> None:
             self.signals += 1
@@ -148,7 +148,7 @@ def _escaped(text: str) -> str:
 
 
 def json_ready(value: Any) -> Any:
-    """The value with NumPy types, tuples and what JSON lacks made plain; NaN and infinities become null."""
+    """The value without NumPy types and tuples, and with null for NaN and infinities, which JSON does not have."""
     if isinstance(value, dict):
         return {str(k): json_ready(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -163,7 +163,7 @@ def json_ready(value: Any) -> Any:
 
 
 def write_json(path: Path | None, value: Any) -> None:
-    """Writes the numbers of a command, whole or not at all, on the rank that speaks. Raises FileError."""
+    """Writes the numbers of a command, whole or not at all, on the rank that writes. Raises FileError."""
     if path is None or not speaks():
         return
     write_file(path, json.dumps(json_ready(value), indent=1, allow_nan=False) + "\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline doctor`: what this installation is made of, and whether this machine suits it."""
+"""`halocline doctor`: the components of this installation, and whether they suit this machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def doctor(json: Json = None) -> None:
 
 
 def examine() -> dict[str, Any]:
-    """Everything the command prints, as plain values; `problems` are sentences."""
+    """Everything that the command prints, as plain values; `problems` are sentences."""
     from halocline import _halocline
 
     core = _halocline.core
@@ -85,7 +85,7 @@ def waiting() -> str:
 
 
 def blas(found: dict[str, Any]) -> dict[str, str]:
-    """The library of matrix products, its threads, and what to do about a slow one."""
+    """The BLAS library, its threads, and advice if it is slow."""
     models = {
         "none": "none: ours divide large products",
         "openmp": "OpenMP's: kept to one a call, ours divide large products",
@@ -103,7 +103,7 @@ def blas(found: dict[str, Any]) -> dict[str, str]:
 
 
 def processor() -> str:
-    """The model as the kernel names it."""
+    """The processor model as the kernel reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith(("model name", "Processor")):
@@ -119,7 +119,7 @@ def memory() -> str:
 
 
 def mpi_library(problems: list[str]) -> str:
-    """The MPI that mpi4py runs on; it must be the one that the extension is linked with."""
+    """The MPI library of mpi4py; it must be the one that the extension is linked with."""
     try:
         from mpi4py import rc
 
@@ -142,7 +142,7 @@ def transports() -> dict[str, str]:
 
 
 def graphics(problems: list[str]) -> dict[str, str]:
-    """The GPU back end, the driver, each GPU, and where the tuner keeps what it measured. No GPU is no problem."""
+    """The GPU back end, the driver, each GPU, and the tuner's file. A missing GPU is not a problem."""
     from halocline import gpu
 
     found = {
@@ -163,7 +163,7 @@ def graphics(problems: list[str]) -> dict[str, str]:
 
 
 def kernel_driver() -> str:
-    """NVIDIA's module in the kernel, which is there where GPUs are looked after."""
+    """The version of NVIDIA's kernel module, which is loaded on machines that manage GPUs."""
     try:
         words = Path("/proc/driver/nvidia/version").read_text().split()
     except OSError:
@@ -187,7 +187,7 @@ def version(package: str, problems: list[str]) -> str:
 
 
 def libraries() -> dict[str, str]:
-    """Shared libraries that the extension brought into this process: MPI, OpenMP, C++."""
+    """Shared libraries that the extension loaded into this process: MPI, OpenMP, C++."""
     wanted = ("libmpi.", "libmpich", "libgomp", "libomp", "libstdc++", "libopenblas", "liblapack", "_halocline")
     found = {}
     try:

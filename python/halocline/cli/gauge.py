@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline qcd gauge ...`: gauge files and what is done with links alone."""
+"""`halocline qcd gauge ...`: gauge files, and operations on links alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ app = command_group("Gauge configurations: make, look at, convert, smear, flow, 
 
 
 def read(console: Console, path: str, grid: Any, strict: bool) -> Any:
-    """The links of a file, with its warnings said."""
+    """Reads the links of a file and prints its warnings."""
     from halocline.qcd import gauge
 
     u = gauge.read_gauge(path, grid=grid, strict=strict, warn=False)
@@ -41,7 +41,7 @@ def extents(numbers: Any) -> str:
 
 
 def check_output(path: str, format: str | None, overwrite: bool, configurations: int = 1) -> None:
-    """Refuses an output name before the work that would be lost, and before the file that would be. Collective."""
+    """Refuses an unusable output name, or an existing file without --overwrite, before the work starts. Collective."""
     from halocline.comm import communicator
     from halocline.qcd import gauge
 
@@ -52,7 +52,7 @@ def check_output(path: str, format: str | None, overwrite: bool, configurations:
 
 
 def numbers_of(u: Any) -> dict[str, Any]:
-    """What `info` measures: the same keys in --json and on the screen."""
+    """The measurements of `info`, with the same keys in --json and on the screen."""
     from halocline.qcd import gauge
 
     return {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `halocline` command: its groups, and how every command ends.
+"""The `halocline` command: its groups, and the exit status of every command.
 
-Exit status 0: done. 2: the user's mistake (arguments, run file, input or output files), said in one sentence. 1:
-anything else that stopped the work, such as a solver that did not converge. 3: a ground state that did not converge.
-130: stopped by Ctrl-C or SIGTERM.
+Exit status 0: done. 2: a mistake of the user (arguments, run file, input or output files), explained in one sentence.
+1: any other failure, such as a solver that did not converge. 3: a ground state that did not converge. 130: stopped by
+Ctrl-C or SIGTERM.
 
-Under an MPI launcher the first rank speaks for all. An error that every rank met ends every rank in order; an error
-that some ranks never learn of ends the whole job, so that none is left hanging.
+Under an MPI launcher the first rank writes for all. If all ranks have the same error, every rank ends in order. If some
+ranks do not learn of the error, the whole job is aborted, so that no rank hangs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _add_groups() -> None:
 
 
 def outcome(error: BaseException) -> tuple[int, str]:
-    """Exit status and sentence for what a command raised; the sentence is empty when there is nothing to say."""
+    """Exit status and message for an exception of a command; the message is empty if there is nothing to print."""
     if isinstance(error, Exit):
         return error.exit_code, ""
     if isinstance(error, (Abort, KeyboardInterrupt)):
@@ -92,10 +92,10 @@ def outcome(error: BaseException) -> tuple[int, str]:
 
 
 def all_ranks_are_here() -> bool:
-    """True when every rank of the job reaches this point within a short time. Needs mpi4py; False without it."""
+    """Whether every rank of the job reaches this point within a short time. Needs mpi4py; False without it."""
     try:
         from mpi4py import MPI
-    except Exception:  # whatever is wrong with it, there is no agreement then
+    except Exception:  # without a working mpi4py the ranks cannot agree
         return False
     request = MPI.COMM_WORLD.Ibarrier()
     deadline = time.monotonic() + SECONDS_TO_AGREE
@@ -107,7 +107,7 @@ def all_ranks_are_here() -> bool:
 
 
 def finish(status: int, sentence: str) -> int:
-    """Says the sentence once and ends this rank in agreement with the others, or the whole job without it."""
+    """Prints the sentence once. Ends this rank if all ranks agree, otherwise aborts the whole job."""
     rank = launched_rank()
     if rank is None or not _mpi_started():
         if sentence and rank in (None, 0):
@@ -131,7 +131,7 @@ def _mpi_started() -> bool:
     try:
         from mpi4py import rc
 
-        rc.initialize = False  # only look, do not start MPI for an error that came before it
+        rc.initialize = False  # only query; do not start MPI for an error before MPI's start
         from mpi4py import MPI
 
         return MPI.Is_initialized() and not MPI.Is_finalized()
@@ -140,7 +140,8 @@ def _mpi_started() -> bool:
 
 
 def _forget_output() -> None:
-    """Sends what the standard output still holds nowhere: Python would try once more to write it, and say so."""
+    """Discards the buffered standard output, because Python would try to write it again at exit and report the
+    failure."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -160,7 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise InvalidArgument(thread_problem)
         _halocline.core.check_cpu()
         for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):  # names of files may hold what no encoding has
+            if hasattr(stream, "reconfigure"):  # file names may contain characters that no encoding has
                 stream.reconfigure(errors="backslashreplace")
         if not app.registered_groups:
             _add_groups()
@@ -169,7 +170,7 @@ def main(arguments: list[str] | None = None) -> int:
                 result = app(arguments, standalone_mode=False)
         else:
             result = app(arguments, standalone_mode=False)
-        sys.stdout.flush()  # so that a full disk below it is met here, and not when Python ends
+        sys.stdout.flush()  # so that a full disk is detected here, not at the exit of Python
         return result if isinstance(result, int) else 0
     except BaseException as error:
         if isinstance(error, OSError) and error.errno in DISK_IS_FULL:

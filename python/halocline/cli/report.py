@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline report`: what a result file holds, as tables, and its pictures anew."""
+"""`halocline report`: shows the contents of a result file as tables, and redraws its pictures."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def report(
 
 @contextlib.contextmanager
 def whole(file: str) -> Iterator[None]:
-    """Where a file can be read and lacks what every such file has, that is a FileError."""
+    """Turns a missing part of a readable file into a FileError."""
     try:
         yield
     except Error:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         said = str(error).strip().split("\n")[0]
         raise FileError(
             f"{file}: lacks what every result file has, or has it changed ({type(error).__name__}: {said}): it is "
@@ -53,7 +53,7 @@ def whole(file: str) -> Iterator[None]:
 
 
 def report_quarks(file: str, bin: int, plots: bool, json: Json) -> None:
-    """Of a result of `halocline qcd spectrum`."""
+    """Reports a result of `halocline qcd spectrum`."""
     from halocline.qcd import plots as pictures
     from halocline.qcd.results import as_json, read_spectrum
 
@@ -82,7 +82,7 @@ def report_quarks(file: str, bin: int, plots: bool, json: Json) -> None:
 
 
 def report_electrons(file: str, plots: bool, json: Json) -> None:
-    """Of a result of `halocline tddft`."""
+    """Reports a result of `halocline tddft`."""
     from halocline.tddft import report as electrons
     from halocline.tddft.results import as_json
 

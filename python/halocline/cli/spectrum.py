@@ -26,7 +26,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def asked(run_file: str | None, example: bool) -> str | None:
-    """The run file to work on; None when the example was asked for, which is then printed."""
+    """The run file to use; None if the example was requested, which is then printed."""
     from halocline.qcd.runfile import example_run_file
 
     if example:

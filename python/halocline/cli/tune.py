@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline tune ...`: what the autotuner of the GPU back end has measured (docs/tuning.md)."""
+"""`halocline tune ...`: the measurements of the GPU back end's autotuner (docs/tuning.md)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def export(
 
 
 def table(entries: list[TuneEntry]) -> list[str]:
-    """Lines for people: a heading for each device and driver, and a line an entry."""
+    """Lines of text: a heading for each device and driver, and one line for each entry."""
     lines: list[str] = []
     groups: dict[tuple[str, str], list[TuneEntry]] = {}
     for entry in entries:
@@ -129,7 +129,7 @@ def row(entry: TuneEntry) -> tuple[str, ...]:
 
 
 def launch(entry: TuneEntry) -> str:
-    """The parameters beside the block, those alone that say something."""
+    """The launch parameters besides the block, without those at their neutral values."""
     words: list[Any] = []
     if entry.policy:
         words.append(entry.policy)

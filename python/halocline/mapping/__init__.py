@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where each process of a grid sits on a torus network, which interface sends what, and what that costs.
+"""Maps the processes of a grid onto a torus network: the node of each process, the interface of each message, the cost.
 
     import halocline as hc
     network = hc.mapping.network_named("tofu-d", (4, 6, 18))
@@ -7,10 +7,10 @@
     found = hc.mapping.search(network, (6, 12, 6, 4), (1, 2, 2, 1), messages)
     print(found.loads.interface_bytes, found.gap)
 
-A map is a NumPy array of node numbers, one a rank; ranks run over the process grid with axis 0 fastest, nodes over the
-network with its first axis fastest. Bytes and seconds throughout. Everything here is a plain function of its
-arguments: no MPI, no files but rank-order files. `formats` writes what launchers read, `predict` computes scaling
-curves. docs/mapping.md explains the search.
+A map is a NumPy array of node numbers, one for each rank. Ranks run over the process grid with axis 0 fastest, nodes
+over the network with its first axis fastest. Units are bytes and seconds. All functions here depend only on their
+arguments: no MPI, and no files except rank-order files. `formats` writes the files of launchers, `predict` computes
+scaling curves. docs/mapping.md explains the search.
 """
 
 from __future__ import annotations

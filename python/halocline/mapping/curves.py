@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and pictures of the curves that predict.py computes."""
+"""Tables and plots of the curves of predict.py."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def numbers_of(name: str, curve: Sequence[Machine], points: Sequence[Any]) -> di
 
 
 def table(curve: Sequence[Machine], points: Sequence[Any], markdown: bool = False) -> str:
-    """A line a machine."""
+    """The curve as a table, one line for each machine."""
     header = ["nodes", "shape", "processes", "sites a process", "interface", *PARTS, "efficiency"]
     rows = []
     for machine, point in zip(curve, points, strict=True):
@@ -47,9 +47,10 @@ def table(curve: Sequence[Machine], points: Sequence[Any], markdown: bool = Fals
 
 
 def draw(path: Path, title: str, drawn: Sequence[tuple[str, Sequence[Any]]], strong: bool) -> None:
-    """Iteration time, with its parts for the first curve, and speed a node, against nodes. Raises FileError.
+    """Plots iteration time, with its parts for the first curve, and speed of a node against the number of nodes.
 
-    drawn: name and points of every curve; strong: one lattice for all machines, so that an ideal line falls
+    drawn: name and points of every curve; strong: all machines have the same lattice, so the ideal time decreases
+    Raises FileError.
     """
     mpl.use("Agg")
     import matplotlib.pyplot as plt

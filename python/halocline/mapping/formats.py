@@ -5,11 +5,11 @@ A format writes the name of a node for every rank, in its own syntax, and reads 
 
 - `openmpi`: `rank N=HOST slot=CPUS`, for `mpirun --rankfile` [mpirun(1), Rankfiles]. HOST is `+nK` by default, the
   K-th host of the allocation; CPUS are logical cores, of the node's first rank, second rank and so on.
-- `slurm`: a host a task, in the order of the tasks, for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`.
-- `fujitsu`: `(x,y,z)` a rank, the coordinates within the job, for `mpiexec --vcoordfile`. One to three of them.
-- `simgrid`: `HOST` or `HOST:RANKS` for ranks that follow each other, for `smpirun -hostfile`.
+- `slurm`: one host for each task, in the order of the tasks, for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`.
+- `fujitsu`: `(x,y,z)` for each rank, one to three coordinates within the job, for `mpiexec --vcoordfile`.
+- `simgrid`: `HOST` or `HOST:RANKS` for consecutive ranks, for `smpirun -hostfile`.
 
-Only the rank-order file (rank_order.py) says what the network is. These files hold names, so that reading one takes
+Only the rank-order file (rank_order.py) describes the network. The files above contain names only. So reading one needs
 the names of all nodes, in the order of their numbers: a list of hosts, or the default names of `names_of`.
 """
 
@@ -28,25 +28,26 @@ from halocline.mapping.networks import node_coordinates
 from halocline.texts import whole_number
 
 MOST_RANKS = 2**24
-"""Of a file; no machine has a tenth of that."""
+"""Largest number of ranks in a file; no machine has a tenth of it."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """One way to write a map."""
+    """One file format for a map."""
 
     file: str
-    """What a file is called by default."""
+    """Default name of the file."""
     use: str
-    """The command that takes it."""
+    """The command that reads it."""
     write: Callable[[list[str], int], str]
-    """From the name of the node of every rank, and cores a rank, to text."""
+    """Makes the text from the name of the node of every rank, and the number of cores for each rank."""
     parse: Callable[[str, str], list[str]]
-    """From text, and what to call it in errors, to the name of the node of every rank. Raises FileError."""
+    """Reads the name of the node of every rank from a text; the second argument names it in errors. Raises
+    FileError."""
 
 
 def _local_numbers(names: Sequence[str]) -> list[int]:
-    """How many ranks before it each rank has on its node."""
+    """For each rank, the number of earlier ranks on its node."""
     seen: dict[str, int] = {}
     numbers = []
     for name in names:
@@ -142,7 +143,7 @@ def _parse_simgrid(text: str, where: str) -> list[str]:
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """Numbered lines without the empty ones and those of comments."""
+    """The non-empty lines that are not comments, with their numbers."""
     return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
 
 
@@ -152,14 +153,14 @@ FORMATS = {
     "fujitsu": Format("fujitsu.vcoordfile", "mpiexec --vcoordfile FILE", _write_fujitsu, _parse_fujitsu),
     "simgrid": Format("simgrid.hostfile", "smpirun -hostfile FILE", _write_simgrid, _parse_simgrid),
 }
-"""The formats by the names that `--format` takes."""
+"""The formats by their names in `--format`."""
 
 
 def names_of(network: Any, format: str) -> list[str]:
     """Default names of all nodes for a format, in the order of their numbers.
 
-    openmpi: `+n0`, `+n1`, ..., the hosts of the allocation in order; slurm and simgrid: `n0`, `n1`, ..., the latter as
-    `halocline bench weak --simulate` names them
+    openmpi: `+n0`, `+n1`, ..., the hosts of the allocation in order; slurm and simgrid: `n0`, `n1`, ..., for simgrid as
+        `halocline bench weak --simulate` names them
     fujitsu: for Tofu-D (A + 2 X, B + 3 Y, C + 2 Z); for a network of up to three axes its coordinates; else the number
     """
     numbers = range(network.nodes)
@@ -176,9 +177,9 @@ def names_of(network: Any, format: str) -> list[str]:
 
 
 def hosts_of(text: str, network: Any, where: str) -> list[str]:
-    """Names of all nodes from a list of hosts, one a line in the order of the nodes' numbers.
+    """Names of all nodes from a list of hosts, one on each line in the order of the node numbers.
 
-    Raises FileError: another number of lines than nodes, or a name that stands twice.
+    Raises FileError: another number of lines than nodes, or a repeated name.
     """
     names = [line.split()[0] for _, line in _lines(text)]
     if len(names) != network.nodes:
@@ -192,21 +193,22 @@ def hosts_of(text: str, network: Any, where: str) -> list[str]:
 
 
 def format_named(name: str) -> Format:
-    """Raises InvalidArgument for an unknown one."""
+    """The format of this name. Raises InvalidArgument for an unknown name."""
     if name not in FORMATS:
         raise InvalidArgument(f"--format {name}: give one of {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 
 def write_map(map: Any, network: Any, format: str, names: Sequence[str] | None = None, cores: int = 1) -> str:
-    """The map in another format, as text. names: of all nodes; cores: of a rank, for formats that bind."""
+    """The map as text in another format. names: of all nodes; cores: of each rank, for formats that bind ranks to
+    cores."""
     chosen = format_named(format)
     known = names_of(network, format) if names is None else names
     return chosen.write([known[node] for node in map.node.tolist()], cores)
 
 
 def read_map(text: str, network: Any, format: str, where: str, names: Sequence[str] | None = None) -> np.ndarray:
-    """The node of every rank from a file of another format. Raises FileError for a name that no node has."""
+    """The node of every rank from a file of another format. Raises FileError for a name that belongs to no node."""
     known = names_of(network, format) if names is None else names
     numbers = {name: k for k, name in enumerate(known)}
     found = format_named(format).parse(text, where)
@@ -217,7 +219,7 @@ def read_map(text: str, network: Any, format: str, where: str, names: Sequence[s
 
 
 def format_of(text: str) -> str | None:
-    """The format that a text looks like: its first line decides; None where it cannot."""
+    """Guesses the format of a text from its first line; None if it is unknown."""
     line = next((line for _, line in _lines(text)), "")
     if _OPENMPI_LINE.match(line):
         return "openmpi"

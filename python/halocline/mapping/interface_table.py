@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The per-node interface table: which interface of every node sends what.
+"""The interface table: for every node, the interface that sends each item.
 
     #halocline interfaces 1
     #X Y Z A B C +X -X +Z -Z +B ... loop+x loop-x ...
     0 0 0 0 0 0 0 0 1 1 2 ... - -
 
-A line a node in use: its coordinates, then for each item the number of the interface that owns it, `-` where the node
-sends no such item. An item is all that leaves by one direction of one network axis (`+X`), or all that loops back to
-the node itself for one direction of one process axis (`loop+x`). Behind a fat tree `+x` is what leaves for one
-direction of process axis x.
+There is one line for each node in use. It has the node's coordinates, then for each item the number of the interface
+that owns it, or `-` if the node sends no such item. An item is everything that leaves by one direction of one network
+axis (`+X`), or everything that loops back to the node itself for one direction of one process axis (`loop+x`). Behind a
+fat tree `+x` is everything that leaves for one direction of process axis x.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FIRST_LINE = "#halocline interfaces 1"
 
 
 def item_name(item: Any, network: Any, process_axes: list[str]) -> str:
-    """The name of an item: "+X" for a link, "loop-x" for what stays in the node."""
+    """The name of an item: "+X" for a link, "loop-x" for messages inside the node."""
     sign = "+" if item.direction > 0 else "-"
     if item.loopback:
         return f"loop{sign}{process_axes[item.axis]}"
@@ -33,7 +33,7 @@ def item_name(item: Any, network: Any, process_axes: list[str]) -> str:
 
 
 def columns(loads: Any, network: Any, process_axes: list[str]) -> list[str]:
-    """Every item that some node sends, links first, in the order of the axes, + before -."""
+    """All items that any node sends: links first, in the order of the axes, + before -."""
     items = {
         (item.loopback, item.axis, -item.direction): item_name(item, network, process_axes)
         for kind in loads.node_types
@@ -43,7 +43,7 @@ def columns(loads: Any, network: Any, process_axes: list[str]) -> list[str]:
 
 
 def interface_table_text(loads: Any, network: Any, process_axes: list[str]) -> str:
-    """The table as text. Cost: a line a node."""
+    """The table as text. Cost: one line for each node."""
     names = columns(loads, network, process_axes)
     tails = []
     for kind in loads.node_types:
@@ -56,9 +56,9 @@ def interface_table_text(loads: Any, network: Any, process_axes: list[str]) -> s
 
 
 def parse_interface_table(text: str, axes: int, where: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Names of the items, coordinates of the nodes, shape (nodes, axes), and owners, (nodes, items), -1 for none.
+    """Names of the items; coordinates of the nodes, shape (nodes, axes); owners, shape (nodes, items), -1 for none.
 
-    axes: of the network. Raises FileError naming the line at fault.
+    axes: number of network axes. Raises FileError, which names the faulty line.
     """
     lines = text.splitlines()
     if len(lines) < 2 or lines[0].rstrip() != FIRST_LINE or not lines[1].startswith("#"):

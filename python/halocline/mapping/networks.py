@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small helpers on networks: coordinates of nodes, another number of interfaces, and a map as an order of ranks."""
+"""Helpers for networks: coordinates of nodes, another number of interfaces, and a map as a permutation of ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIELDS = (
     "interfaces", "interface_bandwidth", "injection_bandwidth", "latency", "reduction_latency", "barrier_latency",
     "barrier_elements", "full_bisection",
 )  # fmt: skip
-"""What a network has beside its name and axes, in the order of the constructor."""
+"""Properties of a network besides its name and axes, in the order of the constructor."""
 AXIS_FIELDS = ("name", "length", "wraps", "bandwidth", "hop_latency")
 
 
@@ -32,7 +32,7 @@ def node_coordinates(network: Any, node: Any = None) -> np.ndarray:
 
 
 def with_interfaces(network: Any, interfaces: int) -> Any:
-    """The same network with another number of interfaces in every node; bandwidths stay as they are.
+    """The same network with another number of interfaces in every node; the bandwidths are unchanged.
 
     Raises InvalidArgument for a number below 1.
     """
@@ -46,12 +46,13 @@ def shape_text(network: Any) -> str:
 
 
 def permutation(map: Any, launched: Any) -> np.ndarray:
-    """The rank to put at each place of the process grid so that a job that was started elsewise becomes this map.
+    """The order of ranks by which a job launched with another placement becomes this map.
 
-    map: places of the grid on nodes, as `search` finds them
-    launched: shape (ranks,), the node that each rank of the running job sits on
-    Returns shape (ranks,), dtype int32: what a process grid (C++, C, Fortran, `Geometry`) takes as its order of ranks.
-    Raises InvalidArgument when the job's ranks do not fill the nodes as the map does; names the first node.
+    map: nodes of the grid positions, as from `search`
+    launched: shape (ranks,), the node of each rank of the running job
+    Returns shape (ranks,), dtype int32: the rank for each position of the process grid. A process grid (C++, C,
+    Fortran, `Geometry`) takes it as its order of ranks.
+    Raises InvalidArgument if the job's ranks do not fill the nodes as the map does; names the first such node.
     """
     wanted, given = np.asarray(map.node), np.asarray(launched, dtype=np.int64)
     if wanted.shape != given.shape:

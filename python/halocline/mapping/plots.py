@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a map, each as PNG and SVG, with the natural order beside.
+"""Plots of a map as PNG and SVG, beside the natural order.
 
-`axes`: one row a process axis. The line of nodes from rank 0 along that axis, a column a node in the order of the line
-(the last is the neighbour of the first), a row an axis of the network, blue by the coordinate where the line moves
-along that axis; the hops from each node to the next stand below. A good map changes one coordinate by one each step.
+`axes`: for each process axis, the line of nodes from rank 0 along that axis. A column is a node, in the order of the
+line (the last node is the neighbour of the first). A row is an axis of the network, coloured blue by the coordinate if
+the line moves along that axis. The hops from each node to the next are below. A good map changes one coordinate by one
+in each step.
 
-`loads`: the busiest link of every axis of the network and every interface of the busiest kind of node, in bytes; below
-them the mean hops of a message, process axis against network axis.
+`loads`: the busiest link of every network axis and every interface of the busiest kind of node, in bytes. Below them
+are the mean hops of a message, process axis against network axis.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ STYLE = {
 }
 FOUND, NATURAL = "#0b5fa5", "#c8500a"
 COLUMNS_WITH_NUMBERS = 34
-"""Longest line whose coordinates and hops are written as numbers."""
+"""Longest line for which coordinates and hops are printed as numbers."""
 
 
 def draw(folder: Path, order: RankOrder, rings: Any, loads: Any, natural: Any, natural_loads: Any) -> list[Path]:
     """Writes axes.png, axes.svg, loads.png and loads.svg into the folder; returns their paths.
 
-    rings: of a search, None for a map from elsewhere
-    natural, natural_loads: the natural order and its loads, None where there is none
+    rings: from a search; None for a map from another source
+    natural, natural_loads: the natural order and its loads; None if there is none
     Raises FileError. The same map gives the same bytes.
     """
     mpl.use("Agg")
@@ -88,7 +89,7 @@ def _heading(name: str, title: str, nodes: int, pieces: str | None) -> str:
 
 
 def _paint_line(axes: Any, network: Any, line: np.ndarray, width: int, heading: str) -> None:
-    """Coordinates along one line of nodes, and the hops between them; width: cells to leave room for."""
+    """Draws the coordinates along one line of nodes, and the hops between them. width: number of cells to reserve."""
     lengths = np.array([axis.length for axis in network.axes])
     nodes, bottom = len(line), len(lengths)
     axes.set_title(heading, fontsize=9, loc="left")
@@ -120,7 +121,7 @@ def _paint_line(axes: Any, network: Any, line: np.ndarray, width: int, heading: 
 
 
 def _bars(axes: Any, labels: list[str], series: list[tuple[str, str, list[float]]]) -> None:
-    """Groups of bars with their values in kB on top."""
+    """Draws groups of bars with their values in kB above."""
     width = 0.8 / len(series)
     place = np.arange(len(labels))
     for k, (name, colour, values) in enumerate(series):
@@ -131,7 +132,7 @@ def _bars(axes: Any, labels: list[str], series: list[tuple[str, str, list[float]
     axes.set_xticks(place, labels)
     axes.tick_params(axis="x", length=0)
     axes.grid(axis="y", color="0.92")
-    spare = max(0.0, 0.5 * (4 - len(labels)))  # few bars stay narrow
+    spare = max(0.0, 0.5 * (4 - len(labels)))  # keeps a small number of bars narrow
     axes.set_xlim(-0.6 - spare, len(labels) - 0.4 + spare)
     highest = max(max(values) for _, _, values in series) / 1e3
     axes.set_ylim(0, 1.15 * highest if highest > 0 else 1.0)

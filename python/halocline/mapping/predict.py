@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves of the network model: iteration time and efficiency of a solver over machines of growing size.
+"""Curves of the network model: iteration time and efficiency of a solver on machines of growing size.
 
-A curve is a list of machines, each with a process grid. Every machine gets a map, by the search or in natural order;
-the map gives the loads, the loads the time of an exchange, and the model (mapping/model.hpp) the time of an iteration.
-With equal sites a process the curve is a weak one; with one lattice for all it is a strong one, and messages and
-computation shrink with the part of a process.
+A curve is a list of machines, each with a process grid. Every machine gets a map, from the search or in natural order.
+The map determines the loads, the loads the time of an exchange, and the model (mapping/model.hpp) the time of an
+iteration. With equal sites on each process it is a weak scaling curve. With the same lattice on all machines it is a
+strong scaling curve, and messages and computation shrink with the process's part.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ FUGAKU = (
     ((24, 24, 48), (6, 32, 6, 96)),
     ((48, 69, 48), (6, 32, 48, 64)),
 )
-"""Shapes of Fugaku with the process grids of the domain solver, four processes a node: those of IPSJ 2020-HPC-177,
-table 5, and the whole machine, of which 147,456 of the 158,976 nodes get processes [arXiv 2109.10687]."""
+"""Shapes of Fugaku with the process grids of the domain solver, four processes on each node: those of IPSJ
+2020-HPC-177, table 5, and the whole machine, of which 147,456 of the 158,976 nodes have processes [arXiv
+2109.10687]."""
 
 PER_NODE = (1, 2, 2, 1)
-"""Of the solver's four processes a node."""
+"""Division of the solver's four processes on a node."""
 
 
 SOFTWARE_SECONDS = 1.111e-3
-"""Of an iteration on the first of them without the hardware barrier [IPSJ 2020-HPC-177, table 5]."""
+"""Measured iteration time on the first of these shapes without the hardware barrier [IPSJ 2020-HPC-177, table 5]."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """One machine of a curve, and where its processes sit."""
+    """One machine of a curve, and the placement of its processes."""
 
     network: Any
     grid: tuple[int, ...]
     per_node: tuple[int, ...]
     local: tuple[int, ...]
-    """Sites of a process."""
+    """Number of sites of a process along each axis."""
     loads: Any
     lower_bound: int | None
-    """Proven for the busiest interface; None for the natural order."""
+    """Proven lower bound of the load of the busiest interface; None for the natural order."""
 
     @property
     def processes(self) -> int:
@@ -61,7 +62,7 @@ class Machine:
 
     @property
     def nodes(self) -> int:
-        """Those that have processes."""
+        """Number of nodes with processes."""
         return self.processes // math.prod(self.per_node)
 
 
@@ -77,11 +78,12 @@ def machines(
 ) -> list[Machine]:
     """The machines of a curve with their maps.
 
-    networks, grids, locals: one of each a machine; messages: from sites of a process to what an exchange sends
-    natural: ranks in natural order instead of the best map
-    advance: called before each machine with its number; False ends the curve there
+    networks, grids, locals: one for each machine; messages: function from sites of a process to the messages of an
+        exchange
+    natural: use the natural order of ranks instead of the best map
+    advance: called before each machine with its number; returning False ends the curve there
     Raises InvalidArgument as `search` does.
-    Cost: a search and an evaluation each, seconds for the whole of Fugaku.
+    Cost: a search and an evaluation for each machine, seconds for the whole of Fugaku.
     """
     made = []
     for number, (network, grid, local) in enumerate(zip(networks, grids, locals, strict=True)):
@@ -98,9 +100,9 @@ def machines(
 
 
 def strong_locals(lattice: Sequence[int], grids: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Sites of a process on each grid when the lattice is the same for all.
+    """Sites of a process on each grid, with the same lattice for all grids.
 
-    Raises InvalidArgument where a grid does not divide it.
+    Raises InvalidArgument if a grid does not divide the lattice.
     """
     found = []
     for grid in grids:
@@ -114,25 +116,26 @@ def strong_locals(lattice: Sequence[int], grids: Sequence[Sequence[int]]) -> lis
 
 
 def computation_table(sites: Sequence[float], seconds: Sequence[float]) -> Any:
-    """Seconds of computation of an iteration for any number of sites of a process, between and beyond measured ones."""
+    """Seconds of computation in an iteration for any number of sites, interpolated and extrapolated from
+    measurements."""
     return _mapping.ComputationTable(list(sites), list(seconds))
 
 
 def fugaku_computation() -> Callable[[float], float]:
-    """Seconds of computation of the domain solver on Fugaku for sites of a process.
+    """Seconds of computation of the domain solver on Fugaku as a function of the sites of a process.
 
-    The 0.400 ms of 32x6x4x3 sites [arXiv 2109.10687, table 7], at other sizes in proportion to the times of two
-    processes of one node [table 4], which contain their exchanges.
+    The time for 32x6x4x3 sites is 0.400 ms [arXiv 2109.10687, table 7]. Other sizes scale with the times of two
+    processes on one node [table 4], which include their exchanges.
     """
     table, known = _mapping.published_computation(), _mapping.published_iteration().computation
     return lambda sites: known * table.at(sites) / table.at(2304.0)
 
 
 def fugaku_jitter(hardware: bool) -> float:
-    """The jitter of the domain solver on Fugaku [s], as docs/benchmarks/mapping.md has it.
+    """The jitter of the domain solver on Fugaku [s], as in docs/benchmarks/mapping.md.
 
-    With the barrier: from the printed sums [IPSJ 2020-HPC-177, table 4]. Without: fitted to 1.111 ms, the printed
-    iteration on 432 nodes [table 5], which costs one search.
+    With the barrier: from the published times of sums [IPSJ 2020-HPC-177, table 4]. Without: fitted to 1.111 ms, the
+    published iteration time on 432 nodes [table 5], which costs one search.
     """
     known = _mapping.published_iteration()
     if hardware:
@@ -156,10 +159,10 @@ def points(
     overlapped: float = 0.0,
     jitter: float = 0.0,
 ) -> list[Any]:
-    """The curve: a ScalingPoint a machine.
+    """The scaling curve: a ScalingPoint for each machine.
 
-    computation: seconds of an iteration for sites of a process; the rest as in `Iteration`
-    hardware: sums by the network's barrier, else by a tree in software
+    computation: function from sites of a process to seconds of an iteration; other arguments as in `Iteration`
+    hardware: True: sums by the network's barrier; False: by a tree in software
     Raises InvalidArgument: sums by a barrier that the network does not have, negative times.
     """
     cases = []
@@ -184,7 +187,7 @@ def fitted_jitter(
     posting: float = 0.0,
     overlapped: float = 0.0,
 ) -> float:
-    """The jitter with which an iteration on this machine takes the measured seconds; 0 where none does."""
+    """The jitter for which an iteration on this machine takes the measured time; 0 if no jitter does."""
     seconds = computation(float(math.prod(machine.local)))
     iteration = _mapping.Iteration(seconds, overlapped, exchanges, posting, list(sums))
     return _mapping.fitted_jitter(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pure functions of the room with Python's conveniences: sequences for lists, arrays for maps, docstrings."""
+"""The functions of the compiled mapping module with Python conveniences: sequences, arrays and docstrings."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def network_named(name: str, shape: Sequence[int], wraps: Sequence[str] = ()) ->
     """A network of a known kind: tofu-d, torus-3d, torus-4d, torus-5d or fat-tree.
 
     shape: nodes along each axis; for tofu-d six lengths X, Y, Z, A, B, C, or the three products AX, BY, CZ
-    wraps: tofu-d: names of those of X, Y, Z that are rings; one as long as Fugaku's (24, 23, 24) is one anyway
-    Raises InvalidArgument: unknown name (says the nearest), or a shape that does not fit it.
+    wraps: tofu-d: names of the closed axes among X, Y, Z; an axis as long as Fugaku's (24, 23, 24) is always closed
+    Raises InvalidArgument: an unknown name (gives the nearest), or a shape that does not fit the network.
 
     >>> [axis.length for axis in network_named("tofu-d", (4, 6, 18)).axes]
     [2, 2, 9, 2, 3, 2]
@@ -30,9 +30,9 @@ def network_named(name: str, shape: Sequence[int], wraps: Sequence[str] = ()) ->
 
 
 def qcd_domain_solver(local: Sequence[int], bytes_per_real: int = 4) -> Any:
-    """Messages of the two-domain Schwarz solver for `local` sites x, y, z, t a process [arXiv 2109.10687].
+    """Messages of the two-domain Schwarz solver for `local` sites x, y, z, t of a process [arXiv 2109.10687].
 
-    Half spinors of the faces of one domain; the two directions of x do not travel at once.
+    Half spinors of the faces of one domain; the two directions of x are sent one after the other.
 
     >>> qcd_domain_solver((32, 6, 4, 3)).bytes
     [3456, 9216, 13824, 18432]
@@ -41,30 +41,32 @@ def qcd_domain_solver(local: Sequence[int], bytes_per_real: int = 4) -> Any:
 
 
 def wilson_operator(local: Sequence[int], bytes_per_real: int = 4) -> Any:
-    """Messages of the Wilson operator for `local` sites x, y, z, t a process: half spinors of every face, both ways."""
+    """Messages of the Wilson operator for `local` sites x, y, z, t: half spinors of every face, both directions."""
     return _mapping.wilson_operator(list(local), bytes_per_real)
 
 
 def electron_halo(local: Sequence[int], orbitals: int, depth: int = 4, bytes_per_real: int = 8) -> Any:
-    """Messages of the 25-point stencil of electron dynamics: `depth` layers of `orbitals` complex numbers, both ways.
+    """Messages of the 25-point stencil of electron dynamics: `depth` layers of `orbitals` complex orbitals, both
+    directions.
 
-    local: grid points x, y, z a process
+    local: grid points x, y, z of a process
     """
     return _mapping.electron_halo(list(local), orbitals, depth, bytes_per_real)
 
 
 def natural_order(network: Any, grid: Sequence[int], per_node: Sequence[int]) -> Any:
-    """Ranks in order on nodes in order, as many consecutive ones a node as `per_node` multiplies to.
+    """The default order: consecutive ranks on each node, as many as the product of `per_node`, and nodes in order.
 
-    Raises InvalidArgument where the network has too few nodes.
+    Raises InvalidArgument if the network has too few nodes.
     """
     return _mapping.natural_order(network, list(grid), list(per_node))
 
 
 def rank_map(network: Any, grid: Sequence[int], per_node: Sequence[int], node: Any) -> Any:
-    """A map of your own: node has shape (ranks,), the node of every rank, ranks with grid axis 0 fastest.
+    """A user-defined map. node: shape (ranks,), the node of every rank; ranks with grid axis 0 fastest.
 
-    Raises InvalidArgument: a rank off the network, a node with more than its share of ranks, another number of ranks.
+    Raises InvalidArgument: a rank outside the network, a node with more than its share of ranks, another number of
+    ranks.
     """
     made = _mapping.RankMap(list(grid), list(per_node), np.ascontiguousarray(node, dtype=np.int64))
     _mapping.check(made, network)
@@ -72,10 +74,10 @@ def rank_map(network: Any, grid: Sequence[int], per_node: Sequence[int], node: A
 
 
 def evaluate(network: Any, map: Any, messages: Any, count: str = "hops") -> Any:
-    """What every link and interface carries in one halo exchange, by walking every message hop by hop.
+    """The load of every link and interface in one halo exchange, found by walking every message hop by hop.
 
     count: "hops": at an interface a message counts its bytes times its hops [arXiv 2109.10687]; "injected": its bytes
-    Raises InvalidArgument: a map that does not fit the network, or messages of another number of axes.
+    Raises InvalidArgument: a map that does not fit the network, or messages with another number of axes.
     Cost: all hops of all messages; seconds for the 158,976 nodes of Fugaku.
     """
     return _mapping.evaluate(network, map, messages, count)
@@ -84,7 +86,7 @@ def evaluate(network: Any, map: Any, messages: Any, count: str = "hops") -> Any:
 def link_loads(network: Any, map: Any, messages: Any) -> np.ndarray:
     """Bytes on every link in one halo exchange; zeros for a fat tree.
 
-    Returns shape (nodes, axes, 2): of the link that leaves a node upwards (0) or downwards (1) along an axis.
+    Returns shape (nodes, axes, 2): load of the link that leaves a node upwards (0) or downwards (1) along an axis.
     Raises InvalidArgument as evaluate().
     """
     return _mapping.link_loads(network, map, messages)
@@ -101,13 +103,15 @@ def search(
     steps: int = 0,
     progress: Callable[[int, int], bool] | None = None,
 ) -> Any:
-    """The map whose busiest interface carries least [arXiv 2109.10687, section 4.1; docs/mapping.md].
+    """Finds the map with the least load on its busiest interface [arXiv 2109.10687, section 4.1; docs/mapping.md].
 
-    grid: processes along each axis; per_node: those of one node along each axis, which divide them
-    seconds, steps: stop after so much time, or so many steps of the search, with the best until then; 0: prove it
-    progress: called now and then with the steps and the best busiest interface (0: none yet); False stops the search
+    grid: processes along each axis; per_node: processes of one node along each axis, which divide the grid
+    seconds, steps: stop after this time, or this many steps of the search, with the best map so far; 0: search to the
+        end
+    progress: called regularly with the steps and the best busiest interface (0: none yet); returning False stops the
+        search
     Returns a SearchResult: map, rings, loads, lower_bound, gap, proven.
-    Raises InvalidArgument where no map exists, with the nearest choice that has one.
+    Raises InvalidArgument if no map exists; gives the nearest choice that has one.
     """
     end = time.monotonic() + seconds if seconds > 0 else math.inf
 
@@ -118,10 +122,10 @@ def search(
 
 
 def rings_of(text: str, network: Any, grid: Sequence[int], per_node: Sequence[int]) -> list[Any]:
-    """Rings from the pieces of each process axis: "A,Z%3 ; C,Z/3 ; B ; X,Y", nothing for an axis inside a node.
+    """Rings from the pieces of each process axis: "A,Z%3 ; C,Z/3 ; B ; X,Y"; an axis inside a node has no pieces.
 
     A piece is a whole axis (`Z`), its fast part (`Z%3`, the coordinate mod 3) or its slow part (`Z/3`, div 3).
-    Raises InvalidArgument: another number of rings than axes, an unknown piece, or no ring of that length through them.
+    Raises InvalidArgument: another number of rings than axes, an unknown piece, or no ring of this length through them.
     """
     parts = text.split(";")
     if len(parts) != len(grid) or len(grid) != len(per_node):
@@ -136,7 +140,7 @@ def rings_of(text: str, network: Any, grid: Sequence[int], per_node: Sequence[in
 
 
 def map_of_rings(network: Any, grid: Sequence[int], per_node: Sequence[int], rings: Sequence[Any]) -> Any:
-    """The map of given rings, one a process axis, such as a paper prints.
+    """The map of given rings, one for each process axis, e.g. from a paper.
 
     Raises InvalidArgument for pieces that share nodes, or rings that visit a node twice or do not close.
     """

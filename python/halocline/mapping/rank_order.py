@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rank-order file: a map with everything that is needed to judge it, in one text file.
+"""The rank-order file: a map with everything that is needed to evaluate it, in one text file.
 
     #halocline rank order 1
     #[map]
@@ -12,8 +12,8 @@
     0 0 0 0 0 0 0
     1 0 0 1 0 0 0
 
-The head is a TOML document with a `#` before every line; after it comes a line a rank, its number and the coordinates
-of its node, in any order. Empty lines and further `#` lines are skipped.
+The header is a TOML document with a `#` before every line. After it comes a line for each rank, in any order, with its
+number and the coordinates of its node. Empty lines and further `#` lines are skipped.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LENGTHS = array(integer(at_least=1, at_most=LARGEST), "a list of lengths", at_le
 
 @dataclasses.dataclass(frozen=True)
 class MapTable(Section):
-    """The part of the head that is neither network nor messages."""
+    """The part of the header that is neither network nor messages."""
 
     title: ClassVar[str] = "[map]"
     grid: tuple = key(REQUIRED, LENGTHS, "processes along each axis")
@@ -57,7 +57,7 @@ class MapTable(Section):
 
 @dataclasses.dataclass(frozen=True)
 class RankOrder:
-    """What a rank-order file holds."""
+    """The contents of a rank-order file."""
 
     network: Any
     messages: Any
@@ -66,7 +66,7 @@ class RankOrder:
 
 
 def read_text(path: str | Path) -> str:
-    """A text file. Raises FileError."""
+    """Reads a text file. Raises FileError."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -98,9 +98,9 @@ def write_rank_order(path: str | Path, order: RankOrder) -> None:
 
 
 def read_rank_order(path: str | Path) -> RankOrder:
-    """Reads a rank-order file and checks that it places every rank once, on a node that there is.
+    """Reads a rank-order file and checks that it places every rank once, on an existing node.
 
-    Raises FileError, which names the line or the table at fault.
+    Raises FileError, which names the faulty line or table.
     """
     return parse_rank_order(read_text(path), str(path))
 
@@ -111,7 +111,7 @@ def is_rank_order(text: str) -> bool:
 
 
 def parse_rank_order(text: str, where: str) -> RankOrder:
-    """The same from text; `where` names it in errors."""
+    """As read_rank_order(), from a text; `where` names it in errors."""
     lines = text.splitlines()
     if not lines or lines[0].rstrip() != FIRST_LINE:
         raise FileError(f"{where}: its first line is not '{FIRST_LINE}', so it is no rank-order file of this version.")
@@ -135,7 +135,7 @@ def parse_rank_order(text: str, where: str) -> RankOrder:
 
 
 def _nodes(lines: list[str], first: int, network: Any, ranks: int, where: str) -> np.ndarray:
-    """The node of every rank from the lines after the head."""
+    """The node of every rank from the lines after the header."""
     lengths = np.array([axis.length for axis in network.axes], dtype=np.int64)
     body = [(n + 1, line) for n, line in enumerate(lines[first:], first) if line.strip() and not line.startswith("#")]
     try:
@@ -164,7 +164,7 @@ def _nodes(lines: list[str], first: int, network: Any, ranks: int, where: str) -
 
 
 def _slowly(body: list[tuple[int, str]], columns: int, where: str) -> np.ndarray:
-    """The same line by line, to find the line that is wrong."""
+    """As _nodes(), line by line, to find the faulty line."""
     rows = []
     for number, line in body:
         words = line.split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a search or an evaluation found, as numbers for programs and as tables for people."""
+"""The results of a search or an evaluation, as numbers for programs and as tables for people."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ def extents(numbers: Sequence[int]) -> str:
 
 
 def ring_text(ring: Any, network: Any) -> str:
-    """Pieces of a ring: "A Z%3"; "in the node" for none, and "any" behind a fat tree, where all nodes are alike."""
+    """The pieces of a ring: "A Z%3"; "in the node" if there are none; "any" behind a fat tree, where all nodes are
+    equal."""
     if network.full_bisection:
         return "any"
     return " ".join(piece.name(network) for piece in ring.pieces) or "in the node"
 
 
 def axes_of(order: RankOrder, rings: Sequence[Any] | None) -> list[dict[str, Any]]:
-    """Each process axis: its lengths, the mean hops of its messages, and its pieces where a search made it.
+    """For each process axis: its lengths, the mean hops of its messages, and its pieces if a search made the map.
 
-    hops: network axis -> mean hops of a message that leaves its node; axes that it does not use are left out
+    hops: network axis -> mean hops of a message that leaves its node; unused axes are left out
     """
     hops = walks.mean_hops(order.network, order.map)
     found = []
@@ -59,7 +60,7 @@ def loads_of(loads: Any, network: Any) -> dict[str, Any]:
 
 
 def problem_of(order: RankOrder) -> dict[str, Any]:
-    """What was asked."""
+    """The problem: network, process grid and messages."""
     network, messages = order.network, order.messages
     return {
         "network": network.name,
@@ -95,7 +96,7 @@ def problem_lines(order: RankOrder) -> list[str]:
 
 
 def axes_table(order: RankOrder, rings: Sequence[Any] | None, markdown: bool = False) -> str:
-    """Which process axis runs along which axes of the network."""
+    """A table of the process axes and the network axes along which they run."""
     header = [
         "axis",
         "processes",
@@ -113,7 +114,7 @@ def axes_table(order: RankOrder, rings: Sequence[Any] | None, markdown: bool = F
 
 
 def loads_table(found: Any, natural: Any | None, network: Any, markdown: bool = False) -> str:
-    """Link by link and interface by interface, the natural order beside."""
+    """A table of the loads of links and interfaces, beside the natural order."""
     both = [natural] if natural is not None else []
     header = ["bytes", "this map", *(["natural order", "ratio"] if both else [])]
 
@@ -138,7 +139,7 @@ def loads_table(found: Any, natural: Any | None, network: Any, markdown: bool = 
 
 
 def interfaces_table(loads: Any, network: Any, process_axes: list[str], markdown: bool = False) -> str:
-    """What each interface of the kind of node with most items sends."""
+    """A table of the items that each interface sends, for the kind of node with the largest load."""
     kind = loads.node_types[0]
     rows = []
     for k, load in enumerate(kind.interface):
@@ -149,7 +150,7 @@ def interfaces_table(loads: Any, network: Any, process_axes: list[str], markdown
 
 
 def bound_line(result: Any) -> str:
-    """What was proven."""
+    """The line about the proven bound."""
     proof = "proven best" if result.proven else "stopped before the proof"
     return (
         f"bound       no map of this kind is below {result.lower_bound} bytes; gap {100 * result.gap:.3g} %, {proof}, "
@@ -158,7 +159,7 @@ def bound_line(result: Any) -> str:
 
 
 def markdown_report(order: RankOrder, result: Any, natural: Any | None, files: Sequence[str]) -> str:
-    """The report of a search as a Markdown page; the same search gives the same bytes when it ran to its end."""
+    """The report of a search as a Markdown page; a search that ran to its end always gives the same bytes."""
     names = walks.process_axes(order.map)
     parts = ["# Map of processes onto nodes", ""]
     parts += [f"- {line}" for line in problem_lines(order)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks and messages as TOML tables, read from a user's file and kept in the head of a rank-order file.
+"""Networks and messages as TOML tables, in a user's file and in the header of a rank-order file.
 
-A table of a network, all of it:
+A complete table of a network:
 
     [network]
     name = "my machine"
@@ -19,7 +19,7 @@ and of messages:
     [messages]
     name = "my stencil"
     bytes = [4096, 4096, 8192]          # of one face of one process, along each axis of the process grid
-    directions = [2, 2, 2]              # 2 where + and - travel at once, 1 where one at a time
+    directions = [2, 2, 2]              # 2: + and - travel at the same time, 1: one after the other
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class AxisTable(Section):
 
 @dataclasses.dataclass(frozen=True)
 class NetworkTable(Section):
-    """A network; see the module."""
+    """A network; see the module's docstring."""
 
     title: ClassVar[str] = "[network]"
     name: str = key(REQUIRED, text, "a name for reports")
@@ -95,7 +95,7 @@ class NetworkTable(Section):
 
 @dataclasses.dataclass(frozen=True)
 class MessagesTable(Section):
-    """Messages; see the module."""
+    """Messages; see the module's docstring."""
 
     title: ClassVar[str] = "[messages]"
     name: str = key(REQUIRED, text, "a name for reports")
@@ -118,7 +118,7 @@ class MessagesTable(Section):
 
 
 def tables_of(document: str, where: str) -> dict[str, Any]:
-    """The TOML text as a dict. Raises FileError naming the line that is wrong."""
+    """The TOML text as a dict. Raises FileError, which names the faulty line."""
     try:
         return toml_tables(document)
     except ValueError as error:
@@ -135,7 +135,7 @@ def _document(path: str | Path) -> dict[str, Any]:
 
 
 def section_of(tables: Mapping[str, Any], name: str, cls: type[Section], where: str) -> Any:
-    """One section of a document. Raises FileError, which names the file and says what is wrong."""
+    """One section of a document. Raises FileError, which names the file and the error."""
     if name not in tables:
         raise FileError(f"{where}: has no table [{name}]; see docs/map-command.md for one to start from.")
     try:
@@ -164,7 +164,7 @@ def read_messages(path: str | Path) -> Any:
 
 
 def toml_value(value: Any) -> str:
-    """A plain value as TOML; numbers so that reading gives the same bits."""
+    """A plain value as TOML; reading a number back gives the same bits."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -180,7 +180,7 @@ def toml_value(value: Any) -> str:
 
 
 def network_toml(network: Any) -> str:
-    """The table that read_network() reads back."""
+    """The table in the form that read_network() reads."""
     lines = ["[network]", f"name = {toml_value(network.name)}"]
     lines += [f"{name} = {toml_value(getattr(network, name))}" for name in FIELDS]
     axes = [toml_value({name: getattr(axis, name) for name in AXIS_FIELDS}) for axis in network.axes]
@@ -188,6 +188,6 @@ def network_toml(network: Any) -> str:
 
 
 def messages_toml(messages: Any) -> str:
-    """The table that read_messages() reads back."""
+    """The table in the form that read_messages() reads."""
     lines = [f"{name} = {toml_value(getattr(messages, name))}" for name in ("name", "bytes", "directions")]
     return "\n".join(["[messages]", *lines]) + "\n"

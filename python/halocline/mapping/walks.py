@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which axes of the network the neighbours along a process axis are apart, for any map: what reports and pictures show.
+"""Distances on the network between neighbours along a process axis, for any map; used by reports and plots.
 
-Distances are along each axis of the network by the shorter way, as messages travel; in a fat tree every node is one hop
+Distances are along each axis of the network by the shorter way, as messages travel. In a fat tree every node is one hop
 from every other.
 """
 
@@ -35,7 +35,8 @@ def distances(network: Any, coordinates: np.ndarray, others: np.ndarray) -> np.n
 def mean_hops(network: Any, map: Any) -> np.ndarray:
     """Mean hops of a message to the upper neighbour, shape (process axes, network axes).
 
-    Over messages that leave their node; zero for a process axis whose messages all stay. The grid is periodic.
+    The mean is over messages that leave their node; zero for a process axis whose messages all stay. The grid is
+    periodic.
     Cost: a few array operations over the ranks.
     """
     found = np.zeros((len(map.grid), len(network.axes)))
@@ -51,9 +52,9 @@ def mean_hops(network: Any, map: Any) -> np.ndarray:
 
 
 def line(network: Any, map: Any, q: int) -> np.ndarray:
-    """Coordinates of the nodes that process axis q runs through from rank 0 on, shape (nodes on it, network axes).
+    """Coordinates of the nodes along process axis q starting at rank 0, shape (nodes on it, network axes).
 
-    Every node once, in the order in which the axis meets it first.
+    Every node appears once, in the order in which the axis reaches it first.
     """
     stride = int(np.prod(map.grid[:q], dtype=np.int64))
     nodes = map.node[np.arange(map.grid[q]) * stride]

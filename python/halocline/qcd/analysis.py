@@ -95,7 +95,9 @@ def _solve_cosh(ratio: Array, outer: NDArray, inner: NDArray) -> Array:
 
 
 def bin_samples(samples: ArrayLike, size: int) -> Array:
-    """Means over `size` consecutive samples (axis 0), against autocorrelation; a rest at the front is left out.
+    """Means over `size` consecutive samples (axis 0), against autocorrelation.
+
+    Samples at the front that do not fill a bin are left out.
 
     Raises InvalidArgument when there are fewer samples than one bin takes.
     """
@@ -124,7 +126,7 @@ def jackknife(
 
 
 def _jackknife_estimates(samples: ArrayLike, function: Callable[[Array], Array], bin: int) -> tuple[Array, Array]:
-    """function(mean), and its values without each bin in turn, of which there are none for one bin."""
+    """function(mean), and its values without each bin in turn; no such values for a single bin."""
     binned = bin_samples(samples, bin)
     count = binned.shape[0]
     mean = binned.mean(axis=0)
@@ -161,7 +163,7 @@ class Plateau:
 
 
 LEAST_BINS = 4
-"""Of a plateau: an error from fewer is no error."""
+"""The fewest bins of a plateau; an error from fewer bins means nothing."""
 
 
 def plateau(
@@ -173,8 +175,8 @@ def plateau(
 ) -> Plateau | None:
     """A constant fitted to a function of t of the mean of samples, such as an effective mass, with its error.
 
-    The points are weighted by 1/error^2. The fit is repeated without each bin in turn, so the error has the
-    correlations along t in it.
+    The points are weighted by 1/error^2. The fit is repeated without each bin in turn, so the error includes the
+    correlations along t.
     samples: shape (configurations, T); function: of an array of shape (T,), with values along t
     first, last: indices of the points; where last is None, the last point before the error first exceeds a third of the
     value; where first is None, the earliest one from which on a constant describes the points,
@@ -212,7 +214,7 @@ def plateau(
 
 
 def with_error(value: float, error: float) -> str:
-    """The value with the last digits' error in parentheses, two digits of it where the first is 1.
+    """The value with the error of its last digits in parentheses: one digit, or two if the first is 1.
 
     >>> with_error(0.52304, 0.0041), with_error(12.3, 0.13), with_error(0.5, float("nan"))
     ('0.523(4)', '12.30(13)', '0.5')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of `halocline.qcd` take: checks of arguments, in the words of the run file (halocline.schema)."""
+"""Checks of the arguments of `halocline.qcd` functions, in the words of the run file (halocline.schema)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields as NumPy arrays: moved along an axis, and covariantly differentiated, on any number of processes.
 
-Arrays are local parts [t][z][y][x]..., as everywhere. `numpy.roll` knows one process: under mpirun it wraps around the
-box of each process instead of the lattice, and nothing says so. `shift` fetches from the neighbours what it needs.
+Arrays are local parts [t][z][y][x]..., as everywhere. `numpy.roll` works on one process only: under mpirun it wraps
+around the box of each process instead of the lattice, without an error. `shift` fetches sites from the neighbours.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def shift(
     steps: int = 1,
     boundary: Sequence[complex] = (1, 1, 1, 1),
 ) -> NDArray[Any]:
-    """The field as it is `steps` sites further along an axis: out(x) = field(x + steps mu), around the whole lattice.
+    """The field shifted along an axis: out(x) = field(x + steps mu), periodic over the whole lattice.
 
     field: local part [t][z][y][x]... of links, spinors, propagators or any other numbers
-    axis: 0 to 3 or "x", "y", "z", "t"; steps: negative ones fetch from behind
+    axis: 0 to 3 or "x", "y", "z", "t"; steps: number of sites; negative steps fetch from behind
     boundary: factor of the field across the upper end of each axis, as in the action, once for each time around
     Returns a new array; complex128 where a boundary factor is not 1, and otherwise of the same type, bit for bit.
     On one process, with the default boundary, it is numpy.roll(field, -steps, axis=3 - mu).

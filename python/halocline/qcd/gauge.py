@@ -29,7 +29,7 @@ from halocline.texts import file_name
 Geometry = _halocline.lattice.Geometry
 GaugeField = _halocline.qcd.GaugeField
 LINK_BYTES = 576
-"""Of a site: four matrices of 3 x 3 complex numbers in double precision."""
+"""Bytes of the links of a site: four matrices of 3 x 3 complex numbers in double precision."""
 LARGEST_EXTENT, MOST_SITES = 2**31, 2**48
 PLANES = ("xy", "xz", "xt", "yz", "yt", "zt")
 FORMATS = ("ildg", "nersc", "openqcd", "milc", "npy", "hdf5")
@@ -47,8 +47,8 @@ def geometry(
 
     extents: x, y, z, t [sites]; comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
     ranks: the rank at each place of the grid, x fastest, as halocline.mapping.permutation gives it; in order when empty
-    Raises InvalidArgument, on every process, naming the possible grids, where it does not divide, and where the links
-    alone would not fit into the memory that there is. Collective.
+    Raises InvalidArgument, on every process, when the lattice does not divide over the grid (the error names the
+    possible grids), and when the links alone would not fit into the available memory. Collective.
     """
     group = communicator(comm)
     sizes = checked_extents(extents)
@@ -58,7 +58,10 @@ def geometry(
 
 
 def checked_extents(extents: Sequence[int]) -> list[int]:
-    """The extents as integers. Raises InvalidArgument for what is none of a lattice on any machine. Collective: no."""
+    """The extents as four integers.
+
+    Raises InvalidArgument for anything else, and for a lattice that no machine could hold. Collective: no.
+    """
     try:
         sizes = [operator.index(n) for n in extents]
     except TypeError:
@@ -76,9 +79,9 @@ def _sizes_text(sizes: Sequence[int]) -> str:
 
 
 def require_memory(extents: Sequence[int], group: Any, site_bytes: float, what: str = "") -> None:
-    """Raises InvalidArgument, on every process, where a lattice does not fit into the memory that there is.
+    """Raises InvalidArgument, on every process, when a lattice does not fit into the available memory.
 
-    site_bytes: that a process needs for each of its sites. Collective.
+    site_bytes: bytes that a process needs for each of its sites. Collective.
     """
     if min(extents, default=1) < 1:
         return  # refused elsewhere, with the right sentence
@@ -100,12 +103,12 @@ def inspect_gauge(path: str | Path) -> dict[str, Any]:
 def read_gauge(
     path: str | Path, comm: Any = None, grid: Sequence[int] | None = None, strict: bool = False, warn: bool = True
 ) -> GaugeField:
-    """The links of a file, each process its own part, verified against all that the format carries.
+    """The links of a file, each process its own part, verified against every check that the format carries.
 
     strict: refuse links that are not in SU(3) to the precision of the file; otherwise that is a warning
-    warn: say warnings through Python's `warnings`, on process 0; they are in `info["warnings"]` anyway
-    Returns a GaugeField; its attribute `info` holds what `inspect_gauge` gives and, measured, plaquette, link_trace and
-    unitarity_violation.
+    warn: issue warnings through Python's `warnings`, on process 0; they are in `info["warnings"]` anyway
+    Returns a GaugeField; its attribute `info` holds the header as `inspect_gauge` gives it, and the measured plaquette,
+    link_trace and unitarity_violation.
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid), on every process alike.
     """
     group = communicator(comm)
@@ -152,7 +155,7 @@ def write_gauge(
 
 
 def format_of(path: str | Path) -> str:
-    """The format that a file name stands for. Raises InvalidArgument for a suffix that stands for none."""
+    """The format of a file name, from its suffix. Raises InvalidArgument for an unknown suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         known = ", ".join(f"{s} ({f})" for s, f in SUFFIXES.items())
@@ -281,7 +284,7 @@ def wilson_flow(
 ) -> tuple[GaugeField, dict[str, Any]]:
     """The Wilson flow (Luescher, arXiv:1006.4518) from t = 0 to t_max, in units of a^2.
 
-    adaptive: choose steps so that no link errs by more than tolerance a step; measure_every: steps between points
+    adaptive: choose steps so that the error of no link exceeds tolerance a step; measure_every: steps between points
     progress: called with each point; returning False on any process stops all
     Returns the flowed links, a new field, and {"points": [{t, plaquette, t2_energy_clover, topological_charge, ...}],
     "t0", "w0" (None while not reached), "steps", "rejected", "reason"}.
@@ -293,7 +296,10 @@ def wilson_flow(
 
 @takes(where=checks.a_place, root=integer(at_least=0))
 def gather(local: NDArray[Any], where: Geometry | GaugeField, root: int = 0) -> NDArray[Any] | None:
-    """The whole lattice at one process, from the local parts [t][z][y][x]... of all; None elsewhere. Collective."""
+    """The whole lattice on process `root`, from the local parts [t][z][y][x]... of all processes; None on the others.
+
+    Collective.
+    """
     here = where.geometry if isinstance(where, GaugeField) else where
     local = np.ascontiguousarray(local)
     box = tuple(here.local[::-1])
@@ -359,11 +365,11 @@ def weak_links(
 def heatbath(
     u: GaugeField, beta: float, sweeps: int, seed: int, overrelaxation: int = 3, first: int = 0, xi0: float = 1.0
 ) -> None:
-    """Quenched updates in place: `sweeps` times one heatbath and some over-relaxation sweeps of the Wilson action.
+    """Quenched updates in place with the Wilson action: `sweeps` times a heatbath sweep and over-relaxation sweeps.
 
-    beta: not negative; xi0: bare anisotropy, above 0
-    first: number of the first sweep in the Markov chain; go on with first + sweeps, or the numbers repeat
-    The links do not depend on the process grid, bit for bit.
+    beta: not negative; overrelaxation: sweeps after each heatbath sweep; xi0: bare anisotropy, above 0
+    first: number of the first sweep in the Markov chain; continue with first + sweeps, or the random numbers repeat
+    The links have the same bits on every process grid.
     """
     with CommonWork(u.geometry.communicator):
         for sweep in range(first, first + sweeps):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gauge configurations in HDF5: one dataset `links` [t][z][y][x][mu][3][3], complex, with attributes.
 
-Each time slice is one chunk with HDF5's own checksum (Fletcher-32), which the library verifies on reading; plaquette
-and link trace stand in the attributes and are verified by us. Everything else in the file, its structure, is under a
-seal (halocline/hdf5.py), which is checked before the library opens it. Every process reads its own part; the first one
-writes, slice by slice, beside the final file, which then is renamed.
+Each time slice is one chunk with HDF5's own checksum (Fletcher-32), which the HDF5 library verifies on reading. The
+attributes hold plaquette and link trace, which this module verifies. A seal (halocline/hdf5.py) protects the rest of
+the file, its structure; it is checked before the HDF5 library opens the file. Every process reads its own part. The
+first process writes a sibling of the final file, slice by slice, and then renames it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from halocline.files import NewFile, cannot_write
 
 FORMAT = "halocline gauge 1"
 LARGEST_LINK = 1e15
-"""Products of links beyond may not be finite; those of SU(3) are at most 1."""
+"""Products of matrices with larger elements may not be finite. Elements of SU(3) are at most 1."""
 
 
 def is_hdf5(path: str | Path) -> bool:
@@ -38,7 +38,7 @@ def is_hdf5(path: str | Path) -> bool:
 
 
 def inspect(path: str | Path) -> dict[str, Any]:
-    """As inspect_gauge gives it for the other formats. Raises FileError."""
+    """The header, in the form that inspect_gauge gives for the other formats. Raises FileError."""
     with hdf5.opened(path) as file:
         return _header(path, file)
 
@@ -71,12 +71,12 @@ def _claim(path: str | Path, file: h5py.File, name: str) -> float:
     """An attribute that is one real number."""
     try:
         return float(file.attrs[name])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise FileError(f"{path} ({name}): is missing or no number; convert the links again.") from None
 
 
 def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, Any]]:
-    """(GaugeField, information). Collective; what one process meets is raised on all."""
+    """(GaugeField, information). Collective; an error of one process is raised on all."""
     info, links, sentence = None, None, ""
     try:
         with h5py.File(path, "r") as file:
@@ -87,7 +87,7 @@ def read(path: str | Path, geometry: Any, strict: bool) -> tuple[Any, dict[str, 
                 sentence = f"{path} (links): holds NaN, infinite or huge numbers; make or fetch the file again."
     except FileError as error:
         sentence = str(error)
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError, OverflowError) as error:
         sentence = f"{path} (links): cannot be read, its checksum or structure is damaged ({str(error).strip()})."
     raise_together(geometry.communicator, sentence, FileError)
     u = _halocline.qcd.GaugeField.from_array(geometry, links)
@@ -130,11 +130,11 @@ def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None
             _write_slices(Path(path), left, shape, links.dtype, numbers | metadata)
         except FileError as error:
             sentence = str(error)
-        except (OSError, RuntimeError, ValueError, TypeError) as error:
+        except (OSError, RuntimeError, ValueError, TypeError, OverflowError) as error:
             sentence = str(cannot_write(path, error))
     else:
         left = slices()
-    for _ in left:  # gathering is collective: what the first process has no use for is gathered all the same
+    for _ in left:  # gathering is collective: slices that the first process no longer needs are gathered too
         pass
     raise_together(group, sentence, FileError)
 
@@ -142,7 +142,7 @@ def write(path: str | Path, u: Any, bits: int, metadata: dict[str, str]) -> None
 def _write_slices(
     path: Path, slices: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype, attributes: dict[str, Any]
 ) -> None:
-    """The file, by one process. Raises FileError, after which slices may be left."""
+    """Writes the file, on one process. Raises FileError; some slices may then be left over."""
     with NewFile(path) as new:
         stored = hdf5.Stored(new)
         with h5py.File(stored, "w") as file:
@@ -165,7 +165,7 @@ def _write_slices(
 
 
 def _gather_slice(links: np.ndarray, geometry: Any, t: int) -> np.ndarray | None:
-    """Time slice t of the whole lattice at the first process, None elsewhere."""
+    """Time slice t of the whole lattice on the first process, None on the others."""
     group = geometry.communicator
     here = t - geometry.offset[3]
     mine = links[here] if 0 <= here < geometry.local[3] else links[:0]

@@ -3,8 +3,8 @@
 
 Points are means over sources and configurations with jackknife errors; mesons are folded about T/2 and their effective
 mass is the cosh one, the nucleon is shown forward in time with the logarithmic one. Points whose error is larger than
-a third of their value say nothing and are left out of the mass picture. From four jackknife bins on a band shows the
-plateau that `analysis.plateau` fits, with its error, over the points of the fit.
+a third of their value say nothing and are left out of the mass picture. With four jackknife bins or more, a band shows
+the plateau that `analysis.plateau` fits, with its error, over the points of the fit.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def draw(path: str | Path, attributes: Mapping[str, Any], measured: list[Measure
 
 
 def table(attributes: Mapping[str, Any], measured: list[Measured], bin: int = 1) -> list[str]:
-    """Effective masses as lines of text, a column a hadron; the last digits' error in parentheses."""
+    """Effective masses and plateaus with their errors, as lines of text; one column for each hadron."""
     shown = curves(attributes, measured, bin)
     if not shown:
         return []

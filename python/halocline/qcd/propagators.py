@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagators in files, each process its own part, with what reproduces them.
+"""Propagators in files, with the parameters that reproduce them. Each process reads and writes its own part.
 
-Two formats. SciDAC (`.lime`) is what Chroma and others read; what made the propagator stands in its record XML. HDF5
-(`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`, with attributes:
+There are two formats. SciDAC (`.lime`) is the format of Chroma and other codes; its record XML holds the parameters.
+HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`, with attributes:
 
     format, version            of this layout, of the program
     lattice, source            x y z t
@@ -12,7 +12,7 @@ Two formats. SciDAC (`.lime`) is what Chroma and others read; what made the prop
     record                     JSON: parameters of action, solver and source, the gauge file and its checksum, residuals
 
 The first process makes the head of the HDF5 file in memory, and every process writes its sites at their place. A
-trailer with checksums follows, so that the HDF5 library never sees a head that is damaged.
+trailer with checksums follows. It is checked first, so that the HDF5 library never sees a damaged head.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NUMBERS = 144
 
 @takes(s=checks.a_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
 def write_propagator(path: str | Path, s: Propagator, format: str | None = None, bits: int = 64) -> None:
-    """Writes a propagator and what made it (`s.record`), the whole file or none.
+    """Writes a propagator and its parameters (`s.record`), the whole file or none.
 
     format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); bits: 32 or 64 of each real number
     Raises InvalidArgument and FileError, on every process alike. Collective; each process writes its part.
@@ -75,9 +75,9 @@ def read_propagator(
     """The propagator of a file, verified against its checksum, each process its own part.
 
     comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
-    source: position x, y, z, t; needed for the files of other codes, which do not say it
-    Returns a Propagator; its attribute `record` holds what reproduces it and `info` what the file says: format,
-    lattice, bits, checksum, warnings.
+    source: position x, y, z, t; needed for the files of other codes, which do not hold it
+    Returns a Propagator; its attribute `record` holds the parameters that reproduce it, and `info` the file's format,
+    lattice, bits, checksum and warnings.
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid; no source), on every process
     alike. Collective.
     """
@@ -95,12 +95,12 @@ def read_propagator(
 
 
 def format_of(path: str | Path, otherwise: str = "scidac") -> str:
-    """The format that a file name stands for, or another where it stands for none."""
+    """The format of a file name, from its suffix; `otherwise` for an unknown suffix."""
     return SUFFIXES.get(Path(path).suffix.lower(), otherwise)
 
 
 def complete_record(s: Propagator) -> dict[str, Any]:
-    """The record of a propagator with what every file says; of one that was made by hand that is all."""
+    """The record of a propagator with the entries that every file has, the only ones for a propagator made by hand."""
     record = dict(getattr(s, "record", {}))
     return record | {
         "program": f"halocline {_halocline.core.version}",
@@ -111,7 +111,10 @@ def complete_record(s: Propagator) -> dict[str, Any]:
 
 
 def gauge_record(u: Any) -> dict[str, Any]:
-    """What tells the links: a checksum, the plaquette, and of links from a file its name and checksum. Collective."""
+    """What identifies the links: checksum and plaquette; for links from a file also its name, format and checksum.
+
+    Collective.
+    """
     info = getattr(u, "info", {})
     known = {"file": info.get("path"), "file_format": info.get("format"), "file_checksum": info.get("checksum")}
     checksum = _halocline.qcd.site_checksum(u.array().reshape(-1).view(np.uint8), u.geometry)
@@ -119,7 +122,7 @@ def gauge_record(u: Any) -> dict[str, Any]:
 
 
 def record_xml(record: dict[str, Any]) -> str:
-    """The record as the text of a SciDAC file; the position by itself for readers of other codes."""
+    """The record as the text of a SciDAC file, with the position as an element of its own for other codes to read."""
     return (
         f'<?xml version="1.0"?><propagator><program>{escape(record["program"])}</program>'
         f"<position>{' '.join(map(str, record['position']))}</position><basis>{record['basis']}</basis>"
@@ -147,7 +150,7 @@ MAGIC = b"halocline prop.1"
 
 
 class _Head(io.RawIOBase):
-    """A file in memory of which only what was written takes space: HDF5 leaves the place of the numbers alone."""
+    """A file in memory. Only written pages take space, and HDF5 does not write to the place of the numbers."""
 
     PAGE = 4096
 
@@ -197,7 +200,7 @@ class _Head(io.RawIOBase):
 
 
 def _head_of(record: dict[str, Any], shape: tuple[int, ...], dtype: np.dtype, checksum: str) -> dict[str, Any]:
-    """offset, size and pieces of a whole HDF5 file around its numbers."""
+    """The HDF5 file around its numbers: their offset, the size of the file, and the pieces before and after them."""
     head = _Head()
     with h5py.File(head, "w") as file:
         gauge = record.get("gauge", {})
@@ -248,7 +251,7 @@ def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> 
 
 
 def _inspect_hdf5(path: str | Path) -> dict[str, Any]:
-    """The head of an HDF5 file, after its checksum. Raises FileError."""
+    """The head of an HDF5 file, once its checksum has been verified. Raises FileError."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, io.SEEK_END)

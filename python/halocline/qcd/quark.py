@@ -36,7 +36,7 @@ SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
 SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("kind", "positions")}
 
 _trials: dict[tuple, list[dict[str, Any]]] = {}
-"""What trials of kind = "auto" found in this process, by lattice, processes and solver."""
+"""Results of the trials of kind = "auto" in this process, by lattice, processes and solver."""
 
 
 def forget_trials() -> None:
@@ -44,71 +44,33 @@ def forget_trials() -> None:
     _trials.clear()
 
 
-class WilsonClover:
-    """D of the Wilson-clover action on one gauge field, and its inverse, on the CPU or on a device (docs/gpu.md).
+class DiracOperator:
+    """D of a fermion action on one gauge field, and its inverse, on the CPU or on a device (docs/gpu.md).
 
-    >>> import halocline as hc
-    >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.5)
-    >>> b = hc.qcd.point_source(D.geometry, [0, 0, 0, 0], spin=0, colour=0)
-    >>> x = D.solve(b, tolerance=1e-10)
-    >>> bool(abs(D(x) - b).max() < 1e-9)
-    True
+    The actions are classes of their own: WilsonClover, TwistedMass. Collective, like everything here.
     """
 
-    @takes(u=checks.a_field, boundary=checks.four_phases)
-    def __init__(
+    def _open(
         self,
         u: GaugeField,
-        mass: float | None = None,
-        kappa: float | None = None,
-        csw: float = 0.0,
-        boundary: Sequence[complex] = (1, 1, 1, -1),
-        anisotropy: float = 1.0,
-        nu: float = 1.0,
-        csw_t: float | None = None,
-        solver: Solver | Mapping[str, Any] | str | None = None,
-        device: str = "cpu",
-        halo_policy: str | None = None,
-        time_limit: float = 300.0,
-        **solver_keys: Any,
+        kind: str,
+        solver: Solver | Mapping[str, Any] | str | None,
+        parallel: dict[str, Any],
+        solver_keys: dict[str, Any],
+        **action: Any,
     ) -> None:
-        """mass or kappa, one of them; boundary: factor of the quark field across each edge, of modulus one; anisotropy,
-        nu, csw_t: see the run file; device: "cpu", "cuda" or "cuda:N" (halocline.device), which then keeps the links;
-        halo_policy: see the run file; time_limit: seconds that a process waits for others during a solve before it
-        raises Error, of the whole group.
-        solver: how `solve` works, as [solver] of the run file: a kind such as "cg", a dictionary of its keys, or a
-        Solver; solver_keys: keys of [solver], such as tolerance=1e-12, which change it
-
-        Raises InvalidArgument for parameters that cannot work, and where the device cannot be had.
-        """
-        own = ("mass", "kappa", "csw", "boundary", "anisotropy", "nu", "csw_t")
-        own += ("solver", "device", "halo_policy", "time_limit")
-        (changes,) = sorted_keys("WilsonClover", solver_keys, SOLVER_KEYS, known=own)
-        self.action = Action(
-            mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t
-        )
+        """The constructor that the actions share. kind, action: keys of [action]; parallel: keys of [parallel]."""
+        known = ("solver", *action, *parallel)
+        (changes,) = sorted_keys(type(self).__name__, solver_keys, SOLVER_KEYS, known=known)
+        self.action = Action(kind=kind, **action)
         self._u = u
         self._choice = ""
-        self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
+        self._parallel = Parallel(**parallel)
         self._solver: Solver | None = None
         self._prepare(dataclasses.replace(solver_section(solver), **changes))
 
-    @classmethod
-    def from_sections(
-        cls, u: GaugeField, action: Action, solver: Solver, choice: str = "", parallel: Parallel | None = None
-    ) -> WilsonClover:
-        """From the [action], [solver] and [parallel] of a run file.
-
-        choice: what kind = "auto" takes without a trial, "schwarz" or "bicgstab"; empty for a trial
-        """
-        self = cls.__new__(cls)
-        self.action, self._u, self._solver, self._choice = action, u, None, choice
-        self._parallel = parallel or Parallel()
-        self._prepare(solver)
-        return self
-
     def _prepare(self, solver: Solver) -> None:
-        """Makes the solver anew when it is another one."""
+        """Makes a new solver if its settings have changed."""
         if solver == self._solver:
             return
         a, s, p = self.action, solver, self._parallel
@@ -116,7 +78,7 @@ class WilsonClover:
         _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
         boundary = [complex(b) for b in a.boundary]
         self._quark = _halocline.qcd.Quark(
-            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t,
+            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t, a.mu,
             s.as_binding_values()
             | {"choice": self._choice if s.kind == "auto" else ""}
             | {"device": p.device, "device_halo": p.halo_policy or "auto"},
@@ -125,7 +87,7 @@ class WilsonClover:
         self._recall()
 
     def _trial_key(self) -> tuple | None:
-        """What trials depend on, by which they are remembered; None where there are none."""
+        """The key under which trials are remembered; None if this operator makes no trials."""
         if self._solver.kind != "auto" or self._choice or self._parallel.device != "cpu":
             return None
         g = self.geometry
@@ -133,7 +95,7 @@ class WilsonClover:
         return (*g.extents, *g.grid, g.communicator.size, solver)
 
     def _recall(self) -> None:
-        """Takes the trials of earlier operators on such a lattice. Collective: the first process's are those of all."""
+        """Takes over the trials of earlier operators on such a lattice, from the first process for all. Collective."""
         key = self._trial_key()
         if key is not None:
             self._quark.recall(on_root(self.geometry.communicator, lambda: _trials.get(key, [])))
@@ -158,25 +120,26 @@ class WilsonClover:
 
     @property
     def rhs_batch(self) -> int:
-        """Right-hand sides that are solved together, at most."""
+        """The largest number of right-hand sides that are solved together."""
         return self._quark.rhs_batch
 
     @property
     def device(self) -> str:
-        """What solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
+        """The device that solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
         return self._quark.device or "cpu"
 
     @property
     def storage(self) -> str:
-        """Of the iteration on a device: "half, 12 reals a link"; empty on the CPU."""
+        """How the iteration on a device stores numbers: "half, 12 reals a link"; empty on the CPU."""
         return self._quark.storage
 
     @property
     def memory(self) -> dict[str, int] | None:
-        """Bytes on the device: `predicted` for solves of rhs_batch columns, links and clover blocks included (a fixed
-        area of 8 MiB for copies is not), `ours` now, `most_ours` so far, `free` and `total`; None on the CPU.
+        """Bytes on the device: predicted, ours, most_ours, free, total; None on the CPU.
 
-        The memory of the host executor is that of the host. Not collective.
+        `predicted` is for solves of rhs_batch columns and includes links and clover blocks, but not a fixed area of
+        8 MiB for copies. `ours` is the present use, `most_ours` the largest so far. The memory of the host executor is
+        that of the host. Not collective.
         """
         return self._quark.memory
 
@@ -204,7 +167,7 @@ class WilsonClover:
         """
         a = self.action
         self.report = _halocline.qcd.low_eigenvalues(
-            self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t,
+            self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t, a.mu,
             count, tolerance, max_applications, seed,
         )  # fmt: skip
         if not self.report["converged"]:
@@ -217,10 +180,11 @@ class WilsonClover:
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
         """The x with D x = source.
 
-        With kind = "auto" the first solve on a lattice begins with a short trial of two methods, whose timing decides;
-        the last bits may therefore differ from run to run, by less than the tolerance. Other operators on the same
-        lattice and processes, with the same solver, take what it found (`forget_trials` makes them measure again). What
-        was chosen gives the bits that it gives by name. Any other kind is reproducible.
+        With kind = "auto" the first solve on a lattice begins with a short trial of two methods. Their timing decides,
+        so the last bits may differ from run to run, by less than the tolerance. Only the choice depends on timing: the
+        chosen method gives results bit-identical to selecting it by name. Other operators on the same lattice and
+        processes, with the same solver, use the same choice (`forget_trials` makes them measure again). Any other kind
+        is reproducible.
 
         progress: called with iterations and residual; returning False stops, which raises Interrupted
         changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
@@ -235,7 +199,7 @@ class WilsonClover:
     def solve_on_device(self, sources: Sequence[Spinor], progress: Progress | None = None) -> DeviceArray:
         """The x with D x = source for several sources at once, left in the memory of the device.
 
-        sources: at most rhs_batch of them, NumPy arrays as everywhere
+        sources: at most rhs_batch NumPy arrays, local parts as everywhere
         Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, which other libraries take without a copy
         Raises as `solve`, and InvalidArgument on the CPU; `reports` holds the reports of the columns either way.
         """
@@ -253,11 +217,13 @@ class WilsonClover:
             self._prepare(dataclasses.replace(self._solver, **known))
 
     def choose(self, sources: Sequence[Spinor], progress: Progress | None = None) -> dict[str, Any] | None:
-        """The trial of kind = "auto" on right-hand sides, as many of them as are solved together; once for each number.
+        """Runs the trial of kind = "auto" on the first of these right-hand sides, as many as are solved together.
 
-        progress: called with iterations and residual; returning False ends the trial, which then is none
-        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many together), and `schwarz_seconds` and
-        `bicgstab_seconds`, predicted for their whole solve (None: never); None where there is nothing to choose.
+        One trial is made for each number of columns; a later call returns the earlier result.
+        progress: called with iterations and residual; returning False ends the trial without a choice
+        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many are solved together), and `schwarz_seconds` and
+        `bicgstab_seconds`, predicted for the whole solve by each method (None: it would never end). Returns None when
+        there is no choice.
         """
         sources = [_spinor(b) for b in sources]
         trial = self._quark.choose(sources, progress)
@@ -269,7 +235,7 @@ class WilsonClover:
     def solve_columns(
         self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
     ) -> list[dict]:
-        """Solves columns `first` and on of a propagator in place, as many as there are sources, and together.
+        """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
 
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
@@ -282,8 +248,111 @@ class WilsonClover:
         return reports
 
 
+class WilsonClover(DiracOperator):
+    """D of the Wilson-clover action on one gauge field, and its inverse, on the CPU or on a device (docs/gpu.md).
+
+    >>> import halocline as hc
+    >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.5)
+    >>> b = hc.qcd.point_source(D.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    >>> x = D.solve(b, tolerance=1e-10)
+    >>> bool(abs(D(x) - b).max() < 1e-9)
+    True
+    """
+
+    @takes(u=checks.a_field, boundary=checks.four_phases)
+    def __init__(
+        self,
+        u: GaugeField,
+        mass: float | None = None,
+        kappa: float | None = None,
+        csw: float = 0.0,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        anisotropy: float = 1.0,
+        nu: float = 1.0,
+        csw_t: float | None = None,
+        solver: Solver | Mapping[str, Any] | str | None = None,
+        device: str = "cpu",
+        halo_policy: str | None = None,
+        time_limit: float = 300.0,
+        **solver_keys: Any,
+    ) -> None:
+        """mass, kappa: give one of them
+        boundary: factor of the quark field across each edge, of modulus one
+        anisotropy, nu, csw_t, halo_policy: see the run file
+        device: "cpu", "cuda" or "cuda:N" (halocline.device); a device keeps the links in its memory
+        time_limit: seconds that a process waits for others during a solve before it raises Error; holds for the group
+        solver: settings of `solve`, as [solver] of the run file: a kind such as "cg", a dictionary of its keys, or a
+        Solver; solver_keys: keys of [solver], such as tolerance=1e-12, which override it
+
+        Raises InvalidArgument for parameters that cannot work, and when the device is not available.
+        """
+        parallel = {"device": device, "halo_policy": halo_policy, "time_limit": time_limit}
+        self._open(
+            u, "wilson-clover", solver, parallel, solver_keys,
+            mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
+        )  # fmt: skip
+
+
+class TwistedMass(DiracOperator):
+    """D(mu) = D + i mu gamma5, one flavour of a twisted-mass doublet in the twisted basis; the other has -mu.
+
+    D is the Wilson operator, or with csw the Wilson-clover operator. D(mu)^dagger = gamma5 D(-mu) gamma5.
+
+    >>> import halocline as hc
+    >>> u = hc.qcd.unit_links([4, 4, 4, 8])
+    >>> up, down = (hc.qcd.TwistedMass(u, mu=mu, mass=0.1) for mu in (0.25, -0.25))
+    >>> b = hc.qcd.point_source(up.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    >>> bool(abs(up(up.solve(b)) - b).max() < 1e-9)
+    True
+    """
+
+    @takes(u=checks.a_field, mu=number(), boundary=checks.four_phases)
+    def __init__(
+        self,
+        u: GaugeField,
+        mu: float,
+        mass: float | None = None,
+        kappa: float | None = None,
+        csw: float = 0.0,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        anisotropy: float = 1.0,
+        nu: float = 1.0,
+        csw_t: float | None = None,
+        solver: Solver | Mapping[str, Any] | str | None = None,
+        device: str = "cpu",
+        halo_policy: str | None = None,
+        time_limit: float = 300.0,
+        **solver_keys: Any,
+    ) -> None:
+        """mu: twisted mass in lattice units; all others as for WilsonClover.
+
+        The Schwarz solver is for Wilson-clover quarks: kind = "auto" is even-odd BiCGStab here and, where it fails,
+        conjugate gradients on the normal equations. Raises as WilsonClover.
+        """
+        parallel = {"device": device, "halo_policy": halo_policy, "time_limit": time_limit}
+        self._open(
+            u, "twisted-clover", solver, parallel, solver_keys, mu=mu,
+            mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
+        )  # fmt: skip
+
+
+def dirac_operator(
+    u: GaugeField, action: Action, solver: Solver, choice: str = "", parallel: Parallel | None = None
+) -> DiracOperator:
+    """The operator of the [action], [solver] and [parallel] of a run file.
+
+    choice: the method of kind = "auto", "schwarz" or "bicgstab", without a trial; empty for a trial
+    """
+    kind = TwistedMass if action.kind == "twisted-clover" else WilsonClover
+    self = kind.__new__(kind)
+    self.action, self._u, self._solver, self._choice = action, u, None, choice
+    self._parallel = parallel or Parallel()
+    self._prepare(solver)
+    return self
+
+
 def _spinor(values: Any) -> Spinor:
-    """The numbers as the library takes them; it compares the shape. Raises InvalidArgument for anything else."""
+    """The spinor as a contiguous complex128 array; the library checks its shape. Raises InvalidArgument otherwise."""
     try:
         return np.ascontiguousarray(values, dtype=np.complex128)
     except (TypeError, ValueError):
@@ -293,7 +362,7 @@ def _spinor(values: Any) -> Spinor:
 
 
 def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:
-    """What an argument `solver` stands for. Raises InvalidArgument for an unknown kind or key, or another type."""
+    """The Solver that an argument `solver` describes. Raises InvalidArgument for an unknown kind, key or type."""
     if isinstance(given, Solver):
         return given
     if given is None or isinstance(given, str):
@@ -360,8 +429,8 @@ def smear_gaussian(
 ) -> Spinor:
     """Gauge-covariant Gaussian smearing of a spinor in space, a new array; width in sites.
 
-    With steps of at most 3/2 width^2 the largest momenta grow and the source is no Gaussian: a warning, as other codes
-    allow it.
+    With at most 3/2 width^2 steps, the largest momenta grow and the source is no Gaussian. This is a warning and not an
+    error, because other codes allow it.
     """
     for sentence in Source(kind="gaussian", width=width, steps=steps).doubts():
         warnings.warn(sentence, stacklevel=3)
@@ -388,9 +457,9 @@ def source_columns(u: GaugeField, source: Source, position: Sequence[int], bound
     return columns
 
 
-@takes(D=instance(WilsonClover, "a WilsonClover"))
+@takes(D=instance(DiracOperator, "a WilsonClover or another operator"))
 def propagator(
-    D: WilsonClover,
+    D: DiracOperator,
     source: Sequence[int] | Source = (0, 0, 0, 0),
     kind: str = "point",
     progress: Callable[[int, dict[str, Any]], None] | None = None,
@@ -400,16 +469,16 @@ def propagator(
 ) -> Propagator:
     """Twelve solutions from one source, `D.rhs_batch` columns at a time.
 
-    source: global position x, y, z, t, or a Source, which then says all of it
+    source: global position x, y, z, t, or a Source, which then describes the source completely
     kind: "point", "wall", "gaussian" or "z2"
     keys: of the run file's [source] (width, steps, seed, sink), and of its [solver], such as tolerance=1e-12, which
     stay for later solves of D
     progress: called for each finished column with its number (1 to 12) and the solver's report
-    inner: called during a solve with the first column and the number of those that are solved together, iterations and
-    worst residual; returning False stops, which raises Interrupted
-    chosen: called before the first solve with what `D.choose` found, where there was something to choose
-    Returns a Propagator with attributes `reports` (twelve) and `record` (what reproduces it; write_propagator keeps it)
-    beside its arrays.
+    inner: called during a solve with the first column, the number of columns solved together, iterations and worst
+    residual; returning False stops, which raises Interrupted
+    chosen: called before the first solve with the result of `D.choose`, if there was a choice
+    Returns a Propagator with its arrays and the attributes `reports` (twelve) and `record` (the parameters that
+    reproduce it; write_propagator stores them).
     Raises InvalidArgument, and Error when a column does not converge.
     """
     in_source, in_solver = sorted_keys(
@@ -424,7 +493,7 @@ def propagator(
 
 
 def propagator_from(
-    D: WilsonClover,
+    D: DiracOperator,
     how: Source,
     progress: Callable[[int, dict[str, Any]], None] | None = None,
     inner: Callable[[int, int, int, float], bool] | None = None,

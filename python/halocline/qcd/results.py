@@ -3,18 +3,18 @@
 
     /                      attributes: format, version, revision, parameters (JSON, every default included),
                            physics_hash, run_file (its text), lattice, kappa, m0, csw, boundary, basis, momenta,
-                           solver_choice (JSON: what kind = "auto" found, where it was asked)
+                           solver_choice (JSON: the choice of kind = "auto", if there was one)
     /configurations/0000   attributes: name, checksum, plaquette, process_grid, ranks, threads, isa, seconds, ...
         positions          (sources, 4) integer, x y z t
         residuals          (sources, 12) |b - D x| / |b| of each column, and iterations beside it
         mesons/<channel>   (sources, momenta, T) complex, summed over space, source shifted to t = 0
         nucleon            (sources, momenta, T) complex
 
-A configuration is added by writing the whole file anew beside the old one and renaming it, so a run that is killed, or
-a disk that is full, never costs what was there. A seal behind the end tells a damaged file (halocline/hdf5.py). A later
-run with the same physics skips what is finished; one with other physics is refused with the first difference. What
-kind = "auto" chose is put on disk before the first solve, and is kept: a run that goes on takes it, and so gives the
-bits that it would have given without the stop.
+To add a configuration, the whole file is written anew beside the old one and renamed, so a killed run or a full disk
+never costs earlier results. A seal after the end reveals a damaged file (halocline/hdf5.py). A later run with the same
+physics skips finished configurations. A run with other physics is refused; the error names the first difference. The
+choice of kind = "auto" is written to disk before the first solve. A run that continues uses the same choice, so its
+results have the same bits as those of a run without the stop.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NEEDED = ("parameters", "physics_hash", "momenta")
 DAMAGED = "it is damaged, or another program has changed it; compute it again"
 
 
-@dataclasses.dataclass(eq=False)  # one is not another, even with the same arrays
+@dataclasses.dataclass(eq=False)  # compared by identity: == of arrays gives no single truth value
 class Measured:
     """The results of one configuration; arrays as in the file."""
 
@@ -59,8 +59,8 @@ class SpectrumFile:
     def __init__(self, path: str | Path, run: Run, attributes: Mapping[str, Any], overwrite: bool = False) -> None:
         """Opens or begins a result file.
 
-        attributes: of the file's root, beside the parameters
-        overwrite: begin anew; what is there, whatever it is, is replaced when there is something to replace it
+        attributes: of the file's root, besides the parameters
+        overwrite: begin anew; an existing file, whatever it holds, is replaced at the first write
         Raises InvalidArgument when the file holds the results of other physics, FileError when it is no such file or
         cannot be written.
         """
@@ -77,7 +77,7 @@ class SpectrumFile:
             raise FileError(f"{self.path}: cannot be written: no permission in its folder.")
 
     def _take_in(self) -> None:
-        """Reads the file: what it holds is kept, beside what this run has measured."""
+        """Reads the file and keeps its configurations and choice, beside those that this run has measured."""
         self._check_same_physics()
         root, there = read_spectrum(self.path)
         mine = {m.name for m in self.measured}
@@ -107,8 +107,8 @@ class SpectrumFile:
     def add(self, measured: Measured) -> None:
         """Adds a configuration and puts the file on disk, whole. Raises FileError; the old file then stands.
 
-        Where another program has replaced the file meanwhile, its configurations are kept too. Raises InvalidArgument
-        when it now holds the results of other physics.
+        If another program has replaced the file meanwhile, its configurations are kept too. Raises InvalidArgument when
+        that file holds the results of other physics.
         """
         self.measured.append(measured)
         try:
@@ -118,7 +118,7 @@ class SpectrumFile:
             raise
 
     def keep_choice(self, choice: dict[str, Any]) -> None:
-        """Puts what "auto" chose on disk. Raises FileError; the old file then stands."""
+        """Puts the choice of "auto" on disk. Raises FileError; the old file then stands."""
         self.choice = choice
         self._replace()
 
@@ -161,13 +161,13 @@ def read_spectrum(path: str | Path) -> tuple[dict[str, Any], list[Measured]]:
         if missing:
             raise FileError(f"{path}: lacks the attributes {', '.join(missing)}; {DAMAGED}.")
         for name in ("parameters", "solver_choice"):
-            json.loads(file.attrs.get(name, "{}"))  # whoever takes them later need not look
+            json.loads(file.attrs.get(name, "{}"))  # refuses damaged texts here; later readers need no check
         groups = [file["configurations"][k] for k in sorted(file["configurations"])]
         return dict(file.attrs), [_read_measured(path, group) for group in groups]
 
 
 def choice_of(attributes: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What "auto" chose, from the root attributes of a result file; None where it was not asked."""
+    """The choice of "auto", from the root attributes of a result file; None if there was none."""
     return json.loads(attributes["solver_choice"]) if "solver_choice" in attributes else None
 
 
@@ -212,8 +212,8 @@ def zero_momentum(momenta: np.ndarray) -> int | None:
 def as_json(attributes: Mapping[str, Any], measured: list[Measured]) -> dict[str, Any]:
     """The numbers of a run for `--json`: correlators are means over the sources, real parts, at zero momentum.
 
-    Other momenta stand in `configurations[i].momenta` with the same keys. The nucleon stands among the mesons' keys
-    too, so that every correlator is found in one place.
+    Other momenta are in `configurations[i].momenta` with the same keys. The nucleon is also listed under `mesons`, so
+    that every correlator is found in one place.
     """
     momenta = np.asarray(attributes["momenta"])
     zero = zero_momentum(momenta)

@@ -42,6 +42,7 @@ MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
 CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k >> n & 1) or "1" for k in range(16))
 """The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
+ACTIONS = ("wilson-clover", "wilson", "twisted-clover")
 SOURCES = ("point", "wall", "gaussian", "z2")
 SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
 OUTER_SOLVERS = ("bicgstab", "defect_correction", "gcr")
@@ -135,7 +136,7 @@ class Gauge(Section):
 @dataclasses.dataclass(frozen=True)
 class Action(Section):
     title: ClassVar[str] = "[action]"
-    kind: str = key("wilson-clover", choice("wilson-clover", "wilson"), '"wilson-clover" or "wilson"')
+    kind: str = key("wilson-clover", choice(*ACTIONS), '"wilson-clover", "wilson" or "twisted-clover"')
     mass: float | None = key(None, number(), "bare quark mass m0, or kappa = 1/(8 + 2 m0)", example="mass = -0.5")
     kappa: float | None = key(None, number(above=0.0), "instead of mass", example="kappa = 0.1429")
     csw: float | None = key(None, number(), "clover coefficient; 1 at tree level", example="csw = 1.0")
@@ -147,6 +148,9 @@ class Action(Section):
     anisotropy: float = key(1.0, number(above=0.0), "bare anisotropy a_s/a_t of the hopping term")
     nu: float = key(1.0, number(above=0.0), "ratio of the bare speeds of light, spatial hopping over temporal")
     csw_t: float | None = key(None, number(), "clover coefficient of the planes with t; csw when absent")
+    mu: float | None = key(
+        None, number(), "twisted-clover: twisted mass; -mu is the other flavour", example="mu = 0.01"
+    )
 
     def check_together(self) -> None:
         if self.mass is None and self.kappa is None:
@@ -160,15 +164,21 @@ class Action(Section):
             raise InvalidArgument('[action] csw is set but kind = "wilson" has no clover term; use "wilson-clover".')
         if self.kind == "wilson-clover" and self.csw is None:
             raise InvalidArgument('[action] kind = "wilson-clover" needs csw (1.0 at tree level).')
+        if self.kind == "twisted-clover" and self.mu is None:
+            raise InvalidArgument('[action] kind = "twisted-clover" needs mu, the twisted mass.')
+        if self.kind != "twisted-clover" and self.mu is not None:
+            raise InvalidArgument(
+                f'[action] mu is set but kind = "{self.kind}" has no twisted mass; use "twisted-clover".'
+            )
 
     @property
     def m0(self) -> float:
-        """The bare mass, from whichever was given."""
+        """The bare mass, from mass or kappa."""
         return self.mass if self.mass is not None else 0.5 / self.kappa - 4.0
 
     @property
     def clover(self) -> float:
-        """csw, 0 for the Wilson action."""
+        """csw, 0 without a clover term."""
         return self.csw or 0.0
 
     @property
@@ -203,7 +213,7 @@ class Source(Section):
             raise InvalidArgument("[source] positions names the same site twice.")
 
     def doubts(self) -> list[str]:
-        """Sentences about what is allowed and may not be meant."""
+        """Sentences about settings that are allowed but may not be intended."""
         if self.width is None or self.steps > 1.5 * self.width**2:
             return []
         return [
@@ -213,7 +223,7 @@ class Source(Section):
 
 
 def domains(value: Any) -> Any:
-    """Four even-shape blocks a process, or "auto"."""
+    """Numbers of domains along x, y, z, t of each process, or "auto"."""
     if value == "auto":
         return value
     if isinstance(value, str):
@@ -222,7 +232,7 @@ def domains(value: Any) -> Any:
 
 
 def one_of(*values: int) -> Check:
-    """One of the numbers."""
+    """A check that the value is one of these numbers."""
 
     def check(value: Any) -> int:
         if isinstance(value, bool) or value not in values:
@@ -234,7 +244,7 @@ def one_of(*values: int) -> Check:
 
 @dataclasses.dataclass(frozen=True)
 class Schwarz(Section):
-    """The Schwarz preconditioner; the defaults but for `domains` are those of the preset "fugaku"."""
+    """The Schwarz preconditioner. All defaults except `domains` are those of the preset "fugaku"."""
 
     title: ClassVar[str] = "[solver] schwarz:"
     nsap: int = key(4, integer(at_least=0, at_most=100), "sweeps over the domains, less one")
@@ -318,7 +328,7 @@ class Solver(Section):
             )
 
     def check_device(self, device: str) -> None:
-        """Raises InvalidArgument for what the device does not do."""
+        """Raises InvalidArgument for settings that the device does not support."""
         if device != "cpu" and self.kind in ("schwarz", "fgmres"):
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" is not to be had on device = "{device}"; '
@@ -335,7 +345,7 @@ class Solver(Section):
             )
 
     def as_binding_values(self) -> dict[str, Any]:
-        """What the solver of the library is made of."""
+        """The settings as the library's solver takes them."""
         k = self.schwarz or Schwarz()
         return {
             "kind": self.kind,
@@ -358,7 +368,7 @@ class Solver(Section):
 
 
 def channels(value: Any) -> tuple:
-    """A list of channel names, or "all" for the named and the sixteen of the Clifford algebra."""
+    """A list of channel names, or "all" for the named channels and the sixteen of the Clifford algebra."""
     if value == "all":
         return MESONS + CLIFFORD
     if isinstance(value, str):
@@ -444,9 +454,19 @@ class Run:
 
     def __post_init__(self) -> None:
         self.solver.check_device(self.parallel.device)
+        if self.action.mu and self.solver.kind == "schwarz":
+            raise InvalidArgument(
+                '[solver] kind = "schwarz" is for Wilson-clover quarks; with a twisted mass give "auto", "bicgstab", '
+                '"cg", "gcr" or "fgmres".'
+            )
+        if self.action.mu and self.measure.nucleon:
+            raise InvalidArgument(
+                "[measure] the nucleon of twisted-mass quarks needs both flavours, and this run has one; set "
+                "nucleon = false. The mesons are those of a quark and the other flavour's antiquark."
+            )
 
     def on_device(self, device: str | None) -> Run:
-        """The same run with another [parallel] device; itself for None. Raises InvalidArgument where that cannot be."""
+        """The same run with another [parallel] device; itself for None. Raises InvalidArgument if that cannot work."""
         if device is None:
             return self
         try:
@@ -518,7 +538,7 @@ def parse_run_file(content: str, name: str) -> Run:
 def read_run_file(path: str | Path) -> Run:
     """Reads and checks a run file.
 
-    Raises FileError when it cannot be read, InvalidArgument for the first thing wrong in it. Collective: no.
+    Raises FileError when it cannot be read, InvalidArgument for the first mistake in it. Collective: no.
     """
     try:
         content = Path(path).read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The job of `halocline qcd solve`: propagators alone, with everything the solver can say about itself."""
+"""The job of `halocline qcd solve`: propagators only, with the full report of the solver."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from halocline.reporter import Reporter
 def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None, overwrite: bool = False) -> dict[str, Any]:
     """Solves twelve columns for every configuration and source of a run file.
 
-    output: file for the propagators, HDF5 (.h5) or SciDAC (any other name), numbered when there are several; None
-    keeps none
-    overwrite: replace propagators of these names
+    output: file for the propagators, HDF5 (.h5) or SciDAC (any other name), numbered when there are several; with None
+    no propagator is written
+    overwrite: replace existing files of these names
     Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
-    history, columns solved together, notes; solver_choice, what kind = "auto" found for all of them, or None.
+    history, columns solved together, notes; solver_choice: the choice of kind = "auto" for all of them, or None.
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
@@ -77,5 +77,5 @@ def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
 
 
 def propagators_of(run: Run) -> int:
-    """One for each configuration and source."""
+    """The number of propagators: one for each configuration and source."""
     return len(run.source.positions) * (len(run.gauge.files or ()) or run.gauge.generate.configurations)

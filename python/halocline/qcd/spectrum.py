@@ -2,9 +2,9 @@
 """The main job: from gauge configurations to hadron correlators, configuration by configuration.
 
 For each one: read or generate, fix the gauge and smear when asked, solve twelve columns from each source, contract, and
-put the results on disk. Everything that can be refused is refused before the first solve: headers of all files, their
-extents, source positions, the process grid and the result file. What is on disk is never lost: a run that was stopped
-goes on with the first configuration that is missing.
+put the results on disk. All input is checked before the first solve: headers of all files, their extents, source
+positions, the process grid and the result file. Results on disk are never lost: a stopped run continues with the first
+missing configuration.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
 from halocline.qcd import gauge, quark
-from halocline.qcd.quark import WilsonClover
+from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
 from halocline.qcd.runfile import Run, Schwarz
 from halocline.reporter import Reporter
@@ -34,8 +34,9 @@ from halocline.reporter import Reporter
 BASIS = "DeGrand-Rossi"
 ITERATIONS_BETWEEN_AGREEMENTS = 10
 SITE_BYTES, COLUMN_BYTES = 7500, 1800
-"""Of memory that a job takes at least: for each site, and for each column solved together with others. Measured on 12^4
-sites: 11600 and 31900 bytes a site for even-odd BiCGStab with 1 and 12 columns, 37500 for Schwarz with 12."""
+"""The least memory of a job [bytes a site]: a fixed part, and one for each column that is solved together with others.
+Measured on 12^4 sites: 11600 and 31900 bytes a site for even-odd BiCGStab with 1 and 12 columns, 37500 for Schwarz with
+12."""
 
 
 def spectrum(
@@ -46,16 +47,15 @@ def spectrum(
     run: from `read_run_file`; comm: see halocline.comm; reporter: hears lines, warnings and progress
     overwrite: begin anew and replace the result file, whatever it holds
     Returns the root attributes of the result file and its configurations, those of earlier runs included.
-    Raises InvalidArgument and FileError before any work for what is wrong with the input, and where another run is
-    writing the result file; Error when a solve does not
-    converge, Interrupted when the reporter asks to stop; the result file then holds every finished configuration.
-    Collective.
+    Raises InvalidArgument and FileError before any work, for wrong input and while another run is writing the result
+    file; Error when a solve does not converge; Interrupted when the reporter asks to stop. The result file then holds
+    every finished configuration. Collective.
     """
     return Job(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
 
 
 class Job:
-    """One run of a run file; `prepare` refuses what cannot work."""
+    """One run of a run file; the constructor refuses a run that cannot work."""
 
     def __init__(self, run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> None:
         self.run, self.group, self.reporter, self.overwrite = run, group, reporter, overwrite
@@ -107,6 +107,7 @@ class Job:
             "m0": action.m0,
             "csw": action.clover,
             "boundary": np.array(action.boundary, dtype=np.complex128),
+            **({"mu": action.mu} if action.mu is not None else {}),
             "basis": BASIS,
             "version": _halocline.core.version,
             "revision": _halocline.core.revision,
@@ -118,7 +119,8 @@ class Job:
         say = self.reporter.line
         say(f"halocline {a['version']} ({a['revision']}, {_halocline.core.isa})")
         say(f"lattice       {' x '.join(map(str, self.extents))}")
-        clover = f", csw = {action.clover:g}" if action.kind == "wilson-clover" else ""
+        clover = f", csw = {action.clover:g}" if action.kind != "wilson" else ""
+        clover += f", mu = {action.mu:g}" if action.mu is not None else ""
         say(f"action        {action.kind}, kappa = {a['kappa']:.10g}, m0 = {action.m0:.10g}{clover}")
         if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:
             say(f"anisotropy    {action.anisotropy:g}, nu = {action.nu:g}, csw_t = {action.clover_t:g}")
@@ -142,7 +144,7 @@ class Job:
     # ---- the work
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
-        """All configurations; the result file is this run's alone until the end. Collective."""
+        """Measures all configurations; no other run may write the result file until the end. Collective."""
         with claimed_for(self.group, self.run.output.file), self.work:
             return self._run_all()
 
@@ -179,7 +181,7 @@ class Job:
         return root, done
 
     def configurations(self) -> Iterator[tuple[str, str, Any]]:
-        """(name, checksum, links) of each; links are None where the results exist already."""
+        """(name, checksum, links) of each; links are None if the results exist already."""
         finished = {m.name for m in self.measured}
         if self.run.gauge.files:
             for path in self.run.gauge.files:
@@ -275,10 +277,10 @@ class Job:
             self.reporter.line(f"smeared links: plaquette {gauge.plaquette(u):.12f}")
         return u
 
-    def operator(self, u: Any) -> WilsonClover:
+    def operator(self, u: Any) -> DiracOperator:
         """D on prepared links. "auto" chooses once in a run, so that all configurations are solved alike."""
         choice = self.choice["chosen"] if self.choice is not None else ""
-        D = WilsonClover.from_sections(u, self.run.action, self.run.solver, choice, self.run.parallel)
+        D = quark.dirac_operator(u, self.run.action, self.run.solver, choice, self.run.parallel)
         if self.run.parallel.device != "cpu" and not self._device_is_said:
             self._device_is_said = True
             self.reporter.line(f"device {D.device}: {memory_text(D.memory)}; {D.storage}")
@@ -290,8 +292,8 @@ class Job:
         self.choice = trial | {"ranks": self.group.size, "threads": _halocline.core.threads()}
         on_root(self.group, lambda: self.file.keep_choice(self.choice) if self.file is not None else None)
 
-    def propagator(self, D: WilsonClover, position: Any) -> Any:
-        """Twelve columns from one source, with progress; stops where asked."""
+    def propagator(self, D: DiracOperator, position: Any) -> Any:
+        """Twelve columns from one source; reports progress, and stops when asked to."""
         source = dataclasses.replace(self.run.source, positions=(position,))
         with self.reporter.stage(f"source {list(position)}", 12) as advance:
 
@@ -305,7 +307,7 @@ class Job:
                 advance(first + together * share, f"{columns}: iteration {iterations}, residual {residual:.1e}")
                 if self.group.size == 1:
                     return not self.reporter.stop_requested()
-                # All ranks are at the same iteration, and agree now and then.
+                # All ranks are at the same iteration; every few iterations they agree on whether to stop.
                 if iterations % ITERATIONS_BETWEEN_AGREEMENTS:
                     return True
                 return not self.group.any(self.reporter.stop_requested())
@@ -321,7 +323,7 @@ class Job:
             (self.reporter.line if note.startswith("auto: ") else self.reporter.warning)(note)
         return s
 
-    def _one_source(self, D: WilsonClover, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
+    def _one_source(self, D: DiracOperator, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
         measure = self.run.measure
         s = self.propagator(D, position)
         mesons = quark.mesons(s, channels=measure.mesons, momenta=measure.momenta) if measure.mesons else {}
@@ -353,7 +355,7 @@ def checksum_of(path: str) -> str:
 
 
 def memory_text(memory: dict[str, int]) -> str:
-    """'predicted 1.3 GB of 139 GB free', before anything is allocated: the prediction includes the links."""
+    """'predicted 1.3 GB of 139 GB free'; free as before any allocation, because the prediction includes the links."""
     free = memory["free"] + memory["ours"]
     return f"predicted {1e-9 * memory['predicted']:.2g} GB of {1e-9 * free:.3g} GB free"
 

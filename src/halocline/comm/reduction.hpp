@@ -22,7 +22,7 @@
 /// On a node of many ranks everybody reading everybody is N^2 transfers. Beyond `gather_above` ranks, and whenever the
 /// group spans several nodes, the lowest rank of the node alone reads the slots, adds, and shows the sums in a slot of
 /// its own, which the others await. Between nodes these lowest ranks use messages (detail/message_sum.hpp).
-/// docs/design/0007-small-reductions.md says what else was considered.
+/// docs/design/0006-small-reductions.md says what else was considered.
 
 #include "halocline/comm/communicator.hpp"
 

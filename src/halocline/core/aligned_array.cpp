@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
-/// Below two huge pages the rounding would cost more memory than the page tables cost time.
+/// Below two huge pages, rounding up would cost more memory than the page tables cost time.
 std::align_val_t alignment_for(std::size_t bytes) { return std::align_val_t(bytes < 2 * huge_page ? 64 : huge_page); }
 
 }  // namespace
@@ -20,7 +20,7 @@ std::align_val_t alignment_for(std::size_t bytes) { return std::align_val_t(byte
 void* allocate_aligned(std::size_t bytes) {
   void* memory = ::operator new(bytes, alignment_for(bytes));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // A hint: where the system has no huge pages to give, ordinary ones do.
+  // Only a hint: without free huge pages the system uses ordinary ones.
   if (bytes >= 2 * huge_page) (void)::madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   return memory;

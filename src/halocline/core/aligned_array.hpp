@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// An owning array whose first element stands on a 64-byte boundary (a cache line, and a 512-bit register).
+/// An owning array whose first element lies on a 64-byte boundary (a cache line, and a 512-bit register).
 ///
-/// Large arrays stand on 2 MiB boundaries and ask the system for huge pages: a stencil that reads eight streams at once
-/// otherwise spends much of its time walking page tables.
+/// Large arrays lie on 2 MiB boundaries and ask the system for huge pages. Without huge pages, a stencil that reads
+/// eight streams at once spends much of its time walking page tables.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@
 namespace halocline::core {
 
 namespace detail {
-/// Uninitialised memory for AlignedArray, and back. @throws std::bad_alloc
+/// Allocates and frees uninitialised memory for AlignedArray. @throws std::bad_alloc
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* memory, std::size_t bytes) noexcept;
 }  // namespace detail
 
 /// Fixed-size owning array of a trivial type, zero on construction, 64-byte aligned.
-/// @throws std::bad_alloc  where the memory is not to be had
+/// @throws std::bad_alloc  memory exhausted
 template <class T>
 class AlignedArray {
   static_assert(std::is_trivially_copyable_v<T>);

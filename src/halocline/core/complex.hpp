@@ -3,9 +3,9 @@
 /// @file
 /// A complex number over any number type: a double, a SIMD pack, a scalar in a GPU thread.
 ///
-/// std::complex is defined for the built-in floating types only and its product checks for infinities, so the
-/// per-site kernels use this plain pair. Products are written in the order that contracts to fused multiply-adds:
-/// a complex multiply-accumulate is four of them.
+/// std::complex is defined for the built-in floating types only, and its product checks for infinities. The per-site
+/// kernels therefore use this plain pair. Products are written in an order that contracts to fused multiply-adds: a
+/// complex multiply-accumulate takes four.
 
 #include "halocline/core/device.hpp"
 

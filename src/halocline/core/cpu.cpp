@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled without the ISA flags of the rest (cmake/Rooms.cmake), so that it runs where the rest cannot. The list of
-// features comes from the configuration, which asked the compiler what the flags of the rest switch on.
+// This file is compiled without the ISA flags of the other files (cmake/Rooms.cmake), so that it runs on machines that
+// lack those instructions. The list of features comes from the build configuration, which asked the compiler which
+// features the ISA flags switch on.
 
 #include "halocline/core/cpu.hpp"
 #include "halocline/core/config.hpp"
@@ -24,7 +25,7 @@ std::string_view compiled_isa() noexcept { return isa_name; }
 
 #if defined(__x86_64__)
 namespace {
-// By the CPU's own answer: clang 14 does not know this name. The registers are those of avx512f, asked for beside it.
+// Asks the CPU directly, because clang 14 does not know this name. The check of avx512f covers the registers.
 bool has_avx512fp16() noexcept {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & (1u << 23)) != 0;

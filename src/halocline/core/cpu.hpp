@@ -3,26 +3,26 @@
 /// @file
 /// The instruction set this library was compiled for, and whether this machine has it.
 ///
-/// A build is for one instruction set (CMake option HALOCLINE_ISA). On a machine without it the program would die
-/// by an illegal instruction, or, for a fixed SVE length on a CPU with another one, compute wrong numbers silently.
-/// So every program calls check_cpu() first: it is compiled for the oldest machine of the architecture.
+/// A build is for one instruction set (CMake option HALOCLINE_ISA). A machine without it would stop the program with an
+/// illegal instruction. A CPU with another SVE length than the compiled one would silently compute wrong numbers. So
+/// every program calls check_cpu() first; check_cpu() itself is compiled for the oldest machine of the architecture.
 
 #include <cstdint>
 #include <string_view>
 
 namespace halocline::core {
-/// "avx512", "avx2", "sse2", "sve512", "neon" or "scalar": what the packs of this build are made of.
+/// The instruction set of this build's packs: "avx512", "avx2", "sse2", "sve512", "neon" or "scalar".
 std::string_view compiled_isa() noexcept;
 
-/// First feature the build needs and this machine lacks ("avx512f", "512-bit SVE"); empty when it has them all.
+/// First feature that the build needs and this machine lacks ("avx512f", "512-bit SVE"); empty if the machine has all.
 std::string_view missing_cpu_feature() noexcept;
 
-/// Refuses to go on where the machine lacks the compiled instruction set.
-/// @throws InvalidArgument  naming the missing feature and the CMake option that would do
+/// Checks that this machine has the compiled instruction set.
+/// @throws InvalidArgument  it does not; names the missing feature and the CMake option that builds for this machine
 /// Collective: no.  Cost: a few instructions.
 void check_cpu();
 
-/// Bytes of the second-level cache of a core, as the system tells; 1 MiB where it does not.
+/// Bytes of a core's second-level cache as the operating system reports them; 1 MiB if it reports none.
 std::int64_t second_level_cache_bytes() noexcept;
 
 /// Short git revision of the sources, or "unknown" outside a checkout.

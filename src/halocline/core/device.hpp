@@ -11,15 +11,16 @@
 
 #define HALOCLINE_INLINE HALOCLINE_HOST_DEVICE inline __attribute__((always_inline))
 
-// A large part of a kernel: inlined on a device, where a call would send its arrays through memory; a function for the
-// host executor, which compiles faster so, also under nvcc.
+// A large part of a kernel. Device code inlines it, because a call would pass its arrays through memory. Host code,
+// also under nvcc, compiles it as a function of its own, because that compiles faster.
 #if defined(__CUDA_ARCH__)
 #define HALOCLINE_KERNEL_PART HALOCLINE_INLINE
 #else
 #define HALOCLINE_KERNEL_PART HALOCLINE_HOST_DEVICE inline __attribute__((noinline))
 #endif
 
-// Before a loop of at most n rounds: unrolled whole, so that arrays it indexes are registers. nvcc has its own pragma.
+// Put before a loop of at most n iterations: unrolls it completely, so that the arrays it indexes stay in registers.
+// nvcc has its own pragma for this.
 #define HALOCLINE_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDACC__)
 #define HALOCLINE_UNROLLED(n) HALOCLINE_PRAGMA(unroll n)

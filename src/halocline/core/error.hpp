@@ -3,10 +3,10 @@
 /// @file
 /// Errors as values that reach the user.
 ///
-/// The caller's mistake is an `InvalidArgument`: one sentence that says what was given, what was expected and what
-/// to do. A file that cannot be used is a `FileError`, which keeps the path and the record apart from the sentence.
-/// Everything else that stops a computation is an `Error`. The library throws these and never prints or exits; the
-/// command line turns the first two into exit status 2.
+/// A mistake of the caller is an `InvalidArgument`: one sentence that says what was given, what was expected and what
+/// to do. An unusable file is a `FileError`, which also keeps the path and the record as separate values. Everything
+/// else that stops a computation is an `Error`. The library throws these and never prints or exits. The command line
+/// turns the first two into exit status 2.
 
 #include <stdexcept>
 #include <string>
@@ -19,14 +19,14 @@ class Error : public std::runtime_error {
 public:
   explicit Error(const std::string& sentence, int rank = -1) : std::runtime_error(sentence), rank_(rank) {}
 
-  /// Rank on which it happened; -1 when that is not known or there is only one.
+  /// Rank on which the error happened; -1 if unknown or if there is only one rank.
   int rank() const noexcept { return rank_; }
 
 private:
   int rank_;
 };
 
-/// The caller gave something that cannot work.
+/// The caller gave an argument that cannot work.
 class InvalidArgument : public Error {
 public:
   using Error::Error;
@@ -36,7 +36,7 @@ public:
 class FileError : public Error {
 public:
   /// @param path    the file as the user named it
-  /// @param record  the part of it that is wrong, e.g. "CHECKSUM"; empty for the whole file
+  /// @param record  the faulty part of the file, e.g. "CHECKSUM"; empty for the whole file
   FileError(std::string path, std::string record, const std::string& sentence)
       : Error(path + (record.empty() ? "" : " (" + record + ")") + ": " + sentence),
         path_(std::move(path)),

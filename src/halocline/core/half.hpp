@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Numbers kept in 16 bits (IEEE 754 binary16) and worked on in float.
+/// Numbers stored in 16 bits (IEEE 754 binary16) and computed with in float.
 ///
-/// A Half is storage only: eleven significant bits, normal numbers from 6.1e-5 to 65504. Who demotes a field scales it
-/// first, so that neither end is met. Conversion is one instruction for a full register where the instruction set has
-/// it (F16C, AVX-512, SVE); elsewhere plain integer arithmetic, rounding to nearest, ties to even, as the hardware
-/// does.
+/// A Half is storage only: eleven significant bits, normal numbers from 6.1e-5 to 65504. The caller scales a field
+/// before demoting it, so that no number leaves this range. Where the instruction set can convert (F16C, AVX-512, SVE),
+/// one instruction converts a full register. Elsewhere plain integer arithmetic converts, and rounds to nearest, ties
+/// to even, as the hardware does.
 
 #include <bit>
 #include <cstdint>
@@ -33,7 +33,7 @@ inline float widen_bits(std::uint16_t half) {
   const std::uint32_t magnitude = half & 0x7fffu;
   if (magnitude >= 0x7c00u)  // infinity, NaN
     return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
-  // Exponents differ by 112; a multiplication handles subnormal numbers as well.
+  // The exponent biases differ by 112. Scaling by a multiplication is correct for subnormal numbers as well.
   const float value = std::bit_cast<float>(magnitude << 13) * std::bit_cast<float>(std::uint32_t{(127 + 112) << 23});
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
 }
@@ -56,7 +56,7 @@ inline std::uint16_t narrow_bits(float number) {
 inline float widen(Half half) { return detail::widen_bits(half.bits); }
 inline Half narrow(float number) { return {detail::narrow_bits(number)}; }
 
-/// How a kernel in float reads and writes numbers stored as S; Real is float or a pack of floats.
+/// How a kernel that computes in float loads and stores numbers of type S; Real is float or a pack of floats.
 template <class S, class Real>
 struct Stored;
 

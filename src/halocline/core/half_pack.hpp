@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `HalfPack<N>`: N numbers of 16 bits (IEEE 754 binary16) that are computed with as such.
+/// `HalfPack<N>`: N numbers of 16 bits (IEEE 754 binary16) whose arithmetic is done in 16 bits.
 ///
-/// Where the instruction set multiplies and adds such numbers (AVX512-FP16; Arm's FP16 with SVE or without) a pack is a
-/// vector of the compiler's own type, twice as many lanes in a register as float has, and a*b + c contracts to one
-/// fused instruction. Elsewhere it is emulated: the lanes stand as floats, and each operation is rounded to 16 bits. A
-/// product or sum of two halves, rounded to float first, is rounded to the same half as at once, since float has more
-/// than twice as many bits; so the only difference is that nothing is fused. That is for tests, ten times slower than
-/// float, and kept out of line to be small.
+/// Where the instruction set has 16-bit arithmetic (AVX512-FP16; Arm's FP16 with or without SVE), a pack is a vector of
+/// the compiler's 16-bit type. A register then holds twice as many lanes as for float, and a*b + c contracts to one
+/// fused instruction.
 ///
-/// A rounding is 2^-11 of a number between 6.1e-5 and 65504; below it is 2^-25 absolute, above there is infinity. Who
-/// computes so sees to it that neither end is met.
+/// Elsewhere the arithmetic is emulated: lanes are widened to float and each result is rounded to 16 bits. Rounding a
+/// product or sum of two halves to float first and then to half gives the same half as rounding it once, because float
+/// has more than twice as many bits. So the emulation differs only in that it fuses nothing. It is for tests, ten times
+/// slower than float, and kept out of line to be small.
+///
+/// The rounding error is relative, 2^-11, for numbers between 6.1e-5 and 65504. Below this range it is absolute, 2^-25;
+/// above, the result is infinity. The caller scales the numbers so that both limits are avoided.
 
 #include <algorithm>
 #include <array>
@@ -49,7 +51,7 @@ __attribute__((always_inline)) inline void permute_halves(Half* to, const Half* 
 
 #if defined(__AVX512FP16__) || defined(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC)
 
-/// Whether numbers of 16 bits are computed with by instructions of their own.
+/// Whether the instruction set has 16-bit arithmetic.
 inline constexpr bool native_half = true;
 
 namespace detail {
@@ -71,7 +73,7 @@ struct HalfPack {
 
   HalfPack() = default;
   __attribute__((always_inline)) HalfPack(Vector raw) : v(raw) {}
-  /// Rounded, on all lanes.
+  /// Rounds the number and copies it to all lanes.
   __attribute__((always_inline)) explicit HalfPack(float number) {
     const auto rounded = static_cast<detail::HalfElement>(number);
     for (int i = 0; i < N; ++i) v[i] = rounded;
@@ -98,7 +100,7 @@ struct HalfPack {
   friend __attribute__((always_inline)) HalfPack operator-(const HalfPack& a) { return -a.v; }
 };
 
-/// A choice of lanes, as LaneMask.
+/// A selection of lanes, like LaneMask.
 template <int N>
 struct HalfLaneMask {
 #if defined(__AVX512FP16__)
@@ -128,7 +130,7 @@ struct LaneMoves<HalfPack<N>> {
   }
 };
 
-/// As for Pack.
+/// permute, permute_or_zero and permute_or_keep have the same meaning as for Pack (pack.hpp).
 template <int N>
 __attribute__((always_inline)) inline HalfPack<N> permute(const HalfPack<N>& a, typename HalfPack<N>::Table table) {
 #if defined(__AVX512FP16__) || !__has_builtin(__builtin_shuffle)
@@ -286,7 +288,7 @@ void hold(HalfPack<N>&) {}
 
 #endif
 
-/// A kernel that computes in 16 bits reads and writes them as they are.
+/// A kernel that computes in 16 bits loads and stores Half without conversion.
 template <int N>
 struct Stored<Half, HalfPack<N>> {
   static __attribute__((always_inline)) HalfPack<N> load(const Half* from) { return HalfPack<N>::load(from); }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Keeps a number that was loaded in a register.
+/// Keeps a loaded number in a register.
 ///
-/// Where a loaded pack is used several times, compilers like to make each use an operand in memory: that looks free, as
-/// an instruction can compute and load at once. It is not in a kernel that is bound by its loads. `hold` hides from the
-/// compiler where the number came from, so that it is loaded once. It makes no instruction of its own.
+/// Where a loaded pack is used several times, compilers like to make each use a memory operand. That looks free,
+/// because one instruction can load and compute. In a kernel whose speed is limited by its loads it is not free. `hold`
+/// hides the number's origin from the compiler, so that the number is loaded once. It emits no instruction.
 ///
-/// It also ends an expression: a product that is held is rounded, and not contracted with the sum that takes it.
+/// `hold` also ends an expression: a held product is rounded, and does not contract with the sum that uses it.
 
 #include <concepts>
 
@@ -37,7 +37,7 @@ __attribute__((always_inline)) inline void hold(Pack<T, N>& p) {
   }
 }
 
-/// A load that is held.
+/// Loads a number and holds it.
 template <class P>
 __attribute__((always_inline)) inline P load_held(const typename Lanes<P>::Scalar* from) {
   P p = Lanes<P>::load(from);

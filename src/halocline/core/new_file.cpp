@@ -32,7 +32,7 @@ PartialDigits random_digits() {
   return digits;
 }
 
-/// False when another process holds the lock; true also where the file system knows no locks.
+/// False if another process holds the lock; true also if the file system does not support locks.
 bool take(int number) noexcept { return ::flock(number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 void remove_if_abandoned(const std::string& partial) noexcept {
@@ -48,7 +48,7 @@ void remove_if_abandoned(const std::string& partial) noexcept {
 }
 
 void remove_abandoned(const std::string& path) {
-  // The name of a partial file without its digits: head, eight of them, ending.
+  // A partial file's name consists of the head, eight digits and the ending.
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   const std::string sample = std::filesystem::path(partial_name(path, {})).filename().string();
   const std::string_view head(sample.data(), sample.size() - PartialDigits{}.size() - ending.size());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `Pack<T, N>`: N numbers that move through the arithmetic together.
+/// `Pack<T, N>`: N numbers on which every operation acts lane by lane.
 ///
-/// A thin wrapper over the vector extensions of GCC and Clang: the compiler maps a pack onto whatever registers the
-/// compiled instruction set has, two or more of them where N is wider than one. Measured against intrinsics and the
-/// portable SIMD libraries on the SU(3) times half-spinor product it loses nothing (docs/design/0001). Contraction
-/// to fused multiply-add is left to the compiler (-ffp-contract=fast), so a*b + c is one instruction where there is
-/// one. A pack of one lane is the plain scalar, which is how the scalar fallback of a layout runs the same kernels.
+/// A thin wrapper over the vector extensions of GCC and Clang. The compiler maps a pack onto the registers of the
+/// compiled instruction set, two or more of them if N is wider than one register. Measured on the SU(3) times
+/// half-spinor product, it is as fast as intrinsics and the portable SIMD libraries (docs/design/0001). Contraction to
+/// fused multiply-add is left to the compiler (-ffp-contract=fast): a*b + c is one instruction where one exists. A pack
+/// of one lane is the plain scalar, so the scalar fallback of a layout runs the same kernels.
 
 #include <array>
 #include <concepts>
@@ -62,7 +62,7 @@ struct Pack {
   __attribute__((always_inline)) Pack(Vector raw) : v(raw) {}
   __attribute__((always_inline)) Pack(T scalar) : v(scalar - Vector{}) {}
 
-  /// N consecutive numbers; no alignment asked for.
+  /// Loads N consecutive numbers; no alignment required.
   static __attribute__((always_inline)) Pack load(const T* from) {
     Pack p;
     std::memcpy(&p.v, from, sizeof(Vector));
@@ -94,8 +94,8 @@ struct Pack {
   friend __attribute__((always_inline)) Mask operator>(const Pack& a, const Pack& b) { return a.v > b.v; }
 };
 
-/// Stores past the caches where the instruction set can and the pack is a full register; `to` is then aligned to it.
-/// Other threads see it after fence_streams().
+/// Non-temporal store: bypasses the caches if the instruction set can and the pack is a full register. `to` must then
+/// be aligned to the register. Other threads see the store after fence_streams().
 template <class T, int N>
 __attribute__((always_inline)) inline void stream(T* to, const Pack<T, N>& p) {
 #if defined(__AVX512F__)
@@ -126,7 +126,7 @@ __attribute__((always_inline)) inline Pack<T, N> select(typename Pack<T, N>::Mas
   return Pack<T, N>(mask ? a.v : b.v);
 }
 
-/// a b + c, one rounding where the instruction set has it.
+/// a b + c, with one rounding if the instruction set has fused multiply-add.
 template <class P>
 __attribute__((always_inline)) inline P fma(const P& a, const P& b, const P& c) {
   return a * b + c;
@@ -177,7 +177,7 @@ __attribute__((always_inline)) inline Pack<T, N> permute(const Pack<T, N>& a, co
 #endif
 }
 
-/// A choice of lanes, in the form that the instruction set selects by.
+/// A selection of lanes, in the form that the instruction set uses: a bit mask or a vector.
 template <class T, int N>
 struct LaneMask {
 #if defined(__AVX512F__)
@@ -205,7 +205,7 @@ struct LaneMask<T, 1> {
   explicit LaneMask(const std::array<bool, 1>& chosen) : raw(chosen[0]) {}
 };
 
-/// A table of lanes from memory.
+/// Loads a table of lanes from memory.
 template <class T, int N>
 __attribute__((always_inline)) inline typename Pack<T, N>::Mask load_table(const typename Pack<T, N>::MaskLane* from) {
   typename Pack<T, N>::Mask table;
@@ -213,8 +213,8 @@ __attribute__((always_inline)) inline typename Pack<T, N>::Mask load_table(const
   return table;
 }
 
-/// What moves the lanes of a number: places of lanes as they stand in memory, a table of them in registers, and a
-/// choice of lanes. A scalar has none to move.
+/// The types for moving lanes of a number: lane indices in memory, a table of them in registers, and a selection of
+/// lanes. A scalar has no lanes to move.
 template <class Real>
 struct LaneMoves {
   using Index = std::int32_t;
@@ -275,7 +275,7 @@ __attribute__((always_inline)) inline Pack<T, N> lane_shift(const Pack<T, N>& a,
   }(std::make_index_sequence<N>{});
 }
 
-/// Sum over the lanes, pairwise, so that its order is fixed.
+/// Sum over the lanes, pairwise, so that the order of the additions is fixed.
 template <class T, int N>
 inline T horizontal_sum(const Pack<T, N>& a) {
   std::array<T, N> lane;
@@ -290,7 +290,7 @@ __attribute__((always_inline)) inline Pack<To, N> convert(const Pack<T, N>& a) {
   return Pack<To, N>(__builtin_convertvector(a.v, typename Pack<To, N>::Vector));
 }
 
-/// The number type that carries `N` sites: a pack, or the plain scalar for one.
+/// The number type that holds `N` sites: a pack, or the plain scalar for N = 1.
 template <class T, int N>
 struct NumberOf {
   using type = Pack<T, N>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The instruction that a loop puts between two looks at another thread's memory.
+/// The instruction that a spin loop executes between two looks at another thread's memory.
 
 namespace halocline::core {
 

@@ -3,9 +3,9 @@
 /// @file
 /// Random numbers as a function: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, section 3.3 and table 2).
 ///
-/// A counter-based generator has no state. A block of 128 random bits is a function of (seed, stream, site, draw), so
-/// a field drawn by global site index is the same for any process grid, any number of threads and any order of
-/// visiting the sites. `seed` is the user's, `stream` tells uses apart (a source, a heatbath sweep), `draw` counts the
+/// A counter-based generator has no state. A block of 128 random bits is a function of (seed, stream, site, draw). A
+/// field drawn by global site index is therefore the same for any process grid, any number of threads and any order of
+/// visiting the sites. The user gives `seed`; `stream` separates uses (a source, a heatbath sweep); `draw` counts the
 /// blocks taken at one site.
 
 #include <array>
@@ -20,7 +20,7 @@ namespace halocline::core {
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
 /// The block cipher itself: ten rounds of two 32 x 32 -> 64 bit multiplications.
-/// Cost: about 20 multiplications a block of 128 bits.
+/// Cost: about 20 multiplications for a block of 128 bits.
 constexpr PhiloxBlock philox4x32_10(PhiloxBlock counter, std::array<std::uint32_t, 2> key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t even = std::uint64_t{0xD2511F53u} * counter[0];
@@ -33,13 +33,13 @@ constexpr PhiloxBlock philox4x32_10(PhiloxBlock counter, std::array<std::uint32_
   return counter;
 }
 
-/// The random numbers of one site, one after another.
+/// The sequence of random numbers of one site.
 class SiteRandom {
 public:
   constexpr SiteRandom(std::array<std::uint32_t, 2> key, std::uint64_t site, std::uint64_t draw) noexcept
       : key_(key), site_(site), draw_(draw) {}
 
-  /// 64 random bits; two to a block.
+  /// 64 random bits; a block gives two such numbers.
   constexpr std::uint64_t bits() noexcept {
     if (half_ == 0) block_ = next_block();
     const std::size_t at = 2 * static_cast<std::size_t>(half_);
@@ -47,18 +47,18 @@ public:
     return std::uint64_t{block_[at]} | std::uint64_t{block_[at + 1]} << 32;
   }
 
-  /// Uniform in the open interval (0, 1): an odd multiple of 2^-53, so that neither 0 nor 1 comes and log is safe.
+  /// Uniform in the open interval (0, 1): an odd multiple of 2^-53, never 0 or 1, so that log is safe.
   constexpr double uniform() noexcept { return (static_cast<double>(bits() >> 12) + 0.5) * 0x1p-52; }
 
   /// Two independent normal numbers of mean 0 and variance 1 (Box and Muller 1958).
-  /// The last bits are those of the C library's log, sin and cos.
+  /// The last bits depend on the C library's log, sin and cos.
   std::pair<double, double> gaussian_pair() noexcept {
     const double radius = std::sqrt(-2.0 * std::log(uniform()));
     const double angle = 2.0 * std::numbers::pi * uniform();
     return {radius * std::cos(angle), radius * std::sin(angle)};
   }
 
-  /// One normal number of mean 0 and variance 1; every second call uses the other of a pair.
+  /// One normal number of mean 0 and variance 1; every second call returns the other number of a pair.
   double gaussian() noexcept {
     if (have_spare_) {
       have_spare_ = false;
@@ -70,7 +70,7 @@ public:
     return first;
   }
 
-  /// Index of the next block that has not been touched: where to go on later.
+  /// Index of the next unused block; pass it as `draw` to continue the sequence later.
   constexpr std::uint64_t draw() const noexcept { return draw_; }
 
 private:
@@ -89,19 +89,20 @@ private:
   double spare_ = 0.0;
 };
 
-/// A family of random numbers, one sequence a site.
+/// A family of random numbers, one sequence for each site.
 class Philox {
 public:
-  /// @param seed    the user's
-  /// @param stream  what the numbers are for; different streams of one seed never share a key
+  /// @param seed    chosen by the user
+  /// @param stream  identifies the use of the numbers; different streams of one seed never share a key
   constexpr explicit Philox(std::uint64_t seed, std::uint64_t stream = 0) noexcept {
-    // The key has 64 bits for both. Mixing is one-to-one in the stream and spreads neighbouring seeds.
+    // The key has 64 bits for seed and stream together. Mixing is one-to-one in the stream and spreads neighbouring
+    // seeds.
     const std::uint64_t key = mixed(mixed(seed) + stream);
     key_ = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
   }
 
   /// @param site  global index, so that the numbers do not depend on the process grid
-  /// @param draw  block to begin with
+  /// @param draw  first block of the sequence
   constexpr SiteRandom at(std::uint64_t site, std::uint64_t draw = 0) const noexcept { return {key_, site, draw}; }
 
 private:

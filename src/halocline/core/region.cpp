@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// One tree of names a thread, owned by a registry so that it outlives the thread.
+/// Each thread has one tree of names. A registry owns the trees, so that they outlive their threads.
 
 #include "halocline/core/region.hpp"
 
@@ -122,7 +122,7 @@ RegionReport region_report() {
     const auto same = [&](const RegionRow& r) { return r.path == row.path; };
     const auto at = std::find_if(merged.rows.begin(), merged.rows.end(), same);
     if (at == merged.rows.end()) {
-      // Behind its parent and the parent's other children, so that the order of a tree is kept.
+      // Insert after the parent and the parent's other children, so that the order of the tree is kept.
       auto place = merged.rows.end();
       if (row.depth > 0) {
         const std::string above = row.path.substr(0, row.path.rfind(" > "));

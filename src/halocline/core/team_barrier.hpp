@@ -3,12 +3,13 @@
 /// @file
 /// A barrier for the threads of one parallel region that meet many times in a few microseconds.
 ///
-/// The barrier of an OpenMP library may put a thread to sleep that has waited for a moment, and waking it takes longer
-/// than a pass over a small domain. This one spins for some ten microseconds, and then gives its core away each time it
-/// looks, so that it also works with more threads than cores.
+/// The barrier of an OpenMP library may put a waiting thread to sleep, and waking it takes longer than a pass over a
+/// small domain. This barrier spins for some ten microseconds, and then yields its core after each look, so that it
+/// also works with more threads than cores.
 ///
-/// The last to come clears the count and moves the generation on, with release; the others await that with acquire. So
-/// whatever a thread wrote before is seen by all of them after.
+/// The last thread to arrive clears the count and increments the generation, with release. The other threads wait for
+/// the new generation, with acquire. So all writes that a thread made before the barrier are visible to every thread
+/// after it.
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace halocline::core {
 
 class TeamBarrier {
 public:
-  /// Returns when all `threads` of the team have called it. With one it does nothing.
+  /// Returns when all `threads` of the team have called it. With one thread it does nothing.
   void wait(int threads) noexcept {
     if (threads == 1) return;
     const std::uint32_t generation = generation_.load(std::memory_order_acquire);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Arrays in the memory of a device, and arrays in host memory that a device reaches quickly.
+/// Arrays in device memory, and arrays in page-locked host memory, which a device reaches quickly.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace detail {
 /// `shareable` is device memory that other processes can map (detail/shared_memory.hpp).
 enum class Memory { device, pinned, shareable };
 
-/// size * item. @throws InvalidArgument  a negative size, or one that no memory holds
+/// size * item. @throws InvalidArgument  size is negative, or the product is not addressable
 std::size_t bytes_of(std::int64_t size, std::size_t item);
 
-/// Bytes of one kind of memory, freed at the end; work that uses them must be done by then. Move-only.
+/// Owns bytes of one kind of memory and frees them in its destructor; all work on them must be done by then. Move-only.
 class Buffer {
 public:
   Buffer() = default;
-  /// @throws core::Error  out of memory: what was asked for, what is free, and what holds the rest
+  /// @throws core::Error  out of memory; states the bytes requested, the bytes free, and what holds the rest
   Buffer(const Device& device, Memory kind, std::size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept
@@ -52,9 +52,9 @@ private:
 };
 }  // namespace detail
 
-/// `size` numbers in device memory, 256-byte aligned, contents unspecified at first (the host executor fills them with
-/// NaNs). Not to be read by the host but through copies.
-/// @throws InvalidArgument  of the constructor: a negative size; core::Error  out of memory
+/// `size` numbers in device memory, 256-byte aligned. Contents are unspecified at first (the host executor fills them
+/// with NaNs). The host must not read them except through copies.
+/// @throws InvalidArgument  the constructor: size is negative; core::Error  out of memory
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class DeviceArray {
@@ -68,7 +68,7 @@ public:
   std::int64_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return buffer_.bytes(); }
 
-  /// Copies from or to the host; the lengths must be equal. @throws InvalidArgument  where they are not
+  /// Copies from or to the host. @throws InvalidArgument  the lengths differ
   void upload(Stream& stream, std::span<const T> from) {
     check(from.size());
     stream.copy_to_device(data(), from.data(), bytes());
@@ -85,7 +85,7 @@ private:
   detail::Buffer buffer_;
 };
 
-/// `size` numbers in page-locked host memory that the device can read and write as well. Zero at first.
+/// `size` numbers in page-locked host memory, which the device can read and write as well. Zero at first.
 /// @throws as DeviceArray
 template <class T>
   requires std::is_trivially_copyable_v<T>

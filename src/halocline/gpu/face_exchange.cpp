@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Arguments, the choice of a policy, the count of steps, and failures.
+/// Checks arguments, chooses a policy, counts steps, and keeps failures.
 
 #include "halocline/gpu/face_exchange.hpp"
 
@@ -69,7 +69,7 @@ std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
   return detail::make_mapped_halo(plan);
 }
 
-/// What all ranks think of their messages, compared by those who share a face.
+/// The request of one rank. Ranks that share a face compare their requests.
 struct Ask {
   std::uint64_t bytes[most_faces];
   double time_limit;
@@ -144,13 +144,13 @@ struct FaceExchange::State {
     try {
       plan.device.synchronize();  // kernels and copies may still use what ends here
     } catch (const core::Error&) {
-      // Whoever waits for results hears of it.
+      // The error shows when the caller waits for results.
     }
   }
 
   HaloPlan plan;
   FaceExchangeOptions options;
-  std::unique_ptr<detail::HaloPolicy> policy;  ///< none where no face is active on any rank
+  std::unique_ptr<detail::HaloPolicy> policy;  ///< null if no face is active on any rank
   std::uint64_t step = 0;
   Stage stage = Stage::idle;
   std::string failure{};
@@ -162,7 +162,7 @@ struct FaceExchange::State {
                                     plan.grid.rank(), call),
                         plan.grid.rank());
   }
-  /// Runs a step of the policy; what it throws ends the exchange.
+  /// Runs a step of the policy; an exception ends the exchange for good.
   template <class Action>
   void guarded(Action&& action) {
     try {
@@ -216,7 +216,7 @@ FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, 
   if (grid.communicator().all(idle)) return;
   try {
     state_->policy = make_policy(plan);
-  } catch (const core::Error&) {  // on every rank alike: mapping a neighbour's memory may be refused when it is tried
+  } catch (const core::Error&) {  // on all ranks together: mapping a neighbour's memory can fail only when it is tried
     if (!policy.empty() || plan.policy == "staged") throw;
     state_->plan.policy = plan.policy = "staged";
     state_->policy = make_policy(plan);
@@ -244,7 +244,7 @@ void FaceExchange::begin(Stream& stream) {
   if (stream.capturing())
     throw core::Error("a halo exchange cannot be recorded in a graph; launch what needs one without");
   s.guarded([&] {
-    s.check();  // what a kernel of an earlier step may have left
+    s.check();  // a failure left by a kernel of an earlier step
     ++s.step;
     if (s.policy != nullptr) s.policy->begin(stream, s.step);
   });

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// For kernels: telling a neighbour that a face is written, and waiting for what a neighbour writes.
+/// For kernels: raise a flag when a face is written, and wait for a neighbour's flag.
 ///
-/// The data go first. Who writes a face makes its stores visible to the whole machine, then counts itself; the last
-/// block of the face stores the step into the neighbour's flag with release, at system scope. Who reads a face loads
-/// its flag with acquire at system scope until it is not behind the step; a block's other threads read after the
-/// barrier that launch() puts behind begin_block(). A flag may be one step ahead, never two
-/// (docs/design/0012-device-halo.md).
+/// The data go first. A block that writes a face makes its stores visible to the whole machine, then counts itself. The
+/// last block of the face stores the step into the neighbour's flag, with release at system scope. A thread that reads
+/// a face loads its flag, with acquire at system scope, until the flag has reached the step. The other threads of its
+/// block read after the barrier that launch() puts after begin_block(). A flag may be one step ahead, never two
+/// (docs/design/0011-device-halo.md).
 ///
-/// On the host executor the same words are std::atomic_ref, and whoever waits lets other processes have the core.
+/// On the host executor the flags are accessed by std::atomic_ref, and a waiting loop yields the core to other
+/// processes.
 
 #include <cstdint>
 
@@ -25,11 +26,11 @@
 
 namespace halocline::gpu {
 
-/// Looks between two questions whether somebody else has given up already.
+/// Looks at the flag between two checks of the time limit and of a failure by another thread.
 inline constexpr unsigned looks_between_doubts = 256;
 
-/// The flag of `face` at the neighbour becomes the step. Everything this thread knows to be written is seen before it.
-/// Nothing happens where the message is sent by somebody else.
+/// Sets the neighbour's flag of `face` to the step. All writes that this thread has made or seen become visible before
+/// the flag. Does nothing if the kernel does not send this message.
 HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
   if (signals.raise[face] == nullptr) return;
 #if defined(__CUDA_ARCH__)
@@ -42,8 +43,8 @@ HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
 #endif
 }
 
-/// For end_block() of a packing kernel: one of `blocks` blocks that write this face has done so. The last one raises
-/// the flag and makes the count zero again.
+/// For end_block() of a packing kernel: counts one of the `blocks` blocks that write this face as done. The last block
+/// raises the flag and resets the count to zero.
 HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int face, std::uint32_t blocks) {
 #if defined(__CUDA_ARCH__)
   __threadfence_system();
@@ -56,8 +57,8 @@ HALOCLINE_HOST_DEVICE inline void count_packed(const FaceSignals& signals, int f
   raise(signals, face);
 }
 
-/// A message that does not come: the failure is left for the host, and where the message would be stand NaNs, so that
-/// what is computed from it cannot be taken for a result. Then the flag is raised here, and nobody else waits.
+/// Gives up a message that does not come. Stores the failure for the host and fills the message with NaNs, so that
+/// nobody takes numbers computed from it for a result. Then raises this rank's flag, so that no other thread waits.
 HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, int face) {
   *const_cast<volatile std::uint64_t*>(signals.failed) =
       failure_number * signals.step + static_cast<unsigned>(1 + face);
@@ -72,8 +73,9 @@ HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, int face) 
 #endif
 }
 
-/// The message of this step is at `face`. False when it has not come within the time limit, or another thread has given
-/// up another face; then FaceSignals::failed says so, check() throws, and the message is NaNs.
+/// Waits for the message of this step at `face`. Returns false if it has not come within the time limit, or if another
+/// thread has given up another face. Then FaceSignals::failed holds the failure, check() throws, and the message is
+/// NaNs.
 HALOCLINE_HOST_DEVICE inline bool await(const FaceSignals& signals, int face) {
 #if defined(__CUDA_ARCH__)
   const auto flag = __cvta_generic_to_global(signals.await[face]);
@@ -109,7 +111,7 @@ HALOCLINE_HOST_DEVICE inline bool await(const FaceSignals& signals, int face) {
   return false;
 }
 
-/// All faces that are awaited. For begin_block() of a kernel that reads them.
+/// Waits for all awaited faces. For begin_block() of a kernel that reads them.
 HALOCLINE_HOST_DEVICE inline bool await_all(const FaceSignals& signals) {
   bool all = true;
   for (int face = 0; face < most_faces; ++face)

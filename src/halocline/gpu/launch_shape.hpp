@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a launch is over, how it is cut into blocks, and what of that no GPU takes.
+/// The index space of a launch, its division into blocks, and the limits of every GPU.
 ///
-/// Apart from launch.cuh, so that a C++ compiler compiles what no kernel is in.
+/// Separate from launch.cuh, so that code without kernels needs only a C++ compiler.
 
 #include <cstdint>
 
@@ -16,10 +16,10 @@ struct Extent {
   std::int64_t x = 1;
   int y = 1, z = 1;
 };
-/// Threads of a block along each axis, and what the tuner may choose beside them.
+/// Threads of a block along each axis, and the tuner's choice of shared memory.
 struct Block {
   int x = 128, y = 1, z = 1;
-  int carveout = -1;  ///< of the first-level cache kept as shared memory [percent]; -1 leaves it to the driver
+  int carveout = -1;  ///< part of the first-level cache used as shared memory [percent]; -1: the driver's choice
 };
 struct Point {
   std::int64_t x;
@@ -28,22 +28,22 @@ struct Point {
 struct BlockPoint {
   std::int64_t x;  ///< number of the block along each axis
   int y, z;
-  std::int64_t blocks;  ///< of the whole launch
+  std::int64_t blocks;  ///< number of blocks in the whole launch
 };
 
 namespace detail {
 
-/// Blocks along each axis.
+/// Number of blocks along each axis.
 struct Blocks {
   unsigned x, y, z;
   std::int64_t all() const noexcept { return std::int64_t{x} * y * z; }
 };
 
 /// @returns no blocks for an empty extent
-/// @throws InvalidArgument  a negative extent, a block beyond max_threads or the limits of every GPU, too many blocks
+/// @throws InvalidArgument  a negative extent, a block beyond max_threads or beyond every GPU's limits, too many blocks
 Blocks plan_launch(const Stream& stream, const char* name, const Extent& extent, const Block& block, int max_threads);
 
-/// For launches that a C++ compiler has compiled. @throws core::Error  on a GPU's stream
+/// For launches in code compiled by a C++ compiler. @throws core::Error  the stream belongs to a GPU
 void require_host_executor(const Stream& stream, const char* name);
 
 }  // namespace detail

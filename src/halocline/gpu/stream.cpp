@@ -3,9 +3,9 @@
 /// Streams over detail::Runtime, and the captures of the host executor.
 ///
 /// A Recording is shared by the stream that began the capture, the streams that joined it, and the events recorded in
-/// it. On the host executor it holds the calls; on a GPU CUDA holds them, and it keeps the functions that the graph
-/// calls on the host. CUDA's events are of no use to the host where they were recorded in a capture: one event is
-/// recorded behind each launch of the graph, and stands for all of those.
+/// it. On the host executor it holds the recorded calls. On a GPU, CUDA holds the calls, and the Recording keeps the
+/// functions that the graph calls on the host. The host cannot use a CUDA event that was recorded in a capture. So each
+/// launch of the graph is followed by one event, which stands for all events of the capture.
 
 #include "halocline/gpu/stream.hpp"
 
@@ -21,7 +21,7 @@ namespace halocline::gpu {
 namespace detail {
 
 KernelName::KernelName(const char* name) noexcept {
-  std::strncpy(text_, name, sizeof text_ - 1);  // what is left of text_ is zero
+  std::strncpy(text_, name, sizeof text_ - 1);  // the rest of text_ is zero
 }
 
 struct EventState {
@@ -35,19 +35,19 @@ struct EventState {
   Device device;
   bool timing;
   void* handle;
-  bool recorded = false;  // outside a capture, or by a launch of the graph since
-  KernelName kernel;      // launched last before the point
+  bool recorded = false;  // outside a capture, or by a later launch of the graph
+  KernelName kernel;      // the kernel launched last before the point
   std::weak_ptr<Recording> recording;
-  std::shared_ptr<EventState> end_of_graph;  // behind the launch of the graph that it was recorded in
+  std::shared_ptr<EventState> end_of_graph;  // recorded after each launch of the graph to which this event belongs
 
   void* point() const noexcept { return end_of_graph == nullptr ? handle : end_of_graph->handle; }
 };
 
 struct Recording {
   bool open = true;
-  bool calls_back = false;                                        // functions on the host
-  std::vector<std::function<void()>> calls;                       // of the host executor
-  std::vector<std::unique_ptr<std::function<void()>>> functions;  // that a GPU's graph calls
+  bool calls_back = false;                                        // the capture contains functions on the host
+  std::vector<std::function<void()>> calls;                       // recorded calls of the host executor
+  std::vector<std::unique_ptr<std::function<void()>>> functions;  // functions that a GPU's graph calls
   std::vector<std::shared_ptr<EventState>> events;
 };
 
@@ -61,7 +61,7 @@ void require_same(const Device& one, const Device& other) {
                                 "; both must be of one device object");
 }
 
-// What cudaLaunchHostFunc is given. The one that runs once deletes its function, a graph owns those of its own.
+// The callbacks for cudaLaunchHostFunc. call_once deletes its function after running it; a graph owns its functions.
 void call_once(void* data) {
   const std::unique_ptr<std::function<void()>> action(static_cast<std::function<void()>*>(data));
   (*action)();
@@ -69,9 +69,6 @@ void call_once(void* data) {
 void call_often(void* data) { (*static_cast<std::function<void()>*>(data))(); }
 
 }  // namespace
-
-// --- events
-// -----------------------------------------------------------------------------------------------------------
 
 Event::Event(const Device& device, bool timing) : state_(std::make_shared<detail::EventState>(device, timing)) {}
 Event::~Event() = default;
@@ -100,9 +97,6 @@ double Event::elapsed(const Event& begin, const Event& end) {
         "record both");
   return begin.state_->device.runtime().elapsed(begin.state_->handle, end.state_->handle);
 }
-
-// --- streams
-// ----------------------------------------------------------------------------------------------------------
 
 Stream::Stream(const Device& device, bool urgent) : device_(device), handle_(device.runtime().create_stream(urgent)) {}
 
@@ -139,8 +133,8 @@ void Stream::enqueue_on_host_executor(std::function<void()> action) {
     device_.runtime().run_on_host(std::move(action), handle_);
 }
 
-/// Runs an action that enqueues, given the stream's handle: on a GPU CUDA captures by itself. A captured action of the
-/// host executor runs when its graph does, with no stream, which is at once.
+/// Runs an action that enqueues work, and passes it the stream's handle. On a GPU, CUDA itself captures the work. On
+/// the host executor, a captured action runs when its graph runs, without a stream, which means at once.
 template <class Action>
 void Stream::perform(Action action) {
   if (!device_.on_gpu() && capturing())
@@ -237,16 +231,13 @@ void Stream::call_on_host(std::function<void()> action) {
   }
 }
 
-// --- graphs
-// -----------------------------------------------------------------------------------------------------------
-
 struct Graph::State {
   explicit State(const Device& on) : device(on) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     if (end != nullptr && end->recorded && recording->calls_back) {
-      // The functions go with this object. An error is reported at the stream's next synchronisation.
+      // This object owns the functions. An error is reported at the stream's next synchronisation.
       try {
         device.runtime().wait_event(end->handle, kernel.text());
       } catch (const core::Error&) {
@@ -258,8 +249,8 @@ struct Graph::State {
   Device device;
   void* handle = nullptr;
   std::shared_ptr<detail::Recording> recording;
-  detail::KernelName kernel;                // launched last in it
-  std::shared_ptr<detail::EventState> end;  // recorded behind each launch, where somebody may ask
+  detail::KernelName kernel;                // the kernel launched last in the graph
+  std::shared_ptr<detail::EventState> end;  // recorded after each launch; null if nobody can ask for it
 };
 
 Graph::Graph(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -308,7 +299,7 @@ void Stream::launch(const Graph& graph) {
   device_.runtime().record_event(state.end->handle, handle_);
   state.end->recorded = true;
   for (const auto& event : state.recording->events) {
-    if (event->recording.lock() != state.recording) continue;  // recorded elsewhere since
+    if (event->recording.lock() != state.recording) continue;  // recorded elsewhere in the meantime
     event->recorded = true;
     event->end_of_graph = state.end;
   }

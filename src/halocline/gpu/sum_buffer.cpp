@@ -41,9 +41,9 @@ SumBuffer::SumBuffer(const Device& device, int sums, std::int64_t sites, int col
 SumBuffer::~SumBuffer() {
   if (awaited_ == 0) return;
   try {
-    fetched_.wait();  // kernels store into the memory that goes now
+    fetched_.wait();  // kernels may still store into the memory to be freed
   } catch (const core::Error&) {
-    // Whoever synchronizes the stream hears of it.
+    // The error shows when the caller synchronizes the stream.
   }
 }
 

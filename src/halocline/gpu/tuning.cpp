@@ -22,7 +22,7 @@ namespace {
 
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
-/// Position of the parameters among the candidates; their number where they are not.
+/// Index of the parameters among the candidates; the number of candidates if they are not among them.
 std::size_t position(std::span<const TuneParameters> candidates, const TuneParameters& wanted) {
   return static_cast<std::size_t>(std::find(candidates.begin(), candidates.end(), wanted) - candidates.begin());
 }
@@ -33,7 +33,7 @@ void require_candidates(const TuneProblem& problem, std::span<const TuneParamete
         fmt::format("{} ({}) has no candidates to tune; give at least the default", problem.kernel, problem.problem));
 }
 
-/// FNV-1a over all that the processes must have in common.
+/// FNV-1a over all data that must agree between the processes.
 std::uint64_t fingerprint(const TuneProblem& problem, std::span<const TuneParameters> candidates) {
   std::uint64_t hash = 14695981039346656037U;
   const auto add = [&hash](const std::string& text) {
@@ -77,7 +77,7 @@ TuneParameters Tuner::best(Stream& stream, const TuneProblem& problem, std::span
   if (!measures(stream)) return candidates[0];
   const std::scoped_lock one_at_a_time(cache_->state_->measuring);
   if (const std::size_t i = remembered(); i < candidates.size())
-    return candidates[i];  // another thread did it meanwhile
+    return candidates[i];  // another thread has measured it meanwhile
   detail::Measurement measurement(stream, candidates, run, clock_);
   const TuneEntry entry = measurement.measure(problem);
   if (measurement.nothing_runs()) std::rethrow_exception(measurement.last_error());
@@ -93,7 +93,7 @@ TuneParameters Tuner::best_for_all(Stream& stream, const TuneProblem& problem,
   std::uint64_t first = own;
   group.broadcast(std::as_writable_bytes(std::span(&first, 1)), 0);
   const bool alike = group.all(own == first);
-  if (alike) require_candidates(problem, candidates);  // on every process or on none
+  if (alike) require_candidates(problem, candidates);  // throws on every process or on none
   if (!alike)
     throw core::InvalidArgument(
         fmt::format("the processes gave different candidates for {} ({}); give the same ones in the same order on all",
@@ -102,7 +102,7 @@ TuneParameters Tuner::best_for_all(Stream& stream, const TuneProblem& problem,
   together.problem += fmt::format(", {} {}", group.size(), group.size() == 1 ? "process" : "processes");
   const TuneKey wanted = key(together);
 
-  // What the first process knows holds for all: nobody measures alone, and nobody waits for one who does not.
+  // The first process's answer holds for all, so that either all processes measure or none.
   const bool all_could = group.all(candidates.size() > 1 && (device_.on_gpu() || clock_) && !stream.capturing());
   std::size_t chosen = 0;
   if (group.rank() == 0) {

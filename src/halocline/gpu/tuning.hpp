@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The autotuner: the fastest of a few ways to launch a kernel, measured once and remembered.
+/// The autotuner: measures a few ways to launch a kernel once, and remembers the fastest.
 ///
-/// A kernel is launched with parameters that change its speed and never its result: TuneParameters. The first time that
-/// a problem is met, each candidate is run a few times between events and the quickest is kept, in this process and in
-/// a JSON file that all processes and later runs share. An entry belongs to a device (name and compute capability), a
-/// driver and toolkit, the content of the device code (kernel_hash()), and the kernel's name and problem: TuneKey.
-/// Parameters are taken from an entry only where they are among the candidates that the code offers, so a file that
-/// somebody has edited, or that another version wrote, can make a launch slow and never wrong.
+/// A kernel is launched with parameters that change its speed and never its result: TuneParameters. When a problem
+/// occurs for the first time, each candidate is run a few times between events. The fastest is kept in this process and
+/// in a JSON file that all processes and later runs share. An entry belongs to a TuneKey: a device (name and compute
+/// capability), a driver and toolkit, the content of the device code (kernel_hash()), and the kernel's name and
+/// problem. Parameters from an entry are used only if they are among the candidates that the code offers. A file that
+/// was edited by hand, or written by another version, can therefore make a launch slow, never wrong.
 ///
-/// The file: `$HALOCLINE_TUNE_CACHE`, else `$XDG_CACHE_HOME/halocline/tune.json`, else `~/.cache/halocline/tune.json`.
-/// It is replaced whole, under a lock, after what others wrote meanwhile has been taken in. With
-/// HALOCLINE_TUNE=read-only it is never written, with HALOCLINE_TUNE=off nothing is measured and the first candidate is
-/// taken. Defaults that come with the package (`$HALOCLINE_TUNE_DEFAULTS`, which the Python package sets to the file
-/// that it brings) are looked up where the file has no entry; they hold for every driver. A file that cannot be read is
-/// named in a warning, left alone, and done without: what is measured then is remembered in this process only.
+/// The file is `$HALOCLINE_TUNE_CACHE`, else `$XDG_CACHE_HOME/halocline/tune.json`, else
+/// `~/.cache/halocline/tune.json`. A change merges what other processes wrote meanwhile and replaces the whole file,
+/// under a lock. With HALOCLINE_TUNE=read-only the file is never written. With HALOCLINE_TUNE=off nothing is measured
+/// and the first candidate is used.
 ///
-/// The host executor measures nothing: the first candidate is the answer. Tests that measure give a clock of their own.
+/// If the file has no entry, defaults apply. They are in `$HALOCLINE_TUNE_DEFAULTS`, which the Python package sets to
+/// the file that it ships, and hold for every driver. A damaged cache file is named in a warning and left alone;
+/// measurements are then remembered in this process only.
+///
+/// The host executor measures nothing and takes the first candidate. Tests that measure supply a clock.
 
 #include <compare>
 #include <cstdint>
@@ -38,33 +40,33 @@ class Communicator;
 
 namespace halocline::gpu {
 
-/// What a launch may choose.
+/// The parameters of a launch that the tuner may choose.
 struct TuneParameters {
   int block_x = 128, block_y = 1, block_z = 1;
   int sites_per_thread = 1;
   int columns_per_thread = 1;
   int carveout = -1;     ///< shared memory [percent of the first-level cache]; -1: the driver's choice
-  int prefetch = 0;      ///< how far ahead; 0 none
-  std::string policy{};  ///< of a halo; empty for kernels
+  int prefetch = 0;      ///< prefetch distance; 0: no prefetch
+  std::string policy{};  ///< name of a halo policy; empty for kernels
 
   friend bool operator==(const TuneParameters&, const TuneParameters&) = default;
 };
 
-/// What was found about a problem.
+/// The result of tuning one problem.
 struct TuneEntry {
   TuneParameters parameters;
   double seconds = 0;           ///< of one run
-  double bytes = 0, flops = 0;  ///< of one run, 0 where they were not told
-  double first_seconds = 0;     ///< of one run with the first candidate; 0 where that cannot be launched
-  int candidates = 0;           ///< how many there were
-  int failed = 0;               ///< of them, how many could not be launched
-  std::string failure{};        ///< what the last of these said
-  std::string when{};           ///< date of the measurement, ISO 8601; TuneCache::keep fills it in where it is empty
+  double bytes = 0, flops = 0;  ///< of one run; 0 if the problem did not state them
+  double first_seconds = 0;     ///< of one run with the first candidate; 0 if that cannot be launched
+  int candidates = 0;           ///< number of candidates
+  int failed = 0;               ///< number of candidates that could not be launched
+  std::string failure{};        ///< error message of the last failed candidate
+  std::string when{};           ///< date of the measurement, ISO 8601; TuneCache::keep fills it in if empty
 
   friend bool operator==(const TuneEntry&, const TuneEntry&) = default;
 };
 
-/// What an entry belongs to. The file is sorted by these, in this order.
+/// Identifies an entry. The file is sorted by these members, in this order.
 struct TuneKey {
   std::string device;       ///< "NVIDIA H200, 9.0": name and compute capability
   std::string driver;       ///< "13.0, toolkit 13.0"
@@ -75,25 +77,25 @@ struct TuneKey {
   friend auto operator<=>(const TuneKey&, const TuneKey&) = default;
 };
 
-/// What is to be launched. The device, the driver and the kernel hash are added by the tuner.
+/// The launch to be tuned. The tuner adds the device, the driver and the kernel hash.
 struct TuneProblem {
   std::string kernel;   ///< "wilson_hop"
   std::string problem;  ///< "16x16x16x32, half, 12 reals, 1 column, interior"
   double bytes = 0, flops = 0;
 };
 
-/// The file. All members may be called by several threads. No member is collective.
+/// The cache file and its copy in memory. Several threads may call any member. No member is collective.
 class TuneCache {
 public:
   enum class Mode { read_write, read_only, off };
   using Entries = std::vector<std::pair<TuneKey, TuneEntry>>;
 
-  /// @param path  empty: the place named above; mode as HALOCLINE_TUNE says: "read-write" (or nothing), "read-only" or
-  ///              "off"
-  /// @throws InvalidArgument  another word in HALOCLINE_TUNE
+  /// @param path  empty: the place named above. The mode is that of HALOCLINE_TUNE: "read-write" (or unset),
+  ///              "read-only" or "off"
+  /// @throws InvalidArgument  HALOCLINE_TUNE has another value
   static std::shared_ptr<TuneCache> open(const std::string& path = "");
   /// @param path      empty: entries are remembered in this process only
-  /// @param defaults  a file of the same form that is only read; empty: none
+  /// @param defaults  a read-only file of the same form; empty: none
   TuneCache(std::string path, Mode mode, std::string defaults = "");
   ~TuneCache();
   TuneCache(const TuneCache&) = delete;
@@ -103,29 +105,30 @@ public:
   const std::string& defaults() const noexcept { return defaults_; }
   Mode mode() const noexcept { return mode_; }
 
-  /// What this process knows, else what the file holds now, else a default of the same device, hash, kernel and
-  /// problem, whatever its driver. Nothing in mode off.
+  /// The first entry found among: entries kept by this process; the file as last read; the file as it is now; the
+  /// defaults with the same device, hash, kernel and problem, for any driver. No entry in mode off.
   std::optional<TuneEntry> find(const TuneKey& key) const;
-  /// Keeps the entry, and writes it to the file where the mode allows and the file does not have these parameters
-  /// already. A file that cannot be written costs a warning
-  /// (take_warnings()), once, and the entry is written with the next one that can be. Does nothing in mode off.
-  /// Throws nothing but std::bad_alloc. Cost: the file is read and written.
+  /// Keeps the entry. Also writes it to the file, if the mode allows and the file does not already have these
+  /// parameters for the key. If the file cannot be written, this gives one warning (take_warnings()), and the entry is
+  /// written together with the next one that can be. Does nothing in mode off. Throws nothing but std::bad_alloc. Cost:
+  /// reads and writes the file.
   void keep(const TuneKey& key, const TuneEntry& entry);
-  /// Everything that is known, sorted by key: what this process knows, the file and the defaults together, the word of
-  /// the earlier over that of the later.
+  /// All known entries, sorted by key. For equal keys, entries of this process come before those of the file, and the
+  /// file before the defaults.
   Entries entries() const;
-  /// Removes the entries whose key `matches`, here and in the file, and returns how many of the file's there were.
-  /// Defaults stay.
-  /// @throws FileError  where it is damaged or cannot be written; InvalidArgument in mode read_only
+  /// Removes the entries whose key `matches` from memory and from the file. Returns how many it removed from the file,
+  /// or from memory if there is no path. Defaults stay.
+  /// @throws FileError  the file is damaged or cannot be written; InvalidArgument  mode read_only
   int clear(const std::function<bool(const TuneKey&)>& matches);
-  /// Removes the file, whatever it holds, and forgets everything but the defaults; no file is no error.
-  /// @returns how many entries it held; 0 where it could not be read
-  /// @throws FileError  where it cannot be removed; InvalidArgument in mode read_only
+  /// Removes the file, whatever it holds, and forgets everything but the defaults. A missing file is no error.
+  /// @returns how many entries the file held (0 if it could not be read), or those in memory if there is no path
+  /// @throws FileError  the file cannot be removed; InvalidArgument  mode read_only
   int reset();
-  /// Writes entries, as entries() gives them, in the form of the shippable defaults.
-  /// @param matches  empty: all  @returns how many  @throws FileError
+  /// Writes the entries that entries() returns to another file, in the form of the shipped defaults.
+  /// @param matches  empty: all  @returns number of entries  @throws FileError; InvalidArgument  path is the cache
+  ///                 itself
   int export_to(const std::string& path, const std::function<bool(const TuneKey&)>& matches = {}) const;
-  /// Sentences about files that could not be used, each once.
+  /// Returns and clears the warnings about unusable files, each once.
   std::vector<std::string> take_warnings();
 
 private:
@@ -140,36 +143,37 @@ private:
 
 class Tuner {
 public:
-  /// Seconds of one run; given instead of events in tests.
+  /// Returns the seconds of one run; tests supply it in place of events.
   using Clock = std::function<double(Stream&, const std::function<void()>&)>;
 
   Tuner(Device device, std::shared_ptr<TuneCache> cache, Clock clock = {});
 
   /// The parameters for a problem: remembered, or measured now. Threads that share the cache measure one after another,
-  /// and `run` may itself ask for the parameters of what it launches.
+  /// and `run` may itself tune the launches it contains.
   /// @param candidates  not empty; the first is the default
-  /// @param run         enqueues one run; called many times, so it must be repeatable: the tuner's caller gives it
-  ///                    outputs of its own where that matters
-  /// @throws InvalidArgument  no candidates; whatever `run` throws for the last candidate, where it throws for every
-  ///                          one: a candidate that cannot be launched is passed over
-  /// Collective: no. Does not measure while the stream is capturing: then the first candidate is taken, and not kept.
-  /// Cost: where remembered, a look-up under a lock (keep the answer beside what you launch); to measure, about 20 ms a
-  /// candidate.
+  /// @param run         enqueues one run. It is called many times, so it must be repeatable; if that needs outputs of
+  ///                    its own, the caller supplies them
+  /// @throws InvalidArgument  no candidates
+  /// @throws the exception of the last failing candidate, if every candidate failed; otherwise failing candidates are
+  ///         skipped
+  /// Collective: no. Does not measure while the stream is capturing: it then returns the first candidate and does not
+  /// keep it. Cost: a remembered problem costs a look-up under a lock (keep the answer beside the launch); a
+  /// measurement about 20 ms for each candidate.
   TuneParameters best(Stream& stream, const TuneProblem& problem, std::span<const TuneParameters> candidates,
                       const std::function<void(const TuneParameters&)>& run);
-  /// The same on all processes together, as halo policies need it: each candidate is run by all equally often, the
-  /// slowest process counts, and all take the same. The entry is that of the first process, whose cache and mode decide
-  /// for all; it is kept under the problem and the number of processes.
+  /// The same for all processes together, as halo policies need it. All processes run each candidate equally often, the
+  /// slowest process counts, and all get the same answer. The first process's cache and mode decide for all. Its entry
+  /// is kept under the problem and the number of processes.
   /// @param candidates  the same on every process
-  /// @param run         may be collective; then a candidate that cannot be launched must throw on every process
-  /// @throws InvalidArgument  on every process: no candidates, or others than those of the first process
+  /// @param run         may be collective; a candidate that cannot be launched must then throw on every process
+  /// @throws InvalidArgument  on every process: no candidates, or candidates that differ from the first process's
   /// @throws core::Error      on every process: every candidate failed on some process
   /// Collective: yes.
   TuneParameters best_for_all(Stream& stream, const TuneProblem& problem, std::span<const TuneParameters> candidates,
                               const std::function<void(const TuneParameters&)>& run, const comm::Communicator& group);
 
   TuneCache& cache() const noexcept { return *cache_; }
-  /// What an entry for the problem would belong to.
+  /// The key of the problem's entry.
   TuneKey key(const TuneProblem& problem) const;
 
 private:

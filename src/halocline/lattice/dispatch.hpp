@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// From the run-time number of lanes of a layout to the compile-time one of a kernel.
+/// Turns the run-time number of lanes of a layout into the compile-time number of a kernel.
 
 namespace halocline::lattice {
 
-/// Calls `visit.template operator()<V>()` for V = lanes, one of the numbers that a TileLayout can have.
+/// Calls `visit.template operator()<V>()` for V = lanes, one of the lane numbers of a TileLayout.
 template <class Visit>
 void with_lanes(int lanes, Visit visit) {
   switch (lanes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Numbers on the sites of a domain layout, for one or several columns: `[domain][tile][column][component][lane]`.
+/// A field in a domain layout, with one or several columns: `[domain][tile][column][component][lane]`.
 
 #include <cstdint>
 #include <memory>
@@ -20,9 +20,9 @@ class DomainField {
 public:
   DomainField() = default;
 
-  /// All zero.
-  /// @param components  numbers a site and column
-  /// @throws InvalidArgument  for no component or no column. Collective: no.
+  /// Zero at first.
+  /// @param components  numbers for each site and column
+  /// @throws InvalidArgument  fewer than 1 component or column. Collective: no.
   DomainField(std::shared_ptr<const DomainLayout> layout, int components, int columns = 1)
       : layout_(std::move(layout)), components_(components), columns_(columns) {
     if (components < 1 || columns < 1)

@@ -14,7 +14,7 @@
 namespace halocline::lattice {
 namespace {
 
-/// What is wrong with these domains or this tile on this box, as a sentence; nothing where it fits.
+/// The reason, as a sentence, why these domains or this tile do not fit the local box; empty if they fit.
 std::optional<std::string> objection(const Geometry4& geometry, const Coordinates<4>& blocks,
                                      const Coordinates<4>& tile, int most_lanes = DomainLayout::max_lanes) {
   const auto& local = geometry.local();
@@ -40,8 +40,9 @@ std::optional<std::string> objection(const Geometry4& geometry, const Coordinate
   return std::nullopt;
 }
 
-/// The cost of axes with several lanes, for a site: the steps over its edge, which one lane leaves out, are computed
-/// for all lanes, and their lanes must be moved; a direction costs about as much as seven moves.
+/// The cost per site of axes with several lanes. A step over the edge of such an axis is computed for all lanes,
+/// although one lane layer leaves the domain, and its lanes must be moved. A direction costs about as much as seven
+/// moves.
 double lane_cost(const Geometry4& geometry, const Coordinates<4>& blocks, const Coordinates<4>& tile) {
   double cost = 0;
   for (int axis = 0; axis < 4; ++axis)
@@ -68,7 +69,7 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
   lanes_ = static_cast<int>(product<4>(tile_));
   tiles_ = static_cast<std::int32_t>(product<4>(outer_));
 
-  // Domains, colour by colour.
+  // Number the domains by colour.
   const auto& grid = geometry_->grid();
   const auto colour_of = [&](const Coordinates<4>& b) {
     std::int64_t sum = 0;
@@ -113,7 +114,7 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
     }
   }
 
-  // What lies behind each face of each domain.
+  // The link behind each face of each domain.
   links_.resize(static_cast<std::size_t>(8 * domains()));
   for (std::int64_t i = 0; i < domains(); ++i) {
     const auto here = coordinates_of<4>(i, blocks_);
@@ -134,7 +135,7 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
       if (!remote) continue;
       const int mine = colour(domain);
       arriving_[d][link.same_colour ? mine : 1 - mine].push_back(domain);
-      // Through the face in direction d another process looks at us in the opposite direction.
+      // The process behind this face sees our domain in the opposite direction.
       leaving_[(d + 4) % 8][mine].push_back(domain);
     }
   }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Where a site stands in memory when each process's box is cut into domains: domain, tile, lane.
+/// The place of a site in memory if each process's box is cut into domains: domain, tile, lane.
 ///
 /// Domains are equal boxes, `blocks` of them along each axis of a process. They are coloured like a chess board over
-/// the whole lattice: colour = sum of the global block coordinates mod 2. Two halves along x, one block along the other
-/// axes, is the division of a Schwarz solver at the strong-scaling limit: there the colour is
-/// x-half xor (py + pz + pt) mod 2. Where the blocks of an axis are odd in number (one process with one block, say) the
-/// neighbours across its periodic edge have the same colour, and a domain may be its own neighbour.
+/// the whole lattice: colour = sum of the global block coordinates mod 2. A Schwarz solver at the strong-scaling limit
+/// has two halves along x and one block along the other axes; its colour is then x-half xor (py + pz + pt) mod 2. If an
+/// axis has an odd number of blocks (one process with one block, say), the neighbours across its periodic edge have the
+/// same colour, and a domain may be its own neighbour.
 ///
-/// Inside a domain a tile of V sites moves through one SIMD pack, with T_mu lanes along axis mu that are far apart, as
-/// in tile_layout.hpp: site x_mu = o_mu + O_mu l_mu has outer coordinate o_mu and lane coordinate l_mu. Here a domain
-/// ends at its faces, and no parity is asked for, so any extent divisible by T_mu will do. A step along mu from the
-/// last outer coordinate leads to the first one with the lanes moved by one, and the lanes that fall off look through
-/// the face of the domain. With T_mu = 1 the whole tile does.
+/// Inside a domain, a tile is a group of V sites that move through one SIMD pack, with T_mu lanes along axis mu that
+/// are far apart, as in tile_layout.hpp: site x_mu = o_mu + O_mu l_mu has outer coordinate o_mu and lane coordinate
+/// l_mu. Unlike there, a tile may mix parities, so T_mu need only divide the extent. A step along mu from the last
+/// outer coordinate leads to the first one, with the lanes moved by one. The lanes that move off the end look through
+/// the face of the domain; with T_mu = 1 the whole tile does.
 ///
-/// A face is carried as slots, one for each tile of the edge in increasing order, each with the V / T_mu lanes that
-/// look through it, in increasing order. The edge that looks and the edge that is looked at have the same transverse
-/// coordinates, so both sides count alike.
+/// A face is sent as slots, one for each tile of the edge in increasing order. A slot has the V / T_mu lanes that look
+/// through the face, in increasing order. The tiles on both sides of a face have the same transverse coordinates, so
+/// both sides number the slots equally.
 ///
-/// Domains are numbered colour by colour (all of colour 0 first), then x fastest; tiles within a domain x fastest.
+/// Domains are numbered by colour (all of colour 0 first), then x fastest; tiles within a domain x fastest.
 
 #include <array>
 #include <cstdint>
@@ -31,46 +31,48 @@
 
 namespace halocline::lattice {
 
-/// Place of one site.
+/// The place of one site.
 struct DomainSite {
   std::int32_t domain;
   std::int32_t tile;  ///< within the domain
   int lane;
 };
 
-/// What a tile finds in one direction, the same in every domain.
+/// The neighbour of a tile in one direction; the same in every domain.
 struct DomainNeighbour {
   static constexpr std::int32_t inside = -1;
-  std::int32_t tile;  ///< of the same domain; across the edge the one whose lanes, moved by one, are inside
-  std::int32_t slot;  ///< of the face, or `inside`
+  std::int32_t tile;  ///< in the same domain; across the edge, the tile whose lanes, moved by one, lie inside
+  std::int32_t slot;  ///< slot of the face, or `inside`
 };
 
-/// Domain or process behind a face.
+/// The domain or process behind a face.
 struct DomainLink {
-  std::int32_t domain;  ///< the neighbour in this process, or -1
+  std::int32_t domain;  ///< the neighbour in this process; -1 if another process holds it
   bool same_colour;
 };
 
 class DomainLayout {
 public:
-  static constexpr int max_lanes = 16;  ///< but doubled() makes twice as many of them
+  static constexpr int max_lanes = 16;  ///< limit for callers; doubled() makes up to twice as many
 
   /// @param geometry  the local box
   /// @param blocks    domains along x, y, z, t of one process
   /// @param tile      lanes along x, y, z, t: powers of two with a product of at most 16
-  /// @throws InvalidArgument  naming the axis and what would do
+  /// @throws InvalidArgument  names the axis and a choice that fits
   DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& blocks, const Coordinates<4>& tile);
 
-  /// The layout with the most lanes that fit, where the fewest steps look through faces or move lanes.
-  /// @param lanes  at most; a power of two up to 16
-  /// @throws InvalidArgument  as above; on every rank alike
+  /// The layout with the most lanes that fit; among these, the one whose steps look through faces or move lanes least
+  /// often.
+  /// @param lanes  upper limit; a power of two up to 16
+  /// @throws InvalidArgument  as above; the same on every rank
   static std::shared_ptr<const DomainLayout> best(std::shared_ptr<const Geometry4> geometry,
                                                   const Coordinates<4>& blocks, int lanes = max_lanes);
 
-  /// The same domains with twice the lanes, for numbers of half the size: a tile holds two tiles of this layout, half
-  /// the outer extent apart along one axis, the one where the fewest steps look through faces or move lanes. Along t
-  /// only where no other axis can be divided: what goes through a domain slice by slice in t needs single lanes there.
-  /// @returns  nothing where no axis has an even number of tiles, or the lanes would be more than twice max_lanes
+  /// The same domains with twice the lanes, for numbers of half the size. A tile then holds two tiles of this layout,
+  /// half the outer extent apart along one axis: the axis for which steps look through faces or move lanes least often.
+  /// It is t only if no other axis can be divided, because algorithms that go through a domain slice by slice in t need
+  /// single lanes there.
+  /// @returns  null if no axis has an even number of tiles, or if the lanes would be more than twice max_lanes
   std::shared_ptr<const DomainLayout> doubled() const;
 
   const Geometry4& geometry() const noexcept { return *geometry_; }
@@ -81,7 +83,7 @@ public:
   const Coordinates<4>& outer() const noexcept { return outer_; }    ///< tiles of a domain along each axis
   int lanes() const noexcept { return lanes_; }
   std::int32_t domains() const noexcept { return static_cast<std::int32_t>(product<4>(blocks_)); }
-  std::int32_t tiles() const noexcept { return tiles_; }  ///< of one domain
+  std::int32_t tiles() const noexcept { return tiles_; }  ///< number of tiles of one domain
 
   /// Domains of a colour are numbered from first_domain(colour) to first_domain(colour + 1).
   std::int32_t first_domain(int colour) const noexcept { return first_domain_[colour]; }
@@ -94,24 +96,24 @@ public:
 
   /// The eight neighbours of a tile; direction d = mu is the step +mu, d = 4 + mu the step -mu.
   const DomainNeighbour* of(std::int32_t tile) const noexcept { return table_.data() + 8 * tile; }
-  /// Lane i of a step over the edge in direction d is lane moved(d)[i] of the tile named in the table, where
-  /// stays_inside(d)[i] is not 0.
+  /// For a step over the edge in direction d: lane i of the neighbour is lane moved(d)[i] of the tile named in the
+  /// table, if stays_inside(d)[i] is not 0.
   std::span<const std::int32_t> moved(int d) const noexcept { return moved_[d]; }
   std::span<const std::int32_t> stays_inside(int d) const noexcept { return stays_inside_[d]; }
 
   std::int32_t face_slots(int axis) const noexcept { return tiles_ / static_cast<std::int32_t>(outer_[axis]); }
   int face_lanes(int axis) const noexcept { return lanes_ / static_cast<int>(tile_[axis]); }
-  /// Tiles that another domain looks at in *its* direction d, in the order of the slots, and their lanes that it sees.
+  /// The tiles, and their lanes, that a neighbouring domain sees in *its* direction d; tiles in the order of the slots.
   std::span<const std::int32_t> seen_tiles(int d) const noexcept { return seen_tiles_[d]; }
   std::span<const std::int32_t> seen_lanes(int d) const noexcept { return seen_lanes_[d]; }
-  /// Lanes of the looking tile that a slot of direction d fills, in the same order.
+  /// The lanes of the looking tile that a slot of direction d fills, in the same order.
   std::span<const std::int32_t> looking_lanes(int d) const noexcept { return looking_lanes_[d]; }
 
-  /// What a domain sees in direction d.
+  /// The neighbour of a domain in direction d.
   const DomainLink& link(std::int32_t domain, int d) const noexcept { return links_[8 * domain + d]; }
-  /// Domains of this process that see, in direction d, a domain of `source_colour` of another process; and domains of
-  /// that colour which another process sees in its direction d. In the same order on both sides; empty on an axis that
-  /// is not split.
+  /// arriving: domains of this process that see, in direction d, a domain of `source_colour` of another process.
+  /// leaving: domains of `source_colour` of this process that another process sees in its direction d. Both sides have
+  /// the same order. Empty on an axis that is not split.
   std::span<const std::int32_t> arriving(int d, int source_colour) const noexcept {
     return arriving_[d][source_colour];
   }

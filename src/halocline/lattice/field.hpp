@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A distributed field: the same few numbers at every site of one parity or of both, in the tiled layout.
+/// A distributed field in the tiled layout: a fixed number of values at every site of one parity or of both.
 ///
-/// Memory is `[parity][tile][column][component][lane]`, component running over the reals of one site, and column over
-/// independent fields that are worked on together (the twelve right-hand sides of a propagator, say; mostly there is
-/// one). What the components mean is the business of the room above. Import and export to the canonical order
-/// `[t][z][y][x][component]` are explicit, and take a table where the two count components differently.
+/// Memory is `[parity][tile][column][component][lane]`. A component is one real of a site. A column is one of several
+/// independent fields that are processed together (the twelve right-hand sides of a propagator, say; mostly there is
+/// one). The meaning of the components is left to the code that uses the field. Import and export to the canonical
+/// order `[t][z][y][x][component]` are explicit, and take a table if the two number the components differently.
 
 #include <complex>
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace halocline::lattice {
 
-/// Which sites a field holds.
+/// The sites that a field holds.
 enum class Subset { even = 0, odd = 1, full = 2 };
 
 /// The other parity.
@@ -35,10 +35,10 @@ public:
   using Scalar = T;
 
   Field() = default;
-  /// @param reals_per_site  components of a column, counting real and imaginary part apart
+  /// @param reals_per_site  components of a column; real and imaginary parts count separately
   /// @param columns         at least 1
-  /// @throws InvalidArgument  for fewer columns
-  /// All zero. Collective: no.  Cost: sites x columns x reals_per_site x sizeof(T) bytes.
+  /// @throws InvalidArgument  fewer columns
+  /// Zero at first. Collective: no.  Cost: sites x columns x reals_per_site x sizeof(T) bytes.
   Field(std::shared_ptr<const TileLayout> layout, int reals_per_site, Subset subset, int columns = 1)
       : layout_(std::move(layout)), reals_per_site_(reals_per_site), columns_(columns), subset_(subset) {
     if (columns < 1)
@@ -53,14 +53,14 @@ public:
   int columns() const noexcept { return columns_; }
   std::int64_t size() const noexcept { return data_.size(); }
 
-  /// Tiles that are held, of both parities where both are.
+  /// Number of tiles, of both parities for a full field.
   std::int64_t tiles() const noexcept { return layout_->tiles() * (subset_ == Subset::full ? 2 : 1); }
   std::int64_t column_stride() const noexcept { return std::int64_t{reals_per_site_} * layout_->lanes(); }
   std::int64_t tile_stride() const noexcept { return columns_ * column_stride(); }
 
   T* data() noexcept { return data_.data(); }
   const T* data() const noexcept { return data_.data(); }
-  /// The tiles of one parity; the field must hold it.
+  /// The tiles of one parity, which the field must hold.
   T* parity(int p) noexcept { return data_.data() + parity_offset(p); }
   const T* parity(int p) const noexcept { return data_.data() + parity_offset(p); }
   std::span<T> span() noexcept { return data_.span(); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// An N-dimensional lattice cut into equal boxes, one a process.
+/// An N-dimensional lattice cut into equal boxes, one for each process.
 ///
-/// Axis 0 (x) runs fastest in every linear index. The canonical order of local sites, used at every border (files,
+/// Axis 0 (x) varies fastest in every linear index. The canonical order of local sites, used by all interfaces (files,
 /// NumPy), is `[..][z][y][x]`.
 
 #include <array>
@@ -20,7 +20,7 @@ using Coordinates = std::array<std::int64_t, N>;
 
 inline constexpr std::array<char, 4> axis_name{'x', 'y', 'z', 't'};
 
-/// What the number of lanes along an axis must be.
+/// The number of lanes along an axis must satisfy this.
 constexpr bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
 template <int N>
@@ -49,14 +49,14 @@ constexpr Coordinates<N> coordinates_of(std::int64_t index, const Coordinates<N>
   return x;
 }
 
-/// Which part of the global lattice this process holds. A small value; copies share nothing that changes.
+/// The part of the global lattice that this process holds. A small value; copies share no mutable state.
 template <int N>
 class Geometry {
 public:
   /// @param global  extents of the whole lattice [sites]
-  /// @param grid    N-dimensional process grid; each extent must be a multiple of its axis
-  /// @throws InvalidArgument  on every rank alike, naming the axis and the possible grids
-  /// Collective: no communication, but every process of the grid must build the same one.
+  /// @param grid    N-dimensional process grid; each global extent must be a multiple of the grid's
+  /// @throws InvalidArgument  the same on every rank; names the axis and the possible grids
+  /// Collective: does not communicate, but every process of the grid must construct the same geometry.
   Geometry(const Coordinates<N>& global, comm::ProcessGrid grid) : global_(global), grid_(std::move(grid)) {
     comm::check_grid(global_, grid_.dims(), grid_.size());
     for (int axis = 0; axis < N; ++axis) {
@@ -73,10 +73,10 @@ public:
   const comm::ProcessGrid& grid() const noexcept { return grid_; }
   const comm::Communicator& communicator() const noexcept { return grid_.communicator(); }
 
-  /// True where the axis is cut between processes, so that its halo travels.
+  /// Whether the axis is split between processes, so that its halo is sent.
   bool is_split(int axis) const noexcept { return local_[axis] != global_[axis]; }
 
-  /// Index in the whole lattice of a local site; it does not depend on the process grid.
+  /// Index of a local site in the whole lattice; independent of the process grid.
   std::int64_t global_index(Coordinates<N> x) const noexcept {
     for (int axis = 0; axis < N; ++axis) x[axis] += offset_[axis];
     return linear_index<N>(x, global_);

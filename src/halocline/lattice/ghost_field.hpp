@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A field on the local box with ghost sites around it, in rows along x.
+/// A field on the local box surrounded by ghost sites, in rows along x.
 ///
-/// Algorithms that read neighbours in many combinations (staples, leaves, loops) and whose cost is arithmetic rather
-/// than communication keep this plain layout: memory is `[t][z][y][component][x]`, every axis carries `depth` ghost
-/// sites on both sides whether it is split between processes or not, and so every neighbour of every local site, along
-/// any path of at most `depth` steps an axis, stands at a fixed distance in memory. Nobody asks where an edge is.
+/// This plain layout is for algorithms that read neighbours in many combinations (staples, leaves, loops) and whose
+/// cost is arithmetic rather than communication. Memory is `[t][z][y][component][x]`. Every axis has `depth` ghost
+/// sites on both sides, whether it is split between processes or not. So every neighbour of a local site, along any
+/// path of at most `depth` steps along each axis, is at a fixed distance in memory, and no code tests for edges.
 ///
-/// A SIMD pack holds consecutive x of one row; its neighbours in x are an unaligned load beside it. Site x = 0 of a
-/// row is aligned to 64 bytes. The lower ghosts of a row share the padding at the end of the row before.
+/// A SIMD pack holds consecutive x of one row; an unaligned load gives its neighbours in x. Site x = 0 of a row is
+/// aligned to 64 bytes. The lower ghosts of a row share the padding at the end of the row before.
 ///
-/// Ghosts are filled one axis after another, each slab as wide as the axes already done, so corners are right after
+/// Ghosts are filled one axis after another. Each slab includes the ghosts of the axes already done, so that the
+/// corners are correct after four steps and no diagonal message is needed.
 /// four steps and no diagonal message is needed.
 
 #include "halocline/core/aligned_array.hpp"
@@ -28,16 +29,16 @@
 
 namespace halocline::lattice {
 
-/// @tparam T  the number of one component; a site has `components` of them
+/// @tparam T  type of one component
 template <class T>
 class GhostField {
 public:
   static constexpr int most_ghosts = 4;
 
-  /// @param components  numbers a site
-  /// @param depth       ghost sites on each side of each axis, 1 ... 4, and no more than the smallest local extent
-  /// @throws InvalidArgument  for another depth, or no component; on every rank alike
-  /// All zero. Collective: no.  Cost: memory of all sites with ghosts, x padded to multiples of 64 bytes.
+  /// @param components  numbers at each site
+  /// @param depth       ghost sites on each side of each axis, 1 ... 4, and at most the smallest local extent
+  /// @throws InvalidArgument  another depth, or fewer than 1 component; the same on every rank
+  /// Zero at first. Collective: no.  Cost: memory of all sites with ghosts, x padded to multiples of 64 bytes.
   GhostField(std::shared_ptr<const Geometry4> geometry, int components, int depth)
       : geometry_(std::move(geometry)), components_(components), depth_(depth) {
     const auto& local = geometry_->local();
@@ -64,25 +65,25 @@ public:
   int depth() const noexcept { return depth_; }
   int components() const noexcept { return components_; }
 
-  /// Distance in memory from a number to the same one at the next site of an axis.
+  /// Distance in memory between the same component of two neighbouring sites on an axis.
   std::int64_t stride(int axis) const noexcept { return stride_[axis]; }
   /// Distance from one component of a site to the next.
   std::int64_t component_stride() const noexcept { return row_; }
-  /// Place of component 0 of a site, local coordinates in [-depth, local + depth), relative to data().
+  /// Offset of component 0 of a site from data(); local coordinates in [-depth, local + depth).
   std::int64_t offset(const Coordinates<4>& x) const noexcept {
     return origin_ + x[0] + x[1] * stride_[1] + x[2] * stride_[2] + x[3] * stride_[3];
   }
 
-  /// Numbers up to 128 bytes past the last ghost may be read (not written), so a pack may begin at any site.
+  /// A pack may begin at any site: memory up to 128 bytes past the last ghost may be read (not written).
   T* data() noexcept { return data_.data(); }
   const T* data() const noexcept { return data_.data(); }
 
   T& at(const Coordinates<4>& x, int component) noexcept { return data_[offset(x) + component * row_]; }
   const T& at(const Coordinates<4>& x, int component) const noexcept { return data_[offset(x) + component * row_]; }
 
-  /// Fills all ghosts, corners too, with the numbers that their owners hold.
-  /// Beyond an open end of the process grid they keep what they hold.
-  /// Collective: yes.  Cost: two messages for each split axis, `depth` layers each.
+  /// Fills all ghosts, including corners, with the values of the processes that own the sites. Ghosts beyond an open
+  /// end of the process grid stay unchanged.
+  /// Collective: yes.  Cost: two messages of `depth` layers for each split axis.
   void exchange_ghosts() { exchange_ghosts(0, components_); }
   /// The same for components first ... first + count - 1 only.
   void exchange_ghosts(int first, int count) {
@@ -101,7 +102,7 @@ private:
     Coordinates<4> low, high;
   };
 
-  /// `depth` layers along an axis that begin at `low`, as wide as the axes already exchanged.
+  /// `depth` layers along an axis, beginning at `low`, including the ghosts of the axes already exchanged.
   Box slab(int axis, std::int64_t low) const {
     Box box{};
     for (int other = 0; other < 4; ++other) {
@@ -114,7 +115,7 @@ private:
     return box;
   }
 
-  /// Calls action(pointer to the run of x, its length) for every row and component of a box.
+  /// Calls action(pointer to the first x, length) for every row and component of a box.
   template <class Action>
   void for_each_run(const Box& box, int first, int count, Action&& action) {
     const std::int64_t length = box.high[0] - box.low[0];
@@ -126,8 +127,8 @@ private:
         }
   }
 
-  /// An axis that one process holds whole: its ghosts are its own sites.
-  /// Along x a run is `depth` numbers long and there are most runs: hence the plain loop, and the threads.
+  /// Fills the ghosts of an axis that one process holds whole from its own sites. Along x a run has only `depth`
+  /// numbers and there are most runs, hence the plain loop and the threads.
   void wrap(int axis, int first, int count) {
     const std::int64_t extent = geometry_->local()[axis];
     const std::int64_t jump = extent * stride_[axis];
@@ -160,9 +161,10 @@ private:
     move(axis, +1, slab(axis, extent - depth_), slab(axis, -depth_), first, count);
   }
 
-  /// One message towards `direction` and one from the other side. Processes with even coordinate send first, those
-  /// with odd coordinate receive first, so blocking sends cannot wait on each other in a circle, not even in a ring
-  /// of odd length, where two even ones meet once: the chain of waits ends at the odd process behind them.
+  /// Sends one message towards `direction` and receives one from the other side. Processes with an even coordinate send
+  /// first, processes with an odd coordinate receive first, so that blocking sends cannot deadlock. This holds also in
+  /// a ring of odd length, where two even processes are neighbours: the chain of waiting processes ends at the next odd
+  /// one.
   void move(int axis, int direction, const Box& from, const Box& to, int first, int count) {
     const comm::ProcessGrid& grid = geometry_->grid();
     const int target = grid.neighbour({axis, direction});
@@ -195,9 +197,9 @@ private:
   std::shared_ptr<const Geometry4> geometry_;
   int components_;
   int depth_;
-  std::int64_t row_ = 0;  ///< numbers from one component of a row to the next
+  std::int64_t row_ = 0;  ///< distance between two components of a row
   Coordinates<4> stride_{};
-  std::int64_t origin_ = 0;  ///< of the first local site
+  std::int64_t origin_ = 0;  ///< offset of the first local site
   core::AlignedArray<T> data_;
 };
 

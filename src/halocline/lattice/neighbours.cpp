@@ -24,7 +24,7 @@ Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::
     for (int lane = 0; lane < layout_->lanes(); ++lane) {
       auto from = layout_->lane_coordinates(lane);
       const std::int64_t last = step_of(d) > 0 ? tile[mu] - 1 : 0;   // lane coordinate that looks over the edge
-      const std::int64_t first = step_of(d) > 0 ? 0 : tile[mu] - 1;  // lane coordinate that is looked at
+      const std::int64_t first = step_of(d) > 0 ? 0 : tile[mu] - 1;  // lane coordinate that is seen across the edge
       if (from[mu] == last) received_lanes_[d].push_back(lane);
       if (from[mu] == first) sent_lanes_[d].push_back(lane);
       from[mu] = (from[mu] + step_of(d) + tile[mu]) % tile[mu];
@@ -54,7 +54,7 @@ Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::
         } else if (over_edge && tile[mu] > 1) {
           n.slot = Neighbour::rotated;
         }
-        // What lies at the edge that direction d looks at is what leaves for the process behind that edge.
+        // The tiles at the edge that direction d looks at are sent to the process behind that edge.
         if (split && here[mu] == (step_of(d) > 0 ? 0 : outer[mu] - 1))
           sent_[parity][d].push_back(static_cast<std::int32_t>(i));
       }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Nearest neighbours of every tile, and which tiles travel to other processes.
+/// The nearest neighbours of every tile, and the tiles that are sent to other processes.
 ///
-/// Direction d = mu is the step +mu, d = 4 + mu the step -mu. For a target tile of parity p its neighbour of parity
-/// 1 - p is one of
-///   - `local`:   a tile of this process, lanes as they are;
+/// Direction d = mu is the step +mu, d = 4 + mu the step -mu. The neighbour of a target tile of parity p has parity 1 -
+/// p and is one of
+///   - `local`:   a tile of this process, with unchanged lanes;
 ///   - `rotated`: a tile of this process across the periodic edge of the lane grid; lanes rotate by one along mu;
-///   - a slot >= 0 of the halo that arrives from direction d. With one lane along mu the slot is the whole tile; with
-///     more, the tile named beside it gives all lanes but the last along mu (rotated), and the slot gives those.
+///   - a slot >= 0 of the halo that arrives from direction d. With one lane along mu the slot is the whole tile. With
+///     more, the tile named beside it gives (rotated) all lanes but the last along mu, and the slot gives those.
 ///
-/// Sender and receiver count the slots of a face alike, in increasing tile order, so nothing but data travels: a
-/// face of the receiver's parity p and the sender's parity 1 - p have the same transverse coordinates, and with them
-/// the same order.
+/// Sender and receiver number the slots of a face in increasing tile order, so only data are sent. Both numberings
+/// agree: the receiver's face of parity p and the sender's face of parity 1 - p have the same transverse coordinates,
+/// and therefore the same order.
 
 #include <array>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Neighbour {
   static constexpr std::int32_t local = -1;
   static constexpr std::int32_t rotated = -2;
   std::int32_t tile;  ///< in the other parity
-  std::int32_t slot;  ///< of the halo, or one of the two values above
+  std::int32_t slot;  ///< slot of the halo, or one of the two values above
 };
 
 /// Axis of direction d, and +1 or -1.
@@ -45,25 +45,25 @@ public:
   const TileLayout& layout() const noexcept { return *layout_; }
   const std::shared_ptr<const TileLayout>& layout_ptr() const noexcept { return layout_; }
 
-  /// The eight neighbours of a target tile: entry d.
+  /// The eight neighbours of a target tile; entry d is the neighbour in direction d.
   const Neighbour* of(int target_parity, std::int64_t tile) const noexcept {
     return table_[target_parity].data() + 8 * tile;
   }
-  /// Target tiles that need no halo, and those that do; increasing.
+  /// Target tiles that need no halo (interior), and target tiles that do (boundary); in increasing order.
   std::span<const std::int32_t> interior(int target_parity) const noexcept { return interior_[target_parity]; }
   std::span<const std::int32_t> boundary(int target_parity) const noexcept { return boundary_[target_parity]; }
 
-  /// Tiles of `source_parity` that another process receives from *its* direction d, in the order of its slots.
-  /// They leave through face_of(d) turned round. Empty on an axis that is not split.
+  /// Tiles of `source_parity` that another process receives from *its* direction d, in the order of its slots. They
+  /// leave through the face opposite to face_of(d). Empty on an axis that is not split.
   std::span<const std::int32_t> sent(int source_parity, int d) const noexcept { return sent_[source_parity][d]; }
-  /// Lanes of such a tile that travel, increasing: lanes / T_mu of them.
+  /// The lanes of such a tile that are sent, in increasing order: lanes / T_mu of them.
   std::span<const std::int32_t> sent_lanes(int d) const noexcept { return sent_lanes_[d]; }
-  /// Lanes of a target tile that a slot of direction d fills, in the same order.
+  /// The lanes of a target tile that a slot of direction d fills, in the same order.
   std::span<const std::int32_t> received_lanes(int d) const noexcept { return received_lanes_[d]; }
   /// Lane i of a rotated neighbour comes from lane rotation(d)[i] of its tile.
   std::span<const std::int32_t> rotation(int d) const noexcept { return rotation_[d]; }
 
-  /// Numbers of one component that the largest face of an axis carries; 0 on an axis that is not split.
+  /// Number of sites in the largest face of an axis; 0 on an axis that is not split.
   std::int64_t face_sites(int axis) const noexcept;
 
 private:

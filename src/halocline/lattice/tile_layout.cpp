@@ -11,7 +11,7 @@
 namespace halocline::lattice {
 namespace {
 
-/// What is wrong with this tile on this box, as a sentence; nothing where it fits.
+/// The reason, as a sentence, why this tile does not fit the local box; empty if it fits.
 std::optional<std::string> objection(const Geometry4& geometry, const Coordinates<4>& tile) {
   const auto& local = geometry.local();
   for (int axis = 0; axis < 4; ++axis) {
@@ -49,7 +49,7 @@ TileLayout::TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordina
   for (int axis = 0; axis < 4; ++axis) outer_[axis] = geometry_->local()[axis] / tile_[axis];
   lanes_ = static_cast<int>(product<4>(tile_));
   origin_parity_ = geometry_->parity({0, 0, 0, 0});
-  // A row of x holds outer_[0] / 2 tiles of each parity, whatever its y, z and t.
+  // A row of x holds outer_[0] / 2 tiles of each parity for all y, z and t.
   tiles_ = product<4>(outer_) / 2;
 }
 
@@ -57,8 +57,8 @@ std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometr
   if (!is_power_of_two(lanes) || lanes > max_lanes)
     throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
   if (auto sentence = objection(*geometry, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
-  // Most lanes first; then the least share of steps that rotate lanes, where a rotation that also merges a halo
-  // counts several times; then lanes on the fast axes, which makes the slices between z and t neighbours small.
+  // Most lanes first; then the smallest share of steps that rotate lanes, where a rotation that also merges a halo
+  // counts four times; then lanes on the fast axes, which makes the slices between z and t neighbours small.
   std::optional<Coordinates<4>> chosen;
   double chosen_cost = 0;
   for (std::int64_t tx = lanes; tx >= 1; tx /= 2)

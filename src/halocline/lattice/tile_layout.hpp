@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Where a site of the local lattice stands in memory: parity, tile, lane.
+/// The place of a site of the local lattice in memory: parity, tile, lane.
 ///
-/// A tile is V sites that move through one SIMD pack. Its shape is a parameter: T_mu lanes along axis mu, product V.
-/// The lanes of an axis are far apart: site x_mu = o_mu + O_mu l_mu belongs to outer coordinate o_mu and lane
-/// coordinate l_mu, with O_mu = L_mu / T_mu. A step along mu then leaves the lanes alone everywhere but at the outer
-/// edge, where they rotate by one along mu. So no shuffle stands in the bulk of a stencil, whichever axis it goes.
+/// A tile is a group of V sites that move through one SIMD pack. Its shape is a parameter: T_mu lanes along axis mu,
+/// with product V. The lanes of an axis are far apart: site x_mu = o_mu + O_mu l_mu has outer coordinate o_mu and lane
+/// coordinate l_mu, with O_mu = L_mu / T_mu. A step along mu then leaves the lanes unchanged, except at the outer edge,
+/// where they rotate by one along mu. So the bulk of a stencil needs no shuffle in any direction.
 ///
 /// Sites are ordered even-odd by their *global* parity: all tiles of parity 0, then all of parity 1, each
-/// `[t][z][y][x/2]` over outer coordinates. All lanes of a tile have one parity, which asks that O_mu is even on every
-/// axis with more than one lane, and on x. An odd local extent of y, z or t is fine while it has one lane.
+/// `[t][z][y][x/2]` over outer coordinates. All lanes of a tile have one parity. This requires an even O_mu on x and on
+/// every axis with more than one lane. An odd local extent of y, z or t is possible with one lane along this axis.
 ///
-/// A tile counts the same sites in float and in double, so a change of precision streams (docs/design/0003).
+/// A tile has the same sites in float and in double, so changing the precision of a field reads and writes memory in
+/// order (docs/design/0003).
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,7 @@
 
 namespace halocline::lattice {
 
-/// Place of one site.
+/// The place of one site.
 struct TileSite {
   int parity;
   std::int64_t tile;  ///< within its parity
@@ -35,11 +36,12 @@ public:
 
   /// @param geometry  the local box; all global extents even, local x even
   /// @param tile      lanes along x, y, z, t: powers of two with a product of at most 16
-  /// @throws InvalidArgument  naming the axis and what would do
+  /// @throws InvalidArgument  names the axis and a choice that fits
   TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& tile);
 
-  /// The layout with the most lanes that fit, on axes that are not split between processes where there is a choice.
-  /// @throws InvalidArgument  as above; every rank alike
+  /// The layout with the most lanes that fit; among these, the one whose steps rotate lanes least often. Axes split
+  /// between processes are avoided: their rotations count four times.
+  /// @throws InvalidArgument  as above; the same on every rank
   static std::shared_ptr<const TileLayout> best(std::shared_ptr<const Geometry4> geometry, int lanes = max_lanes);
 
   const Geometry4& geometry() const noexcept { return *geometry_; }
@@ -47,12 +49,12 @@ public:
   const Coordinates<4>& tile() const noexcept { return tile_; }    ///< lanes along each axis
   const Coordinates<4>& outer() const noexcept { return outer_; }  ///< tiles along each axis, both parities
   int lanes() const noexcept { return lanes_; }
-  std::int64_t tiles() const noexcept { return tiles_; }  ///< of each parity
+  std::int64_t tiles() const noexcept { return tiles_; }  ///< number of tiles of each parity
 
   TileSite locate(const Coordinates<4>& local) const noexcept;
   Coordinates<4> coordinates(const TileSite& site) const noexcept;
 
-  /// Outer coordinates of a tile, and back (its parity is parity_of(outer)).
+  /// Outer coordinates of a tile, and the inverse (the parity of the tile is parity_of(outer)).
   Coordinates<4> outer_coordinates(int parity, std::int64_t tile) const noexcept;
   std::int64_t tile_index(const Coordinates<4>& outer) const noexcept;
   /// Parity of the site with these outer coordinates, the same for all lanes.

@@ -29,7 +29,7 @@ double bisection_bandwidth(const Network& network) {
   for (const Axis& axis : network.axes) {
     if (axis.length == 1) continue;
     const int below = axis.length / 2, above = axis.length - below;
-    const int cuts = axis.wraps && axis.length > 2 ? 2 : 1;  // a ring is cut twice
+    const int cuts = axis.wraps && axis.length > 2 ? 2 : 1;  // cutting a ring in two cuts two links
     const double across = cuts * nodes / axis.length * axis.bandwidth;
     const double shares = static_cast<double>(below) * above / (static_cast<double>(axis.length) * axis.length);
     least = std::min(least, across / (4 * shares));
@@ -41,7 +41,7 @@ double all_to_all_seconds(const Network& network, double bytes) {
   check_bytes(bytes);
   const double through = bisection_bandwidth(network);
   const auto nodes = static_cast<double>(network.nodes());
-  // Of all bytes a quarter crosses the middle each way; other cuts are counted as if they were the middle.
+  // A quarter of all bytes crosses the middle each way. bisection_bandwidth() scales other cuts to the middle.
   const double crossing = through == std::numeric_limits<double>::infinity() ? 0 : bytes * nodes / 4 / through;
   const double sending = bytes / network.injection_bandwidth;
   return rounds(network.nodes()) * network.latency + std::max(crossing, sending);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What large collective operations take at least on a network: bounds from what nodes can send and what fits through
-/// the middle of the machine, and no software.
+/// Lower bounds on the time of large collective operations on a network. They follow from the bandwidth of the nodes
+/// and of the narrowest cut through the machine; software adds to them.
 ///
-/// They are for comparing networks and shapes, as electron dynamics needs: its sums over orbitals and its Fourier
-/// transforms reach all nodes, so that a long and narrow part of a torus holds them up whatever the map.
+/// They serve to compare networks and shapes for electron dynamics, whose sums over orbitals and Fourier transforms
+/// reach all nodes. A long and narrow part of a torus limits such operations for every map.
 
 #include <cstdint>
 
@@ -13,19 +13,20 @@
 
 namespace halocline::mapping {
 
-/// Bytes a second that fit each way through the narrowest middle of the machine: the least, over the axes, of the links
-/// across a cut between its two halves. Where an odd length has no middle, what crosses its cut is less than a quarter
-/// of the traffic of all with all, and the cut counts as so much wider. Infinite for one node and for a fat tree.
+/// Bandwidth, each way, of the narrowest cut through the middle of the machine [bytes/s]: the minimum over the axes of
+/// the links across a cut between two halves. An odd length has no exact middle: less than a quarter of the all-to-all
+/// traffic crosses its cut, and its bandwidth is scaled up accordingly. Infinite for one node and for a fat tree.
 double bisection_bandwidth(const Network& network);
 
-/// Seconds in which every node can have sent `bytes` in equal shares to all nodes.
-/// A quarter of all bytes crosses the middle each way, and messages go in log2(nodes) rounds at least.
+/// Lower bound on the seconds in which every node sends `bytes` in equal shares to all nodes. A quarter of all bytes
+/// crosses the middle each way, and messages go in at least log2(nodes) rounds, rounded up.
 /// @throws InvalidArgument  for negative bytes
 double all_to_all_seconds(const Network& network, double bytes);
 
-/// Seconds in which `nodes` nodes, each with `bytes`, can have their sums on all: every node sends and receives
-/// 2 (1 - 1/nodes) bytes at least, in 2 log2(nodes) rounds (reduce-scatter and all-gather). Links are left out.
-/// @throws InvalidArgument  for no nodes or negative bytes
+/// Lower bound on the seconds of a sum over `nodes` nodes, each with `bytes`, with the result on all nodes. Every node
+/// sends and receives at least 2 (1 - 1/nodes) bytes, in 2 log2(nodes) rounds (reduce-scatter and all-gather). Link
+/// bandwidth is ignored.
+/// @throws InvalidArgument  nodes below 1, or negative bytes
 double all_reduce_seconds(const Network& network, std::int64_t nodes, double bytes);
 
 }  // namespace halocline::mapping

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Kinds of nodes, the packing of their items, and the largest of everything.
+/// Finds the kinds of nodes, packs their items, and takes the maxima.
 
 #include "halocline/mapping/loads.hpp"
 
@@ -29,12 +29,12 @@ struct RowHash {
   }
 };
 
-/// Packings of lists of bytes, largest first: nodes with equal lists share one.
+/// Packings of lists of bytes, largest first. Nodes with equal lists share one packing.
 ///
-/// Maps of rings have a few hundred lists, each packed in no time. Any map may have as many lists as nodes, some of
-/// them hard; what matters of those is the largest load of the machine. So every list gets some steps; of those that
-/// they do not settle, only the ones that may be above all others are gone on with, the greatest first, and only until
-/// they are not.
+/// Maps of rings have a few hundred lists, each packed quickly. Other maps may have as many lists as nodes, and some
+/// are hard to pack; of these only the largest load of the machine matters. So each list first gets a limited number of
+/// steps. Of the lists not settled then, only those that may have the largest load are continued: the largest first,
+/// each only until its load is no longer the largest.
 class Packings {
 public:
   explicit Packings(int interfaces) : interfaces_(interfaces) {}
@@ -89,7 +89,7 @@ private:
     return bytes;
   }
 
-  /// The same division, interfaces renumbered from the largest load down.
+  /// The same division, with interfaces renumbered by decreasing load.
   static detail::Packing heaviest_first(detail::Packing packing) {
     std::vector<std::size_t> order(packing.load.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -106,7 +106,7 @@ private:
   std::map<Row, detail::Packing> known_;
 };
 
-/// All that a node sends, as one row: leaving, then looping back.
+/// The bytes of all items of a node as one row: first those that leave, then those that loop back.
 void read_row(const detail::Traffic& traffic, std::size_t node, std::size_t process_axes, Row& row) {
   const auto exits = static_cast<std::size_t>(traffic.exits) * 2;
   const Bytes* const leaving = traffic.leaving.data() + node * exits;

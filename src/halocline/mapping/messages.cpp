@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Bytes of the faces of a box of sites.
+/// Sizes of messages from the faces of a box of sites.
 
 #include "halocline/mapping/messages.hpp"
 
@@ -36,7 +36,7 @@ void check_positive(int value, const char* what) {
   if (value < 1) throw core::InvalidArgument(fmt::format("{} {} given; give at least 1", value, what));
 }
 
-/// Bytes of every face of a box, so many a site.
+/// Bytes of every face of a box, with `bytes_per_site` for each site.
 std::vector<Bytes> faces(std::span<const int> local, Bytes bytes_per_site) {
   std::vector<Bytes> bytes;
   for (std::size_t q = 0; q < local.size(); ++q) {

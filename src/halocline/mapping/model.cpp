@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Sums and largest of few terms; what each of them is, model.hpp says.
+/// Evaluates the formulas that model.hpp explains.
 
 #include "halocline/mapping/model.hpp"
 
@@ -28,11 +28,11 @@ void check_count(std::int64_t count, const char* what) {
   throw core::InvalidArgument(fmt::format("{} {} given; give at least 1", count, what));
 }
 
-/// Steps in which one value can have met those of all the others, two at a time.
+/// Number of steps after which a value can have been combined with those of all other nodes, pairwise: ceil(log2
+/// nodes).
 int steps(std::int64_t nodes) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(nodes - 1))); }
 
-/// 1 + 1/2 + ... + 1/n: summed where that is exact enough and cheap, by Euler's expansion beyond. Relative error below
-/// 1e-12.
+/// 1 + 1/2 + ... + 1/n: a plain sum for small n, Euler's expansion for large n. Relative error below 1e-12.
 double harmonic(std::int64_t n) {
   if (n <= 256) {
     double sum = 0;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The time of a halo exchange, of a small sum and of a solver iteration on a network, from few measured numbers.
+/// Models the time of a halo exchange, of a small sum and of a solver iteration on a network, from a few measured
+/// numbers.
 ///
-/// An exchange takes the latency of its longest route and then as long as the slowest of three things needs for its
-/// bytes: the busiest link, the busiest network interface, the node as a whole. Links are shared by all that crosses
-/// them, interfaces by all that they own; Loads has counted both. A sum takes a number of steps that is the logarithm
-/// of the nodes, each of the network's latency, in software or in its hardware. An iteration is
+/// An exchange takes the latency of its longest route, and then the longest of three times: the time that the busiest
+/// link, the busiest network interface, and the node as a whole need for their bytes. A link is shared by all messages
+/// that cross it, an interface by all items that it owns; Loads counts both. A sum over P nodes takes ceil(log2 P)
+/// steps, each with the network's latency, in software or in network hardware. An iteration takes
 ///
-///   computation + exchanges (posting + max(0, exchange - overlapped)) + sums (reduction + jitter H(processes)),
+///   computation + exchanges (posting + max(0, exchange - overlapped)) + sums (reduction + jitter H(processes)).
 ///
-/// where jitter H(P) is what a sum waits for the latest of P processes whose delays are independent and exponential
-/// with mean jitter: H(P) = 1 + 1/2 + ... + 1/P, nearly ln P + 0.577. Nothing else is in the model: no memory traffic
-/// of the messages, no neighbours that wait for each other between two sums.
+/// The term jitter H(P) is the time that a sum waits for the latest of P processes, if their delays are independent and
+/// exponential with mean `jitter`: H(P) = 1 + 1/2 + ... + 1/P, nearly ln P + 0.577. The model ignores the memory
+/// traffic of messages, and neighbours that wait for each other between two sums.
 ///
-/// docs/benchmarks/mapping.md compares all of this with printed measurements.
+/// docs/benchmarks/mapping.md compares the model with published measurements.
 
 #include <cstdint>
 #include <span>
@@ -25,66 +26,69 @@
 
 namespace halocline::mapping {
 
-/// Where the time of one exchange goes. [s]
+/// The parts of the time of one exchange [s].
 struct ExchangeTime {
-  double latency = 0;     ///< of a put to a neighbour, and the hops of the longest route
-  double links = 0;       ///< what the busiest link needs for its bytes
-  double interfaces = 0;  ///< the same of the busiest interface
-  double injection = 0;   ///< the same of the node that sends most, over all its interfaces
-  double total = 0;       ///< latency and the largest of the three
+  double latency = 0;     ///< of a put to a neighbour, and of the hops of the longest route
+  double links = 0;       ///< time of the busiest link for its bytes
+  double interfaces = 0;  ///< time of the busiest interface for its bytes
+  double injection = 0;   ///< time of the node that sends most, over all its interfaces
+  double total = 0;       ///< latency plus the largest of the three times
 };
 
-/// @param loads  of this network, as evaluate() finds them; on a network of full bisection its links are left out
-/// @throws InvalidArgument  for loads of another number of axes, or a network that cannot be
+/// @param loads  of this network, from evaluate(); ignores links on a network of full bisection
+/// @throws InvalidArgument  loads with another number of axes, or an invalid network
 ExchangeTime exchange_time(const Network& network, const Loads& loads);
 
-/// Seconds of one sum of `elements` numbers over the nodes, which begin it together.
+/// Seconds of one sum of `elements` numbers over the nodes, which start it together.
 ///
-/// ceil(log2 nodes) steps of reduction_latency; or, in hardware, as many of barrier_latency for each barrier_elements
-/// numbers, one barrier after the other.
-/// @param hardware  by the network's barrier; else by a tree in software
-/// @throws InvalidArgument  for a network without a hardware barrier, no nodes, or no elements
+/// In software, ceil(log2 nodes) steps of reduction_latency. In hardware, the same number of steps of barrier_latency
+/// for each group of barrier_elements numbers, one barrier after the other.
+/// @param hardware  true: the network's hardware barrier; false: a tree in software
+/// @throws InvalidArgument  a network without a hardware barrier, nodes below 1, or elements below 1
 double reduction_seconds(const Network& network, std::int64_t nodes, int elements, bool hardware);
 
-/// Seconds that a sum waits for the latest of so many processes. @param jitter  mean delay of one process [s]
-/// @throws InvalidArgument  for no processes or a negative jitter
+/// Seconds that a sum waits for the latest process. @param jitter  mean delay of one process [s]
+/// @throws InvalidArgument  processes below 1, or a negative jitter
 double waiting_seconds(double jitter, std::int64_t processes);
 
 /// One iteration of a solver on one process.
 struct Iteration {
-  double computation = 0;  ///< seconds
-  double overlapped = 0;   ///< seconds of computation that run beside each exchange
-  int exchanges = 0;       ///< halo exchanges
-  double posting = 0;      ///< seconds in which a process posts and completes the messages of one exchange
+  double computation = 0;  ///< [s]
+  double overlapped = 0;   ///< computation that overlaps with each exchange [s]
+  int exchanges = 0;       ///< number of halo exchanges
+  double posting = 0;      ///< time to post and complete the messages of one exchange [s]
   std::vector<int> sums;   ///< elements of each reduction: {1, 2, 3, 3} for BiCGStab
-  double jitter = 0;       ///< mean seconds by which a process comes late to a sum
+  double jitter = 0;       ///< mean delay of a process at a sum [s]
 };
 
+/// The parts of the time of one iteration [s].
 struct IterationTime {
   double computation = 0;  ///< as given
   double posting = 0;      ///< of all exchanges
-  double exchange = 0;     ///< of all exchanges, what does not overlap
+  double exchange = 0;     ///< of all exchanges, the part that does not overlap
   double reduction = 0;    ///< of all sums
   double waiting = 0;      ///< for the latest process, at all sums
-  double total = 0;        ///< their sum
+  double total = 0;        ///< sum of the parts
 };
 
-/// @throws InvalidArgument  for negative times, and as the parts above
+/// @throws InvalidArgument  negative times, or an error of the functions above
 IterationTime iteration_time(const Network& network, const Loads& loads, std::int64_t nodes, std::int64_t processes,
                              const Iteration& iteration, bool hardware);
 
-/// The jitter with which iteration_time() gives `measured` seconds; 0 where even no jitter gives more.
-/// @throws InvalidArgument  for an iteration without sums, and as iteration_time()
+/// The jitter for which iteration_time() gives `measured` seconds; 0 if iteration_time() without jitter gives more
+/// already.
+/// @throws InvalidArgument  an iteration without sums, or an error of iteration_time()
 double fitted_jitter(const Network& network, const Loads& loads, std::int64_t nodes, std::int64_t processes,
                      const Iteration& iteration, bool hardware, double measured);
 
-/// Seconds of computation for any number of sites of a process, between and beyond measured ones: straight lines
-/// between neighbours; below the first the time of the first shrinks in proportion, beyond the last it grows so.
+/// Seconds of computation for any number of sites of a process, by linear interpolation of measurements. Below the
+/// first measured size the first time shrinks in proportion to the sites, beyond the last the last time grows in
+/// proportion.
 struct ComputationTable {
-  std::vector<double> sites;    ///< of one process, rising
+  std::vector<double> sites;    ///< of one process, increasing
   std::vector<double> seconds;  ///< shape (sites,): of one iteration
 
-  /// @throws InvalidArgument  for an empty or disordered table, or no sites
+  /// @throws InvalidArgument  an empty or unordered table, or sites not positive
   double at(double sites_of_a_process) const;
 };
 
@@ -92,9 +96,9 @@ struct ComputationTable {
 struct ScalingCase {
   Network network;
   Loads loads;
-  std::int64_t nodes = 0;      ///< in use
-  std::int64_t processes = 0;  ///< on all of them together
-  double sites = 0;            ///< of the whole problem
+  std::int64_t nodes = 0;      ///< number of nodes in use
+  std::int64_t processes = 0;  ///< number of processes on all nodes together
+  double sites = 0;            ///< sites of the whole problem
   Iteration iteration;
 };
 
@@ -103,12 +107,12 @@ struct ScalingPoint {
   double sites = 0;
   IterationTime time;
   double sites_per_second = 0;  ///< of the whole machine
-  double efficiency = 0;        ///< sites a second and node, over those of the first case
+  double efficiency = 0;        ///< sites per second and node, relative to the first case
 };
 
-/// The curve through some cases. With equal sites a node it is a weak one (efficiency is the first time over this one),
-/// with equal sites in all a strong one, and it may be any other.
-/// @throws InvalidArgument  for a case without nodes, processes or sites; names its number, counted from 0
+/// The scaling curve through some cases. Equal sites per node give a weak scaling curve (efficiency is the first time
+/// over this time), equal total sites a strong one; any other set is allowed too.
+/// @throws InvalidArgument  a case without nodes, processes or sites; names its number, counted from 0
 std::vector<ScalingPoint> scaling(std::span<const ScalingCase> cases, bool hardware);
 
 }  // namespace halocline::mapping

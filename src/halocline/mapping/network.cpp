@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Node numbers, and the machines known by name.
+/// Numbers the nodes, and defines the machines known by name.
 
 #include "halocline/mapping/network.hpp"
 
@@ -34,7 +34,8 @@ void check_latency(double value, const std::string& what) {
   throw core::InvalidArgument(fmt::format("{} of {} s given; give a number that is not negative", what, value));
 }
 
-/// What the links and interfaces of Tofu-D are; the axes are still to come, but for one that gives its link to all.
+/// The links and interfaces of Tofu-D. It has one axis only, which serves as the model of all links; callers replace
+/// it.
 Network tofu_links() {
   Network n;
   n.name = "tofu-d";
@@ -45,14 +46,14 @@ Network tofu_links() {
   n.interfaces = 6;
   n.interface_bandwidth = 6.8e9;
   n.injection_bandwidth = 40.8e9;
-  // One number over 27648 nodes, 15 steps: 62.83 us in software, 9.46 us by the barrier (arXiv 2109.10687, table 6).
+  // One number over 27648 nodes in 15 steps: 62.83 us in software, 9.46 us by the barrier (arXiv 2109.10687, table 6).
   n.reduction_latency = 62.83e-6 / 15;
   n.barrier_latency = 9.46e-6 / 15;
   n.barrier_elements = 3;
   return n;
 }
 
-/// X, Y, Z, A, B, C from three products or from six lengths.
+/// The lengths X, Y, Z, A, B, C from three products or from six lengths.
 std::array<int, 6> tofu_lengths(std::span<const int> shape) {
   const std::string given = "tofu-d " + detail::joined(shape, "x");
   for (const int s : shape) {
@@ -229,7 +230,7 @@ Network fat_tree(std::span<const int> shape) {
   Network n;
   n.name = "fat-tree";
   n.full_bisection = true;
-  // Omni-Path: 100 Gbit/s a port, a short message about 1 us from one end to the other.
+  // Omni-Path: 100 Gbit/s for each port; a short message takes about 1 us end to end.
   n.axes = {{"N", 1, false, 12.5e9, 0}};
   n.latency = 1.0e-6;
   n.interfaces = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The printed numbers, in the model's own types.
+/// The published numbers in the types of the model.
 
 #include "halocline/mapping/published.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Checks of maps, and the map that nobody chose.
+/// Checks maps, and makes the default map.
 
 #include "halocline/mapping/rank_map.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Pieces by name, rings as ring.hpp describes them, and the maps they make.
+/// Names pieces, constructs rings as ring.hpp describes, and makes maps from rings.
 
 #include "halocline/mapping/ring.hpp"
 
@@ -20,19 +20,19 @@
 namespace halocline::mapping {
 namespace {
 
-/// A point of the ladder: row and column.
+/// A point of the two-dimensional grid: row and column.
 struct Cell {
   int row, column;
 };
 
-/// Takes `depth` rows below `row` in columns c and c + 1 between two neighbours of `row`: down one column, up the
-/// other.
+/// Extends the ring by `depth` rows below `row`: down column `down`, and up column `up`.
 void let_down(std::vector<Cell>& ring, int row, int depth, int down, int up) {
   for (int r = 1; r <= depth; ++r) ring.push_back({row + r, down});
   for (int r = depth; r >= 1; --r) ring.push_back({row + r, up});
 }
 
-/// Adds bulges into an empty last column: between rows r, r + 1 of the column beside it, first row, first + 2, ...
+/// Fills an empty last column with bulges of the column beside it: between rows r and r + 1, for r = first_row,
+/// first_row + 2, ...
 std::vector<Cell> with_bulges(const std::vector<Cell>& ring, int beside, int last, int first_row, int bulges) {
   std::vector<Cell> out;
   for (std::size_t i = 0; i < ring.size(); ++i) {
@@ -47,13 +47,13 @@ std::vector<Cell> with_bulges(const std::vector<Cell>& ring, int beside, int las
   return out;
 }
 
-/// N even, from 4 to rows * columns, through open rows and columns (at least two of each).
+/// A ring of even n, from 4 to rows * columns, through open rows and columns (at least two of each).
 std::vector<Cell> even_ring(int rows, int columns, int n) {
   const int width = std::min(n / 2, columns);
   int more = n / 2 - width;  // pairs of nodes below the first two rows
   std::vector<Cell> ring;
   for (int c = 0; c < width; ++c) ring.push_back({0, c});
-  // Back along row 1; the pairs (0, 1), (2, 3), ... are let down, the first ones first.
+  // Back along row 1. The column pairs (0, 1), (2, 3), ... extend downwards, the first ones first.
   std::vector<int> depth(static_cast<std::size_t>(columns), 0);
   for (int c = 0; c + 1 < width && more > 0; c += 2) {
     depth[static_cast<std::size_t>(c)] = std::min(more, rows - 2);
@@ -66,7 +66,7 @@ std::vector<Cell> even_ring(int rows, int columns, int n) {
   return more > 0 ? with_bulges(ring, columns - 2, columns - 1, 2, more) : ring;
 }
 
-/// N odd, from the odd number of columns to rows * columns, where columns close.
+/// A ring of odd n, from the odd number of columns to rows * columns; the columns are closed.
 std::vector<Cell> odd_ring(int rows, int columns, int n) {
   int more = (n - columns) / 2;
   std::vector<Cell> ring;
@@ -81,12 +81,12 @@ std::vector<Cell> odd_ring(int rows, int columns, int n) {
   return more > 0 ? with_bulges(ring, columns - 2, columns - 1, 1, more) : ring;
 }
 
-/// The point i of the line that runs through a grid back and forth, its first piece fastest.
+/// Point i of the line that runs through a grid back and forth, its first piece fastest.
 void snake(std::span<const Piece* const> pieces, int i, std::span<int> coords) {
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     const int length = pieces[k]->length, at = i % length;
     i /= length;
-    // Every other pass goes back: passes are counted by what remains of i.
+    // Every other pass runs backwards; the rest of i counts the passes.
     coords[k] = i % 2 == 0 ? at : length - 1 - at;
   }
 }
@@ -97,7 +97,8 @@ std::int64_t points(std::span<const Piece* const> pieces) {
   return product;
 }
 
-/// A ring through pieces in this order, the first one apart; coordinates in that order. Nothing where there is none.
+/// A ring through the pieces in this order; the first piece forms the rows, the others the line. Coordinates are in the
+/// same order. Empty if there is no such ring.
 std::vector<std::vector<int>> ladder_ring(std::span<const Piece* const> pieces, int n) {
   const Piece& apart = *pieces[0];
   const auto line = pieces.subspan(1);
@@ -124,7 +125,7 @@ std::vector<std::vector<int>> ladder_ring(std::span<const Piece* const> pieces, 
   return std::all_of(used.begin(), used.end(), [](char u) { return u != 0; }) ? steps : std::vector<std::vector<int>>{};
 }
 
-/// Rings of one piece, or of a line of two nodes.
+/// A ring of one piece: the closed piece, or two neighbouring nodes.
 std::vector<std::vector<int>> simple_ring(const Piece& piece, int n) {
   if (n != 2 && !(piece.wraps && piece.length == n)) return {};
   std::vector<std::vector<int>> steps;
@@ -132,7 +133,7 @@ std::vector<std::vector<int>> simple_ring(const Piece& piece, int n) {
   return steps;
 }
 
-/// Tries the orders of the pieces, short strides and long pieces first.
+/// Tries the orders of the pieces; short strides and long pieces first.
 std::vector<std::vector<int>> any_ring(std::span<const Piece> pieces, int n) {
   std::vector<const Piece*> order;
   for (const Piece& piece : pieces) order.push_back(&piece);
@@ -172,7 +173,7 @@ std::string names_of(const Network& network, std::span<const Piece> pieces) {
   return text;
 }
 
-/// Whether a ring may step from one point to another.
+/// Whether two points are neighbours that a ring may step between.
 bool is_step(std::span<const Piece> pieces, const std::vector<int>& a, const std::vector<int>& b) {
   int changes = 0;
   for (std::size_t k = 0; k < pieces.size(); ++k) {
@@ -211,7 +212,7 @@ void check_ring(const Network& network, const Ring& ring, int nodes, std::size_t
   }
 }
 
-/// Pieces of one axis must count its nodes as digits count numbers.
+/// The pieces of one axis must number its nodes as digits number the integers.
 void check_pieces(const Network& network, const std::vector<Ring>& rings) {
   for (std::size_t t = 0; t < network.axes.size(); ++t) {
     std::vector<Piece> used;

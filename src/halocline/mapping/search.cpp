@@ -2,12 +2,13 @@
 /// @file
 /// Branch and bound over the rings of the process axes.
 ///
-/// Process axes are taken one after the other, the one with fewest rings first; each ring is tried that shares no nodes
-/// with those before it. A branch is left where the cost of what is chosen, which no completion lowers, is above that
-/// of the best map; where it is equal, and the rings chosen already come later in the tie order. Rings are tried from
-/// the cheapest up by what they cost alone: a good map is found at once, and a ring that alone is too dear ends its
-/// list. When the search is stopped, the first ring's list says the bound: maps not looked at cost at least what the
-/// rings of the rest of the list cost alone.
+/// Process axes are handled one after the other, the axis with fewest rings first. Each ring is tried that shares no
+/// nodes with the rings before it. No completion lowers the cost of the rings already chosen. A branch is therefore
+/// left if this cost is above that of the best map, or if it is equal and the chosen rings come later in the tie order.
+///
+/// The rings of an axis are tried in order of their cost alone. So a good map is found at once, and a ring that is too
+/// expensive alone ends its list. If the search is stopped, the list of the first axis gives the bound: maps not
+/// examined cost at least as much as the remaining rings of this list cost alone.
 
 #include "halocline/mapping/search.hpp"
 
@@ -33,7 +34,7 @@ using detail::Cost;
 
 constexpr std::int64_t steps_between_calls = 4096;
 
-/// A ring, and what it costs with nobody else on its axes.
+/// A ring, and its cost if no other ring uses its axes.
 struct Option {
   Candidate ring;
   Cost alone;
@@ -110,8 +111,9 @@ private:
                      [&](std::size_t a, std::size_t b) { return options_of_[a].size() < options_of_[b].size(); });
   }
 
-  /// @param depth  process axes that have their ring
-  /// @param hops   of these, and the least that the others can have
+  /// @param depth           number of process axes whose ring is chosen
+  /// @param hops_of_chosen  hops of the chosen rings
+  /// @param hops_of_rest    the least hops that the other rings can have
   void descend(std::size_t depth, std::int64_t hops_of_chosen, std::int64_t hops_of_rest) {
     if (depth == order_.size()) {
       keep({objective_.interface(chosen_), objective_.links(chosen_), hops_of_chosen});
@@ -138,7 +140,7 @@ private:
     }
   }
 
-  /// Whether some completion may be better than the best map, or as good and earlier in order.
+  /// Whether some completion may be better than the best map, or equally good and earlier in order.
   bool worth_going_on(const Cost& alone, std::int64_t hops) {
     if (room() < 1) return false;
     if (!found()) return true;
@@ -151,7 +153,7 @@ private:
     return !comes_later();
   }
 
-  /// Whether the rings chosen so far put every completion behind the best map in the order of ranks.
+  /// Whether the rings chosen so far put every completion after the best map in rank order.
   bool comes_later() const {
     for (std::size_t q = 0; q < chosen_.size(); ++q) {
       if (!chosen_[q]) return false;
@@ -199,7 +201,7 @@ private:
     for (const Piece& piece : ring.pieces) used_[static_cast<std::size_t>(piece.axis)].pop_back();
   }
 
-  /// Nodes left for the rings that are missing, over the nodes that they need; below 1 there is no completion.
+  /// Nodes left for the missing rings, divided by the nodes that they need; below 1 no completion exists.
   std::int64_t room() const {
     std::int64_t left = 1, needed = 1;
     for (std::size_t t = 0; t < used_.size(); ++t) {
@@ -214,12 +216,12 @@ private:
   const Network& network_;
   const SearchOptions& options_;
   detail::Objective objective_;
-  std::vector<std::vector<Option>> options_of_;  // shape (process axes, rings), cheapest alone first
-  std::vector<std::size_t> order_;               // in which process axes are taken
+  std::vector<std::vector<Option>> options_of_;  // shape (process axes, rings), the cheapest alone first
+  std::vector<std::size_t> order_;               // the process axes in the order of the search
   std::int64_t least_hops_ = 0;
 
   std::vector<const Candidate*> chosen_;
-  std::vector<std::vector<const Piece*>> used_;  // of every network axis
+  std::vector<std::vector<const Piece*>> used_;  // shape (network axes,): pieces in use
   std::vector<const Candidate*> best_;
   Cost best_cost_;
   Bytes floor_ = 0, bound_ = 0;
@@ -227,7 +229,8 @@ private:
   bool wish_to_stop_ = false, stopped_ = false;
 };
 
-/// Behind a fat tree all maps that keep the block of a node together cost the same: nodes in order.
+/// Behind a fat tree all maps that keep the block of a node together have the same cost. Returns the one with nodes in
+/// order.
 SearchResult blocks_in_order(const Network& network, const std::vector<int>& grid, const std::vector<int>& per_node,
                              const Messages& messages, Count count) {
   SearchResult result;

@@ -6,18 +6,19 @@
 /// van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631, algorithm Bi-CGSTAB, preconditioned from the right:
 ///   v = A M p, alpha = <r0, r> / <r0, v>, s = r - alpha v, t = A M s, omega = <t, s> / <t, t>,
 ///   x += alpha M p + omega M s, r = s - omega t, beta = (rho'/rho) (alpha/omega), p = r + beta (p - omega v).
-/// s lives in r. Besides the two applications an iteration makes five passes: two reductions of what the operator
-/// gave (none where it makes them in its own pass, operators.hpp), two updates with reductions, one update.
+/// The vector s is stored in r. Besides the two applications an iteration makes five passes over the vectors: two
+/// reductions of the operator's results (none if the operator makes them in its own pass, operators.hpp), two updates
+/// with reductions, one update.
 ///
 /// The reductions come in four groups: <r0, v>; |s|^2; <t, s> and |t|^2; |r|^2 and <r0, r>. A norm is one real number
-/// (Dot::is_norm), so these are 2, 1, 3 and 3 sums, and |s|^2 travels while t is computed: the merging of the solver of
-/// Fugaku (arXiv:2109.10687).
+/// (Dot::is_norm), so these groups have 2, 1, 3 and 3 sums. The reduction of |s|^2 overlaps with the computation of t,
+/// as in the solver for Fugaku (arXiv:2109.10687).
 ///
-/// Breakdowns, where <r0, v>, omega or rho vanish against the vectors they come from, restart with the present residual
-/// as shadow r0; an operator whose field of values is centred on zero (a real skew matrix) breaks down at every
-/// restart, and that is reported. Whether <r0, v> has vanished is seen one group later and without |v|: as alpha v = r
-/// - s and |rho| = |alpha| |<r0, v>|, the cosine between r0 and v is |rho| / (|r0| |alpha v|) and at least |rho| /
-/// (|r0| (|r| + |s|)). Until then x has not been touched, and s is given up.
+/// A breakdown is a <r0, v>, omega or rho that vanishes against the norms of its vectors. It restarts the recursion
+/// with the present residual as shadow r0. An operator whose field of values is centred on zero (a real skew matrix)
+/// breaks down at every restart; the solver reports this. Whether <r0, v> has vanished is decided one group later and
+/// without |v|. As alpha v = r - s and |rho| = |alpha| |<r0, v>|, the cosine between r0 and v is |rho| / (|r0| |alpha
+/// v|), which is at least |rho| / (|r0| (|r| + |s|)). Until then x has not changed, and s is discarded.
 
 #include <cmath>
 #include <optional>
@@ -30,18 +31,18 @@ namespace detail {
 /// A cosine this small between two vectors is rounding error.
 inline constexpr double vanishing_cosine = 1e-14;
 
-/// |left| |right| times that.
+/// vanishing_cosine |left| |right|
 inline double rounding_floor(double left_norm2, double right_norm2) {
   return vanishing_cosine * std::sqrt(left_norm2) * std::sqrt(right_norm2);
 }
 
-/// <shadow, v> was rounding error, to judge by what alpha v made of r.
+/// Whether <shadow, v> was rounding error, judged by the change alpha v of r.
 inline bool lost(Scalar rho, double shadow_norm2, double r_norm2, double s_norm2) {
   return !(std::abs(rho) > vanishing_cosine * std::sqrt(shadow_norm2) * (std::sqrt(r_norm2) + std::sqrt(s_norm2)));
 }
 }  // namespace detail
 
-/// Iterates on any problem (problem.hpp).
+/// Iterates on a linear system in the form of problem.hpp.
 template <class Problem, class M>
 SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options, M& m) {
   constexpr bool preconditioned = !std::same_as<std::remove_const_t<M>, NoPreconditioner>;
@@ -89,7 +90,7 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
         omega[c] = done ? 0.0 : monitor.quotient(c, dt[c], tt);
         minus_omega[c] = -omega[c];
       }
-      // Without preconditioner ms is r, which still is s when x is updated: updates are carried out in order.
+      // Without a preconditioner ms is r. Updates are carried out in order, so r still holds s when x is updated.
       const auto pending_r =
           update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)}, {{&r, &r}, {&shadow, &r}});
       const std::span<const Scalar> dr = pending_r.wait();
@@ -122,9 +123,9 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
 }
 
 /// Solves A x = b, preconditioned from the right by M. Collective.
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
+/// @param x  the solution; on entry the initial guess if options.use_initial_guess
 /// @param m  approximates the inverse of A
-/// Cost: two applications (and two of M) an iteration, one to verify; 6 work vectors, 8 with M.
+/// Cost: two applications of A (and two of M) in each iteration, one of A to verify; 6 work vectors, 8 with M.
 template <VectorSpace Space, class A, class M>
   requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
 SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
@@ -133,7 +134,7 @@ SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typena
   return bicgstab_on(problem, x, options, m);
 }
 
-/// The same without a preconditioner.
+/// As above, without a preconditioner.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 SolveResult bicgstab(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,

@@ -5,14 +5,15 @@
 ///
 /// Hestenes and Stiefel, J. Res. Nat. Bur. Stand. 49 (1952) 409, eqs. (3:1a-f):
 ///   alpha = |r|^2 / <p, A p>,  x += alpha p,  r -= alpha A p,  beta = |r'|^2 / |r|^2,  p = r' + beta p.
-/// The update of x waits for the one of p, with which it shares its reading: three passes an iteration besides the
-/// operator, reading and writing 10 vectors. A non-positive <p, A p> is a breakdown: the operator is not positive.
+/// The update of x is delayed to the update of p, because both read p. So an iteration makes three passes besides the
+/// operator, and reads and writes 10 vectors. A non-positive <p, A p> is a breakdown: the operator is not positive.
 
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve {
 
-/// Iterates on any problem (problem.hpp). `spent` counts iterations of an earlier phase against the limit.
+/// Iterates on a linear system in the form of problem.hpp. `spent` counts iterations of an earlier phase against the
+/// limit.
 template <class Problem>
 SolveResult cg_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options,
                   std::span<const int> spent = {}) {
@@ -57,8 +58,8 @@ SolveResult cg_on(Problem& problem, typename Problem::Vector& x, const SolveOpti
 
 /// Solves A x = b. Collective.
 /// @param a  hermitian positive
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
-/// Cost: one application an iteration, and one to verify; 4 work vectors.
+/// @param x  the solution; on entry the initial guess if options.use_initial_guess
+/// Cost: one application in each iteration, and one to verify; 4 work vectors.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 SolveResult cg(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,

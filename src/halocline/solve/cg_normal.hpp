@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Conjugate gradients on the normal equations D^dagger D x = D^dagger b, judged by the residual of D x = b.
+/// Conjugate gradients on the normal equations D^dagger D x = D^dagger b; convergence is judged by the residual of D x
+/// = b.
 ///
-/// The least-squares arrangement of Hestenes and Stiefel (1952), sec. 10 (CGNR in Saad, Iterative Methods for Sparse
-/// Linear Systems, 2nd ed., alg. 8.4): the recursion carries r = b - D x itself, and s = D^dagger r beside it, so
-/// that the wanted residual costs nothing and is not worsened by the condition number:
+/// The least-squares form of Hestenes and Stiefel (1952), sec. 10 (CGNR in Saad, Iterative Methods for Sparse Linear
+/// Systems, 2nd ed., alg. 8.4). The recursion carries r = b - D x itself, and s = D^dagger r beside it. So the residual
+/// costs nothing, and the condition number does not amplify its error:
 ///   q = D p, alpha = |s|^2 / |q|^2, x += alpha p, r -= alpha q, s = D^dagger r, beta = |s'|^2 / |s|^2, p = s + beta p.
 
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve {
 
-/// Iterates on any problem (problem.hpp) that has apply_dagger(). Where the residual is replaced, s follows it and the
-/// search direction survives.
+/// Iterates on a linear system in the form of problem.hpp that has apply_dagger(). After a replacement of the residual,
+/// s is recomputed from it and the search direction is kept.
 template <class Problem>
 SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options) {
   auto& space = problem.space();
@@ -34,7 +35,7 @@ SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const So
         minus_alpha[c] = -alpha[c];
       }
       const auto residual = update_and_reduce(space, {add(r, minus_alpha, q)}, {{&r, &r}});
-      // The sum of |r|^2 travels meanwhile.
+      // This operator application overlaps with the reduction of |r|^2.
       const auto gradient = detail::apply_dagger_and_reduce(problem, s, r, {{&s, &s}});
       monitor.step(residual.wait());
       std::vector<double> next = detail::real_parts(gradient.wait());
@@ -58,8 +59,8 @@ SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const So
 }
 
 /// Solves D x = b for any invertible D with an adjoint. Collective.
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
-/// Cost: D and D^dagger once an iteration; 5 work vectors.
+/// @param x  the solution; on entry the initial guess if options.use_initial_guess
+/// Cost: D and D^dagger once in each iteration; 5 work vectors.
 template <VectorSpace Space, class D>
   requires AdjointOperatorOn<D, Space>
 SolveResult cg_normal(Space& space, D& d, typename Space::Vector& x, const typename Space::Vector& b,

@@ -3,11 +3,11 @@
 /// @file
 /// Defect correction: an outer iteration in one space around an inner solver in another.
 ///
-///   r = b - A x;  solve A' e = r roughly, elsewhere;  x += e;  again.
-/// The outer part knows the inner space only by two converters, so the inner one may be less precise, live on another
-/// device, or be a coarser problem. The residual is handed over with unit norm in each column, which keeps a short
-/// exponent range out of trouble at any depth. Each correction gains about the inner tolerance, at most the inner
-/// precision (Moler, J. ACM 14 (1967) 316).
+///   r = b - A x;  solve A' e = r approximately in the inner space;  x += e;  repeat.
+/// The outer iteration uses only two converters to reach the inner space. The inner space may therefore be less
+/// precise, be on another device, or describe a coarser problem. The residual is passed on with unit norm in each
+/// column, so that a short exponent range suffices however small the residual is. Each correction reduces the residual
+/// by about the inner tolerance, at best by the inner precision (Moler, J. ACM 14 (1967) 316).
 
 #include <cmath>
 
@@ -17,12 +17,13 @@ namespace halocline::solve {
 
 /// Solves A x = b to the outer space's precision. Collective.
 /// @param inner_space  creates the inner vectors
-/// @param inner        callable (inner vector& e, const inner vector& r) -> SolveResult: solves A' e = r from e = 0,
-///                     to options.inner_tolerance or so; |r| is 1, or 0 in columns that are done
+/// @param inner        callable (inner vector& e, const inner vector& r) -> SolveResult: solves A' e = r from e = 0, to
+///                     about options.inner_tolerance; |r| is 1, or 0 in finished columns
 /// @param to_inner     callable (inner vector& out, const outer vector& in)
 /// @param to_outer     callable (outer vector& out, const inner vector& in)
-/// Iterations count those of the inner solver; history has one entry a correction; `timings.precondition` is its time.
-/// Cost: one outer application a correction; 3 outer and 2 inner vectors.
+/// Iterations count those of the inner solver. The history has one entry for each correction. `timings.precondition` is
+/// the time of the inner solver.
+/// Cost: one outer application for each correction; 3 outer and 2 inner vectors.
 template <VectorSpace Space, class A, class InnerSpace, class Inner, class ToInner, class ToOuter>
   requires OperatorOn<A, Space>
 SolveResult defect_correction(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,

@@ -5,8 +5,8 @@
 ///
 /// Saad, SIAM J. Sci. Comput. 14 (1993) 461, alg. 2.2: with v_0 = r / |r|, step j makes z_j = M v_j, orthogonalises
 /// w = A z_j against v_0..v_j into h_ij, and sets v_{j+1} = w / h_{j+1,j}; the cycle ends with x += sum_j y_j z_j,
-/// where y minimises | |r| e_1 - H y |. Without a preconditioner the z_j are the v_j and are not stored. Never breaks
-/// down before it has the solution, unless A is singular.
+/// where y minimises | |r| e_1 - H y |. Without a preconditioner z_j equals v_j and is not stored. Unless A is
+/// singular, a breakdown occurs only when the solution is reached.
 
 #include <cmath>
 
@@ -14,7 +14,7 @@
 
 namespace halocline::solve {
 
-/// Iterates on any problem (problem.hpp).
+/// Iterates on a linear system in the form of problem.hpp.
 template <class Problem, class M>
 SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options, M& m) {
   constexpr bool preconditioned = !std::same_as<std::remove_const_t<M>, NoPreconditioner>;
@@ -31,7 +31,7 @@ SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const Solve
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
-    std::vector<detail::HessenbergLeastSquares> small;  // one a column
+    std::vector<detail::HessenbergLeastSquares> small;  // one for each column
     for (std::size_t c = 0; c < columns; ++c) {
       small.emplace_back(std::sqrt(norms2[c]));
       inverse[c] = monitor.active(c) ? 1.0 / std::sqrt(norms2[c]) : 0.0;
@@ -57,7 +57,7 @@ SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const Solve
         }
         Scalars upper;
         for (std::size_t i = 0; i <= j; ++i) upper.push_back(ortho.coefficients[i * columns + c]);
-        // What is left of a vector inside the span is rounding error, not a direction.
+        // The remainder of a vector that lies in the span is rounding error, not a direction.
         const bool exhausted = ortho.norm2[c] <= 1e-28 * ortho.before2[c];
         const double length = exhausted ? 0.0 : std::sqrt(ortho.norm2[c]);
         norm2[c] = small[c].append(upper, length);
@@ -83,9 +83,10 @@ SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const Solve
 }
 
 /// Solves A x = b by FGMRES(options.restart_length), preconditioned from the right by M. Collective.
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
-/// @param m  approximates the inverse of A; need not be linear nor the same each time
-/// Cost: one application an iteration, one a cycle; restart_length + 3 work vectors, restart_length more with M.
+/// @param x  the solution; on entry the initial guess if options.use_initial_guess
+/// @param m  approximates the inverse of A; may be non-linear and may change from call to call
+/// Cost: one application in each iteration, one in each cycle; restart_length + 3 work vectors, restart_length more
+/// with M.
 template <VectorSpace Space, class A, class M>
   requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
 SolveResult fgmres(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
@@ -94,7 +95,7 @@ SolveResult fgmres(Space& space, A& a, typename Space::Vector& x, const typename
   return fgmres_on(problem, x, options, m);
 }
 
-/// The same without a preconditioner.
+/// As above, without a preconditioner.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 SolveResult fgmres(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,

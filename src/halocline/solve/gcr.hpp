@@ -6,10 +6,10 @@
 /// Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345; Saad, 2nd ed., sec. 6.9. Step j of a cycle:
 ///   z_j = M r, q_j = A z_j orthogonalised against q_0..q_{j-1} with coefficients c_ij, alpha_j = <q_j, r> / |q_j|^2,
 ///   r -= alpha_j q_j.
-/// The directions z_j are left as they are; at the end of the cycle x += sum_j y_j z_j with C y = alpha, C the unit
-/// upper triangle of the c_ij. That saves half of the updates of the textbook form. The residual is minimal over the
-/// directions of the cycle. Needs 2 k vectors. Where r turns orthogonal to A z the method breaks down (FGMRES does
-/// not).
+/// The directions z_j are not orthogonalised. At the end of the cycle x += sum_j y_j z_j with C y = alpha, where C is
+/// the unit upper triangle of the c_ij. That saves half of the updates of the textbook form. The residual is minimal
+/// over the directions of the cycle. Needs 2 k vectors. If r becomes orthogonal to A z the method breaks down (FGMRES
+/// does not).
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ void add_combination(Space& space, typename Space::Vector& x, const std::vector<
 }
 }  // namespace detail
 
-/// Iterates on any problem (problem.hpp).
+/// Iterates on a linear system in the form of problem.hpp.
 template <class Problem, class M>
 SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options, M& m) {
   constexpr bool preconditioned = !std::same_as<std::remove_const_t<M>, NoPreconditioner>;
@@ -45,7 +45,7 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
   const std::size_t columns = problem.source_norms2().size();
   const auto k = static_cast<std::size_t>(options.restart_length);
   Vector r = space.create();
-  std::vector<Vector> z, q;  // grown when needed: many solves end within the first cycle
+  std::vector<Vector> z, q;  // allocated when needed: many solves end within the first cycle
   z.reserve(k);
   q.reserve(k);
   Scalars alpha(columns), minus_alpha(columns);
@@ -97,9 +97,9 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
 }
 
 /// Solves A x = b by GCR(options.restart_length), preconditioned from the right by M. Collective.
-/// @param x  solution out; the initial guess in, when options.use_initial_guess
-/// @param m  approximates the inverse of A; need not be linear nor the same each time
-/// Cost: one application an iteration, one a cycle; 2 restart_length + 2 work vectors.
+/// @param x  the solution; on entry the initial guess if options.use_initial_guess
+/// @param m  approximates the inverse of A; may be non-linear and may change from call to call
+/// Cost: one application in each iteration, one in each cycle; 2 restart_length + 2 work vectors.
 template <VectorSpace Space, class A, class M>
   requires OperatorOn<A, Space> && PreconditionerOn<M, Space>
 SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,
@@ -108,7 +108,7 @@ SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Sp
   return gcr_on(problem, x, options, m);
 }
 
-/// The same without a preconditioner.
+/// As above, without a preconditioner.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 SolveResult gcr(Space& space, A& a, typename Space::Vector& x, const typename Space::Vector& b,

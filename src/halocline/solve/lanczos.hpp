@@ -3,15 +3,16 @@
 /// @file
 /// The eigenvalues of smallest modulus of a hermitian operator, of both signs, with every multiplicity.
 ///
-/// Thick-restart Lanczos (detail/thick_restart.hpp) runs on a Chebyshev polynomial of H^2 (detail/chebyshev_filter.hpp)
-/// whose interval comes from an unfiltered probe: the (count + 1)-th lowest Ritz value of H^2 bounds the eigenvalue of
-/// that number from above (Cauchy interlacing), so nothing wanted lies inside the damped interval. A converged
-/// vector u lies in one eigenspace of H^2; over span{u, H u} of those found a Rayleigh-Ritz step splits them into
-/// eigenvectors of H with +|lambda| and -|lambda|, and each is locked when its true residual says so.
+/// Thick-restart Lanczos (detail/thick_restart.hpp) runs on a Chebyshev polynomial of H^2
+/// (detail/chebyshev_filter.hpp). The polynomial's interval comes from an unfiltered probe. By Cauchy interlacing the
+/// (count + 1)-th lowest Ritz value of H^2 is an upper bound of the (count + 1)-th lowest eigenvalue, so no wanted
+/// eigenvalue lies inside the damped interval. A converged vector u lies in one eigenspace of H^2. A Rayleigh-Ritz step
+/// over span{u, H u} of all converged vectors splits them into eigenvectors of H with +|lambda| and -|lambda|. Each is
+/// locked if its true residual is small enough.
 ///
-/// A Krylov space holds each eigenvalue once. So after a sweep another one starts from a new random vector
-/// orthogonal to the locked ones, until a sweep shows that the lowest |lambda| left is not below the largest wanted.
-/// A final Rayleigh-Ritz step with H over all locked vectors gives signed values and residuals.
+/// A Krylov space contains each eigenvalue once. So after a sweep another one starts from a new random vector
+/// orthogonal to the locked vectors, until a sweep shows that the lowest remaining |lambda| is not below the largest
+/// wanted one. A final Rayleigh-Ritz step with H over all locked vectors gives signed values and residuals.
 
 #include <algorithm>
 #include <cmath>
@@ -28,12 +29,13 @@
 namespace halocline::solve {
 
 struct EigenOptions {
-  int count = 8;                   ///< how many eigenvalues, by increasing modulus
+  int count = 8;                   ///< number of eigenvalues, by increasing modulus
   double tolerance = 1e-10;        ///< on |H v - lambda v| / |H|; an eigenvalue's own error is about its square
-  int basis = 0;                   ///< Lanczos vectors; 0 chooses 2 count + 24
-  int chebyshev_degree = 24;       ///< in H^2; 1 filters nothing
+  int basis = 0;                   ///< number of Lanczos vectors; 0 chooses 2 count + 24
+  int chebyshev_degree = 24;       ///< in H^2; 1 does not filter
   int max_applications = 1000000;  ///< of H
-  /// Called after each Lanczos cycle with applications of H so far and vectors found; false ends with `cancelled`.
+  /// Called after each Lanczos cycle with the applications of H so far and the number of vectors found. Returning false
+  /// ends the search with `cancelled`.
   std::function<bool(int applications, int found)> progress;
 };
 
@@ -43,7 +45,7 @@ struct EigenResult {
   std::vector<double> values;         ///< signed, by increasing modulus; fewer than count only if not converged
   std::vector<double> residuals;      ///< |H v - lambda v|, recomputed
   std::vector<Vector> vectors;        ///< orthonormal
-  double norm = 0.0;                  ///< estimate of |H|, from above
+  double norm = 0.0;                  ///< estimate of an upper bound of |H|
   int applications = 0;               ///< of H
   Timings timings;
   bool converged() const noexcept { return reason == Reason::converged; }
@@ -94,7 +96,7 @@ private:
     ++applications_;
   }
 
-  // Bounds of H^2 from a plain Lanczos run on -H^2 (degree 1 on [-1, 1] is F = -H^2).
+  // Estimates the bounds of H^2 from a plain Lanczos run on -H^2 (degree 1 on [-1, 1] is F = -H^2).
   bool probe(Vector start) {
     Filter plain(*space_, *h_, 1, -1.0, 1.0, applications_);
     ThickRestartLanczos<Space, Filter> lanczos(*space_, plain, size_, locked_);
@@ -111,7 +113,7 @@ private:
     low_ = n > count() ? -lanczos.value(count()) : high_;
     norm_ = std::sqrt(std::max(high_, 0.0));
     degree_ = options_.chebyshev_degree;
-    if (!(low_ < 0.5 * high_)) {  // nothing to damp: stay with the monotone polynomial
+    if (!(low_ < 0.5 * high_)) {  // nothing to damp: keep the monotone polynomial
       degree_ = 1;
       low_ = 0.0;
     }
@@ -119,7 +121,7 @@ private:
     return true;
   }
 
-  // One Lanczos run outside the locked vectors; true when another is needed.
+  // One Lanczos run orthogonal to the locked vectors. Returns true if another run is needed.
   bool sweep(Vector start) {
     Filter filter(*space_, *h_, degree_, low_, high_, applications_);
     ThickRestartLanczos<Space, Filter> lanczos(*space_, filter, size_, locked_);
@@ -153,7 +155,7 @@ private:
 
   enum class Harvest { none, some, enough };
 
-  // Largest modulus among the `count` smallest locked ones.
+  // The largest modulus among the `count` smallest locked ones.
   double threshold() const {
     std::vector<double> moduli = moduli_;
     std::nth_element(moduli.begin(), moduli.begin() + (options_.count - 1), moduli.end());
@@ -161,8 +163,8 @@ private:
   }
   bool nothing_below(double square) const { return square >= threshold() * threshold(); }
 
-  // Rayleigh-Ritz with H over span{u, H u} of all vectors found, which lie in eigenspaces of H^2; locks those
-  // eigenvectors of H whose residual is good.
+  // Rayleigh-Ritz with H over span{u, H u} of all vectors found, which lie in eigenspaces of H^2. Locks the
+  // eigenvectors of H whose residual is small enough.
   Harvest lock(std::vector<Vector>& found, bool verifying, Filter& filter) {
     std::vector<Vector> span, image;
     for (Vector& u : found) {
@@ -174,7 +176,7 @@ private:
       space_->copy(w, image[i]);
       const double length = orthonormalise(w, span);
       if (length <= 0.01 * options_.tolerance * norm_) continue;  // u is an eigenvector of H already
-      if (length < 1e-3 * norm_) {  // a small difference of large numbers: clear it of what rounding brought in
+      if (length < 1e-3 * norm_) {  // a small difference of large numbers: filter out the rounding errors
         Vector clean = space_->create();
         filter.apply(clean, w);
         filter.apply(w, clean);
@@ -203,7 +205,7 @@ private:
     return harvest;
   }
 
-  // Makes u a unit vector orthogonal to the locked ones and to `others`; returns the norm it had outside them.
+  // Makes u a unit vector orthogonal to the locked ones and to `others`. Returns the norm of its part outside them.
   double orthonormalise(Vector& u, const std::vector<Vector>& others) {
     std::vector<const Vector*> against;
     for (const Vector& v : locked_) against.push_back(&v);
@@ -213,7 +215,7 @@ private:
     const double length = std::sqrt(ortho.norm2[0]);
     const Scalars inverse{1.0 / length};
     update(*space_, {scale(u, inverse)});
-    // What was nearly inside has brought rounding errors along that the scaling has blown up.
+    // If u was nearly inside the span, the scaling has amplified rounding errors; remove them.
     orthogonalise(*space_, std::span<const Vector* const>(against), {}, u);
     const Scalars again{1.0 / std::sqrt(dot(u, u))};
     update(*space_, {scale(u, again)});
@@ -263,7 +265,7 @@ private:
     return false;
   }
 
-  // Rayleigh-Ritz with H over everything locked.
+  // Rayleigh-Ritz with H over all locked vectors.
   EigenResult<Vector> finish(Clock::time_point begin) {
     EigenResult<Vector> out;
     const std::size_t n = locked_.size();
@@ -303,9 +305,10 @@ private:
 
 }  // namespace detail
 
-/// Finds the options.count eigenvalues of smallest modulus, degenerate ones as often as they occur. Collective.
+/// Finds the options.count eigenvalues of smallest modulus; degenerate ones appear with their multiplicity. Collective.
 /// @param h          hermitian
-/// @param randomise  callable (vector& out, int draw): fills out with independent random numbers, others for each draw
+/// @param randomise  callable (vector& out, int draw): fills out with independent random numbers, different in each
+///                   draw
 /// @throws InvalidArgument  impossible options, or a space of several columns; on every process
 /// Cost: basis + locked + about ten vectors; one sweep, one to verify, and one for each further copy of a multiple
 /// eigenvalue of H^2.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Conjugate gradients for (A + sigma_i) x_i = b, all shifts for the applications of one.
+/// Conjugate gradients for (A + sigma_i) x_i = b: solves for all shifts with the operator applications of one.
 ///
-/// Jegerlehner, hep-lat/9612014, sec. 3 (with the usual signs of CG): the residual of a shifted system is
-/// zeta_i r, r that of the smallest shift, with s_i = sigma_i - sigma_min and
+/// Jegerlehner, hep-lat/9612014, sec. 3 (with the usual signs of CG). The residual of a shifted system is zeta_i r,
+/// where r is that of the smallest shift; with s_i = sigma_i - sigma_min,
 ///   zeta' = zeta zeta_old alpha_old / [ alpha beta (zeta_old - zeta) + zeta_old alpha_old (1 + s alpha) ],
 ///   alpha_i = alpha zeta'/zeta,  x_i += alpha_i p_i,  beta_i = beta' (zeta'/zeta)^2,  p_i = zeta' r + beta_i p_i.
-/// A shift is frozen when zeta |r| is small enough. The recursion starts from zero. Then each system is
-/// verified, and where rounding kept it from its tolerance finished by CG from where it is: no result is a guess.
+/// A shift is frozen when zeta |r| is small enough. The recursion starts from zero. Afterwards each system is verified
+/// by its true residual. If rounding errors kept a system from its tolerance, CG continues from the solution so far.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@
 namespace halocline::solve {
 
 namespace detail {
-/// What the shared recursion keeps for one shift.
+/// The state of the shared recursion for one shift.
 template <class Vector>
 struct ShiftState {
   Vector p;
@@ -34,8 +34,10 @@ struct ShiftState {
 /// @param shifts  real, in any order; not empty
 /// @param x       shape (shifts,), overwritten; there is no initial guess
 /// @throws InvalidArgument  on every process: lengths differ, no shift, or one not finite
-/// Returns one result a shift; its iterations count the shared recursion while the shift took part, plus its own.
-/// Cost: one application an iteration, one a shift to verify; shifts + 3 work vectors, 2 passes a shift.
+/// Returns one result for each shift. Its iterations count those of the shared recursion until the shift was frozen,
+/// plus its own.
+/// Cost: one application in each iteration, one for each shift to verify; shifts + 3 work vectors, 2 passes for each
+/// shift.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const double> shifts,
@@ -51,7 +53,7 @@ std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const doubl
   LinearProblem<Space, ShiftedOperator<Space, A>> problem(space, shifted_base, b);
   const std::size_t columns = problem.source_norms2().size();
 
-  SolveOptions silent = options;  // progress is reported once an iteration, by the base
+  SolveOptions silent = options;  // the base reports progress once in each iteration
   silent.progress = nullptr;
   std::vector<detail::ShiftState<Vector>> shift;
   shift.reserve(n);
@@ -77,8 +79,8 @@ std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const doubl
 
   std::vector<double> rho = problem.source_norms2();
   Scalars alpha(columns), minus_alpha(columns), old_alpha(columns, Scalar(1.0)), beta(columns);
-  // The leader's residual is the largest. Where it is through nothing drives the others, and what rounding has left
-  // of theirs is found when they are verified.
+  // The leader's residual is the largest. When the leader has finished, nothing drives the other shifts; the
+  // verification finds what rounding errors have left of their residuals.
   const auto stop_followers = [&] {
     for (std::size_t c = 0; c < columns; ++c) {
       if (shift[leader].monitor.active(c)) continue;

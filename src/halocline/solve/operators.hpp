@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a solver asks of an operator or a preconditioner, and operators made from others.
+/// The requirements on an operator or a preconditioner, and operators made from others.
 ///
-/// `apply(out, in)` with two different vectors; `apply_dagger(out, in)` where a solver needs the adjoint. A
-/// preconditioner is the same thing and may change from call to call where the solver is flexible.
+/// An operator has `apply(out, in)` for two different vectors, and `apply_dagger(out, in)` if a solver needs the
+/// adjoint. A preconditioner has the same members. It may change from call to call if the solver is flexible.
 
 #include <concepts>
 #include <span>
@@ -23,16 +23,16 @@ concept AdjointOperatorOn =
     OperatorOn<A, Space> &&
     requires(A& a, typename Space::Vector& out, const typename Space::Vector& in) { a.apply_dagger(out, in); };
 
-/// Optional: dot products of what the operator gives, `out` among the vectors of each, from the pass that makes it.
-/// `wait()` of what it returns gives the sums as [dot][column], as FusedVectorSpace says. An operator may look at a
-/// list and do it in two steps.
+/// Optional: the operator computes dot products that contain its result `out` in the pass that makes it. The returned
+/// object's `wait()` gives the sums as [dot][column], like FusedVectorSpace. An operator may inspect the list and split
+/// the work into two passes.
 template <class A, class Space>
 concept ReducingOperatorOn =
     OperatorOn<A, Space> && requires(A& a, Space& space, typename Space::Vector& out, const typename Space::Vector& in,
                                      std::span<const Dot<typename Space::Vector>> dots) {
       { a.apply_and_reduce(space, out, in, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
     };
-/// The same of the adjoint.
+/// The same for the adjoint.
 template <class A, class Space>
 concept ReducingAdjointOperatorOn =
     AdjointOperatorOn<A, Space> &&
@@ -41,7 +41,7 @@ concept ReducingAdjointOperatorOn =
       { a.apply_dagger_and_reduce(space, out, in, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
     };
 
-/// No preconditioner; solvers skip it without a copy.
+/// No preconditioner; solvers skip the step without a copy.
 struct NoPreconditioner {};
 
 template <class M, class Space>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The system A x = b as a recursion sees it.
+/// The system A x = b, in the form on which a solver iterates.
 ///
-/// A solver iterates on a *problem*: it applies the operator, and now and then asks for the residual to be recomputed
-/// from x. `LinearProblem` does that in the solver's own space. `ReliableProblem` (reliable_update.hpp) answers the
-/// same questions with the solution and the right-hand side held in another, more precise space, which is all that a
-/// solver needs to become a mixed-precision one.
+/// A solver iterates on a *problem*: it applies the operator, and at times asks for the residual to be recomputed from
+/// x. `LinearProblem` does this in the solver's own space. `ReliableProblem` (reliable_update.hpp) has the same
+/// members, but holds the solution and the right-hand side in another, more precise space. This makes every solver a
+/// mixed-precision solver.
 
 #include <chrono>
 #include <initializer_list>
@@ -20,7 +20,7 @@ namespace halocline::solve {
 namespace detail {
 using Clock = std::chrono::steady_clock;
 
-/// Adds the life of the object to a number of seconds.
+/// Adds the lifetime of the object to a number of seconds.
 class Stopwatch {
 public:
   explicit Stopwatch(double& seconds) : seconds_(&seconds), start_(Clock::now()) {}
@@ -33,7 +33,7 @@ private:
   Clock::time_point start_;
 };
 
-/// Sums of |.|^2 as real numbers.
+/// The real parts of sums, for sums of |.|^2.
 inline std::vector<double> real_parts(std::span<const Scalar> sums) {
   std::vector<double> out;
   out.reserve(sums.size());
@@ -41,9 +41,9 @@ inline std::vector<double> real_parts(std::span<const Scalar> sums) {
   return out;
 }
 
-/// |b|^2 by column. It is NaN, which no solver calls converged, where b is not zero and yet so small that its square,
-/// or that of a residual of 1e-16 |b|, leaves the range of double: the zero that underflow leaves would pass for that
-/// of a zero source.
+/// |b|^2 of each column. It is NaN, which no solver calls converged, if b is not zero but so small that its square, or
+/// that of a residual of 1e-16 |b|, underflows in double. Otherwise the underflow to zero would look like a zero
+/// source.
 /// @param work  overwritten
 template <VectorSpace Space>
 std::vector<double> source_norms2(Space& space, const typename Space::Vector& b, typename Space::Vector& work) {
@@ -56,7 +56,8 @@ std::vector<double> source_norms2(Space& space, const typename Space::Vector& b,
     any = any || norm2 < least;
   }
   if (!any) return norms2;
-  // Six times 2^100, a factor that single precision holds too, makes the square of any number visible.
+  // Scaling six times by 2^100, a factor that single precision can hold, makes the square of any non-zero number
+  // representable.
   space.copy(work, b);
   const auto enlarged = update_and_reduce(
       space, {scale(work, up), scale(work, up), scale(work, up), scale(work, up), scale(work, up), scale(work, up)},
@@ -67,7 +68,7 @@ std::vector<double> source_norms2(Space& space, const typename Space::Vector& b,
   return norms2;
 }
 
-/// Columns with a zero source get a zero solution, whatever the guess.
+/// Sets the solution to zero in columns with a zero source, whatever the guess.
 template <VectorSpace Space>
 void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const double> source_norms2) {
   Scalars keep;
@@ -79,8 +80,7 @@ void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const d
   if (any) update(space, {scale(x, keep)});
 }
 
-/// out = A in and dot products of it: in one pass where the problem's operator offers that, one after the other
-/// elsewhere.
+/// out = A in, and dot products of the result: in one pass if the operator offers it, otherwise in two steps.
 template <class Problem>
 auto apply_and_reduce(Problem& problem, typename Problem::Vector& out, const typename Problem::Vector& in,
                       std::initializer_list<Dot<typename Problem::Vector>> dots) {
@@ -92,7 +92,7 @@ auto apply_and_reduce(Problem& problem, typename Problem::Vector& out, const typ
     return reduce(problem.space(), dots);
   }
 }
-/// The same with the adjoint.
+/// The same for the adjoint.
 template <class Problem>
 auto apply_dagger_and_reduce(Problem& problem, typename Problem::Vector& out, const typename Problem::Vector& in,
                              std::initializer_list<Dot<typename Problem::Vector>> dots) {
@@ -148,7 +148,7 @@ public:
     m.apply(out, in);
   }
 
-  /// Prepares x and sets r = b - A x; returns |r|^2 by column. Without a guess the operator is not needed.
+  /// Prepares x and sets r = b - A x; returns |r|^2 of each column. Without a guess the operator is not applied.
   std::vector<double> start(Vector& x, Vector& r, bool use_initial_guess) {
     if (use_initial_guess) {
       detail::clear_sourceless(*space_, x, source_norms2_);
@@ -166,7 +166,7 @@ public:
     return detail::real_parts(update_and_reduce(*space_, {assign(r, {}, *b_, minus_one, work_)}, {{&r, &r}}).wait());
   }
 
-  /// The same in the columns where mask is one; where it is zero r stays.
+  /// The same in the columns whose mask is one; r is unchanged in columns whose mask is zero.
   std::vector<double> replace_residual(Vector& x, Vector& r, std::span<const Scalar> mask) {
     apply(work_, x);
     Scalars keep, minus;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Reliable updates: a solver that iterates in one space on a problem whose solution lives in a more precise one.
+/// Reliable updates: a solver iterates in one space, and the solution lives in a more precise one.
 ///
 /// Sleijpen and van der Vorst, Computing 56 (1996) 141; Clark et al., arXiv:0911.3191, sec. 5.2. The solver's x is only
-/// the sum since the last update. Each time its residual has fallen by the factor `options.replacement` it asks
-/// for the residual to be replaced; then that sum is added to the precise solution and cleared, and
-/// the precise residual b - A x handed back. The search directions survive, which is the gain over defect correction.
+/// the sum of updates since the last replacement. Whenever the residual has fallen by the factor `options.replacement`,
+/// the solver asks for it to be replaced. Then the sum is added to the precise solution and cleared, and the solver
+/// gets the precise residual b - A x. The search directions are kept, which is the advantage over defect correction.
 ///
 ///   ReliableProblem problem(inner_space, inner_a, space, a, x, b, to_inner, to_outer);
 ///   auto e = inner_space.create();
-///   bicgstab_on(problem, e, options, no_preconditioner);   // the result is about x, in the precision of x
+///   bicgstab_on(problem, e, options, no_preconditioner);   // the result refers to x, in the precision of x
 
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve {
 
-/// What cg_on, cg_normal_on, bicgstab_on, gcr_on and fgmres_on accept. Refers to its arguments, which must outlive it.
+/// Accepted by cg_on, cg_normal_on, bicgstab_on, gcr_on and fgmres_on. Refers to its arguments, which must outlive it.
 template <VectorSpace InnerSpace, OperatorOn<InnerSpace> InnerOperator, VectorSpace OuterSpace,
           OperatorOn<OuterSpace> OuterOperator, class ToInner, class ToOuter>
 class ReliableProblem {
@@ -25,7 +25,7 @@ public:
   using Vector = typename InnerSpace::Vector;
   using OuterVector = typename OuterSpace::Vector;
 
-  /// @param x         the precise solution, updated as the solver goes; the guess where the options say so
+  /// @param x         the precise solution, updated during the solve; on entry the guess if options.use_initial_guess
   /// @param to_inner  callable (inner vector& out, const outer vector& in)
   /// @param to_outer  callable (outer vector& out, const inner vector& in)
   ReliableProblem(InnerSpace& inner_space, InnerOperator& inner_a, OuterSpace& space, OuterOperator& a, OuterVector& x,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Words for results.
+/// Names of the reasons, and sentences about results.
 
 #include "halocline/solve/result.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a solver is told and what it answers.
+/// The options and the result of a solver.
 ///
-/// Every linear solver takes a `SolveOptions` and gives a `SolveResult`. The residual in it is |b - A x| / |b|,
-/// recomputed from the solution and never the one of the recursion, so a result cannot claim more than was reached.
+/// Every linear solver takes a `SolveOptions` and returns a `SolveResult`. Its residual is |b - A x| / |b|, recomputed
+/// from the solution and not taken from the recursion. So a result never claims more than was reached.
 
 #include <functional>
 #include <string>
@@ -12,53 +12,54 @@
 
 namespace halocline::solve {
 
-/// Why a solver ended.
+/// The reason why a solver ended.
 enum class Reason {
   converged,        ///< the true residual is within the tolerance
-  iteration_limit,  ///< max_iterations were spent
+  iteration_limit,  ///< max_iterations were reached
   stagnation,       ///< restarting from the true residual no longer lowers it
   breakdown,        ///< a denominator of the recursion vanished, or its residual exploded, and a restart did not help
   not_finite,       ///< NaN or infinity in the right-hand side, in its square (too large or too small for double), in
-                    ///< the initial guess, or out of the operator
-  cancelled,        ///< the progress callback said so
+                    ///< the initial guess, or in the operator's result
+  cancelled,        ///< the progress callback returned false
 };
 
-/// The name as written above.
+/// The name of the reason, spelled as above.
 const char* name(Reason reason) noexcept;
 
 struct SolveOptions {
-  double tolerance = 1e-10;                ///< on |b - A x| / |b|, in each column
-  std::vector<double> column_tolerance{};  ///< shape (columns,): instead of it, one a column; empty for the same
-  int max_iterations = 10000;              ///< of each column; one iteration is one pass of the method's recursion
-  int restart_length = 20;                 ///< k of GCR(k) and FGMRES(k)
-  bool use_initial_guess = false;          ///< start from the x given; otherwise x is overwritten by zero
-  int stagnation_window = 1000;   ///< iterations without a new lowest residual before the recursion is restarted
-  double replacement = 0.0;       ///< CG, BiCGStab: recompute the residual each time it fell by this factor; 0 = never
-  double inner_tolerance = 1e-4;  ///< what defect correction asks of the inner solver; informs its caller
-  /// Called after every iteration with the number of iterations so far and the worst relative residual among the
-  /// columns still at work; returning false ends the solve with `cancelled`. All processes must answer alike.
+  double tolerance = 1e-10;  ///< on |b - A x| / |b|, in each column
+  std::vector<double>
+      column_tolerance{};          ///< shape (columns,): own tolerance of each column; empty: `tolerance` for all
+  int max_iterations = 10000;      ///< for each column; one iteration is one pass of the method's recursion
+  int restart_length = 20;         ///< k of GCR(k) and FGMRES(k)
+  bool use_initial_guess = false;  ///< start from the x given; otherwise x is overwritten by zero
+  int stagnation_window = 1000;    ///< iterations without a new lowest residual before the recursion is restarted
+  double replacement = 0.0;        ///< CG, BiCGStab: recompute the residual whenever it fell by this factor; 0: never
+  double inner_tolerance = 1e-4;   ///< tolerance of defect correction's inner solver; the caller must apply it
+  /// Called after every iteration with the number of iterations so far and the worst relative residual among the active
+  /// columns. Returning false ends the solve with `cancelled`. All processes must return the same value.
   std::function<bool(int iteration, double residual)> progress;
 };
 
-/// Wall-clock seconds by a steady clock.
+/// Wall-clock time [s], from a steady clock.
 struct Timings {
   double total = 0.0;
   double apply = 0.0;         ///< inside the operator
-  double precondition = 0.0;  ///< inside the preconditioner, or the inner solver
+  double precondition = 0.0;  ///< inside the preconditioner, or in defect correction inside the inner solver
 };
 
 struct SolveResult {
-  Reason reason = Reason::converged;         ///< that of the first column that did not converge
+  Reason reason = Reason::converged;         ///< the reason of the first column that did not converge
   int iterations = 0;                        ///< of the slowest column
   std::vector<double> residual;              ///< shape (columns,): true relative residual; 0 for a zero right-hand side
   std::vector<Reason> reasons;               ///< shape (columns,)
   std::vector<int> column_iterations;        ///< shape (columns,)
-  std::vector<std::vector<double>> history;  ///< [column][iteration]: relative residual of the recursion; [0] the start
+  std::vector<std::vector<double>> history;  ///< [column][iteration]: relative residual of the recursion; [0]: start
   Timings timings;
 
   bool converged() const noexcept { return reason == Reason::converged; }
   double worst_residual() const noexcept;
-  /// One sentence: reason, iterations, residual, and which column when there are several.
+  /// One sentence: reason, iterations, residual, and the column if there are several.
   std::string describe() const;
 };
 

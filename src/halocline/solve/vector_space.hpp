@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a solver asks of vectors, and the one call in which it does all its linear algebra.
+/// The requirements on vectors, and the one call in which a solver does all its linear algebra.
 ///
-/// A vector of the space is a batch of `columns()` independent columns, so every scalar is an array with one entry a
-/// column. Solvers never call `axpy` or `dot`: they hand `update_and_reduce` a list of updates together with the
-/// dot products that need the updated vectors. A space that knows its memory overrides it by walking once over short
-/// runs of sites and interpreting both lists for each run while it is in cache, which turns an iteration of
-/// conjugate gradients into three passes and one of BiCGStab into four; the global sum may then be started without
-/// waiting. Updates act point by point, so a fused walk gives what carrying them out one after the other gives. For a
-/// space without its own version the default below composes one from `axpy` and `dot`.
+/// A vector of the space is a batch of `columns()` independent columns, so every scalar is an array with one entry for
+/// each column. Solvers never call `axpy` or `dot`. They pass to `update_and_reduce` a list of updates together with
+/// the dot products that need the updated vectors. A space that knows its memory layout overrides this function: it
+/// walks once over short runs of sites and applies both lists to each run while it is in cache. An iteration of
+/// conjugate gradients then takes three passes and one of BiCGStab five, and the global sum can start without waiting.
+/// Updates act point by point, so a fused walk gives the same result as one update after the other. For other spaces
+/// the default below composes the call from `axpy` and `dot`.
 ///
-/// A frozen column is one whose coefficients are all zero (scale one); a space must treat columns independently, so
+/// A frozen column is one whose coefficients are all zero (scale one). A space must treat columns independently, so
 /// that the bits of a column do not depend on its neighbours.
 
 #include <array>
@@ -25,9 +25,9 @@
 
 namespace halocline::solve {
 
-/// Coefficients and sums are double complex whatever the vectors hold.
+/// Coefficients and sums are double complex, whatever the vectors hold.
 using Scalar = std::complex<double>;
-/// One entry a column.
+/// One entry for each column.
 using Scalars = std::vector<Scalar>;
 
 /// A summand: `coefficient[column] * vector`; an empty coefficient means one in every column.
@@ -37,30 +37,30 @@ struct Term {
   const Vector* vector = nullptr;
 };
 
-/// target = start + terms, with start one of: target (`scale` empty), scale * target, or nothing (`overwrite`).
-/// No term may be the target itself. An overwritten target may hold anything before, NaN included.
+/// target = start + terms, where start is the target itself (`scale` empty), scale * target, or zero (`overwrite`). No
+/// term may be the target itself. The previous values of an overwritten target do not matter, not even NaN.
 template <class Vector>
 struct Update {
   Vector* target = nullptr;
   bool overwrite = false;
   std::span<const Scalar> scale;
   std::array<Term<Vector>, 2> summands;
-  int count = 0;  ///< how many of `summands` are used
+  int count = 0;  ///< number of `summands` in use
 
   std::span<const Term<Vector>> terms() const { return {summands.data(), static_cast<std::size_t>(count)}; }
 };
 
-/// <left, right>, conjugate-linear in `left`, one value a column, summed over all processes.
+/// <left, right>, conjugate-linear in `left`, one value for each column, summed over all processes.
 template <class Vector>
 struct Dot {
   const Vector* left = nullptr;
   const Vector* right = nullptr;
 
-  /// |left|^2, which is real: a space sums one number for it instead of two.
+  /// Whether this is |left|^2, which is real: a space then sums one number instead of two.
   bool is_norm() const noexcept { return left == right; }
 };
 
-/// The part every space must offer:
+/// The required part of a space:
 /// - `create()`  a vector of the space, contents unspecified; vectors move cheaply
 /// - `columns()` width of the batch, at least 1
 /// - `copy(out, in)`, `set_zero(v)`
@@ -79,7 +79,7 @@ concept VectorSpace = std::movable<typename Space::Vector> &&
                         space.dot(sums, x, x);
                       };
 
-/// The optional richer part. `wait()` of what it returns gives the sums as [dot][column], alive as long as it is.
+/// Optional: the fused call. The returned object's `wait()` gives the sums as [dot][column], valid during its lifetime.
 template <class Space>
 concept FusedVectorSpace =
     VectorSpace<Space> && requires(Space& space, std::span<const Update<typename Space::Vector>> updates,
@@ -87,12 +87,12 @@ concept FusedVectorSpace =
       { space.update_and_reduce(updates, dots).wait() } -> std::convertible_to<std::span<const Scalar>>;
     };
 
-/// Optional: `scale(alpha, y)`, y = alpha y; saves the default a temporary vector.
+/// Optional: `scale(alpha, y)`, y = alpha y; spares the default a temporary vector.
 template <class Space>
 concept ScalingVectorSpace =
     requires(Space& space, typename Space::Vector& y, std::span<const Scalar> alpha) { space.scale(alpha, y); };
 
-/// Sums that need no waiting; what the default returns.
+/// Sums that are complete already; the default's return type.
 class FinishedSums {
 public:
   explicit FinishedSums(Scalars values) : values_(std::move(values)) {}
@@ -131,8 +131,8 @@ void carry_out(Space& space, const Update<typename Space::Vector>& update) {
 }
 }  // namespace detail
 
-/// Carries out the updates in order, then the dots, and returns the pending sums, [dot][column] after `wait()`.
-/// Collective when there are dots. Cost of the default: one pass a term and one a dot.
+/// Carries out the updates in order, then the dot products. Returns the pending sums, [dot][column] after `wait()`.
+/// Collective if there are dot products. Cost of the default: one pass for each term and one for each dot product.
 template <VectorSpace Space>
 auto update_and_reduce(Space& space, std::span<const Update<typename Space::Vector>> updates,
                        std::span<const Dot<typename Space::Vector>> dots) {
@@ -149,7 +149,7 @@ auto update_and_reduce(Space& space, std::span<const Update<typename Space::Vect
   }
 }
 
-/// The same, from lists written in place.
+/// As above, from lists written in place.
 template <VectorSpace Space>
 auto update_and_reduce(Space& space, std::initializer_list<Update<typename Space::Vector>> updates,
                        std::initializer_list<Dot<typename Space::Vector>> dots) {
@@ -158,13 +158,13 @@ auto update_and_reduce(Space& space, std::initializer_list<Update<typename Space
                            std::span<const Dot<V>>(dots.begin(), dots.size()));
 }
 
-/// Updates alone; nothing is communicated.
+/// Updates only; no communication.
 template <VectorSpace Space>
 void update(Space& space, std::initializer_list<Update<typename Space::Vector>> updates) {
   update_and_reduce(space, updates, {}).wait();
 }
 
-/// Dots alone. Collective.
+/// Dot products only. Collective.
 template <VectorSpace Space>
 auto reduce(Space& space, std::initializer_list<Dot<typename Space::Vector>> dots) {
   return update_and_reduce(space, {}, dots);

@@ -19,6 +19,6 @@ struct HostData {
 
 /// Of the same field on any process grid. Collective: yes.
 HostData random_host_data(const std::shared_ptr<const lattice::Geometry4>& geometry, unsigned emulated,
-                          const qcd::ActionParameters& action);
+                          const qcd::Action& action);
 
 }  // namespace halocline::test

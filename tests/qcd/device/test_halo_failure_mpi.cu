@@ -47,7 +47,7 @@ struct Fixture {
     const unsigned emulated = geometry->communicator().size() == 1 ? 8u : 0u;
     context = std::make_shared<Context>(device, geometry, emulated, HaloChoice{"one-kernel", time_limit},
                                         std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off));
-    ActionParameters action;
+    WilsonCloverAction action;
     action.mass = 0.4;
     const auto host = test::random_host_data(geometry, emulated, action);
     data = wilson_data<double>(context, host.links, host.clover, action, 18);
@@ -83,7 +83,7 @@ TEST_CASE("device halo: a message that did not come for the last hop is told, no
   bool enqueued = false;
   try {
     if (grid.size() > 1 && grid.rank() == 0)
-      level.d().hopping().apply(out, in, 0, false);
+      level.d().hop(out, in, 0, false, {});
     else
       level.a().apply(out, in);
     on.context->stream.synchronize();
@@ -115,7 +115,7 @@ TEST_CASE("device halo: a correction with a missing message is an error where it
   try {
     if (grid.rank() == 0) {
       DeviceSpinor<double> in(on.context, lattice::Subset::full), out(on.context, lattice::Subset::full);
-      batch.precise().d().hopping().apply(out, in, 0, false);
+      batch.precise().d().hop(out, in, 0, false, {});
       length = batch.load(sources)[0];  // the sum over all processes that the others wait for
     } else {
       length = batch.add_correction(one)[0];

@@ -17,12 +17,12 @@
 namespace halocline::test {
 
 HostData random_host_data(const std::shared_ptr<const lattice::Geometry4>& geometry, unsigned emulated,
-                          const qcd::ActionParameters& action) {
+                          const qcd::Action& action) {
   const auto whole = random_links(geometry->global_volume(), 11);
   auto gauge = qcd::GaugeField::from_canonical(geometry, local_part(*geometry, whole, 36), 1);
   gauge.exchange_ghosts();
   const auto box = qcd::device::Box::of(*geometry, emulated);
-  return {qcd::device::host_links(box, gauge, action), qcd::device::host_clover(box, gauge, action)};
+  return {qcd::device::host_links(box, gauge, qcd::wilson_part(action)), qcd::device::host_clover(box, gauge, action)};
 }
 
 }  // namespace halocline::test
@@ -38,7 +38,7 @@ TEST_CASE("device halo: links and clover blocks do not depend on the process gri
                                          : std::vector{n, 1, 1, 1};
   const auto split = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, dims));
   const auto whole = test::one_process(extents);
-  qcd::ActionParameters action;
+  qcd::WilsonCloverAction action;
   action.csw = 1.3;
   const auto a = test::random_host_data(split, 0, action), b = test::random_host_data(whole, 0, action);
   const auto &here = a.links.box, &there = b.links.box;

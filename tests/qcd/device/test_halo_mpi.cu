@@ -40,8 +40,8 @@ Layout layout(int ranks) {
   return {{8, 6, 6, 2}, {2, 2, 2, 1}, {0u, 8u}};
 }
 
-ActionParameters twisted() {
-  ActionParameters action;
+WilsonCloverAction twisted() {
+  WilsonCloverAction action;
   action.csw = 1.2;
   action.boundary[2] = std::polar(1.0, 0.7);
   action.xi0 = 1.5;

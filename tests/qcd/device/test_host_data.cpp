@@ -30,7 +30,7 @@ struct Setup {
   std::shared_ptr<const lattice::Geometry4> geometry;
   GaugeField gauge;
   Box box;
-  ActionParameters action{.mass = 0.2, .csw = 1.3, .xi0 = 2.5, .nu = 1.2, .csw_t = 0.7};
+  WilsonCloverAction action{.mass = 0.2, .csw = 1.3, .xi0 = 2.5, .nu = 1.2, .csw_t = 0.7};
 };
 
 }  // namespace
@@ -89,7 +89,7 @@ TEST_CASE("device host data: clover blocks and inverses are those of the CPU") {
       }
     }
   CHECK(wrong == 0);
-  ActionParameters plain = setup.action;
+  WilsonCloverAction plain = setup.action;
   plain.csw = 0;
   plain.csw_t = 0;
   CHECK(host_clover(setup.box, setup.gauge, plain).blocks.empty());

@@ -37,7 +37,7 @@ std::vector<std::vector<int>> grids(int ranks) {
 TEST_CASE("device host data: links, phases and clover blocks do not depend on the process grid") {
   const auto world = comm::world();
   const auto numbers = test::random_links(volume, 17);
-  ActionParameters action{.mass = 0.3, .csw = 1.1};
+  WilsonCloverAction action{.mass = 0.3, .csw = 1.1};
   action.boundary = {std::polar(1.0, 0.5), -1.0, std::polar(1.0, -2.0), -1.0};
   const auto alone = test::one_process(extents);
   const GaugeField whole = GaugeField::from_canonical(alone, numbers);

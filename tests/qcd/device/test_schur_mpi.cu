@@ -13,6 +13,7 @@
 #include "gpu/devices.hpp"
 #include "halocline/comm/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/quark/detail/device_solver_batch.cuh"
 #include "halocline/qcd/schur/cuda.cuh"
 #include "qcd/device/halo_links.hpp"
 #include "qcd/random_fields.hpp"
@@ -55,19 +56,22 @@ double distance(const SpinorSpace<S>& space, const DeviceSpinor<S>& a, const Dev
 }
 
 template <class S>
-void check_laws(const gpu::Device& device, unsigned emulated, double csw, double small) {
+void check_laws(const gpu::Device& device, unsigned emulated, double csw, double mu, double small) {
   const auto geometry = split_lattice();
   for (int axis = 0; axis < 4; ++axis)
     if (geometry->is_split(axis)) emulated &= ~(1u << axis);
-  ActionParameters action;
-  action.mass = 0.4;
-  action.csw = csw;
-  action.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
+  WilsonCloverAction wilson;
+  wilson.mass = 0.4;
+  wilson.csw = csw;
+  wilson.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
+  const Action action = TwistedCloverAction{wilson, mu};
   const auto host = test::random_host_data(geometry, emulated, action);
   const auto context = std::make_shared<Context>(device, geometry, emulated, HaloChoice{},
                                                  std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off));
   constexpr int columns = 2;
-  DeviceWilson<S> d(wilson_data<S>(context, host.links, host.clover, action, 12), columns);
+  const auto made = detail::device_dirac(wilson_data<S>(context, host.links, host.clover, action, 12), columns);
+  DeviceDirac<S>& d = *made;
+  CHECK(d.sums_in_hop() == (mu == 0));
   const SpinorSpace<S> full(context, lattice::Subset::full, columns);
   auto x = full.create(), b = full.create(), y = full.create(), dy = full.create();
   fill(x, *geometry, 3);
@@ -129,9 +133,20 @@ TEST_CASE("device schur: what D says of it, in both forms and parities") {
   const int node_rank = comm::world().split_by_node().rank();
   for (const auto& device : testing::test_devices(node_rank)) {
     CAPTURE(device.describe());
-    check_laws<double>(device, 0, 1.1, 1e-13);
-    check_laws<double>(device, 0, 0.0, 1e-13);
-    check_laws<float>(device, 0, 1.1, 1e-5);
+    check_laws<double>(device, 0, 1.1, 0.0, 1e-13);
+    check_laws<double>(device, 0, 0.0, 0.0, 1e-13);
+    check_laws<float>(device, 0, 1.1, 0.0, 1e-5);
+  }
+}
+
+TEST_CASE("device schur: with a twisted mass, with and without a clover term") {
+  const int node_rank = comm::world().split_by_node().rank();
+  for (const auto& device : testing::test_devices(node_rank)) {
+    CAPTURE(device.describe());
+    check_laws<double>(device, 0, 1.1, 0.7, 1e-13);
+    check_laws<double>(device, 0b0010, 0.0, -0.4, 1e-13);
+    check_laws<float>(device, 0, 1.1, -0.3, 1e-5);
+    check_laws<Fixed16>(device, 0, 1.1, 0.5, 3e-3);
   }
 }
 
@@ -139,9 +154,9 @@ TEST_CASE("device schur: in fixed point to its rounding, and on emulated splits"
   const int node_rank = comm::world().split_by_node().rank();
   for (const auto& device : testing::test_devices(node_rank)) {
     CAPTURE(device.describe());
-    check_laws<double>(device, 0b0110, 1.1, 1e-13);
-    check_laws<Fixed16>(device, 0b1000, 1.1, 2e-3);
-    check_laws<Fixed8>(device, 0, 0.0, 0.3);
+    check_laws<double>(device, 0b0110, 1.1, 0.0, 1e-13);
+    check_laws<Fixed16>(device, 0b1000, 1.1, 0.0, 2e-3);
+    check_laws<Fixed8>(device, 0, 0.0, 0.0, 0.3);
   }
 }
 

@@ -43,7 +43,7 @@ SolverParameters on_host_executor(const char* kind, const char* inner) {
   return p;
 }
 
-Numbers reference(const Lattice& where, const ActionParameters& action, const Numbers& b) {
+Numbers reference(const Lattice& where, const WilsonCloverAction& action, const Numbers& b) {
   SolverParameters p;
   p.kind = "bicgstab";
   p.tolerance = 1e-13;
@@ -54,15 +54,15 @@ Numbers reference(const Lattice& where, const ActionParameters& action, const Nu
   return x;
 }
 
-constexpr ActionParameters heavy{.mass = 0.3, .csw = 1.0};
-constexpr ActionParameters light{.mass = -1.0};
+constexpr WilsonCloverAction heavy{.mass = 0.3, .csw = 1.0};
+constexpr WilsonCloverAction light{.mass = -1.0};
 
 }  // namespace
 
 TEST_CASE("device solver: D and its adjoint are those of the processor") {
   for (const auto& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, lattice::Coordinates<4>{8, 4, 6, 2}}) {
     const Lattice where(extents);
-    const ActionParameters action{.mass = 0.2, .csw = 1.3, .xi0 = 2.0, .nu = 1.1, .csw_t = 0.8};
+    const WilsonCloverAction action{.mass = 0.2, .csw = 1.3, .xi0 = 2.0, .nu = 1.1, .csw_t = 0.8};
     QuarkSolver here(where.gauge, action), there(where.gauge, action, on_host_executor("auto", "float"));
     const auto in = where.source(3);
     Numbers a(in.size()), b(in.size());

@@ -34,7 +34,7 @@ TEST_CASE("device solver: processes agree with the processor on what they share"
   const auto geometry = split_lattice();
   auto gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, test::random_links(volume, 1), 36));
   gauge.exchange_ghosts();
-  ActionParameters action;
+  WilsonCloverAction action;
   action.mass = 0.2;
   action.csw = 1.0;
   action.boundary = {1.0, std::polar(1.0, 0.4), 1.0, -1.0};
@@ -71,7 +71,7 @@ TEST_CASE("device solver: every policy of the halo gives the same solution") {
   const auto geometry = split_lattice();
   auto gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, test::random_links(volume, 1), 36));
   gauge.exchange_ghosts();
-  ActionParameters action;
+  WilsonCloverAction action;
   action.mass = 0.4;
   SolverParameters parameters;
   parameters.kind = "bicgstab";
@@ -94,7 +94,7 @@ TEST_CASE("device solver: a device that one process cannot have is refused on al
   const GaugeField gauge(geometry);
   SolverParameters parameters;
   parameters.device = "cuda:97";
-  CHECK_THROWS_AS(QuarkSolver(gauge, ActionParameters{}, parameters), core::InvalidArgument);
+  CHECK_THROWS_AS(QuarkSolver(gauge, WilsonCloverAction{}, parameters), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

@@ -46,7 +46,7 @@ TEST_CASE("device solver: a file of the tuner that cannot be used is a note of t
   parameters.device = "host-executor";
   parameters.kind = "bicgstab";
   parameters.tolerance = 1e-6;
-  QuarkSolver solver(gauge, {.mass = 0.5}, parameters);
+  QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.5}, parameters);
   const auto source = test::random_numbers(256 * 12, 2);
   auto solution = source;
   const auto told = [&] {
@@ -58,8 +58,8 @@ TEST_CASE("device solver: a file of the tuner that cannot be used is a note of t
   std::filesystem::remove(path);
 
   const Variable wrong("HALOCLINE_TUNE", "never");
-  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, {.mass = 0.5}, parameters), doctest::Contains("HALOCLINE_TUNE"),
-                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(QuarkSolver(gauge, WilsonCloverAction{.mass = 0.5}, parameters),
+                       doctest::Contains("HALOCLINE_TUNE"), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

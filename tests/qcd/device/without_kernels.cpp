@@ -17,7 +17,7 @@ namespace {
 std::string refusal(const std::string& device) {
   const GaugeField gauge(test::one_process({4, 4, 4, 4}));
   try {
-    open_backend(gauge, ActionParameters{}, {.device = device});
+    open_backend(gauge, WilsonCloverAction{}, {.device = device});
   } catch (const core::InvalidArgument& error) {
     return error.what();
   }

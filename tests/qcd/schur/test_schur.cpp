@@ -6,6 +6,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
@@ -33,7 +34,7 @@ std::vector<Case> cases() {
 TEST_CASE("schur: the adjoint of S is its apply_dagger") {
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 1));
   for (const auto& c : cases()) {
-    const DiracSetup setup(gauge, {.mass = 0.1, .csw = c.csw});
+    const WilsonSetup setup(gauge, {.mass = 0.1, .csw = c.csw});
     const WilsonClover<double> d(setup);
     Schur<double> s(d, c.form, c.parity);
     const SpinorSpace<double> space(d.layout(), s.subset());
@@ -52,7 +53,7 @@ TEST_CASE("schur: the adjoint of S is its apply_dagger") {
 TEST_CASE_TEMPLATE("schur: what D makes of x gives the half of x back through S", T, float, double) {
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 4));
   for (const auto& c : cases()) {
-    const DiracSetup setup(gauge, {.mass = 0.1, .csw = c.csw});
+    const WilsonSetup setup(gauge, {.mass = 0.1, .csw = c.csw});
     const WilsonClover<T> d(setup);
     Schur<T> s(d, c.form, c.parity);
     const SpinorSpace<T> space(d.layout(), s.subset());
@@ -85,7 +86,7 @@ TEST_CASE_TEMPLATE("schur: what D makes of x gives the half of x back through S"
 
 TEST_CASE("schur: a field of the wrong parity is refused") {
   const GaugeField gauge(test::one_process(extents));
-  const DiracSetup setup(gauge, {});
+  const WilsonSetup setup(gauge, {});
   const WilsonClover<double> d(setup);
   Schur<double> s(d);
   auto odd = spinor_field<double>(d.layout(), lattice::Subset::odd);

@@ -33,8 +33,8 @@ inline qcd::schwarz::Parameters schwarz_parameters(const lattice::Coordinates<4>
 }
 
 /// Twisted on three axes, anisotropic, with two clover coefficients.
-inline qcd::ActionParameters every_term() {
-  qcd::ActionParameters action{.mass = 0.4, .csw = 1.1};
+inline qcd::WilsonCloverAction every_term() {
+  qcd::WilsonCloverAction action{.mass = 0.4, .csw = 1.1};
   action.boundary = {std::polar(1.0, 0.3), std::polar(1.0, -0.7), 1.0, -1.0};
   action.xi0 = 1.5;
   action.nu = 0.9;

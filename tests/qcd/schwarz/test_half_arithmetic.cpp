@@ -13,6 +13,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/half_pack.hpp"
 #include "halocline/qcd/schwarz/schwarz_solver.hpp"
+#include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/schwarz/sample.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -62,7 +63,7 @@ double distance2(const Vector& a, const Vector& b) {
 /// what B hop shrinks it. A Jacobi step adds one rounding of the field, a residual two, the sweeps add up z in nsap + 1
 /// sums. What a half-step makes is relative to its z. Where products are fused with sums, or the mantissas of the
 /// results are not all near 1, it is less: measured are 0.30 to 0.56 of this.
-double expected_distance(const GaugeField& gauge, const ActionParameters& action, Parameters parameters,
+double expected_distance(const GaugeField& gauge, const WilsonCloverAction& action, Parameters parameters,
                          const Vector& b) {
   const double links = parameters.link_reals == 12 ? 6.0 : 1.0;
   const double row = 1.0 + 20.0 / 6 + links + 1.0;
@@ -82,7 +83,7 @@ double expected_distance(const GaugeField& gauge, const ActionParameters& action
   return rounding * std::sqrt(half_step * corrections / all + sweeps);
 }
 
-void compare(const RoughLattice& lattice, const ActionParameters& action, const Parameters& parameters) {
+void compare(const RoughLattice& lattice, const WilsonCloverAction& action, const Parameters& parameters) {
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
   Schwarz fast(gauge, action, parameters);
   CHECK(fast.arithmetic() == "half");
@@ -196,8 +197,8 @@ TEST_CASE("schwarz in half: a solver around it reaches 1e-10") {
   const RoughLattice lattice(extents, 1);
   const auto geometry = one_process(extents);
   const GaugeField gauge = lattice.gauge(geometry);
-  const ActionParameters action{.mass = 0.3, .csw = 1.1};
-  const WilsonClover<double> d(DiracSetup(gauge, action));
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.1};
+  const WilsonClover<double> d(WilsonSetup(gauge, action));
   auto b = spinor_field<double>(d.layout(), lattice::Subset::full, 1), x = b;
   qcd::from_canonical<double>(b, 0, lattice.psi);
   solve::SolveOptions options;

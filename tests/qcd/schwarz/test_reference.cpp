@@ -39,7 +39,7 @@ Vector plus(Vector a, Reference::View b, std::complex<double> factor = 1) {
   return a;
 }
 
-test::ReferenceParameters plain(const ActionParameters& action) {
+test::ReferenceParameters plain(const WilsonCloverAction& action) {
   test::ReferenceParameters p;
   p.mass = action.mass;
   p.csw = action.csw;
@@ -62,7 +62,7 @@ const std::vector<lattice::Coordinates<4>> cuts{{2, 1, 1, 1}, {1, 1, 1, 1}, {2, 
 
 TEST_CASE("schwarz: A D' of the reference is the plain operator") {
   const Sample s;
-  for (const auto& action : {test::every_term(), ActionParameters{.mass = 0.3}}) {
+  for (const auto& action : {test::every_term(), WilsonCloverAction{.mass = 0.3}}) {
     const Reference d(s.gauge, action, test::schwarz_parameters({2, 1, 1, 1}));
     const auto expected =
         d.multiply_inverse_clover(test::ReferenceOperator(s.extents, s.links, plain(action)).apply(s.psi));
@@ -81,7 +81,7 @@ TEST_CASE("schwarz: D_in and D_out are D'") {
 
 TEST_CASE("schwarz: D_in is D' where links across faces vanish, periodic edges among them") {
   const Sample s;
-  ActionParameters action = test::every_term();
+  WilsonCloverAction action = test::every_term();
   action.csw = 0;
   action.csw_t.reset();
   for (const auto& blocks : cuts) {
@@ -118,7 +118,7 @@ TEST_CASE("schwarz: domains of the reference are boxes coloured by the sum of th
 TEST_CASE("schwarz: unit links take a constant to the mass over the diagonal, away from faces also inside") {
   const lattice::Coordinates<4> extents{8, 6, 4, 6};
   const GaugeField gauge(one_process(extents));
-  const ActionParameters action{.mass = 0.37, .boundary = {1., 1., 1., 1.}};
+  const WilsonCloverAction action{.mass = 0.37, .boundary = {1., 1., 1., 1.}};
   const auto spinor = random_numbers(12, 3);
   Vector constant;
   for (std::int64_t site = 0; site < lattice::product<4>(extents); ++site)
@@ -167,7 +167,7 @@ TEST_CASE("schwarz: a minimal-residual step leaves a rest orthogonal to D_in r, 
 
 TEST_CASE("schwarz: many steps of either kind invert D_in" * doctest::skip(test::emulated)) {
   const Sample s;
-  ActionParameters heavy = test::every_term();
+  WilsonCloverAction heavy = test::every_term();
   heavy.mass = 2;
   for (const std::string inner : {"jacobi", "minres"}) {
     double before = 1;
@@ -227,7 +227,7 @@ TEST_CASE("schwarz: one sweep is the colours one after the other") {
 TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what equal neighbours send" *
           doctest::skip(test::emulated)) {
   const Sample s({8, 4, 4, 4}, 5);
-  ActionParameters heavy = test::every_term();
+  WilsonCloverAction heavy = test::every_term();
   heavy.mass = 2;
   const auto rest = [&](const lattice::Coordinates<4>& blocks) {
     const Reference d(s.gauge, heavy, test::schwarz_parameters(blocks, 0, 100));
@@ -241,7 +241,7 @@ TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what
 
 TEST_CASE("schwarz: sweeps converge to the inverse of D'" * doctest::skip(test::emulated)) {
   const Sample s;
-  ActionParameters heavy = test::every_term();
+  WilsonCloverAction heavy = test::every_term();
   heavy.mass = 1;
   for (const auto& blocks : cuts) {
     double before = 1;

@@ -52,7 +52,7 @@ const std::vector<Case> cases{
     {{4, 4, 4, 4}, {2, 2, 2, 2}},  {{6, 3, 1, 5}, {2, 1, 1, 1}},  {{2, 3, 2, 2}, {2, 3, 1, 2}},
 };
 
-void compare(const RoughLattice& lattice, const ActionParameters& action, const Parameters& parameters,
+void compare(const RoughLattice& lattice, const WilsonCloverAction& action, const Parameters& parameters,
              const std::vector<Parameters>& variants, double tolerance) {
   const auto geometry = one_process(lattice.extents);
   const GaugeField gauge = lattice.gauge(geometry);
@@ -303,7 +303,7 @@ TEST_CASE("schwarz: inside a domain nothing outside it is read or written") {
 TEST_CASE("schwarz: A^-1 is that of the reference") {
   const RoughLattice lattice({16, 6, 4, 3}, 23);
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
-  for (const auto& action : {every_term(), ActionParameters{.mass = 0.3}}) {
+  for (const auto& action : {every_term(), WilsonCloverAction{.mass = 0.3}}) {
     const auto parameters = schwarz_parameters({2, 1, 1, 1});
     Schwarz fast(gauge, action, parameters, 2);
     auto v = fast.create();

@@ -13,6 +13,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/schwarz/layout_change.hpp"
+#include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 #include "qcd/schwarz/sample.hpp"
@@ -24,13 +25,13 @@ using Numbers = std::vector<std::complex<double>>;
 
 constexpr lattice::Coordinates<4> extents{8, 4, 4, 4};
 constexpr std::int64_t volume = 8 * 4 * 4 * 4;
-const ActionParameters action{.mass = 0.3, .csw = 1.1};
+const WilsonCloverAction action{.mass = 0.3, .csw = 1.1};
 
 struct System {
   System()
       : links(test::random_links(volume, 1)),
         gauge(GaugeField::from_canonical(test::one_process(extents), links)),
-        d(DiracSetup(gauge, action)) {}
+        d(WilsonSetup(gauge, action)) {}
 
   /// |b - D x| / |b| by the plain loops of the test.
   double residual(const Numbers& x, const Numbers& b) const {

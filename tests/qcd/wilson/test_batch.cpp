@@ -23,14 +23,14 @@ using test::relative_distance;
 constexpr lattice::Coordinates<4> extents{4, 6, 8, 4};
 constexpr std::int64_t volume = 4 * 6 * 8 * 4;
 
-ActionParameters twisted() {
-  ActionParameters action{.mass = 0.1, .csw = 1.3};
+WilsonCloverAction twisted() {
+  WilsonCloverAction action{.mass = 0.1, .csw = 1.3};
   action.boundary = {std::polar(1.0, 0.3), std::polar(1.0, -0.7), -1.0, std::polar(1.0, 2.0)};
   return action;
 }
 
-ActionParameters anisotropic() {
-  ActionParameters action = twisted();
+WilsonCloverAction anisotropic() {
+  WilsonCloverAction action = twisted();
   action.xi0 = 2.5;
   action.nu = 0.9;
   return action;
@@ -63,7 +63,7 @@ TEST_CASE_TEMPLATE("batch: a column of D and of S has the bits that it has alone
     for (int lanes : {1, 4, 16}) {
       CAPTURE(reals);
       CAPTURE(lanes);
-      const DiracSetup setup(gauge, twisted(), lanes);
+      const WilsonSetup setup(gauge, twisted(), lanes);
       const WilsonClover<T> one(setup, 1, reals);
       const WilsonClover<T> three(one, 3);
       REQUIRE(three.columns() == 3);
@@ -107,10 +107,10 @@ TEST_CASE_TEMPLATE("links of 12 reals: D is that of 18, for every phase, anisotr
   const auto psi = random_numbers(volume * 12, 3);
   // The third row has the roundings of four products, and a site sums about 200 of them.
   const double tolerance = 20 * std::numeric_limits<T>::epsilon();
-  for (const auto& action : {ActionParameters{.mass = 0.1}, twisted(), anisotropic()})
+  for (const auto& action : {WilsonCloverAction{.mass = 0.1}, twisted(), anisotropic()})
     for (int lanes : {1, 2, 4, 8, 16}) {
       CAPTURE(lanes);
-      const DiracSetup setup(gauge, action, lanes);
+      const WilsonSetup setup(gauge, action, lanes);
       const WilsonClover<T> whole(setup), rows(setup, 1, 12);
       CHECK(rows.hopping().link_reals() == 12);
       auto in = spinor_field<T>(whole.layout(), lattice::Subset::full);
@@ -137,14 +137,14 @@ TEST_CASE("links of 12 reals: links outside SU(3) are refused") {
   for (auto& z : links) z *= 1.001;
   const auto geometry = test::one_process(extents);
   const GaugeField longer = GaugeField::from_canonical(geometry, links);
-  const DiracSetup setup(longer, {});
+  const WilsonSetup setup(longer, {});
   CHECK_NOTHROW(WilsonClover<float>(setup, 1, 18));
   CHECK_THROWS_WITH_AS(WilsonClover<float>(setup, 1, 12), doctest::Contains("store 18 reals"), core::InvalidArgument);
   // Links of single precision are good enough in float and not in double.
   links = random_links(volume, 5);
   for (auto& z : links) z = {static_cast<float>(z.real()), static_cast<float>(z.imag())};
   const GaugeField rounded = GaugeField::from_canonical(geometry, links);
-  const DiracSetup of_rounded(rounded, {});
+  const WilsonSetup of_rounded(rounded, {});
   CHECK_NOTHROW(WilsonClover<float>(of_rounded, 1, 12));
   CHECK_THROWS_WITH_AS(WilsonClover<double>(of_rounded, 1, 12), doctest::Contains("project the links"),
                        core::InvalidArgument);
@@ -152,7 +152,7 @@ TEST_CASE("links of 12 reals: links outside SU(3) are refused") {
 
 TEST_CASE("batch: impossible options and fields of other columns are refused") {
   const GaugeField gauge(test::one_process(extents));
-  const DiracSetup setup(gauge, {});
+  const WilsonSetup setup(gauge, {});
   CHECK_THROWS_WITH_AS(WilsonClover<float>(setup, 1, 8), doctest::Contains("links of 8 reals"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(WilsonClover<float>(setup, 0), doctest::Contains("0 columns"), core::InvalidArgument);
   const WilsonClover<float> d(setup, 2);
@@ -168,7 +168,7 @@ TEST_CASE("batch: impossible options and fields of other columns are refused") {
 
 TEST_CASE("batch: every column of a solve has the solution, the iterations and the bits that it has alone") {
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), random_links(volume, 6));
-  const DiracSetup setup(gauge, {.mass = 0.3, .csw = 1.0});
+  const WilsonSetup setup(gauge, {.mass = 0.3, .csw = 1.0});
   const WilsonClover<double> one(setup), three(one, 3);
   const WilsonClover<float> one_inner(setup), three_inner(one_inner, 3);
   Schur<double> s_one(one), s_three(three);

@@ -16,7 +16,7 @@ TEST_CASE("wilson: the reference equals the operator written with 4x4 gamma matr
   const auto links = test::random_links(volume, 1);
   const auto psi = test::random_numbers(volume * 12, 2);
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
-  ActionParameters action{.mass = 0.1, .csw = 1.4};
+  WilsonCloverAction action{.mass = 0.1, .csw = 1.4};
   action.boundary = {std::polar(1.0, 0.3), std::polar(1.0, -0.7), 1.0, -1.0};
   action.xi0 = 2.0;
   action.csw_t = 0.6;

@@ -24,7 +24,7 @@ using test::relative_distance;
 constexpr lattice::Coordinates<4> extents{4, 6, 8, 10};
 constexpr std::int64_t volume = 4 * 6 * 8 * 10;
 
-test::ReferenceOperator oracle(std::span<const std::complex<double>> links, const ActionParameters& action) {
+test::ReferenceOperator oracle(std::span<const std::complex<double>> links, const WilsonCloverAction& action) {
   test::ReferenceParameters reference;
   reference.mass = action.mass;
   reference.csw = action.csw;
@@ -49,12 +49,12 @@ std::vector<std::complex<double>> apply(const WilsonClover<T>& d, std::span<cons
   return result;
 }
 
-std::vector<ActionParameters> actions() {
-  ActionParameters wilson{.mass = -0.3};
-  ActionParameters clover{.mass = 0.1, .csw = 1.3};
-  ActionParameters twisted = clover;
+std::vector<WilsonCloverAction> actions() {
+  WilsonCloverAction wilson{.mass = -0.3};
+  WilsonCloverAction clover{.mass = 0.1, .csw = 1.3};
+  WilsonCloverAction twisted = clover;
   twisted.boundary = {std::polar(1.0, 0.3), std::polar(1.0, -0.7), -1.0, std::polar(1.0, 2.0)};
-  ActionParameters anisotropic = clover;
+  WilsonCloverAction anisotropic = clover;
   anisotropic.xi0 = 2.5;
   anisotropic.nu = 0.9;
   anisotropic.csw_t = 0.8;
@@ -75,7 +75,7 @@ TEST_CASE_TEMPLATE("wilson: D equals the plain operator for every tile, phase an
     const auto expected_dagger = reference.apply_dagger(psi);
     for (int lanes : {1, 2, 4, 8, 16}) {
       CAPTURE(lanes);
-      const DiracSetup setup(gauge, action, lanes);
+      const WilsonSetup setup(gauge, action, lanes);
       const WilsonClover<T> d(setup);
       REQUIRE(d.layout()->lanes() <= lanes);
       CHECK(relative_distance(apply<T>(d, psi, false), expected) < tolerance);
@@ -89,7 +89,7 @@ TEST_CASE("wilson: lanes along each axis in turn give the plain operator") {
   const auto psi = random_numbers(volume * 12, 4);
   const auto geometry = test::one_process(extents);
   const GaugeField gauge = GaugeField::from_canonical(geometry, links);
-  const ActionParameters action{.mass = 0.2};
+  const WilsonCloverAction action{.mass = 0.2};
   const auto expected = oracle(links, action).apply(psi);
   for (const lattice::Coordinates<4>& tile :
        {lattice::Coordinates<4>{2, 1, 1, 1}, {1, 1, 2, 1}, {1, 1, 4, 1}, {2, 1, 2, 1}, {2, 1, 4, 1}}) {
@@ -135,7 +135,7 @@ TEST_CASE_TEMPLATE("wilson: a result stored past the caches is the one stored th
 
 TEST_CASE("wilson: D is gamma5-hermitian") {
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), random_links(volume, 5));
-  const DiracSetup setup(gauge, {.mass = -0.4, .csw = 1.1});
+  const WilsonSetup setup(gauge, {.mass = -0.4, .csw = 1.1});
   const WilsonClover<double> d(setup);
   const SpinorSpace<double> space(d.layout(), lattice::Subset::full);
   auto x = space.create(), y = space.create(), dx = space.create(), dy = space.create();
@@ -154,7 +154,7 @@ TEST_CASE("wilson: D is gamma5-hermitian") {
 
 TEST_CASE("wilson: D dagger D is positive and D dagger is the adjoint") {
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), random_links(volume, 8));
-  const DiracSetup setup(gauge, {.mass = -0.2, .csw = 1.0});
+  const WilsonSetup setup(gauge, {.mass = -0.2, .csw = 1.0});
   const WilsonClover<double> d(setup);
   const SpinorSpace<double> space(d.layout(), lattice::Subset::full);
   auto x = space.create(), dx = space.create(), ddx = space.create();
@@ -187,11 +187,11 @@ TEST_CASE("wilson: charge conjugation turns D of the conjugate links into the co
   const auto links = random_links(volume, 10);
   const auto psi = random_numbers(volume * 12, 11);
   const auto geometry = test::one_process(extents);
-  const ActionParameters action{.mass = 0.1, .csw = 1.2};
+  const WilsonCloverAction action{.mass = 0.1, .csw = 1.2};
   const GaugeField gauge = GaugeField::from_canonical(geometry, links);
   const GaugeField conjugate_gauge = GaugeField::from_canonical(geometry, conjugate(links));
-  const WilsonClover<double> d(DiracSetup(gauge, action));
-  const WilsonClover<double> d_conjugate(DiracSetup(conjugate_gauge, action));
+  const WilsonClover<double> d(WilsonSetup(gauge, action));
+  const WilsonClover<double> d_conjugate(WilsonSetup(conjugate_gauge, action));
   const auto left = apply<double>(d_conjugate, psi, false);
   const auto right = rotate(adjoint(b), conjugate(apply<double>(d, conjugate(rotate(b, psi)), false)));
   CHECK(relative_distance(left, right) < 1e-14);
@@ -203,9 +203,9 @@ TEST_CASE("wilson: D is gauge covariant") {
   const auto g = gauge::GaugeTransformation::random(geometry, 13);
   GaugeField transformed = gauge;
   g.apply(transformed);
-  const ActionParameters action{.mass = 0.1, .csw = 1.2};
-  const WilsonClover<double> d(DiracSetup(gauge, action));
-  const WilsonClover<double> d_transformed(DiracSetup(transformed, action));
+  const WilsonCloverAction action{.mass = 0.1, .csw = 1.2};
+  const WilsonClover<double> d(WilsonSetup(gauge, action));
+  const WilsonClover<double> d_transformed(WilsonSetup(transformed, action));
   auto psi = random_numbers(volume * 12, 14);
   auto expected = apply<double>(d, psi, false);
   g.apply(expected);
@@ -215,7 +215,7 @@ TEST_CASE("wilson: D is gauge covariant") {
 
 TEST_CASE("wilson: unit links without a clover term act on a constant spinor as the mass") {
   const GaugeField gauge(test::one_process(extents));
-  const DiracSetup setup(gauge, {.mass = 0.37, .boundary = {1., 1., 1., 1.}});
+  const WilsonSetup setup(gauge, {.mass = 0.37, .boundary = {1., 1., 1., 1.}});
   const WilsonClover<double> d(setup);
   std::vector<std::complex<double>> constant(volume * 12, {1.5, -0.5});
   const auto out = apply<double>(d, constant, false);
@@ -225,16 +225,17 @@ TEST_CASE("wilson: unit links without a clover term act on a constant spinor as 
 
 TEST_CASE("wilson: impossible parameters are refused with what would do") {
   const GaugeField gauge(test::one_process(extents));
-  CHECK_THROWS_WITH_AS(DiracSetup(gauge, {.mass = -4.5}), doctest::Contains("must be positive"), core::InvalidArgument);
-  CHECK_THROWS_WITH_AS(DiracSetup(gauge, {.mass = std::nan("")}), doctest::Contains("finite"), core::InvalidArgument);
-  ActionParameters action;
+  CHECK_THROWS_WITH_AS(WilsonSetup(gauge, {.mass = -4.5}), doctest::Contains("must be positive"),
+                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(WilsonSetup(gauge, {.mass = std::nan("")}), doctest::Contains("finite"), core::InvalidArgument);
+  WilsonCloverAction action;
   action.boundary[2] = 0.5;
-  CHECK_THROWS_WITH_AS(DiracSetup(gauge, action), doctest::Contains("modulus one"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(WilsonSetup(gauge, action), doctest::Contains("modulus one"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(mass_from_kappa(-0.1), doctest::Contains("kappa is -0.1"), core::InvalidArgument);
   CHECK(mass_from_kappa(0.125) == 0.0);
   CHECK(kappa_from_mass(mass_from_kappa(0.1335)) == doctest::Approx(0.1335).epsilon(1e-15));
   const GaugeField odd(test::one_process({4, 6, 5, 4}));
-  CHECK_THROWS_WITH_AS(DiracSetup(odd, {}), doctest::Contains("5 sites along z"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(WilsonSetup(odd, {}), doctest::Contains("5 sites along z"), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline bench ...`: how fast the kernels are on this machine, as fractions of what it could do."""
+"""`halocline bench ...`: the speed of the kernels on this machine, as fractions of its limits."""
 
 from __future__ import annotations
 

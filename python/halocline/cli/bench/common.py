@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmark commands share: options, the machine's lock, and how results are shown."""
+"""Common parts of the benchmark commands: options, the machine's lock, and the display of results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from halocline.errors import InvalidArgument
 from halocline.texts import whole_number
 
 Case = tuple[str, Callable[[], Any]]
-"""What is said while it is measured, and what measures it."""
+"""The text shown during a measurement, and the function that measures."""
 
 Threads = Annotated[
     str, typer.Option("--threads", metavar="N[,N...]", help="OpenMP threads of each process, a case each.")
@@ -39,12 +39,12 @@ Local = Annotated[
 
 
 def split(texts: list[str] | str) -> list[str]:
-    """The items of options that may be repeated, joined by commas, or both."""
+    """The items of an option that may be repeated, given as a comma-separated list, or both."""
     return [item for text in ([texts] if isinstance(texts, str) else texts) for item in text.split(",") if item]
 
 
 def extents(option: str, texts: list[str], axes: int, example: str) -> list[list[int]]:
-    """Positive numbers joined by x, an axis each."""
+    """Positive numbers joined by x, one for each axis."""
     found = []
     for text in split(texts):
         numbers = text.lower().split("x")
@@ -83,7 +83,7 @@ def thread_counts(text: str) -> list[int]:
 
 
 def chosen(option: str, texts: list[str] | str, known: tuple[str, ...]) -> list[str]:
-    """The named ones, or all of them."""
+    """The named items, or all of them for `all`."""
     names = split(texts)
     if names == ["all"]:
         return list(known)
@@ -95,7 +95,7 @@ def chosen(option: str, texts: list[str] | str, known: tuple[str, ...]) -> list[
 
 @contextlib.contextmanager
 def alone(timeout: float) -> Iterator[None]:
-    """The lock of this machine, held by the first process for all."""
+    """Holds the lock of this machine; the first process holds it for all."""
     from halocline.bench import lock
     from halocline.comm import on_root, world
 
@@ -108,7 +108,7 @@ def alone(timeout: float) -> Iterator[None]:
 
 @dataclasses.dataclass
 class Bench:
-    """What all benchmarks are told alike, and what they do with their cases."""
+    """The options common to all benchmarks, and the processing of their cases."""
 
     seconds: Annotated[float, typer.Option(help="Seconds to measure each case and each ceiling.")] = 0.5
     lock_timeout: Annotated[
@@ -126,7 +126,7 @@ class Bench:
         return results
 
     def measure(self, cases: list[Case]) -> list[Any]:
-        """Runs the cases one after another, saying which; a case gives one result or several."""
+        """Runs the cases one after another and announces each; a case gives one result or several."""
         results: list[Any] = []
         with alone(self.lock_timeout), self.console.stage("benchmark", len(cases)) as advance:
             for i, (name, case) in enumerate(cases):
@@ -137,7 +137,8 @@ class Bench:
         return results
 
     def report(self, results: list[Any]) -> None:
-        """The results as a table for each kind, what was skipped, the machine, and the files that were asked for."""
+        """Shows the results as a table for each kind, the skipped cases and the machine, and writes the requested
+        files."""
         from halocline.bench import table
 
         console = self.console
@@ -166,9 +167,9 @@ class Bench:
 
 
 def command(app: typer.Typer, function: Callable[..., None], seconds: float, plot: bool = False) -> None:
-    """Adds a benchmark to the command line: its own options, then those of `Bench`, which it gets as `bench`.
+    """Adds a benchmark to the command line with its own options and those of `Bench`, which it gets as `bench`.
 
-    seconds: the default of that option; plot: whether it has something to draw
+    seconds: the default of that option; plot: whether the benchmark can draw its results
     """
     own = inspect.signature(function, eval_str=True).parameters
     shared = [
@@ -188,5 +189,5 @@ def command(app: typer.Typer, function: Callable[..., None], seconds: float, plo
 
 
 def later(function: Callable[..., Any], *arguments: Any, **options: Any) -> Callable[[], Any]:
-    """A call for later."""
+    """Makes a function that makes this call when it is called itself."""
     return lambda: function(*arguments, **options)

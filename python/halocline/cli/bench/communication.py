@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of what communicates: the halo exchange, in a sweep and by itself, and small sums."""
+"""Benchmarks of communication: the halo exchange, in a sweep and by itself, and small sums."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SIZES = ",".join(str(2**n) for n in range(6, 17))
 
 
 def carriers(transports: list[str], buffers: str) -> list[tuple[str, int]]:
-    """Those asked for, in the order in which Halocline lists them; a name with a colon is taken as it is."""
+    """The requested carriers, in the order of Halocline's list; a name with a colon is used unchanged."""
     from halocline import bench as library
 
     every = library.carriers()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline bench dslash` and `solver` with --device: the cases, and what a GPU alone can be asked."""
+"""`halocline bench dslash` and `solver` with --device: the cases, and the options of devices alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Graph = Annotated[
 
 
 def known(device: str, threads: str = "1") -> None:
-    """Refuses, with one sentence, a device that is not there, and threads, of which a device has none."""
+    """Refuses a missing device, and a number of threads, which a device does not have."""
     from halocline.device import refuse_absent
 
     refuse_absent(device)
@@ -40,7 +40,7 @@ def known(device: str, threads: str = "1") -> None:
 
 
 def only_on_devices(**given: Any) -> None:
-    """Refuses options of devices on the CPU. given: option name -> (value, default)."""
+    """Refuses options of devices when the benchmark runs on the CPU. given: option name -> (value, default)."""
     for name, (value, default) in given.items():
         if value != default:
             raise InvalidArgument(f"--{name.replace('_', '-')} is of devices; add --device cuda.")
@@ -62,7 +62,7 @@ def dslash(
     bench: Bench, device: str, local: list[str], precision: list[str], form: list[str], link_reals: str, columns: str,
     emulate: str, policy: str, stage: str, graph: str, threads: str,
 ) -> None:  # fmt: skip
-    """All cases of the one-parity hop that were asked for."""
+    """Runs all requested cases of the one-parity hop."""
     from halocline.bench import device as library
 
     known(device, threads)
@@ -81,7 +81,7 @@ def dslash(
         stages,
         switches(graph),
     ):
-        # Without a halo there is no policy, and the hop alone has nothing to separate.
+        # Without a halo there is no policy, and the plain hop has no fused operations to separate.
         if (s == "no-halo" and how != policies[0]) or (s == "separate" and f == "hopping" and "whole" in stages):
             continue
         name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {how} {s}{' graph' if recorded else ''}"
@@ -96,7 +96,7 @@ def solver(
     bench: Bench, device: str, u: Any, gauge: str, mass: float, csw: float, kind: str, inner: str, link_reals: str,
     policy: str, tolerance: str, columns: str, runs: int, threads: str,
 ) -> None:  # fmt: skip
-    """All solves that were asked for. Raises Error when one did not reach its tolerance."""
+    """Runs all requested solves. Raises Error if one did not reach its tolerance."""
     from halocline.bench import device as library
 
     known(device, threads)

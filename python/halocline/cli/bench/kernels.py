@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of what computes: operators, solvers, gauge updates."""
+"""Benchmarks of computation: operators, solvers, gauge updates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def dslash(
     for n in volumes(local):
         for f in chosen("--form", form, library.FORMS):
             for p in chosen("--precision", precision, library.PRECISIONS):
-                if f == "inside" and p == "double":  # it exists in single precision
+                if f == "inside" and p == "double":  # it exists only in single precision
                     continue
                 for reals in counts("--link-reals", link_reals, "18,12"):
                     for c in counts("--columns", columns, "1,12"):
@@ -147,7 +147,7 @@ def solver(
     for k, p, stored, limit, n, t in itertools.product(
         kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)
     ):
-        # Schwarz is single precision inside double, and the others have no preconditioner to store.
+        # Schwarz is single precision inside double; the other solvers have no preconditioner to store.
         if (k == "schwarz" and p == "double") or (k not in ("schwarz", "auto") and stored != storages[0]):
             continue
         case = later(

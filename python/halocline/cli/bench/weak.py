@@ -16,7 +16,7 @@ from halocline.cli.map import common as maps
 from halocline.errors import FileError, InvalidArgument
 
 PER_NODE = "1x2x2x1"
-"""Of the domain solver on tofu-d in IPSJ 2020-HPC-177, section 3.3."""
+"""Processes of a node for the domain solver on tofu-d, as in IPSJ 2020-HPC-177, section 3.3."""
 
 
 def weak(
@@ -120,8 +120,8 @@ def _problem(
 
 
 def _printed(machine: Any) -> tuple[str, str]:
-    """The process grid that fills a tofu-d, and its rings as the report places them: x through A and Z mod 3, y through
-    C and Z div 3, z through B, t through X and Y, two by two processes of y and z a node."""
+    """The process grid that fills a tofu-d, and its rings as in the report: x along A and Z mod 3, y along C and Z div
+    3, z along B, t along X and Y; a node has two by two processes of y and z."""
     length = {axis.name: axis.length for axis in machine.axes}
     z = length.get("Z", 0)
     if machine.name != "tofu-d" or z % 3 or length["X"] < 2 or length["Y"] < 2:
@@ -136,7 +136,7 @@ def _printed(machine: Any) -> tuple[str, str]:
 def _iteration(
     exchanges: int | None, sums: str | None, computation: str | None, posting: float | None, local: str | None
 ) -> Any:
-    """The domain solver on Fugaku, with what the options change. Raises InvalidArgument, FileError."""
+    """The domain solver on Fugaku, as modified by the options. Raises InvalidArgument, FileError."""
     from halocline import _halocline
 
     known = _halocline.mapping.published_iteration()
@@ -149,7 +149,7 @@ def _iteration(
 
 
 def _computation(text: str, local: str | None) -> float:
-    """Seconds, or the median of the case with these sites in what `bench qcdjdd --json` wrote."""
+    """Seconds as given, or the median of the case with these sites in a file of `bench qcdjdd --json`."""
     try:
         seconds = float(text)
     except ValueError:
@@ -169,7 +169,7 @@ def _measured(path: Path, local: list[int]) -> float:
             case = result["case"]
             if (result["bench"], case["measured"], case["local"]) == ("qcdjdd", "iteration", local):
                 return float(result["seconds"]["median"])
-        except (KeyError, TypeError, ValueError):  # another benchmark, or not what one writes
+        except (KeyError, TypeError, ValueError):  # another benchmark, or a file of another program
             continue
     raise FileError(
         f"{path}: has no iteration of {'x'.join(map(str, local))} sites; measure it by halocline bench qcdjdd --local "
@@ -178,7 +178,7 @@ def _measured(path: Path, local: list[int]) -> float:
 
 
 def lines(results: list[dict[str, Any]]) -> list[str]:
-    """Simulated times beside the model's, a block a case."""
+    """Simulated times beside the model's times, in a block for each case."""
     from halocline.bench.table import time_text
 
     found = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline map ...`: where to put each process, and what that costs."""
+"""`halocline map ...`: finds the node for each process, and the resulting communication cost."""
 
 from __future__ import annotations
 

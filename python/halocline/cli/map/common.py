@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the map commands share: the options that say a problem, and the files that say a map."""
+"""Common parts of the map commands: the options that define a problem, and the files that define a map."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def lengths(option: str, text: str, example: str = "4x6x18") -> list[int]:
 
 
 def is_file(text: str) -> bool:
-    """Whether an option that takes a name or a file means a file."""
+    """Whether the value of an option that accepts a name or a file is a file."""
     return text.endswith(".toml") or "/" in text
 
 
 def network_of(name: str, shape: str | None, wrap: Sequence[str] = (), interfaces: int = 0) -> Any:
-    """The network that the options say. Raises InvalidArgument, FileError."""
+    """The network defined by the options. Raises InvalidArgument, FileError."""
     from halocline import mapping
 
     closed = split(list(wrap))
@@ -77,7 +77,7 @@ def network_of(name: str, shape: str | None, wrap: Sequence[str] = (), interface
 
 
 def _reshaped(network: Any, name: str, shape: str | None, closed: list[str]) -> Any:
-    """A network of a file with other lengths and more closed axes."""
+    """The network of a file with other lengths and more closed axes."""
     from halocline import mapping
     from halocline.mapping.networks import FIELDS
 
@@ -98,7 +98,7 @@ def _reshaped(network: Any, name: str, shape: str | None, closed: list[str]) -> 
 
 
 def grids_of(grid: str | None, per_node: str | None) -> tuple[list[int], list[int]]:
-    """The process grid and the part of one node. Raises InvalidArgument."""
+    """The process grid, and its part on one node. Raises InvalidArgument."""
     if grid is None:
         raise InvalidArgument("--grid is missing: give the processes along each axis, such as 6x12x6x4.")
     dims = lengths("--grid", grid, "6x12x6x4")
@@ -109,7 +109,7 @@ def grids_of(grid: str | None, per_node: str | None) -> tuple[list[int], list[in
 
 
 def messages_of(name: str, local: str | None, bytes_per_real: int = 0, orbitals: int = 1) -> Any:
-    """The messages that the options say. Raises InvalidArgument, FileError."""
+    """The messages defined by the options. Raises InvalidArgument, FileError."""
     from halocline import mapping
 
     if is_file(name):
@@ -133,7 +133,7 @@ def count_of(name: str | None) -> str:
 
 
 def host_names(hosts: Path | None, network: Any) -> list[str] | None:
-    """The names that --hosts gives. Raises FileError."""
+    """The host names of --hosts. Raises FileError."""
     from halocline.mapping import formats
     from halocline.mapping.rank_order import read_text
 
@@ -146,7 +146,7 @@ def say(console: Console, text: str) -> None:
 
 
 def write_numbers(path: Path | None, values: dict[str, Any], ranks: list[list[int]] | None = None) -> None:
-    """Writes the numbers of a command as JSON, the nodes of the ranks a line each. Raises FileError."""
+    """Writes the numbers of a command as JSON, with one line for the node of each rank. Raises FileError."""
     from halocline.files import write_file
 
     if path is None or not speaks():

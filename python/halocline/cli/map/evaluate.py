@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline map evaluate`: what links and interfaces carry under any map, by walking every message."""
+"""`halocline map evaluate`: the loads of links and interfaces under any map, by walking every message."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def evaluate(
 
 
 def _own(file: Path, count: str | None, interfaces: int) -> Any:
-    """A rank-order file, judged as the options say where they do."""
+    """A rank-order file, with its count and interfaces replaced if the options give them."""
     import dataclasses
 
     from halocline import mapping

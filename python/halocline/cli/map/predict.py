@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline map predict`: what an iteration of a solver takes on machines of growing size."""
+"""`halocline map predict`: the time of a solver iteration on machines of growing size."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def predict(
 def _machines(
     network: str, shape: list[str], grid: list[str], wrap: list[str], per_node: str | None, interfaces: int
 ) -> tuple[list[Any], list[list[int]], list[int]]:
-    """Networks, process grids and the part of a node."""
+    """Networks, process grids, and the part of the grid on a node."""
     from halocline.mapping import predict
 
     shapes, grids = split(shape), split(grid)
@@ -126,7 +126,7 @@ def _machines(
 def _solver(
     known: Any, exchanges: int | None, sums: str | None, posting: float | None, overlapped: float
 ) -> dict[str, Any]:
-    """What an iteration does beside computing; from the papers where the options say nothing."""
+    """The parts of an iteration besides the computation; values without an option come from the papers."""
     return {
         "exchanges": exchanges if exchanges is not None else known.exchanges if known else 1,
         "sums": _sums(sums, known),
@@ -136,7 +136,7 @@ def _solver(
 
 
 def _sums(text: str | None, known: Any) -> list[int]:
-    """Numbers in each sum of an iteration."""
+    """The number of elements of each sum in an iteration."""
     if text is None:
         return list(known.sums) if known is not None else []
     sums = counts("--sums", text, "1,2,3,3")
@@ -146,7 +146,7 @@ def _sums(text: str | None, known: Any) -> list[int]:
 
 
 def _ways(network: Any, solver: dict[str, Any], software: bool) -> list[bool]:
-    """Whether sums go by hardware, for each curve."""
+    """For each curve, whether its sums use hardware."""
     if not solver["sums"] or network.barrier_latency <= 0:
         return [False]
     return [True, False] if software else [True]
@@ -187,7 +187,7 @@ def _curve(
 
 
 def _computation(text: str | None, known: bool) -> Callable[[float], float]:
-    """Seconds of computation for sites of a process. Raises InvalidArgument, FileError."""
+    """A function from sites of a process to seconds of computation. Raises InvalidArgument, FileError."""
     from halocline.mapping import predict
 
     if text is None:
@@ -205,7 +205,7 @@ def _computation(text: str | None, known: bool) -> Callable[[float], float]:
 
 
 def _table(path: Path) -> Any:
-    """A table of a TOML file, [computation] with sites and seconds, or of the JSON of `bench qcdjdd`."""
+    """A computation table from a TOML file, [computation] with sites and seconds, or from JSON of `bench qcdjdd`."""
     from halocline.mapping import predict
     from halocline.mapping.rank_order import read_text
     from halocline.mapping.tables import tables_of

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`halocline map search`: the map whose busiest network interface carries least, and files that make jobs use it."""
+"""`halocline map search`: finds the map with the least load on its busiest interface, and writes files for
+launchers."""
 
 from __future__ import annotations
 
@@ -89,7 +90,7 @@ def search(
 
 
 def _make_folder(output: Path | None) -> None:
-    """The folder, before the work that would be lost without it. Raises FileError."""
+    """Creates the folder before the search, whose result would otherwise be lost. Raises FileError."""
     if output is None or not speaks():
         return
     try:
@@ -128,7 +129,7 @@ def _write(
     folder: Path, order: Any, result: Any, natural: Any, natural_loads: Any, wanted: list[str],
     names: list[str] | None, cores: int, plots: bool,
 ) -> list[str]:  # fmt: skip
-    """Writes what --output promises; returns the names of the files."""
+    """Writes the files of --output; returns their names."""
     from halocline.files import write_file
     from halocline.mapping import formats, interface_table, report, walks
     from halocline.mapping.rank_order import rank_order_text

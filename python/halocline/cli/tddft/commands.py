@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three commands; what they do is in halocline/tddft/jobs.py."""
+"""The three commands; halocline/tddft/jobs.py does their work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def run_of(run_file: str | None, example: bool, command: str) -> Run | None:
-    """The run to work on; None when the example was asked for, which is then printed."""
+    """The run to compute; None if the example was requested, which is then printed."""
     from halocline.tddft.runfile import example_run_file, read_run_file
 
     if example:
@@ -43,7 +43,7 @@ def run_of(run_file: str | None, example: bool, command: str) -> Run | None:
 
 @contextlib.contextmanager
 def console_of(run: Run, suffix: str) -> Iterator[Console]:
-    """A console that hears signals and keeps the log beside the results."""
+    """A console that receives signals and writes the log beside the results."""
     console = Console()
     with console.hears_signals():
         console.keep_log(run.output.path(f"{suffix}.log"))
@@ -54,8 +54,8 @@ def console_of(run: Run, suffix: str) -> Iterator[Console]:
 
 
 def numbers(run: Run, json: Path | None, results: list[Path]) -> None:
-    """Writes the JSON files that were asked for: one by name (a list where there are several results), and one beside
-    each result."""
+    """Writes the requested JSON files: one under the given name (a list for several results), and one beside each
+    result."""
     from halocline.tddft.results import as_json
 
     if not speaks():

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The one file that compiles the functions of the formatting library (fmt); all others see their declarations.
+/// The only file that compiles the functions of the formatting library (fmt). All other files see declarations only.
 ///
-/// Header-only use compiles them anew in each file, three seconds of five, and seven under a sanitizer. The library's
-/// own binary is no way out: a cross build has none. The functions live in a namespace of ours, so that a program may
-/// link that binary as well (cmake/Dependencies.cmake).
+/// Header-only use would compile the functions again in each file: three of its five seconds, or seven with a
+/// sanitizer. Linking fmt's own binary is no alternative, because a cross build has none. The functions live in a
+/// namespace of ours, so that a program may link fmt's binary as well (cmake/Dependencies.cmake).
 
 #include <fmt/format-inl.h>
 

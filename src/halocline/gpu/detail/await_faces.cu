@@ -7,7 +7,7 @@
 namespace halocline::gpu::detail {
 namespace {
 
-/// One thread a face.
+/// One thread waits for each face.
 struct AwaitFaces {
   static constexpr int max_threads = 32;
   FaceSignals signals;

@@ -8,7 +8,7 @@
 
 namespace halocline::gpu::detail {
 
-/// What is enqueued after it runs when every awaited face has arrived, or one is given up (FaceSignals::failed).
+/// Work enqueued after this kernel runs when every awaited face has arrived or has been given up (FaceSignals::failed).
 void await_faces(Stream& stream, const FaceSignals& signals);
 
 }  // namespace halocline::gpu::detail

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The CUDA back end: one member of detail::Runtime a call of CUDA, and a sentence for each that fails.
+/// The CUDA back end: each member of detail::Runtime makes one call of CUDA, and describes its failure in a sentence.
 ///
-/// Compiled by a C++ compiler it says that it is not there. Nothing links the driver's library: the CUDA runtime is
-/// linked statically and looks for the driver when it is first called, and the driver's own functions that have no
-/// counterpart in the runtime are asked for by name. So a program with this back end starts on a machine without driver
-/// or GPU.
+/// Compiled by a plain C++ compiler, the functions report that CUDA is absent. Nothing links the driver's library. The
+/// CUDA runtime is linked statically and looks for the driver at its first call. Driver functions without a counterpart
+/// in the runtime are looked up by name. So a program with this back end starts on a machine without driver or GPU.
 
 #include "halocline/gpu/detail/runtime.hpp"
 
@@ -42,15 +41,16 @@ std::shared_ptr<Runtime> make_cuda_runtime(int) { throw core::InvalidArgument(cu
 
 namespace {
 
-// Neighbours map whole pieces of this size, and see what else lies in them.
+// A neighbour maps whole pieces of this size, and so can address other data that lie in the same piece.
 constexpr std::size_t share_granule = std::size_t{2} << 20;
 
 __global__ void probe() {}
 
 using ContextOfThread = CUresult(CUcontext*);
 
-/// Makes a device the current one of this thread, and the former again at the end. A thread that has used no device yet
-/// keeps this one: to make its default the current one would cost memory of a GPU that it may never touch.
+/// Makes a device the thread's current one, and restores the former one at the end. If the thread has used no device
+/// yet, this device stays current: restoring the thread's default would allocate memory on a GPU that the thread may
+/// never use.
 class Active {
 public:
   Active(int ordinal, ContextOfThread* context_of_thread) noexcept {
@@ -74,7 +74,7 @@ private:
   cudaError_t status_;
 };
 
-/// Lets this thread allocate while one of its streams is captured: what is allocated is no part of the graph.
+/// Lets this thread allocate while one of its streams is being captured. The allocation is not part of the graph.
 class OutsideOfCaptures {
 public:
   OutsideOfCaptures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -92,7 +92,7 @@ std::string words(cudaError_t status) {
   return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }
 
-/// The failure of a kernel that ran before: every later call gives it again.
+/// Whether an error comes from a kernel that ran earlier. Every later call returns such an error again.
 bool is_of_earlier_kernel(cudaError_t status) {
   switch (status) {
   case cudaErrorIllegalAddress:
@@ -122,7 +122,7 @@ std::string hexadecimal(const char* bytes, int count) {
   return text;
 }
 
-/// A function of the driver by its name, null where it has none; `since` counts as CUDA does.
+/// Looks up a function of the driver by name, null if the driver has none; `since` is a version as CUDA counts.
 template <class Function>
 Function* driver_function(const char* name, unsigned since) {
   void* found = nullptr;
@@ -133,7 +133,7 @@ Function* driver_function(const char* name, unsigned since) {
   return good ? reinterpret_cast<Function*>(found) : nullptr;
 }
 
-/// @throws core::Error  CUDA's words
+/// @throws core::Error  in CUDA's words
 Properties properties_of(int ordinal) {
   cudaDeviceProp device{};
   Properties properties;
@@ -168,7 +168,7 @@ public:
       : Runtime(Backend::cuda, device, "cuda:" + std::to_string(device.ordinal) + " (" + device.name + ")"),
         ordinal_(device.ordinal),
         context_of_thread_(driver_function<ContextOfThread>("cuCtxGetCurrent", 12000)) {
-    // A device that the code was not compiled for is found out here, not at the first kernel.
+    // Find out here, not at the first kernel, if the code was not compiled for this device.
     const Here here(*this);
     cudaFuncAttributes attributes{};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe);
@@ -201,7 +201,7 @@ public:
     return handle;
   }
 
-  void seal_memory(const std::byte*) noexcept override {}  // the driver gives back what a killed process had
+  void seal_memory(const std::byte*) noexcept override {}  // the driver frees the memory of a killed process
 
   std::byte* open_memory(const MemoryHandle& handle) override {
     if (handle.backend != static_cast<std::int32_t>(Backend::cuda))
@@ -209,7 +209,7 @@ public:
                                                   "processes have the same kind of device");
     const Here here(*this);
     if (handle.process == process_key()) {
-      // CUDA does not open a process's own handles.
+      // CUDA cannot open a handle in the process that made it.
       if (handle.ordinal != ordinal_) {
         const cudaError_t status = cudaDeviceEnablePeerAccess(handle.ordinal, 0);
         if (status == cudaErrorPeerAccessAlreadyEnabled)
@@ -451,7 +451,7 @@ private:
     throw core::Error(description() + ": " + call + ": " + (text == nullptr ? "error" : text) + " (" +
                       std::to_string(static_cast<int>(status)) + ")");
   }
-  /// For members that must not throw: what failed will fail again at the next synchronisation where it matters.
+  /// For members that must not throw: a failure that matters returns at the next synchronisation.
   static void forget(cudaError_t status) noexcept {
     if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
   }

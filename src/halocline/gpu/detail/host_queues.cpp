@@ -33,7 +33,7 @@ void HostQueues::push_wait(HostQueue& queue, const HostPoint& point) {
   ++queue.enqueued;
 }
 
-/// False where there is nothing to run, or an event of another stream is ahead.
+/// Returns false if the queue is empty, or if its next item waits for another stream.
 bool HostQueues::run_next(HostQueue& queue) {
   if (queue.items.empty() || queue.running) return false;
   if (const auto& next = queue.items.front(); next.until != nullptr && next.until->done < next.place) return false;

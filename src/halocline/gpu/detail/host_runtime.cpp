@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The host executor: device memory is host memory, and everything runs when it is enqueued, or, where it holds work
-/// back, when the host waits for it (host_queues.hpp).
+/// The host executor. Device memory is host memory. Work runs when it is enqueued, or, if the executor defers work,
+/// when the host waits for it (host_queues.hpp).
 ///
-/// Fresh device memory is filled with bytes 0xff, which are NaNs, so that a kernel that counts on zeros is found out.
-/// Memory that other processes may map is a POSIX segment of its own under a name, which is the handle; the name goes
+/// Fresh device memory is filled with bytes 0xff, which are NaNs, to expose a kernel that relies on zeros. Memory that
+/// other processes may map is a named POSIX segment of its own; the handle carries the name. The name is removed when
+/// the owner seals or frees the memory.
 /// when the owner seals or frees the memory.
 
 #include "halocline/gpu/detail/runtime.hpp"
@@ -46,7 +47,7 @@ constexpr std::align_val_t alignment{256};
                     std::generic_category().message(error) + hint);
 }
 
-/// A file descriptor, closed at the end.
+/// A file descriptor, closed in the destructor.
 struct File {
   explicit File(int given) noexcept : descriptor(given) {}
   File(const File&) = delete;
@@ -117,7 +118,7 @@ public:
     try {
       queues_.destroy(*queue_of(stream));
     } catch (const std::exception&) {
-      // As on a GPU: nobody hears of what fails behind the last wait.
+      // As on a GPU: an error after the last wait is not reported.
     }
   }
   void synchronize_stream(void* stream, const char*) override {
@@ -129,7 +130,7 @@ public:
     if (stream == nullptr) {
       std::memmove(to, from, bytes);
     } else if (direction == Copy::to_device && !is_pinned(from)) {
-      // CUDA takes the bytes before it returns; copies from pinned memory find what is there when they run.
+      // CUDA takes the bytes before it returns. A copy from pinned memory reads the memory when it runs.
       const auto* const begin = static_cast<const std::byte*>(from);
       enqueue(stream, [to, taken = std::vector<std::byte>(begin, begin + bytes)] {
         std::memcpy(to, taken.data(), taken.size());
@@ -172,7 +173,7 @@ public:
   }
   bool event_done(void* event, const char*) override {
     if (event == nullptr || point_of(event)->done()) return true;
-    queues_.step();  // a GPU goes on while it is asked
+    queues_.step();  // a GPU makes progress while the host polls
     return false;
   }
   void wait_event(void* event, const char*) override {
@@ -189,7 +190,7 @@ protected:
   std::byte* try_allocate(Memory kind, std::size_t bytes) override {
     std::int64_t free = 0, total = 0;
     measure_memory(free, total);
-    if (bytes > static_cast<std::uint64_t>(total)) return nullptr;  // Linux would promise it, and kill later
+    if (bytes > static_cast<std::uint64_t>(total)) return nullptr;  // Linux would grant it, and later kill the process
     if (kind == Memory::shareable) return make_segment(bytes);
     auto* const data = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
     if (data != nullptr) std::memset(data, kind == Memory::pinned ? 0 : 0xff, bytes);
@@ -231,7 +232,7 @@ private:
     try {
       queues_.run_all();
     } catch (const std::exception&) {
-      // It is of no use to whoever frees.
+      // The code that frees cannot use the error.
     }
   }
 
@@ -293,10 +294,10 @@ private:
   }
 
   std::mutex mutex_;
-  std::map<const std::byte*, std::string> names_;  // of segments that others may still open
+  std::map<const std::byte*, std::string> names_;  // segments that other processes may still open
   bool deferred_;
   HostQueues queues_;
-  std::map<const std::byte*, std::size_t> pinned_;  // bytes, where work is held back
+  std::map<const std::byte*, std::size_t> pinned_;  // sizes [bytes]; used when work is deferred
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Included by launch.cuh, at its end, and by nothing else.
+/// Only launch.cuh includes this file, at its end.
 ///
-/// launch() of launch.cuh: the CUDA kernel and the loops of the host executor, beside each other.
+/// Defines launch() of launch.cuh: the CUDA kernel, and beside it the loops of the host executor.
 
 #include <cstddef>
 #include <type_traits>
@@ -30,7 +30,7 @@ constexpr int max_threads() {
     return 256;
 }
 
-/// 0 where the functor does not say: then the compiler is not bound.
+/// Functor::min_blocks; 0 if the functor has none, which leaves the register count to the compiler.
 template <class Functor>
 constexpr int min_blocks() {
   if constexpr (requires { Functor::min_blocks; })
@@ -74,9 +74,9 @@ void run_on_host(const Functor& functor, const Extent& extent, const Block& bloc
 }
 
 #if defined(__CUDACC__)
-/// One thread a point. A block that waits for others or tells them does so by its first thread: what begin_block has
-/// seen holds for all threads after the barrier, and end_block comes after each thread has made its own writes visible
-/// to the machine, before the barrier.
+/// One thread for each point. The first thread of a block calls the hooks. The barrier after begin_block() makes what
+/// the hook has seen valid for all threads of the block. Before end_block(), each thread makes its own writes visible
+/// to the whole machine, then the block synchronizes.
 template <class Functor>
 __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
     run_functor(const __grid_constant__ Functor functor, const __grid_constant__ Extent extent) {
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
     __shared__ bool go;
     if (first) go = functor.begin_block(at);
     __syncthreads();
-    if (!go) return;  // all threads of the block alike
+    if (!go) return;  // the same for all threads of the block
   }
   if (x < extent.x && y < extent.y && z < extent.z) functor(Point{x, static_cast<int>(y), static_cast<int>(z)});
   if constexpr (ends<Functor>) {

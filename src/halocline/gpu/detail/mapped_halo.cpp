@@ -2,13 +2,14 @@
 /// @file
 /// Policies over memory that neighbours map: "copy-engine", "remote-write", "merged-pack", "one-kernel".
 ///
-/// A process owns one piece of shareable device memory: two inboxes a face, and a flag a face on a line of its own.
-/// Its neighbours map the piece, and store into it what they send: an asynchronous copy behind the packing kernel with
-/// the flag behind the copy, or the packing kernel itself.
+/// A process owns one piece of shareable device memory. It holds two inboxes for each face, and a flag for each face on
+/// a cache line of its own. The neighbours map the piece and store their messages into it. Either the packing kernel
+/// stores them, or an asynchronous copy follows the packing kernel, and the flag follows the copy.
 ///
-/// Freeing what a neighbour has mapped is undefined on a GPU, and a collective destructor would wait for a rank that
-/// unwinds by an exception. So processes part by a message of eight bytes through shared memory of the hosts, with a
-/// limit on the waiting; where it does not come, the memory is given away instead of freed. On the host executor a
+/// Freeing memory that a neighbour has mapped is undefined on a GPU. A collective destructor could wait for a rank that
+/// is unwinding by an exception. So at the end the processes exchange a message of eight bytes through shared host
+/// memory, with a time limit. If the message does not come, the device memory is leaked instead of freed. On the host
+/// executor a mapping outlives its owner, so no final exchange is needed.
 /// mapping outlives its owner, and nobody needs to part.
 
 #include <algorithm>
@@ -32,15 +33,15 @@ constexpr std::int64_t count_stride = 32;     // counters of one face lie in a s
 constexpr double patience_at_the_end = 10.0;  // [s]
 constexpr std::size_t faces = most_faces;
 
-/// What a rank tells the others of its memory.
+/// Describes a rank's shared memory to the other ranks.
 struct Card {
   MemoryHandle handle;
-  std::uint64_t begin[most_faces];  ///< of inbox 0 of a face
+  std::uint64_t begin[most_faces];  ///< offset of inbox 0 of each face
   std::uint64_t buffer;             ///< distance between inbox 0 and 1
-  std::uint64_t flags;              ///< of face 0
+  std::uint64_t flags;              ///< offset of the flag of face 0
 };
 
-/// What can fail on one rank alone: made before anything that is collective.
+/// The allocations that can fail on one rank alone; made before anything collective.
 struct Local {
   Local(const HaloPlan& plan, std::size_t bytes, bool copies)
       : inboxes(plan.device, 2 * bytes + faces * flag_stride),
@@ -85,7 +86,7 @@ public:
     const std::vector<std::byte> cards = group.allgather(std::as_bytes(std::span(&card, 1)));
     try {
       comm::on_every_rank(group, [&] { open(cards); });
-    } catch (const core::Error&) {  // on every rank alike: nobody frees what somebody still maps
+    } catch (const core::Error&) {  // on all ranks together: no rank frees memory that another rank still maps
       mapped_.clear();
       group.barrier();
       throw;
@@ -107,14 +108,14 @@ public:
         return;
       }
     } catch (const core::Error&) {
-      // A neighbour did not come, or the device has failed: below.
+      // A neighbour did not answer, or the device has failed: leak the memory below.
     }
     [[maybe_unused]] auto* const given_away = new SharedMemory(std::move(local_->inboxes));
   }
 
   void begin(Stream& stream, std::uint64_t step) override {
     if (!copies_) return;
-    for (int face = 0; face < most_faces; ++face)  // what leaves the outbox that is filled now has left it
+    for (int face = 0; face < most_faces; ++face)  // copies out of the outbox to be filled now have finished
       if (plan_.active(face)) stream.wait(*local_->copied[step % 2][at(face)]);
   }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Policy "gpu-aware-mpi": the MPI library is handed device memory.
+/// Policy "gpu-aware-mpi": MPI gets pointers to device memory.
 ///
-/// MPI does not know streams, so the host waits for the packing kernel before it starts the messages, and for the
-/// messages before it enqueues what reads them. It does both in wait(), when the interior kernel has been enqueued.
+/// MPI does not know streams. The host therefore waits for the packing kernel before it starts the messages, and for
+/// the messages before it enqueues the kernel that reads them. It does both in wait(), after the interior kernel has
+/// been enqueued.
 ///
-/// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done,
-/// hence all that was enqueued before it, the reading of step k-1 included; and the sends of step k are done when
+/// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done. All
+/// work enqueued before the packing is then done too, including the reading of step k-1. The sends of step k are done
+/// when wait() returns.
 /// wait() returns.
 
 #include <algorithm>
@@ -41,13 +43,13 @@ public:
       try {
         if (swap.done()) continue;
       } catch (const core::Error&) {
-        // as one that is not done
+        // treat as not done
       }
       swap.abandon();
       under_way = true;
     }
     if (under_way) [[maybe_unused]]
-      auto* const given_away = buffers_.release();  // MPI may still read and write it
+      auto* const given_away = buffers_.release();  // leaked: MPI may still read and write it
   }
 
   void begin(Stream&, std::uint64_t) override {}
@@ -80,8 +82,8 @@ private:
   static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
   std::size_t place(int face) const noexcept { return places_.begin[at(face)]; }
 
-  /// The same at both ends of a link: its axis, and the parity of the place of its lower end. Two processes on an axis
-  /// have two links with each other, which differ in it.
+  /// The tag is the same at both ends of a link: its axis, and the parity of the position of its lower end. Two
+  /// processes on an axis share two links, which differ in this parity.
   int tag(int face) const noexcept {
     const int axis = face / 2, dim = plan_.grid.dims()[at(axis)], here = plan_.grid.coords()[at(axis)];
     const int lower = face % 2 == 1 ? here : (here + dim - 1) % dim;

@@ -2,18 +2,18 @@
 /// @file
 /// Policy "nvshmem": inboxes and flags in NVSHMEM's symmetric memory, which reaches beyond a machine.
 ///
-/// What a neighbour's loads and stores reach (the same machine, or the same NVLink domain) is used as the policies over
-/// CUDA IPC use it: where that is so for all neighbours of a process, packing, interior and exterior are one kernel.
-/// For a neighbour beyond the network the packing kernel writes an outbox here, and a put with a signal leaves behind
-/// it on the stream; then the exterior is a kernel of its own. Either way the flag that arrives is the same word, so a
-/// process need not know how its neighbours send. Only NVSHMEM's host library is used, so nothing is linked on the
-/// device.
+/// A neighbour may be within reach of loads and stores (on the same machine, or in the same NVLink domain). Such a
+/// neighbour is treated as by the policies over CUDA IPC. If all neighbours of a process are within reach, packing,
+/// interior and exterior are one kernel. For a neighbour across the network the packing kernel writes an outbox here,
+/// and a put with a signal follows it on the stream; the exterior is then a kernel of its own. In both cases the same
+/// flag word announces the message, so a process need not know how its neighbours send. Only NVSHMEM's host library is
+/// used, so nothing is linked on the device.
 ///
-/// Processing elements are the ranks of the grid. Whoever comes first in a process initialises the library. Freeing
-/// symmetric memory is collective, and so it is left to the end of the process: a destructor does not wait for ranks
-/// that may never come.
+/// Processing elements are the ranks of the grid. The first user in a process initialises the library. Freeing
+/// symmetric memory is collective, so it is left to the end of the process: a destructor must not wait for ranks that
+/// may never come.
 ///
-/// Compiled where nvcc compiles and CMake has found the library; nobody has run it yet.
+/// Compiled if nvcc is the compiler and CMake has found the library. Never run so far.
 
 #include "halocline/gpu/detail/halo_policy.hpp"
 
@@ -39,7 +39,7 @@ void require(bool good, const char* call, const comm::ProcessGrid& grid) {
   if (!good) throw core::Error("rank " + std::to_string(grid.rank()) + ": " + call + " of NVSHMEM failed", grid.rank());
 }
 
-/// NVSHMEM with the ranks of this grid as its processing elements. Collective.
+/// Starts NVSHMEM with the ranks of this grid as its processing elements. Collective.
 void start_library(const comm::ProcessGrid& grid) {
   const comm::Communicator& group = grid.communicator();
   const bool running = nvshmemx_init_status() >= NVSHMEM_STATUS_IS_INITIALIZED;
@@ -71,7 +71,7 @@ public:
       counts_ = DeviceArray<std::uint32_t>(plan.device, most_faces * count_stride);
       failed_ = PinnedArray<std::uint64_t>(plan.device, 1);
     });
-    // Symmetric memory has one layout: every face as long as the longest of all ranks.
+    // Symmetric memory has one layout on all ranks: each face gets the size of the largest one.
     std::array<double, most_faces> longest{};
     for (int face = 0; face < most_faces; ++face) longest[at(face)] = static_cast<double>(plan.bytes[at(face)]);
     group.max(longest);
@@ -122,8 +122,8 @@ public:
   }
 
   void wait(Stream& stream, std::uint64_t step) override {
-    await_faces(stream, signals(step));            // within the time limit; then the flags are up, whatever happened
-    for (int face = 0; face < most_faces; ++face)  // what a network adapter wrote is seen after the library's own wait
+    await_faces(stream, signals(step));            // within the time limit; sets the flags of faces given up
+    for (int face = 0; face < most_faces; ++face)  // NVSHMEM's wait makes the network's writes visible
       if (plan_.active(face) && there_[at(face)] == nullptr)
         nvshmemx_signal_wait_until_on_stream(flag(face), NVSHMEM_CMP_GE, step,
                                              static_cast<cudaStream_t>(stream.handle()));
@@ -155,10 +155,10 @@ private:
 
   HaloPlan plan_;
   FacePlaces places_;
-  std::size_t buffer_ = 0;  ///< bytes of one inbox of all faces, on every rank
+  std::size_t buffer_ = 0;  ///< size of one inbox of all faces [bytes], the same on every rank
   std::array<std::size_t, most_faces> begin_{};
-  std::byte *in_ = nullptr, *out_ = nullptr, *flags_ = nullptr;  ///< symmetric
-  std::array<std::byte*, most_faces> there_{};                   ///< in_ of the neighbour; null beyond the network
+  std::byte *in_ = nullptr, *out_ = nullptr, *flags_ = nullptr;  ///< in symmetric memory
+  std::array<std::byte*, most_faces> there_{};                   ///< in_ of the neighbour; null across the network
   bool direct_ = true;
   DeviceArray<std::uint32_t> counts_;
   PinnedArray<std::uint64_t> failed_;

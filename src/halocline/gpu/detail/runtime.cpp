@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What both back ends share: the account of memory and its sentence.
+/// Common code of both back ends: counting allocated memory, and the message when memory is exhausted.
 
 #include "halocline/gpu/detail/runtime.hpp"
 
@@ -31,7 +31,7 @@ std::string amount(std::uint64_t bytes) {
 }
 
 std::uint64_t process_key() noexcept {
-  // Numbers of processes are unique within a name space of them, and a container has one of its own.
+  // Process numbers are unique within a PID namespace, and a container has a namespace of its own.
   struct stat status = {};
   const std::uint64_t space = stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
   return space << 32 ^ static_cast<std::uint64_t>(getpid());
@@ -45,7 +45,7 @@ std::byte* Runtime::allocate(Memory kind, std::size_t bytes) {
     try {
       measure_memory(free, total);
     } catch (const core::Error&) {
-      // A device that has failed says so when it is synchronized; here the sizes stay 0.
+      // A failed device reports its error when it is synchronized; the sizes stay 0 here.
     }
     std::string sentence = description_ + ": out of memory: " + std::to_string(bytes) + " bytes (" + amount(bytes) +
                            ") of " + name_of(kind) + " were asked for; ";

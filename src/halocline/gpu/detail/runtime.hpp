@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a back end must be able to do, so that memory, streams and graphs are one code for a GPU and the host executor.
+/// The interface of a back end. It lets memory, streams and graphs share one code for a GPU and the host executor.
 ///
-/// A stream, an event and a graph are opaque handles here; the host executor's are null, because everything runs when
-/// it is enqueued and Stream keeps its captures. Every member may be called by any thread and leaves the thread's
-/// current CUDA device as it was. A member that fails throws core::Error with the call, what it was about, and the
+/// A stream, an event and a graph are opaque handles here. The host executor's handles are null unless it defers work,
+/// because it runs everything on enqueueing, and Stream keeps its captures. Every member may be called by any thread
+/// and leaves the thread's current CUDA device unchanged. A member that fails throws core::Error, which names the call,
+/// its subject and the device.
 /// device.
 
 #include <array>
@@ -25,10 +26,10 @@ namespace halocline::gpu::detail {
 
 enum class Copy { to_device, to_host, on_device };
 
-/// One kernel launch; `function` is what nvcc makes of a __global__ function, `arguments` point to its parameters.
+/// One kernel launch. `function` is nvcc's pointer to a __global__ function, `arguments` point to its parameters.
 struct KernelLaunch {
   const char* name;
-  const char* after;  ///< the kernel launched before it on the stream
+  const char* after;  ///< name of the kernel launched before it on the stream
   const void* function;
   std::array<unsigned, 3> grid, block;
   int carveout;  ///< [percent], -1 for the driver's choice
@@ -36,13 +37,13 @@ struct KernelLaunch {
   void* stream;
 };
 
-/// How another process finds shareable memory: plain bytes, to be sent as they are.
+/// Tells another process how to find shareable memory: plain bytes that can be sent as they are.
 struct MemoryHandle {
-  std::array<char, 64> where{};  ///< CUDA's handle, or the name in the file system of shared memory
+  std::array<char, 64> where{};  ///< CUDA's handle, or the name of the POSIX shared memory
   std::uint64_t bytes = 0;
-  std::uint64_t process = 0;  ///< that which owns it: there the memory is found at `address`
+  std::uint64_t process = 0;  ///< the owner; in this process the memory lies at `address`
   std::uint64_t address = 0;
-  std::int32_t ordinal = 0;  ///< of the device, as that process counts
+  std::int32_t ordinal = 0;  ///< of the device, as the owner counts
   std::int32_t backend = 0;
 };
 static_assert(std::is_trivially_copyable_v<MemoryHandle> && sizeof(MemoryHandle) == 96);
@@ -59,16 +60,16 @@ public:
   const Properties& properties() const noexcept { return properties_; }
   const std::string& description() const noexcept { return description_; }
 
-  /// 256-byte aligned; null for no bytes. @throws core::Error  out of memory
+  /// 256-byte aligned; null for zero bytes. @throws core::Error  out of memory
   std::byte* allocate(Memory kind, std::size_t bytes);
   void release(Memory kind, std::byte* data, std::size_t bytes) noexcept;
   MemoryUse memory() const;
 
   /// For data of allocate(Memory::shareable, ...).
   virtual MemoryHandle export_memory(const std::byte* data, std::size_t bytes) = 0;
-  /// Nobody opens it from now on: what would outlive a killed process is removed.
+  /// No process opens the memory from now on. Removes whatever would survive if the process were killed.
   virtual void seal_memory(const std::byte* data) noexcept = 0;
-  /// The memory of another process, or this one's own. @throws core::Error  it cannot be mapped here
+  /// Maps the memory of another process, or returns this process's own. @throws core::Error  it cannot be mapped here
   virtual std::byte* open_memory(const MemoryHandle& handle) = 0;
   virtual void close_memory(const MemoryHandle& handle, std::byte* data) noexcept = 0;
 
@@ -83,7 +84,7 @@ public:
   virtual void write_value(std::uint64_t* address, std::uint64_t value, void* stream) = 0;
   virtual void wait_value(const std::uint64_t* address, std::uint64_t value, double time_limit, void* stream) = 0;
   virtual void launch(const KernelLaunch& launch) = 0;
-  /// The host executor's launch: `work` is the kernel.
+  /// A launch on the host executor: `work` runs the kernel.
   virtual void run_on_host(std::function<void()> work, void* stream) = 0;
 
   virtual void* create_event(bool timing) = 0;
@@ -95,13 +96,13 @@ public:
   virtual double elapsed(void* begin, void* end) = 0;  ///< [s]
 
   virtual void begin_capture(void* stream) = 0;
-  /// A graph ready to be launched. @param keep  false: the capture is given up, and nothing thrown; then null
+  /// Returns a graph ready to be launched. @param keep  false: discard the capture, throw nothing, return null
   virtual void* end_capture(void* stream, bool keep) = 0;
   virtual void destroy_graph(void* graph) noexcept = 0;
   virtual void launch_graph(void* graph, void* stream) = 0;
 
 protected:
-  /// Null where there is no memory left.
+  /// Null if memory is exhausted.
   virtual std::byte* try_allocate(Memory kind, std::size_t bytes) = 0;
   virtual void free(Memory kind, std::byte* data, std::size_t bytes) noexcept = 0;
   virtual void measure_memory(std::int64_t& free, std::int64_t& total) const = 0;
@@ -113,19 +114,19 @@ private:
   std::atomic<std::int64_t> ours_{0}, most_ours_{0}, pinned_{0};
 };
 
-/// @param deferred  work is held back until the host waits for it
+/// @param deferred  hold work back until the host waits for it
 std::shared_ptr<Runtime> make_host_runtime(bool deferred);
 
-/// The CUDA side (cuda_runtime.cu); compiled by a C++ compiler it says that it is not there.
+/// The CUDA side (cuda_runtime.cu). Compiled by a plain C++ compiler, these functions report that CUDA is absent.
 bool cuda_is_built() noexcept;
 std::string cuda_unavailable_reason();
 std::vector<Properties> cuda_devices();
 std::shared_ptr<Runtime> make_cuda_runtime(int ordinal);
 
-/// A number that no other process of this machine has now.
+/// A number that no other process of this machine has at this time.
 std::uint64_t process_key() noexcept;
 
-/// "12.5 GiB", for sentences.
+/// "12.5 GiB", for messages.
 std::string amount(std::uint64_t bytes);
 
 }  // namespace halocline::gpu::detail

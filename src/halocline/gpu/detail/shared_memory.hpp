@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Device memory that the processes of one machine address together: who owns it, and who maps it.
+/// Device memory that several processes of one machine address: its owner, and the processes that map it.
 ///
 /// On a GPU this is CUDA IPC, on the host executor POSIX shared memory. The owner sends handle() to its neighbours as
-/// plain bytes; when all have opened it, the owner may seal() the memory, so that a process that is killed afterwards
-/// leaves nothing behind. A handle that comes back to the process that made it gives the memory itself, through any
-/// Device of that process.
+/// plain bytes. When all of them have opened the handle, the owner may seal() the memory, so that a process that is
+/// killed afterwards leaves nothing behind. The process that made a handle may open it too, through any of its Devices,
+/// and gets the memory itself.
 
 #include <cstddef>
 #include <utility>
@@ -16,20 +16,20 @@
 
 namespace halocline::gpu::detail {
 
-/// Device memory that others can map, 256-byte aligned, contents unspecified. Move-only.
+/// Device memory that other processes can map, 256-byte aligned, contents unspecified. Move-only.
 class SharedMemory {
 public:
   SharedMemory() = default;
-  /// @param bytes  more than 0; a GPU gives multiples of 2 MiB, so one large piece is better than many small ones
-  /// @throws core::Error  out of memory, or the machine has none to share
+  /// @param bytes  more than 0; a GPU allocates multiples of 2 MiB, so one large piece is better than many small ones
+  /// @throws core::Error  out of memory, or the machine has no memory to share
   /// Collective: no.
   SharedMemory(const Device& device, std::size_t bytes);
 
   std::byte* data() const noexcept { return buffer_.data(); }
   std::size_t bytes() const noexcept { return buffer_.bytes(); }
-  /// @throws core::Error  this memory cannot be shared here (the reason is CUDA's); InvalidArgument  after seal()
+  /// @throws core::Error  this memory cannot be shared here (gives CUDA's reason); InvalidArgument  called after seal()
   MemoryHandle handle() const;
-  /// All who need it have opened the handle. Collective: no; the caller makes sure.
+  /// Call when every process that needs the memory has opened the handle; the caller must ensure this. Collective: no.
   void seal() noexcept;
 
 private:
@@ -38,12 +38,12 @@ private:
   bool sealed_ = false;
 };
 
-/// Memory of another process, or this one's, mapped here until the end of the object; the owner must not free it before
-/// that. Move-only.
+/// Memory of another process, or of this one, mapped here for the lifetime of the object. The owner must not free it
+/// earlier. Move-only.
 class MappedMemory {
 public:
   MappedMemory() = default;
-  /// @throws core::Error  it cannot be mapped: the devices do not reach each other, or the processes share no memory
+  /// @throws core::Error  mapping failed: the devices cannot reach each other, or the processes share no memory
   MappedMemory(const Device& device, const MemoryHandle& handle);
   ~MappedMemory();
   MappedMemory(MappedMemory&& other) noexcept

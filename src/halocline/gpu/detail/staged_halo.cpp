@@ -2,12 +2,13 @@
 /// @file
 /// Policy "staged": through pinned host memory and comm::HaloExchange.
 ///
-/// Works wherever messages do. The copies run on a stream of their own, so they pass the interior kernel by; the host
-/// waits for the first of them in wait(), when the interior kernel has been enqueued.
+/// Works wherever comm::HaloExchange works. The copies run on a stream of their own, in parallel with the interior
+/// kernel. The host waits for the first copies in wait(), after the interior kernel has been enqueued.
 ///
 /// One buffer of each kind is enough. The outbox of step k is packed after the main stream has waited for the arrival
-/// of step k-1, which the side stream signals behind its copy of outbox k-1. The inbox of step k is written behind that
-/// copy of outbox k, which waits for the packing of step k, which is enqueued after the reading of inbox k-1.
+/// of step k-1, and the side stream signals this arrival after its copy of outbox k-1. The inbox of step k is written
+/// after the copy of outbox k. This copy waits for the packing of step k, which is enqueued after the reading of inbox
+/// k-1.
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +20,7 @@
 namespace halocline::gpu::detail {
 namespace {
 
-/// What can fail on one rank alone: made before anything that is collective.
+/// The allocations that can fail on one rank alone; made before anything collective.
 struct Staging {
   Staging(const Device& device, std::int64_t bytes)
       : out(device, bytes),

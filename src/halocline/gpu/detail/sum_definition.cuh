@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Included by sum.cuh, at its end, and by nothing else.
+/// Only sum.cuh includes this file, at its end.
 ///
-/// launch_sum() of sum.cuh: the CUDA kernel and the same order of additions in the loops of the host executor.
+/// Defines launch_sum() of sum.cuh: the CUDA kernel, and the loops of the host executor in the same order of additions.
 
 #include "halocline/core/device.hpp"
 
 namespace halocline::gpu {
 namespace detail {
 
-/// What is to be added where. `partial` is [sum][most_blocks][columns], of which `blocks` are used.
+/// The memory and the sizes of one sum. `partial` has shape [sum][most_blocks][columns]; `blocks` of them are used.
 struct SumPlan {
   std::int64_t sites, blocks, most_blocks;
   int columns;
@@ -34,13 +34,13 @@ namespace detail_of_sum {
 
 inline constexpr int warp = 32, warps = sum_block / warp;
 
-/// values[0] becomes the sum of `count` (a power of 2) along the halving tree.
+/// Replaces values[0] by the sum of `count` values (a power of 2) along the halving tree.
 inline void add_halves(double* values, int count) {
   for (int half = count / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) values[i] += values[i + half];
 }
 
-/// values[0] becomes the sum of a block's values, in the order of sum.cuh.
+/// Replaces values[0] by the sum of a block's values, in the order of sum.cuh.
 inline void add_block(double (&values)[sum_block]) {
   double of_warps[warps];
   for (int i = 0; i < warps; ++i) {
@@ -81,7 +81,8 @@ void run_on_host(const Functor& functor, const detail::SumPlan& plan) {
 }
 
 #if defined(__CUDACC__)
-/// The first thread gets the sums of the block's values; the others' are spoilt. All threads of the block take part.
+/// Adds the values of a block. The first thread gets the sums; the values of the other threads are overwritten. All
+/// threads of the block must call this.
 template <int N>
 __device__ __forceinline__ void add_block_of_threads(double (&values)[N]) {
   __shared__ double of_warps[N][warps];
@@ -90,7 +91,7 @@ __device__ __forceinline__ void add_block_of_threads(double (&values)[N]) {
   for (int half = warp / 2; half > 0; half /= 2)
 #pragma unroll
     for (int n = 0; n < N; ++n) values[n] += __shfl_down_sync(0xffffffffU, values[n], half);
-  __syncthreads();  // an earlier call's sums have been read
+  __syncthreads();  // so that the sums of an earlier call have been read
   if (lane == 0)
 #pragma unroll
     for (int n = 0; n < N; ++n) of_warps[n][mine] = values[n];
@@ -104,9 +105,9 @@ __device__ __forceinline__ void add_block_of_threads(double (&values)[N]) {
     for (int n = 0; n < N; ++n) values[n] += __shfl_down_sync(0xffffffffU, values[n], half);
 }
 
-/// Block b takes column b mod columns, so that the columns of the same sites run together and share what they read. The
-/// block that is done last with a column adds the sums of the blocks: each has made its own visible before it counted
-/// itself, and they are read past the first-level cache.
+/// CUDA block i works on column i mod columns, so that the columns of the same sites run together and share the data
+/// they read. The last block to finish a column adds the sums of the column's blocks. Each block makes its own sums
+/// visible before it counts itself, and the last block reads them past the first-level cache.
 template <int N, int min_blocks, class Functor>
 __global__ void __launch_bounds__(sum_block, min_blocks)
     sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan) {
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(sum_block, min_blocks)
     __threadfence();
   }
   __syncthreads();
-  if (!last) return;  // all threads of the block alike
+  if (!last) return;  // the same for all threads of the block
 
 #pragma unroll
   for (int n = 0; n < N; ++n) values[n] = 0;

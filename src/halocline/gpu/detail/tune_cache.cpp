@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tune cache in memory: what this process measured, what the file held when it was last read, and the defaults.
-// The file is looked at again when something is not found and the file has changed since.
+// The tune cache in memory: the entries of this process, the file as it was last read, and the defaults. The file is
+// read again if an entry is not found and the file has changed since.
 
 #include <chrono>
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::string variable(const char* name) {
 
 std::string usual_path() {
   if (const std::string path = variable("HALOCLINE_TUNE_CACHE"); !path.empty()) return path;
-  // A relative path there is to be ignored (XDG base directory specification).
+  // The XDG base directory specification says to ignore a relative path.
   if (const std::string folder = variable("XDG_CACHE_HOME"); folder.starts_with('/'))
     return folder + "/halocline/tune.json";
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/halocline/tune.json";
@@ -57,7 +57,7 @@ TuneKey for_any_driver(TuneKey key) {
   return key;
 }
 
-/// What is in `more` and not in `table` is added.
+/// Adds the entries of `more` whose keys are not in `table`.
 void add_missing(detail::TuneTable& table, const detail::TuneTable& more) { table.insert(more.begin(), more.end()); }
 
 }  // namespace
@@ -122,7 +122,7 @@ void TuneCache::keep(const TuneKey& key, const TuneEntry& entry) {
   if (dated.when.empty()) dated.when = now();
   state_->mine.insert_or_assign(key, dated);
   if (mode_ == Mode::read_only || path_.empty()) return;
-  // The processes of a job meet the same problems and find the same: one of them writes.
+  // The processes of a job tune the same problems and find the same parameters; the first one to write suffices.
   const auto held_by = [](const detail::TuneTable& table, const TuneKey& wanted, const TuneEntry& own) {
     const auto at = table.find(wanted);
     return at != table.end() && at->second.parameters == own.parameters;
@@ -131,7 +131,7 @@ void TuneCache::keep(const TuneKey& key, const TuneEntry& entry) {
   if (held_by(state_->file, key, dated)) return;
   state_->unwritten.insert_or_assign(key, dated);
   try {
-    // Who waited for the lock in vain once does not wait again.
+    // After one wait for the lock in vain, do not wait again.
     const std::chrono::seconds wait = state_->cannot_write ? std::chrono::seconds{0} : patience;
     detail::change_tune_file(path_, wait, [&](detail::TuneTable& table) {
       bool changed = false;

@@ -26,7 +26,7 @@ namespace {
 
 using core::FileError;
 
-constexpr std::int64_t largest_file = std::int64_t{256} << 20;  // a cache has some hundred bytes an entry
+constexpr std::int64_t largest_file = std::int64_t{256} << 20;  // an entry of the cache has some hundred bytes
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
@@ -39,7 +39,7 @@ public:
 
   int number() const noexcept { return number_; }
   int release() noexcept { return std::exchange(number_, -1); }
-  /// @returns 0, or the error
+  /// @returns 0, or the error number
   int close() noexcept {
     const int number = release();
     return number < 0 || ::close(number) == 0 ? 0 : errno;
@@ -49,7 +49,7 @@ private:
   int number_;
 };
 
-/// The file itself where the path is a link to it, so that a link stays one.
+/// The file that the path links to, or the path itself. So a link stays a link.
 std::string target_of(const std::string& path) {
   std::error_code failed;
   const auto target = std::filesystem::canonical(path, failed);
@@ -68,7 +68,7 @@ void make_folder_of(const std::string& path) {
                                 failed.message()));
 }
 
-/// An exclusive lock on `<path>.lock`, held until the end.
+/// An exclusive lock on `<path>.lock`, held for the lifetime of the object.
 class Lock {
 public:
   Lock(const std::string& path, std::chrono::milliseconds patience) : name_(target_of(path) + ".lock"), file_(-1) {
@@ -110,7 +110,7 @@ public:
   }
 
 private:
-  /// Somebody may have removed the lock file between open() and flock(), and another made a new one.
+  /// Between open() and flock() another process may have removed the lock file, and a third may have made a new one.
   bool is_still_there(int number) const noexcept {
     struct stat mine{}, there{};
     return ::fstat(number, &mine) == 0 && ::stat(name_.c_str(), &there) == 0 && mine.st_dev == there.st_dev &&
@@ -135,7 +135,7 @@ FileStamp stamp_of(const std::string& path) noexcept {
 }
 
 TuneTable read_tune_file(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes must not hang; a regular file does not notice.
+  // O_NONBLOCK: opening a pipe without a writer must not hang; a regular file is not affected.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return {};
@@ -184,11 +184,11 @@ void write_tune_file(const std::string& path, const TuneTable& table) {
     written += static_cast<std::size_t>(put);
   }
   int code = ::fsync(file.number()) == 0 ? 0 : errno;
-  if (code == EINVAL || code == EROFS) code = 0;  // a file system that has nothing to sync
+  if (code == EINVAL || code == EROFS) code = 0;  // the file system cannot sync
   if (const int late = file.close(); code == 0) code = late;
   if (code != 0) fail("did not reach the disk", code);
   if (::rename(partial.c_str(), target.c_str()) != 0) fail("cannot take its name", errno);
-  // The name itself should survive a power cut; where folders cannot be synced that is the file system's choice.
+  // Sync the folder, so that the new name survives a power cut. Some file systems cannot sync folders.
   const std::string folder = std::filesystem::path(target).parent_path().string();
   const Descriptor above(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (above.number() >= 0) static_cast<void>(::fsync(above.number()));
@@ -209,7 +209,7 @@ int remove_tune_file(const std::string& path, std::chrono::milliseconds patience
   try {
     held = static_cast<int>(read_tune_file(path).size());
   } catch (const FileError&) {
-    // Damaged: that is why it is removed.
+    // Damaged files may be removed too.
   }
   if (::unlink(path.c_str()) != 0 && errno != ENOENT)
     throw FileError(path, "",

@@ -17,7 +17,7 @@ constexpr double least_sample = 1e-3;  // [seconds]; events resolve about half a
 constexpr int most_repeats = 1000;
 constexpr std::size_t samples = 5;
 constexpr int rounds = 3;
-constexpr double near = 1.25;  // times the best: worth another round
+constexpr double near = 1.25;  // a candidate within this factor of the best is measured in the next round
 constexpr double never = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -35,14 +35,14 @@ Measurement::Measurement(Stream& stream, std::span<const TuneParameters> candida
   end_.emplace(stream.device(), true);
 }
 
-/// Seconds that `action` gives, the slowest process's; where it throws on any, the candidate is out and the answer
-/// infinite.
+/// Runs `action` and returns its seconds; with a group, those of the slowest process. If it throws on any process, the
+/// candidate is excluded and the answer is infinite.
 template <class Action>
 double Measurement::agreed(std::size_t i, Action&& action) {
   double seconds = never;
   try {
     seconds = action();
-    if (!(seconds >= 0)) seconds = 0;  // a clock that goes backwards
+    if (!(seconds >= 0)) seconds = 0;  // a clock that runs backwards, or returns NaN
   } catch (const std::exception& error) {
     error_ = std::current_exception();
     failure_ = error.what();
@@ -68,7 +68,7 @@ double Measurement::sample(std::size_t i) {
   return Event::elapsed(*begin_, *end_) / state_[i].repeats;
 }
 
-/// Warms up, and finds how many runs make a sample.
+/// Warms up, and determines how many runs make a sample.
 void Measurement::prepare(std::size_t i) {
   agreed(i, [&] {
     run_(candidates_[i]);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// How the candidates of one problem are measured.
+/// Measures the candidates of one tuning problem.
 ///
 /// A sample is a number of runs between two events, as many as take a millisecond. A round takes the median of five
-/// samples of each candidate; of three rounds the least counts, so that neither a clock that rises nor another process
-/// that comes and goes decides. Rounds go over all candidates, and from the second on only over those that are near the
-/// best. A candidate that throws is passed over for good.
+/// samples of each candidate. The fastest of three rounds counts, so that neither a rising clock frequency nor another
+/// process that comes and goes decides. The first round measures all candidates; later rounds measure only candidates
+/// within 25 % of the best. A candidate that throws is excluded for good.
 ///
-/// With a group, every process does the same number of runs at every step, and a time is the slowest process's: all
-/// hold the same figures and decide alike.
+/// With a group, every process does the same number of runs in every step, and the time of the slowest process counts.
+/// All processes hold the same figures and reach the same decision.
 
 #include <cstddef>
 #include <exception>
@@ -31,16 +31,16 @@ class Measurement {
 public:
   using Run = std::function<void(const TuneParameters&)>;
 
-  /// All of them must stay where they are. @param clock  empty: events  @param group  null: this process alone
+  /// All arguments must outlive the object. @param clock  empty: events  @param group  null: this process alone
   Measurement(Stream& stream, std::span<const TuneParameters> candidates, const Run& run, const Tuner::Clock& clock,
               const comm::Communicator* group = nullptr);
 
-  /// The quickest candidate, the earliest of those that are equal. Collective: where there is a group.
+  /// The fastest candidate; the earliest among equals. Collective: with a group.
   TuneEntry measure(const TuneProblem& problem);
 
-  /// Every candidate failed, on this process or another; measure() then gave the first.
+  /// Every candidate failed, on this process or another. measure() then returned the first candidate.
   bool nothing_runs() const;
-  /// Of this process; null where there was none.
+  /// The last error on this process; null if there was none.
   std::exception_ptr last_error() const { return error_; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a TuneCache knows, behind its lock.
+/// The contents of a TuneCache, behind a lock.
 
 #include <mutex>
 #include <optional>
@@ -15,23 +15,23 @@
 namespace halocline::gpu {
 
 struct TuneCache::State {
-  /// Sentences that users should see, each once.
+  /// Keeps a warning for the user, each once.
   void warn(const std::string& sentence);
-  /// Reads the file where it is another than when it was last read.
+  /// Reads the file if it has changed since it was last read.
   void read(const std::string& path);
 
-  mutable std::mutex mutex;                ///< of all below but `measuring`
+  mutable std::mutex mutex;                ///< protects all members below except `measuring`
   detail::TuneTable mine;                  ///< kept by this process
-  detail::TuneTable unwritten;             ///< of these, what is not in the file yet
-  detail::TuneTable file;                  ///< as it was last read
-  std::optional<detail::FileStamp> stamp;  ///< of that
+  detail::TuneTable unwritten;             ///< the part of `mine` that is not in the file yet
+  detail::TuneTable file;                  ///< the file as it was last read
+  std::optional<detail::FileStamp> stamp;  ///< state of the file when it was last read
   detail::TuneTable defaults;
-  detail::TuneTable defaults_for_any_driver;  ///< the same without the driver
+  detail::TuneTable defaults_for_any_driver;  ///< `defaults` with the driver removed from the keys
   bool cannot_write = false;                  ///< the last attempt failed
   std::vector<std::string> warnings;
   std::set<std::string> said;
 
-  /// Held while a problem is measured, so that threads do not disturb each other. Recursive: what is measured may have
+  /// Held while a problem is measured, so that threads do not disturb each other. Recursive: measured code may tune
   /// problems of its own.
   std::recursive_mutex measuring;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON of the tune cache, both ways. Every member of every entry is checked when it is read: what is wrong is named by
-// line and column where it is no JSON, by the number of the entry and the member where it is.
+// Reads and writes the JSON of the tune cache. Reading checks every member of every entry. An error gives line and
+// column if the text is not JSON; otherwise it names the number of the entry and the member.
 
 #include "halocline/gpu/detail/tune_file.hpp"
 
@@ -29,7 +29,7 @@ constexpr int format_version = 1;
 constexpr const char* remedy =
     "it is left as it is and nothing is written to it; mend it, or remove it with `halocline tune clear --all --yes`";
 
-/// A finite number or 0: JSON has no others.
+/// The value if it is finite, else 0: JSON has only finite numbers.
 double plain(double value) { return std::isfinite(value) ? value : 0.0; }
 
 std::string line_of(const TuneKey& key, const TuneEntry& entry) {
@@ -56,7 +56,7 @@ std::string line_of(const TuneKey& key, const TuneEntry& entry) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Reads the members of one entry; keeps the name of what is wrong.
+/// Reads the members of one entry, and names a faulty member.
 class Members {
 public:
   Members(const Json& object, const std::string& path, std::size_t number)
@@ -86,7 +86,7 @@ public:
 private:
   int integer(const Json& value, const char* name, int least) const {
     if (!value.is_number_integer()) fail(name, "is no integer");
-    // An unsigned number above the largest signed one would wrap.
+    // An unsigned number above the largest signed number would wrap.
     const bool large = value.is_number_unsigned() &&
                        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<int>::max());
     const auto number = large ? std::int64_t{-1} : value.get<std::int64_t>();
@@ -108,7 +108,7 @@ private:
   std::size_t number_;
 };
 
-/// Line and column of a byte, both from 1.
+/// Line and column of a byte, both counted from 1.
 std::string position_of(const std::string& text, std::size_t byte) {
   const std::string_view before = std::string_view(text).substr(0, std::min(byte, text.size()));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -122,7 +122,7 @@ Json parse(const std::string& text, const std::string& path) {
   } catch (const Json::parse_error& error) {
     throw FileError(path, position_of(text, error.byte > 0 ? error.byte - 1 : 0),
                     fmt::format("this is no JSON, as if it were cut short or changed by hand: {}", remedy));
-  } catch (const Json::exception&) {  // a number that no double holds
+  } catch (const Json::exception&) {  // a number too large for double
     throw FileError(path, "", fmt::format("this is no JSON that can be read: {}", remedy));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Rings, looked at vertex by vertex.
+/// Lists the rings, and examines each vertex of a ring.
 
 #include "halocline/mapping/detail/candidates.hpp"
 
@@ -16,7 +16,7 @@
 namespace halocline::mapping::detail {
 namespace {
 
-/// How a message gets from one point of a piece to another.
+/// The route of a message from one point of a piece to another.
 struct Way {
   int exit = 0;
   std::int64_t hops = 0;
@@ -29,14 +29,14 @@ Way way(const Network& network, const std::vector<Piece>& pieces, const std::vec
   const Piece& piece = pieces[k];
   const Axis& axis = network.axes[static_cast<std::size_t>(piece.axis)];
   int ahead = (to[k] - from[k]) * piece.stride;
-  if (axis.wraps) {  // as messages are routed: the shorter way, upwards where both are as long
+  if (axis.wraps) {  // as messages are routed: the shorter way, upwards if both are equally long
     if (ahead < 0) ahead += axis.length;
     if (2 * ahead > axis.length) ahead -= axis.length;
   }
   return {2 * piece.axis + (ahead < 0 ? 1 : 0), std::abs(ahead)};
 }
 
-/// The ways from a vertex to the next and to the one before.
+/// The routes from a vertex to the next one and to the one before.
 using Ways = std::array<Way, 2>;
 
 Kind kind_of(const Ways& ways, const Flow& flow, Count count) {
@@ -53,9 +53,9 @@ Kind kind_of(const Ways& ways, const Flow& flow, Count count) {
   return kind;
 }
 
-/// The different lines along one piece.
+/// The lines along one piece, without repetitions.
 std::vector<Line> lines_of(const Ring& ring, const std::vector<Ways>& ways, std::size_t piece, const Flow& flow) {
-  // Vertices by the line that they are on: the number of their other coordinates.
+  // Group the vertices by line; the number of a line is made of its other coordinates.
   std::vector<std::pair<std::int64_t, std::size_t>> vertices;
   for (std::size_t i = 0; i < ring.steps.size(); ++i) {
     std::int64_t number = 0;
@@ -97,11 +97,11 @@ std::array<Bytes, 2> busiest_alone(const std::vector<Line>& lines, const Flow& f
   return busiest;
 }
 
-/// Everything that a ring sends, by vertex.
+/// Collects everything that a ring sends, vertex by vertex.
 void look_at_vertices(const Network& network, const Flow& flow, Count count, const Ring& ring, Candidate& out) {
   const std::size_t n = ring.steps.size();
   std::vector<Ways> ways;
-  std::set<std::array<int, 4>> seen;  // exits and hops: few vertices are of another kind than those before
+  std::set<std::array<int, 4>> seen;  // exits and hops; most vertices repeat those of an earlier vertex
   std::set<Kind> kinds;
   for (std::size_t i = 0; i < n; ++i) {
     ways.push_back({way(network, ring.pieces, ring.steps[i], ring.steps[(i + 1) % n]),
@@ -162,7 +162,7 @@ bool ring_possible(std::span<const Piece> pieces, int nodes) {
   if (all < nodes) return false;
   if (pieces.size() == 1) return nodes == 2 || (pieces[0].wraps && all == nodes);
   const int dimensions = static_cast<int>(pieces.size());
-  // Every piece is crossed there and back.
+  // Every piece is traversed there and back.
   if (nodes % 2 == 0) return nodes >= 2 * dimensions;
   return least_odd < nodes && nodes >= least_odd + 2 * (dimensions - 1);
 }
@@ -179,7 +179,8 @@ std::vector<Candidate> candidates_of(const Network& network, const Flow& flow, C
     if (!ring->pieces.empty()) look_at_vertices(network, flow, count, *ring, candidate);
     found.push_back(std::move(candidate));
   });
-  // The same nodes may be a part of several pieces: the shortest first, which leave most to others.
+  // Several choices of pieces may give the same nodes. The shortest pieces come first, as they leave most to other
+  // rings.
   std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     if (a.offsets != b.offsets) return a.offsets < b.offsets;
     return std::lexicographical_compare(

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// All rings that one process axis can run along, with what each puts on links and interfaces.
+/// All rings that one process axis can run along, with the load of each on links and interfaces.
 ///
-/// A map of rings is a product: a node is one vertex of every ring. So what a ring does at its vertices, taken apart
-/// from the others, gives the loads of every map that it is part of (detail/objective.hpp):
+/// A map of rings is a product: a node is one vertex of every ring. The load of one ring's vertices, computed
+/// separately for each ring, therefore gives the loads of every map that contains the ring (detail/objective.hpp):
 ///
-/// - its *kinds* of vertices: by which exits (axis and direction) its two neighbours are reached, and the bytes that
-/// count
-///   at the interface. A network axis can be shared by a fast and a slow piece of two rings, whose bytes then leave
-///   by the same exits;
-/// - its *lines*: along each of its pieces, at fixed other coordinates, which points belong to the ring and what each
-/// sends
-///   up and down. The same lines in many places are kept once.
+/// - its *kinds* of vertices: the exits (axis and direction) by which the two neighbours are reached, and the bytes
+///   that count at the interface. Two rings can share a network axis, one with a fast and one with a slow piece; their
+///   bytes then leave by the same exits;
+/// - its *lines*: for each of its pieces, at fixed other coordinates, the points that belong to the ring and the bytes
+///   that each sends up and down. Equal lines are kept once.
 
 #include <array>
 #include <compare>
@@ -27,13 +25,13 @@
 
 namespace halocline::mapping::detail {
 
-/// What one process axis sends off a node, and inside it.
+/// The messages of one process axis, off a node and inside it.
 struct Flow {
-  int nodes = 1;             ///< of its ring: grid / per_node
+  int nodes = 1;             ///< number of nodes of its ring: grid / per_node
   int directions = 2;        ///< 1: + and - take turns
-  Bytes off_node = 0;        ///< to the next node, one direction
-  Bytes loopback = 0;        ///< inside a node, one direction
-  std::int64_t senders = 0;  ///< messages off a node, one direction
+  Bytes off_node = 0;        ///< bytes to the next node, one direction
+  Bytes loopback = 0;        ///< bytes inside a node, one direction
+  std::int64_t senders = 0;  ///< number of messages off a node, one direction
 };
 
 std::vector<Flow> flows_of(const std::vector<int>& grid, const std::vector<int>& per_node, const Messages& messages);
@@ -46,7 +44,7 @@ struct Leaving {
 };
 using Kind = std::vector<Leaving>;
 
-/// A point of a line: bytes [direction of the process axis, + and -][up, down].
+/// A point of a line. `bytes` has shape [direction of the process axis, + and -][up, down].
 struct Point {
   bool used = false;
   std::array<std::array<Bytes, 2>, 2> bytes{};
@@ -56,18 +54,18 @@ struct Point {
 using Line = std::vector<Point>;
 
 struct Candidate {
-  int id = 0;        ///< among the candidates of all process axes
+  int id = 0;        ///< number among the candidates of all process axes
   int axis = 0;      ///< the process axis
-  int sequence = 0;  ///< place among the candidates of the axis when their nodes are compared in the order of the ring
+  int sequence = 0;  ///< rank among the axis's candidates, ordered by their nodes compared along the ring
   std::vector<Piece> pieces;
-  std::vector<Kind> kinds;                 ///< different ones
-  std::vector<std::vector<Line>> lines;    ///< shape (pieces,): different ones
-  std::vector<std::array<Bytes, 2>> lone;  ///< shape (pieces,): busiest link up and down, nobody else on the axis
-  std::int64_t hops = 0;                   ///< of one message of every vertex to the next
-  std::vector<std::int64_t> offsets;       ///< shape (nodes,): node minus that of the first
+  std::vector<Kind> kinds;                 ///< without repetitions
+  std::vector<std::vector<Line>> lines;    ///< shape (pieces,): without repetitions
+  std::vector<std::array<Bytes, 2>> lone;  ///< shape (pieces,): busiest link up and down, with no other ring there
+  std::int64_t hops = 0;                   ///< sum over the vertices of the hops of one message to the next vertex
+  std::vector<std::int64_t> offsets;       ///< shape (nodes,): node number minus that of the first node
 };
 
-/// @param others  nodes that the other rings need together: what leaves them less room is not listed
+/// @param others  number of nodes that the other rings need together; omits candidates that leave them fewer
 std::vector<Candidate> candidates_of(const Network& network, const Flow& flow, Count count, std::int64_t others);
 
 /// Whether two rings may use these pieces of one axis.
@@ -77,12 +75,12 @@ inline bool can_share(const Piece& a, const Piece& b) {
   return fast.stride == 1 && slow.stride == fast.length;
 }
 
-/// Whether a ring of so many nodes may run through these pieces and use all of them, by parity and number.
+/// Whether a ring of `nodes` nodes may run through these pieces and use all of them, judging by parity and size.
 bool ring_possible(std::span<const Piece> pieces, int nodes);
 
-/// Visits every choice of at most one piece an axis.
-/// @param visit  called with the pieces (std::vector<Piece>&) and how many nodes each axis has left for other rings,
-///               multiplied (std::int64_t)
+/// Visits every choice of at most one piece of each axis.
+/// @param visit  called with the pieces (std::vector<Piece>&) and the number of nodes left for other rings
+///               (std::int64_t), the product over the axes
 template <typename Visit>
 void every_choice(const Network& network, std::int64_t least_left, Visit&& visit) {
   std::vector<std::vector<Piece>> by_axis(network.axes.size());

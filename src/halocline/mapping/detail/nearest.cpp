@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Grids near a given one, the nearest first, until one fits.
+/// Tries grids near a given one, the nearest first, until one fits.
 ///
-/// Distance is the sum over the axes of |log(N' / N)|: half as many processes are as far as twice as many. The first
-/// grids to be tried change one axis, and few are needed: a network that holds nothing similar is full.
+/// The distance is the sum over the axes of |log(N' / N)|: half as many processes are as far as twice as many. Grids
+/// that differ in one axis are tried first. Few trials suffice, because a network that holds no similar grid is full.
 
 #include "halocline/mapping/detail/nearest.hpp"
 
@@ -29,7 +29,7 @@ namespace {
 
 using Choice = std::vector<Piece>;
 
-/// Answers for one network; remembers the choices of pieces for every length of ring.
+/// Tests what fits into one network; remembers the choices of pieces for every length of ring.
 class Room {
 public:
   explicit Room(const Network& network) : network_(network) {}
@@ -99,7 +99,7 @@ private:
   std::int64_t steps_ = 0;
 };
 
-/// Lengths near one, the nearest first: a few on either side, and fractions of it.
+/// Lengths near n, the nearest first: a few on either side, and fractions of n.
 std::vector<int> lengths_near(int n, std::int64_t most) {
   std::set<int> lengths{1, 2};
   for (int d = -6; d <= 6; ++d) lengths.insert(n + d);
@@ -116,8 +116,8 @@ std::vector<int> lengths_near(int n, std::int64_t most) {
   return near;
 }
 
-/// Why rings that are possible one by one may not be so together: each odd one needs a closed odd piece, and an axis
-/// has one at most.
+/// The reason why rings that are possible one by one may be impossible together: each odd ring needs a closed piece of
+/// odd length, and an axis has at most one.
 std::string odd_ones(const Network& network, const std::vector<int>& nodes) {
   std::set<std::string> closed;
   for (const Piece& piece : pieces_of(network)) {
@@ -131,7 +131,7 @@ std::string odd_ones(const Network& network, const std::vector<int>& nodes) {
 
 std::optional<std::vector<int>> nearest_rings(const Network& network, const std::vector<int>& wanted, Room& room) {
   std::vector<std::vector<int>> near;
-  // Where there are far too many processes, no axis gets more.
+  // If there are far too many processes, no axis may grow.
   std::int64_t all = 1;
   for (const int n : wanted) all *= n;
   for (const int n : wanted) near.push_back(lengths_near(n, all > 2 * network.nodes() ? n : network.nodes()));
@@ -191,7 +191,7 @@ std::string refusal(const Network& network, const std::vector<int>& grid, const 
     }
   }
   auto rings = nearest_rings(network, nodes, room);
-  if (!rings) {  // too far: near the grid of the same proportions that has as many nodes as there are
+  if (!rings) {  // too far: search near the grid of the same proportions that has as many nodes as the network
     const double shrink = std::pow(static_cast<double>(network.nodes()) / static_cast<double>(all),
                                    1.0 / static_cast<double>(nodes.size()));
     std::vector<int> smaller;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What to say of a process grid that a network cannot hold: why, and the nearest one that it can.
+/// The error message for a process grid that a network cannot hold: the reason, and the nearest grid that fits.
 
 #include <string>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace halocline::mapping::detail {
 
-/// Whether rings of so many nodes each fit beside each other. Gives up, and says no, after some thousand steps.
+/// Whether rings of these sizes fit beside each other. Gives up after some thousand steps and returns false.
 bool fits(const Network& network, const std::vector<int>& nodes);
 
-/// One sentence, for a grid that does not fit.
+/// The message, one sentence, for a grid that does not fit.
 std::string refusal(const Network& network, const std::vector<int>& grid, const std::vector<int>& per_node);
 
 }  // namespace halocline::mapping::detail

@@ -12,8 +12,8 @@
 namespace halocline::mapping::detail {
 namespace {
 
-/// Whether a node with b in place of a is never easier to pack: every item of a has one of b that is not smaller, at
-/// the same exit where a's is bound to one.
+/// Whether replacing a by b never makes a node easier to pack: for every item of a there is one of b that is no
+/// smaller, and at the same exit if the item of a is bound to an exit.
 bool no_lighter(const Kind& a, const Kind& b) {
   const auto covers = [](const Leaving& x, const Leaving& y) {
     return x.bytes <= y.bytes && (x.exit < 0 || x.exit == y.exit);
@@ -23,8 +23,8 @@ bool no_lighter(const Kind& a, const Kind& b) {
   return (covers(a[0], b[0]) && covers(a[1], b[1])) || (covers(a[0], b[1]) && covers(a[1], b[0]));
 }
 
-/// Adds what the points of a line send along the links of an axis of so many nodes.
-/// @param at  node of the first point; points lie `stride` nodes apart, and messages pass `stride` links
+/// Adds the messages of a line's points to the links of an axis of `nodes` nodes.
+/// @param at  node of the first point; points are `stride` nodes apart, and a message passes `stride` links
 /// @param out  shape (2 directions of the process axis, links, 2)
 void add_line(const Line& line, int at, int stride, int nodes, std::array<std::vector<std::array<Bytes, 2>>, 2>& out) {
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -126,7 +126,8 @@ Bytes Objective::interface(const std::vector<const Candidate*>& rings) {
 
 std::array<Bytes, 2> Objective::shared_links(const Candidate& fast, std::size_t fast_piece, const Candidate& slow,
                                              std::size_t slow_piece) {
-  // A ring has one piece of an axis at most, so the two rings alone name the axes they share; the axis tells which.
+  // A ring has at most one piece of an axis. So the two rings determine the axes they share, and the axis number
+  // selects one of these.
   const std::uint64_t key =
       (static_cast<std::uint64_t>(fast.id) * 16 + static_cast<std::uint64_t>(fast.pieces[fast_piece].axis)) << 32 |
       static_cast<std::uint64_t>(slow.id);

@@ -46,7 +46,7 @@ private:
     if (item > 3 && item + 2 < items_.size() && met_before(item, order)) return;
     Bytes last = -1;
     for (const int owner : order) {
-      if (at(owner) + items_[item] >= best_.largest) break;  // those after it hold more
+      if (at(owner) + items_[item] >= best_.largest) break;  // the owners after it have larger loads
       if (at(owner) == last) continue;
       last = at(owner);
       at(owner) += items_[item];
@@ -57,14 +57,15 @@ private:
     }
   }
 
-  /// What fits in all owners together below the best largest load.
+  /// The number of bytes that fit in all owners together below the best largest load.
   Bytes room() const {
     Bytes sum = 0;
     for (const Bytes load : load_) sum += std::max<Bytes>(0, best_.largest - 1 - load);
     return sum;
   }
 
-  /// Loads that were met before, with as many items to place, led to nothing better than the best of now.
+  /// Whether these loads occurred before with as many items to place. If so, they led to no better division than the
+  /// current best one.
   bool met_before(std::size_t item, const std::vector<int>& order) {
     std::vector<Bytes> state{static_cast<Bytes>(item)};
     for (const int owner : order) state.push_back(at(owner));
@@ -82,14 +83,14 @@ private:
     }
   };
 
-  static constexpr std::size_t most_states = 100'000;  // remembered: ten megabytes
+  static constexpr std::size_t most_states = 100'000;  // upper limit of remembered states: ten megabytes
 
   std::span<const Bytes> items_;
   std::vector<Bytes> load_;
   std::vector<int> owner_;
-  std::vector<Bytes> rest_;  // of this item and those after it
-  std::int64_t steps_;       // left
-  Bytes bound_ = 0;          // good enough
+  std::vector<Bytes> rest_;  // sum of this item and those after it
+  std::int64_t steps_;       // number of steps left
+  Bytes bound_ = 0;          // a largest load that is good enough
   Packing best_;
   std::unordered_set<std::vector<Bytes>, Hash> met_;
 };

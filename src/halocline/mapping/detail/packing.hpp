@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Which interface owns which item: a division of whole items among equal owners that makes the largest load smallest,
-/// found exactly.
+/// Assigns whole items to equal owners (the interfaces of a node) so that the largest load is minimal; exact.
 ///
-/// This is the scheduling of jobs on identical machines. Branch and bound: items from the largest down, each tried with
-/// the owners from the least loaded up, so that the first division is that of the greedy rule "largest item to least
-/// loaded owner". Owners of equal load are interchangeable and tried once; states whose loads were met before are not
-/// entered again; a branch ends where the room left under the best load so far is smaller than what is still to be
-/// placed. The search ends early at the largest of three bounds: the largest item; the mean load, rounded up to what
-/// all items are multiples of; the sum of the two smallest of the K + 1 largest items, two of which must share one of K
-/// owners.
+/// This is the scheduling of jobs on identical machines, solved by branch and bound. Items are placed from the largest
+/// down, each tried with the owners from the least loaded up. The first division found is therefore that of the greedy
+/// rule "largest item to least loaded owner". Three rules prune the search: owners of equal load are interchangeable
+/// and tried once; states whose loads occurred before are not entered again; a branch ends if the items still to be
+/// placed exceed the room left below the best largest load.
 ///
-/// The items of a node are few numbers in many places, for which this takes microseconds. Twenty numbers without a
-/// common measure can take longer than anyone waits, so steps are limited.
+/// The search stops early at the largest of three lower bounds: the largest item; the mean load, rounded up to a
+/// multiple of the items' common divisor; and the sum of the two smallest of the K + 1 largest items, because two of
+/// these must share one of K owners.
+///
+/// The items of a node take few different values, for which this needs microseconds. Twenty numbers without a common
+/// measure can take very long, so the number of steps is limited.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,21 +30,21 @@ struct Packing {
   std::vector<int> owner;   ///< shape (items,)
   std::vector<Bytes> load;  ///< shape (interfaces,)
   Bytes largest = 0;
-  bool settled = true;  ///< no division is better, or this one is good enough
+  bool settled = true;  ///< proven: no division is better, or this one is good enough
 };
 
 inline constexpr std::int64_t patient = 20'000'000;  ///< steps: some seconds
 
-/// No division has a smaller largest load. @param items  largest first, none negative
+/// A lower bound on the largest load of any division. @param items  largest first, none negative
 Bytes packing_bound(std::span<const Bytes> items, int interfaces);
 
-/// The best division; of several equally good ones, the first that the search meets, which depends on nothing but the
-/// items in their order.
-/// @param enough  stop at a division whose largest load is no larger
-/// @param steps   stop after so many items placed, with the best division so far, unsettled
+/// The best division. Among equally good ones, the first that the search finds; it depends only on the items in their
+/// order.
+/// @param enough  stop at a division whose largest load is no larger than this
+/// @param steps   stop after placing this many items, with the best division so far, not `settled`
 Packing pack(std::span<const Bytes> items, int interfaces, Bytes enough = 0, std::int64_t steps = patient);
 
-/// The largest loads of best divisions, each list of items packed once.
+/// The largest loads of best divisions. Packs each list of items once.
 class PackingTable {
 public:
   explicit PackingTable(int interfaces) : interfaces_(interfaces) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// How the sentences of this room write lists, and which known name is nearest to an unknown one.
+/// For error messages: formats lists, and finds the known name nearest to an unknown one.
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +20,7 @@ std::string joined(const Numbers& numbers, const char* separator) {
   return text;
 }
 
-/// Least number of letters inserted, deleted or exchanged that turn one word into the other (Levenshtein).
+/// The least number of letters to insert, delete or replace that turns one word into the other (Levenshtein).
 inline std::size_t letters_apart(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -36,7 +36,7 @@ inline std::size_t letters_apart(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The first of the names that is nearest. @param names  at least one
+/// The name nearest to `name`; the first among equally near ones. @param names  at least one
 inline const std::string& nearest(std::string_view name, const std::vector<std::string>& names) {
   return *std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return letters_apart(name, a) < letters_apart(name, b);

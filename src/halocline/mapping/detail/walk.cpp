@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The walk: one process axis at a time, its + messages and its - messages apart where they take turns, so that the
-/// turn with more bytes can be taken for each link and item.
+/// Walks one process axis at a time. If its + and - messages take turns, it walks them separately, so that each link
+/// and item can count the turn with more bytes.
 
 #include "halocline/mapping/detail/walk.hpp"
 
@@ -12,7 +12,7 @@
 namespace halocline::mapping::detail {
 namespace {
 
-/// Node coordinates and strides, without the checks of Network's.
+/// Node coordinates and strides; unlike Network's functions without checks.
 class Roads {
 public:
   explicit Roads(const Network& network) : network_(network), ndim_(network.axes.size()) {
@@ -29,8 +29,9 @@ public:
     }
   }
 
-  /// Walks from one node to another, calls visit(node, axis, down) for every link that it leaves a node by.
-  /// @return hops
+  /// Walks from one node to another and calls visit(node, axis, down) for every link on the way, with the node from
+  /// which the link starts.
+  /// @return number of hops
   template <typename Visit>
   std::int64_t go(std::int64_t from, std::int64_t to, Visit&& visit) const {
     std::int64_t node = from, hops = 0;
@@ -62,7 +63,8 @@ private:
   std::vector<int> coords_;  // shape (nodes, axes)
 };
 
-/// Adds the messages of one direction of one process axis. @param up  to the next process, else to the one before
+/// Adds the messages of one direction of one process axis. @param up  true: to the next process; false: to the one
+/// before
 void send(const Network& network, const Roads& roads, const RankMap& map, std::size_t q, bool up, Bytes bytes,
           Count count, Traffic& traffic) {
   std::int64_t stride = 1;
@@ -130,7 +132,7 @@ Traffic walk(const Network& network, const RankMap& map, const Messages& message
     add_larger(total.link, up.link, down.link);
     add_larger(total.leaving, up.leaving, down.leaving);
     add_larger(total.loopback, up.loopback, down.loopback);
-    total.hops += up.hops;  // one turn: as many as the other, the same pairs of nodes the other way
+    total.hops += up.hops;  // one turn; the other has as many, between the same pairs of nodes in reverse
     total.longest_route = std::max({total.longest_route, up.longest_route, down.longest_route});
   }
   return total;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Every message of one exchange, sent hop by hop over a network.
+/// Sends every message of one exchange hop by hop over a network.
 
 #include <cstdint>
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace halocline::mapping::detail {
 
-/// What the walk counts. Axes that items leave by are those of the network, or of the process grid behind a fat tree.
+/// The counts of a walk. The exits of a node are the axes of the network; behind a fat tree, those of the process grid.
 struct Traffic {
-  int exits = 0;                ///< axes that items leave by
+  int exits = 0;                ///< number of axes that items leave by
   std::vector<Bytes> link;      ///< shape (nodes, axes, 2)
   std::vector<Bytes> leaving;   ///< shape (nodes, exits, 2): items that leave by an axis, up and down
   std::vector<Bytes> loopback;  ///< shape (nodes, process axes, 2)
@@ -20,7 +20,7 @@ struct Traffic {
   std::int64_t longest_route = 0;
 };
 
-/// @param map  one that check() accepts; messages of its axes
+/// @param map  must pass check(); the messages must have the same axes
 Traffic walk(const Network& network, const RankMap& map, const Messages& messages, Count count);
 
 }  // namespace halocline::mapping::detail

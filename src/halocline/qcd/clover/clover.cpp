@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/dirac/site_term.hpp"
 #include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
@@ -50,7 +51,7 @@ void store_block(double* site, int chirality, int lanes, const Block& a) {
 }
 
 /// A at one site for one chirality.
-Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const ActionParameters& action) {
+Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const WilsonCloverAction& action) {
   Block a = Block::Identity() * action.diagonal();
   for (int plane = 0; plane < 6; ++plane) {
     const int mu = gauge::field_strength_plane[plane][0];
@@ -71,11 +72,14 @@ Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const 
   return a;
 }
 
-/// Replaces both blocks of a site by their inverses; returns the smaller reciprocal condition number, 0 for a NaN.
-double invert_site(double* site, int lanes) {
+/// Replaces both blocks A of a site by A^-1 or, with a twisted mass, by (A^2 + mu^2)^-1. Returns the smaller reciprocal
+/// condition number, 0 for a NaN.
+double invert_site(double* site, int lanes, double mu = 0) {
   double worst = std::numeric_limits<double>::infinity();
   for (int chirality = 0; chirality < 2; ++chirality) {
-    const Eigen::PartialPivLU<Block> lu(load_block(site, chirality, lanes));
+    Block block = load_block(site, chirality, lanes);
+    if (mu != 0) block = (block * block + mu * mu * Block::Identity()).eval();
+    const Eigen::PartialPivLU<Block> lu(block);
     // A NaN must not slip through a comparison, so it counts as singular.
     const double condition = lu.rcond();
     worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
@@ -97,7 +101,7 @@ void require_invertible(double condition, const lattice::Geometry4& geometry) {
 }  // namespace
 
 Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
-                           const ActionParameters& action) {
+                           const WilsonCloverAction& action) {
   const std::vector<Su3<double>> strength = gauge::field_strength(gauge);
   const auto& local = layout->geometry().local();
   const int lanes = layout->lanes();
@@ -117,7 +121,7 @@ Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, co
   return blocks;
 }
 
-Blocks<double> inverse(const Blocks<double>& blocks) {
+Blocks<double> inverse(const Blocks<double>& blocks, double mu) {
   const auto& layout = *blocks.layout;
   const int lanes = layout.lanes();
   Blocks<double> out = blocks;
@@ -127,13 +131,13 @@ Blocks<double> inverse(const Blocks<double>& blocks) {
 #pragma omp parallel for schedule(static) reduction(min : worst)
     for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
       for (int lane = 0; lane < lanes; ++lane)
-        worst = std::min(worst, invert_site(data + tile * block_reals * lanes + lane, lanes));
+        worst = std::min(worst, invert_site(data + tile * block_reals * lanes + lane, lanes, mu));
   }
   require_invertible(worst, layout.geometry());
   return out;
 }
 
-std::vector<double> canonical_inverse(const GaugeField& gauge, const ActionParameters& action) {
+std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action) {
   const std::vector<Su3<double>> strength = gauge::field_strength(gauge);
   const auto sites = gauge.geometry().local_volume();
   std::vector<double> out(static_cast<std::size_t>(sites * block_reals));
@@ -161,6 +165,13 @@ Blocks<T> convert(const Blocks<double>& blocks) {
   return out;
 }
 
+template <class T>
+void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int columns) {
+  qcd::multiply(out, in, SiteTerm<T>{.first = blocks.parity(parity)}, *blocks.layout, columns);
+}
+
+template void multiply(float*, const float*, const Blocks<float>&, int, int);
+template void multiply(double*, const double*, const Blocks<double>&, int, int);
 template Blocks<float> convert(const Blocks<double>&);
 template Blocks<double> convert(const Blocks<double>&);
 

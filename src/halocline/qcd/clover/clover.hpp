@@ -34,19 +34,20 @@ struct Blocks {
 /// @param gauge  with ghosts filled
 /// Collective: no.  Cost: six field strengths a site, 576 bytes a site.
 Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
-                           const ActionParameters& action);
+                           const WilsonCloverAction& action);
 
-/// A^-1 on all sites.
-/// @throws Error  on every rank, where a block is singular to double precision, with its condition number
+/// A^-1 on all sites; with a twisted mass (A^2 + mu^2)^-1, from which (A + i mu gamma5)^-1 is made
+/// (dirac/site_term.hpp).
+/// @throws Error  on every rank, if a block is singular to double precision; names the condition number
 /// Collective: yes.
-Blocks<double> inverse(const Blocks<double>& blocks);
+Blocks<double> inverse(const Blocks<double>& blocks, double mu = 0);
 
 /// A^-1 on the sites of the local box in canonical order, for layouts of another kind: 72 reals a site, in the order of
 /// site/clover_block.hpp, site = canonical local index.
 /// @param gauge  with ghosts filled
 /// @throws Error  as inverse() does
 /// Collective: yes.
-std::vector<double> canonical_inverse(const GaugeField& gauge, const ActionParameters& action);
+std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action);
 
 /// The same blocks in another precision.
 template <class T>

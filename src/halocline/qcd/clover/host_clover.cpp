@@ -10,10 +10,11 @@
 
 namespace halocline::qcd::device {
 
-HostClover host_clover(const Box& box, const GaugeField& gauge, const ActionParameters& action) {
+HostClover host_clover(const Box& box, const GaugeField& gauge, const Action& given) {
+  const WilsonCloverAction& action = wilson_part(given);
   HostClover out;
   if (!action.has_clover()) return out;
-  // One lane makes a tile a site, in the very order of Box.
+  // With one lane a tile is one site, in the order of Box.
   const auto layout =
       std::make_shared<const lattice::TileLayout>(gauge.geometry_ptr(), lattice::Coordinates<4>{1, 1, 1, 1});
   const auto append = [&box](std::vector<double>& to, const clover::Blocks<double>& blocks) {
@@ -22,7 +23,7 @@ HostClover host_clover(const Box& box, const GaugeField& gauge, const ActionPara
   };
   const clover::Blocks<double> term = clover::clover_term(layout, gauge, action);
   append(out.blocks, term);
-  append(out.inverse, clover::inverse(term));
+  append(out.inverse, clover::inverse(term, twisted_mass(given)));
   return out;
 }
 

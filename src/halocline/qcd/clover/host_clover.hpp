@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Clover blocks in the order in which a device takes them, made on the host in double.
+/// Clover blocks in the order that a device needs, computed on the host in double.
 
 #include <vector>
 
@@ -14,11 +14,12 @@ class GaugeField;
 
 namespace halocline::qcd::device {
 
-/// 72 reals a site (site/clover_block.hpp), `[parity][site][72]`: A and A^-1. Empty without a clover term.
+/// 72 reals a site (site/clover_block.hpp), `[parity][site][72]`: A, and its inverse as clover::inverse makes
+/// it for the action's twisted mass. Empty without a clover term.
 struct HostClover {
   std::vector<double> blocks, inverse;
 };
 /// @throws Error  a singular block, on every rank. Collective: yes.
-HostClover host_clover(const Box& box, const GaugeField& gauge, const ActionParameters& action);
+HostClover host_clover(const Box& box, const GaugeField& gauge, const Action& action);
 
 }  // namespace halocline::qcd::device

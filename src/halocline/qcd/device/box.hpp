@@ -7,10 +7,10 @@
 /// coordinates of the box; X is even, so i runs from 0 to sites - 1. Its eight neighbours are of the other parity:
 /// direction d = mu is the step +mu, d = 4 + mu the step -mu (lattice/neighbours.hpp).
 ///
-/// Across the edge of an axis that is split the neighbour is in another process, and what it sent stands in the slot of
-/// the message of that direction: slot = (index of the site's transverse coordinates, lowest axis fastest) / 2. Sender
-/// and receiver count alike, as a face of parity p here and its neighbours of parity 1 - p there have the same
-/// transverse coordinates.
+/// Across the edge of a split axis the neighbour is in another process. The data that it sent are in a slot of the
+/// message of that direction: slot = (index of the site's transverse coordinates, lowest axis fastest) / 2. Sender and
+/// receiver count the slots alike, because the sites of parity p of a face here and their neighbours of parity 1 - p
+/// there have the same transverse coordinates.
 
 #include <cstdint>
 
@@ -32,7 +32,7 @@ struct Box {
 
   /// @param emulated  bits of axes to be treated as split though one process holds them
   /// @throws InvalidArgument  for an odd local extent in x, an odd local volume, or one beyond 2^31 sites; on every
-  /// rank
+  ///                          rank
   static Box of(const lattice::Geometry4& geometry, unsigned emulated = 0);
 
   HALOCLINE_INLINE bool is_split(int axis) const { return (split >> axis & 1u) != 0; }
@@ -73,8 +73,8 @@ struct Box {
   }
   /// Slots of a face across `axis`.
   HALOCLINE_INLINE int face_sites(int axis) const { return (2 * sites / extent[axis] + 1) / 2; }
-  /// The site of `parity` that is in `slot` of the face of `axis` at its upper or lower end; `false` for the slot that
-  /// an odd face may have too many.
+  /// The site of `parity` that is in `slot` of the face of `axis` at its upper or lower end. Returns false for the
+  /// surplus slot of a face with an odd number of sites.
   HALOCLINE_HOST_DEVICE bool face_site(int parity, int axis, bool upper, int slot, Coordinates& c) const;
 };
 

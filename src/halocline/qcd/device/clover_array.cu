@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Clover blocks to the device: doubles travel, and a kernel writes them in their storage.
+/// Upload of clover blocks: doubles are copied to the device, and a kernel converts them to their storage.
 
 #include "halocline/qcd/device/clover_array.cuh"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t block_bytes = clover::block_reals * sizeof(double);
 
-/// Numbers i of a chirality in memory, from the 36 of the block: 28 are c, M and L of clover_array.cuh.
+/// Number i of a chirality in memory, from the 36 of the block: 28 are c, M and L of clover_array.cuh.
 template <int n>
 HALOCLINE_HOST_DEVICE inline double kept_number(const double* block, int i) {
   if constexpr (n == 36) return block[i];
@@ -32,7 +32,7 @@ HALOCLINE_HOST_DEVICE inline double kept_number(const double* block, int i) {
          2;
 }
 
-/// Blocks [parity][site] from number `begin` on; x counts those of a piece.
+/// Blocks [parity][site] from number `begin` on; x counts the blocks of a piece.
 template <class S, int reals>
 struct ImportClover {
   using Word = typename Storage<S>::Word;
@@ -79,7 +79,7 @@ struct ImportClover {
     }
   }
 
-  /// What the integers stand for.
+  /// The number that an integer represents: number i, less the mean if it is on the diagonal.
   HALOCLINE_HOST_DEVICE static float left_over(const double* block, double mean, int chirality, int i) {
     return static_cast<float>(kept_number<n>(block + 36 * chirality, i) - (i < detail::diagonal_reals(n) ? mean : 0));
   }

@@ -3,14 +3,15 @@
 /// @file
 /// Clover blocks on a device, in 72 or 56 reals a site.
 ///
-/// 72 reals are any two hermitian 6x6 matrices (site/clover_block.hpp). In a chirality the clover term is
-/// c + sum_k sigma_k x F_k with the Pauli matrices and three hermitian colour matrices: diagonal colour blocks c + M
-/// and c - M, and below them one general block L. So 28 reals a chirality give it back, in this order: c, the diagonal
-/// of M (M need not be traceless), re and im of its entries (1,0) (2,0) (2,1), and L row by row. The inverse has not
-/// that structure.
+/// 72 reals hold any two hermitian 6x6 matrices (site/clover_block.hpp). In a chirality the clover term is c + sum_k
+/// sigma_k x F_k with the Pauli matrices and three hermitian colour matrices: diagonal colour blocks c + M and c - M,
+/// and below them one general block L. So 28 reals determine a chirality, in this order: c, the diagonal of M (M need
+/// not be traceless), re and im of its entries (1,0) (2,0) (2,1), and L row by row. The inverse does not have this
+/// structure.
 ///
-/// Fixed point has two floats a site: the mean of all twelve diagonal entries, and the largest of what is left when it
-/// is taken off the diagonal (off c, where there are 56 reals), which the integers are fractions of.
+/// In fixed point a site has two floats: the mean of all twelve diagonal entries, and the largest modulus of the
+/// numbers that remain when this mean is subtracted from the diagonal (from c, with 56 reals). The integers are
+/// fractions of this largest number.
 ///
 /// Memory is `[parity][chirality][chunk][site]`, as in spinor_array.cuh, then the pairs of floats `[parity][site][2]`.
 
@@ -34,9 +35,9 @@ struct CloverReader {
 template <class S>
 class DeviceClover {
 public:
-  /// @param blocks  [parity][site][72] (HostClover); @param reals  72, or 56 where the blocks have that structure
-  /// @throws InvalidArgument  56 for blocks that have not (an inverse), to 1e-12 of the largest entry; other numbers; a
-  ///                          wrong length. Collective: no.
+  /// @param blocks  [parity][site][72] (HostClover); @param reals  72, or 56 for blocks with that structure
+  /// @throws InvalidArgument  for 56 and blocks without that structure (an inverse), to 1e-12 of the largest entry; for
+  ///                          another number of reals; for a wrong length. Collective: no.
   DeviceClover(ContextPtr context, std::span<const double> blocks, int reals);
 
   int reals() const noexcept { return reals_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What all device fields and operators of one lattice share.
+/// The device, stream and lattice that all device fields and operators of one lattice share.
 
 #include <memory>
 #include <string>
@@ -23,8 +23,8 @@ struct HaloChoice {
   double time_limit = 300.0;  ///< [s]
 };
 
-/// Work is enqueued on `stream`, in order; whoever reads results on the host synchronizes it. Fields that meet in a
-/// call are of one context, as nothing orders two streams. For one thread at a time.
+/// Work is enqueued on `stream`, in order. Synchronize the stream before reading results on the host. All fields of a
+/// call must be of one context, because nothing orders two streams. For one thread at a time.
 struct Context {
   /// @param emulated_axes  bits of axes treated as split though one process holds them
   /// @throws InvalidArgument  as Box::of. Collective: no.

@@ -9,8 +9,9 @@
 /// the reciprocal of the scale (rcp.approx on a GPU, one unit in the last place), which can move a number that lies
 /// half-way between two integers to the other one.
 ///
-/// What is not finite stays so: the largest of a record is found among bit patterns, where NaN > inf > any number, and
-/// is kept as the scale, which makes every number of the record NaN or inf. Records smaller than 2^-110 become zero.
+/// Numbers that are not finite stay so. The largest number of a record is found among bit patterns, where NaN > inf >
+/// any number. It is kept as the scale, which makes every number of the record NaN or inf. Records smaller than 2^-110
+/// become zero.
 
 #include "halocline/qcd/device/record_access.cuh"
 
@@ -43,7 +44,7 @@ HALOCLINE_INLINE float reciprocal(float x) {
 }
 HALOCLINE_INLINE double reciprocal(double x) { return 1.0 / x; }
 
-/// Number i of a record, of fixed point the integer.
+/// Number i of a record; in fixed point, the integer.
 template <int n>
 HALOCLINE_INLINE double number(const Record<double, n>& record, int i) {
   return record.at[i];
@@ -71,7 +72,7 @@ HALOCLINE_INLINE float number(const Record<std::int8_t, n>& record, int i) {
 #endif
 }
 
-/// What a fixed-point record is divided by, and what is kept.
+/// The scale of a fixed-point record: the float that is kept, and the factor that makes the integers.
 struct FixedScale {
   float kept;    ///< the largest; reals are kept / largest integer x integer
   float factor;  ///< integers are the nearest to factor x real

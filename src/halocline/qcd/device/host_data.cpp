@@ -18,7 +18,7 @@ void store(double* to, const Su3<double>& u) {
 
 }  // namespace
 
-HostLinks host_links(const Box& box, const GaugeField& gauge, const ActionParameters& action) {
+HostLinks host_links(const Box& box, const GaugeField& gauge, const WilsonCloverAction& action) {
   action.validate();
   HostLinks links;
   links.box = box;

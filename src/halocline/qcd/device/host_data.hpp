@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Links in the order in which a device takes them, made on the host in double.
+/// Links in the order that a device needs, made on the host in double.
 ///
-/// For every site of either parity the eight matrices that its hop needs: U_mu(x) for d = mu, and U_mu(x-mu)^dagger for
-/// d = 4 + mu, from other processes too. So a hop needs no halo of links and no matrix is turned round on the device,
-/// for twice the memory of the links. They are SU(3): boundary phases and hopping coefficients are kept apart, as
-/// factors.
+/// Every site of either parity has the eight matrices that its hop needs: U_mu(x) for d = mu, and U_mu(x-mu)^dagger for
+/// d = 4 + mu, also where that link is in another process. So a hop needs no halo of links, and the device conjugates
+/// no matrix, for twice the memory of the links. The matrices are SU(3): boundary phases and hopping coefficients are
+/// kept apart, as factors.
 
 #include <array>
 #include <complex>
@@ -33,6 +33,6 @@ struct HostLinks {
   double unitarity_violation = 0;  ///< GaugeField::unitarity_violation(), over all processes
 };
 /// @param gauge  ghosts filled. Collective: yes.
-HostLinks host_links(const Box& box, const GaugeField& gauge, const ActionParameters& action);
+HostLinks host_links(const Box& box, const GaugeField& gauge, const WilsonCloverAction& action);
 
 }  // namespace halocline::qcd::device

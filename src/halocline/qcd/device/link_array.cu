@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Links to the device: doubles travel, and a kernel writes them in their storage.
+/// Upload of links: doubles are copied to the device, and a kernel converts them to their storage.
 
 #include "halocline/qcd/device/link_array.cuh"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t matrix_bytes = 18 * sizeof(double);
 
-/// Matrices [parity][direction][site] from number `begin` on; x counts those of a piece.
+/// Matrices [parity][direction][site] from number `begin` on; x counts the matrices of a piece.
 template <class S, int reals>
 struct ImportLinks {
   typename Storage<S>::Word* out;

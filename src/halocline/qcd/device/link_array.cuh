@@ -3,11 +3,12 @@
 /// @file
 /// Links on a device, in 18, 12 or 8 reals.
 ///
-/// 12 reals are the first two rows; the third is the conjugate of their cross product. 8 reals: row 0, a unit vector in
-/// C^3, as the five stereographic coordinates of a point of S^5; row 1 as the three of a point of S^3, in the frame
-/// that the complex reflection which carries the pole to row 0 makes of the other two axes. Each projection is from the
-/// pole that is farther away, so all numbers lie in [-1, 1] and no denominator is below one; which pole it was is the
-/// lowest bit of a number of each. There are no singular matrices.
+/// 12 reals are the first two rows; the third is the conjugate of their cross product. With 8 reals, row 0 is a unit
+/// vector in C^3 and is stored as the five stereographic coordinates of a point of S^5. Row 1 is stored as the three
+/// coordinates of a point of S^3, in a frame orthogonal to row 0: the complex reflection that carries the pole to row 0
+/// makes this frame of the other two axes. Each projection is from the pole that is farther away, so all numbers lie in
+/// [-1, 1] and no denominator is below one. The lowest bit of one number of each row tells the pole. There are no
+/// singular matrices.
 ///
 /// The largest error of a real or imaginary part, over random matrices and those where a chart could fail:
 ///
@@ -18,7 +19,7 @@
 ///   | half    | 1.5e-5   | 4.1e-5   | 1.2e-4  |
 ///   | quarter | 3.9e-3   | 1.0e-2   | 3.1e-2  |
 ///
-/// What is read from 8 reals is a matrix of SU(3) to the rounding of the arithmetic (1e-6), in fixed point too.
+/// A matrix read from 8 reals is in SU(3) to the rounding of the arithmetic (1e-6), in fixed point too.
 ///
 /// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh: a link of half precision in 12 reals is a
 /// chunk of 16 bytes and one of 8. Flops of a load, a reciprocal counted as one: 42 from 12 reals, 118 from 8.
@@ -54,9 +55,9 @@ public:
   using Real = RealOf<S>;
 
   /// @param reals  18, 12 or 8
-  /// @throws InvalidArgument  other numbers, links of another box, and, for 12 or 8 reals and for fixed point, links
-  ///                          that are not unitary with determinant one (to 1e-12 for double, 1e-5 for others); on
-  ///                          every rank. Collective: no.
+  /// @throws InvalidArgument  for another number of reals or links of another box; with 12 or 8 reals or fixed point,
+  ///                          for links that are not unitary with determinant one (to 1e-12 for double, 1e-5 for
+  ///                          others); on every rank. Collective: no.
   DeviceLinks(ContextPtr context, const HostLinks& links, int reals);
 
   int reals() const noexcept { return reals_; }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// An operator on device fields as the Krylov solvers take it: applied, and with the dot products that follow fused
-/// into its last kernel.
+/// An operator on device fields for the Krylov solvers. The dot products that follow an application are fused into its
+/// last kernel.
 ///
-/// On a small box a chain of kernels takes less time than their launches. Then the chain is captured in a graph the
-/// second time that it is asked for with the same memory, when everything has been tuned and nothing is allocated any
-/// more, and replayed from then on: a solver goes round the same few vectors. A graph holds addresses and nothing of
-/// the vectors' contents, so it is right for whatever vector of this operator stands there later.
+/// On a small box a chain of kernels takes less time than its launches. Then the chain is captured in a graph the
+/// second time that it is asked for with the same memory, when all tuning and allocation are done. From then on the
+/// graph is replayed, because a solver returns to the same few vectors. A graph holds addresses and not the contents of
+/// vectors, so it stays right for any vector of this operator that later occupies this memory.
 
 #include <map>
 #include <optional>
@@ -17,8 +17,8 @@
 
 namespace halocline::qcd::device {
 
-/// Boxes of at most so many sites times columns are replayed from graphs: 16^4, the volume at which papers on strong
-/// scaling find launches to cost as much as kernels. To be tuned where a GPU can be measured; no result depends on it.
+/// Boxes of at most this many sites times columns are replayed from graphs: 16^4, the volume at which papers on strong
+/// scaling find launches to cost as much as kernels. To be tuned by measurements on a GPU; no result depends on it.
 inline constexpr std::int64_t graph_sites = 65536;
 
 template <class S>
@@ -38,8 +38,8 @@ public:
   /// @throws InvalidArgument  for other fields. Collective: yes, where an axis is split.
   void apply(Field& out, const Field& in) { run(out, in, false, nullptr, nullptr); }
   void apply_dagger(Field& out, const Field& in) { run(out, in, true, nullptr, nullptr); }
-  /// The same and dot products (solve/operators.hpp): of `out` with itself and with at most one other vector they come
-  /// from the last kernel, any others from a pass of the space.
+  /// The same with dot products (solve/operators.hpp). Dot products of `out` with itself and with at most one other
+  /// vector come from the last kernel, all others from a pass of the space.
   PendingSums apply_and_reduce(const SpinorSpace<S>& space, Field& out, const Field& in,
                                std::span<const solve::Dot<Field>> dots) {
     return run_and_reduce(space, out, in, false, dots);
@@ -49,18 +49,22 @@ public:
     return run_and_reduce(space, out, in, true, dots);
   }
 
-  /// Off, every application is launched kernel by kernel. On, that is so on large and on split boxes.
+  /// Off: every application is launched kernel by kernel. On: so are applications on large and on split boxes; others
+  /// use graphs.
   void use_graphs(bool on) noexcept { graphs_wanted_ = on; }
-  /// Graphs that are kept.
+  /// Number of graphs kept.
   std::size_t graphs() const noexcept;
 
 protected:
   DeviceOperator(ContextPtr context, lattice::Subset subset, int columns)
       : context_(std::move(context)), subset_(subset), columns_(columns) {}
 
-  /// Enqueues the application. Where `sums` is given, parity p = 0 ... leaves sums 3 p, 3 p + 1 and 3 p + 2 in it, as
-  /// HopTerms say, for the parities that the field holds, in order.
+  /// Enqueues the application. If `sums` is given, the parities that the field holds, counted p = 0 ... in order, leave
+  /// sums 3 p, 3 p + 1 and 3 p + 2 in it, as HopTerms say.
   virtual void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) = 0;
+
+  /// enqueue() can be given sums.
+  virtual bool sums_in_last_kernel() const noexcept { return true; }
 
 private:
   using Key = std::tuple<const void*, const void*, const void*, const void*, const void*, bool>;

@@ -18,7 +18,7 @@
 #include "halocline/core/device.hpp"
 #include "halocline/qcd/device/storage.cuh"
 
-/// Before a loop whose indices must become constants, as arrays in registers ask for.
+/// Put before a loop over arrays in registers, whose indices must become constants.
 #if defined(__CUDACC__)
 #define HALOCLINE_UNROLL _Pragma("unroll")
 #else
@@ -147,7 +147,7 @@ HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #endif
 }
 
-/// The other way.
+/// Copies `count` numbers of the record, from number `first` on, to memory, where they stand side by side.
 template <int first, int count, class Word, int n>
 HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
 #if defined(__CUDA_ARCH__)
@@ -196,7 +196,7 @@ HALOCLINE_INLINE void load_record(Record<Word, n>& record, const Word* base, int
     load_record<constant, Word, n, first + count>(record, base, stride, site);
   }
 }
-/// Asks for the record of a site, for a load that comes later: into the second-level cache. Nothing on the host.
+/// Prefetches the record of a site into the second-level cache, for a later load. Does nothing on the host.
 template <class Word, int n, int first = 0>
 HALOCLINE_INLINE void prefetch_record([[maybe_unused]] const Word* base, [[maybe_unused]] int stride,
                                       [[maybe_unused]] int site) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Device spinor fields: their memory, and their way from and to the canonical order of the host.
+/// Device spinor fields: their memory, and copies from and to the canonical order of the host.
 ///
-/// What travels is packed in double, `[parity held][site][spin][colour][re, im]`: the host leaves out the sites that
-/// the field has not, the device changes order and storage.
+/// Transfers are packed in double, `[parity held][site][spin][colour][re, im]`. The host leaves out sites that the
+/// field does not hold; the device changes order and storage.
 
 #include "halocline/qcd/device/spinor_array.cuh"
 
@@ -26,7 +26,7 @@ HALOCLINE_INLINE HeldSite held_site(std::int64_t held, int first, int sites) {
   return {first + (second ? 1 : 0), static_cast<int>(second ? held - sites : held)};
 }
 
-/// Double, as it travels, into the storage. x counts the sites of a piece.
+/// From double, as transferred, to the storage. x counts the sites of a piece.
 template <class S>
 struct Import {
   SpinorWriter<S> out[2];
@@ -48,7 +48,7 @@ struct Import {
   }
 };
 
-/// The other way.
+/// From the storage to double, as transferred.
 template <class S>
 struct Export {
   SpinorReader<S> in[2];

@@ -3,15 +3,15 @@
 /// @file
 /// Spinor fields on a device.
 ///
-/// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of record_access.cuh:
-/// cut into chunks of what a thread loads at once, of which those of consecutive sites stand side by side,
-/// `[column][chunk][site]`. A chunk is 16 bytes (two doubles, four floats, eight 16-bit integers, sixteen 8-bit
-/// integers and a chunk of eight more), so a warp reads whole lines. Rows of chunks have padded(sites) places. Scales
-/// of fixed-point fields are a float array `[column][site]`. A field of both parities holds the records of parity 0,
-/// then of parity 1, then the scales of either.
+/// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of record_access.cuh. A record
+/// is cut into chunks that a thread loads at once, and the chunks of consecutive sites stand side by side,
+/// `[column][chunk][site]`. A chunk is 16 bytes (two doubles, four floats, eight 16-bit integers; sixteen 8-bit
+/// integers and a chunk of eight more), so a warp reads whole lines. A row of chunks has padded(sites) places. The
+/// scales of a fixed-point field are a float array `[column][site]`. A field of both parities holds the records of
+/// parity 0, then of parity 1, then the scales of each.
 ///
-/// A reader takes the read-only path of the device: no kernel may write a field that it also reads through a reader.
-/// Where it must, it loads through the writer.
+/// A reader uses the read-only path of the device, so no kernel may write a field that it also reads through a reader.
+/// A kernel that must do both loads through the writer.
 
 #include <cassert>
 #include <complex>
@@ -92,7 +92,7 @@ private:
 
   int parities() const noexcept { return subset_ == lattice::Subset::full ? 2 : 1; }
   int stride() const noexcept { return padded(context_->box.sites); }
-  /// Places before those of a parity, of all columns.
+  /// Places that precede those of a parity, over all columns.
   std::int64_t place(int parity) const noexcept {
     assert(subset_ == lattice::Subset::full || static_cast<int>(subset_) == parity);
     return subset_ == lattice::Subset::full ? std::int64_t{stride()} * columns_ * parity : 0;
@@ -113,16 +113,17 @@ private:
   gpu::DeviceArray<std::byte> memory_;
 };
 
-/// One column from or to the local box in canonical order [t][z][y][x][spin][colour]; of the sites that the field
-/// holds, the others are left alone. The conversion runs on the device, in and out of double.
-/// from_canonical() has read the array when it returns, but the work on the device is still under way; to_canonical()
-/// waits. Several columns one after the other overlap. The stream must not be capturing.
-/// @throws InvalidArgument  a wrong length, a column that the field has not. Collective: no.
+/// Copies one column from or to the local box in canonical order [t][z][y][x][spin][colour], for the sites that the
+/// field holds; other sites keep their values. The device converts from and to double. When from_canonical() returns,
+/// it has read the array, but the work on the device may still be under way; to_canonical() waits. Consecutive calls
+/// for several columns overlap. The stream must not be capturing.
+/// @throws InvalidArgument  for a wrong length, or a column that the field does not have. Collective: no.
 template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical);
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column = 0);
-/// out = in between storages; same context, subset and columns. Enqueued. @throws InvalidArgument  where they differ
+/// out = in, converted to the storage of out; same context, subset and columns. Enqueued.
+/// @throws InvalidArgument  where they differ
 template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in);
 

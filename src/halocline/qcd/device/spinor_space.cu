@@ -42,7 +42,7 @@ std::int64_t SumPool::bytes(std::int64_t sites, int columns) {
 
 namespace {
 
-/// What the coefficients of one list are put into, and what fits into one launch.
+/// Collects the updates, dot products and coefficients of one launch, as many as fit.
 template <class S>
 class ListBuilder {
 public:
@@ -55,7 +55,7 @@ public:
     const bool scaled = !update.overwrite && !update.scale.empty();
     int entries = scaled ? 1 : 0;
     for (const auto& term : terms) entries += term.coefficient.empty() ? 0 : 1;
-    // What goes on adding to the target of the update before is one with it.
+    // An update that only adds to the target of the previous update is joined with it.
     const bool joined =
         list_.updates > 0 && !update.overwrite && !scaled && list_.update[list_.updates - 1].target.data == target.data;
     if ((!joined && list_.updates == most_updates) || terms_ + static_cast<int>(terms.size()) > most_terms ||
@@ -125,7 +125,7 @@ int first_parity(const DeviceSpinor<S>& v) {
   return v.subset() == lattice::Subset::odd ? 1 : 0;
 }
 
-/// The address of a vector. Nothing is written through it but where it is a target, which the caller gave as such.
+/// The address of a vector. Kernels write only to targets, which the caller passed as mutable.
 template <class S>
 Operand<S> operand(const DeviceSpinor<S>& v) {
   const auto reader = v.reader(first_parity(v));
@@ -157,7 +157,8 @@ struct PendingSums::State {
   explicit State(std::shared_ptr<detail::SumPool> of) : pool(std::move(of)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  /// Sums that nobody asked for leave their buffer with the stream's order kept: the next launch comes after them.
+  /// Gives back the buffers of sums that were never asked for. The next launch that uses them comes later in the
+  /// stream.
   ~State() {
     for (const Batch& batch : batches)
       if (batch.buffer >= 0) pool->give_back(batch.buffer);
@@ -208,7 +209,7 @@ PendingSums::PendingSums(std::shared_ptr<detail::SumPool> pool) : state_(std::ma
 void PendingSums::add(gpu::Stream& stream, int buffer, int sums, std::span<const Recipe> recipes) {
   state_->pool->buffer(buffer).fetch(stream, sums);
   state_->batches.push_back({buffer, sums, {recipes.begin(), recipes.end()}, {}});
-  // Long lists take turns with two buffers.
+  // Long lists alternate between two buffers.
   if (state_->batches.size() > 1) state_->settle(state_->batches[state_->batches.size() - 2]);
 }
 

@@ -5,8 +5,9 @@
 ///
 /// One kernel carries out a whole list of updates and the dot products that follow them (detail/spinor_algebra.cuh), so
 /// an iteration reads and writes each vector once a call, as on the CPU. Sums are added in double in a fixed order
-/// (gpu/sum.cuh), then over the processes by comm::Reduction. They travel while the next kernels run: the host waits
-/// where a value is asked for, not where it is made. The bits of a column do not depend on its neighbours.
+/// (gpu/sum.cuh), then over the processes by comm::Reduction. Sums travel to the host while the next kernels run: the
+/// host waits where a value is used, not where it is made. The results of a column have the same bits whatever its
+/// neighbours are.
 
 #include <memory>
 
@@ -18,7 +19,7 @@
 namespace halocline::qcd::device {
 
 namespace detail {
-/// The buffers of sums of one space, and how sums are added over processes.
+/// The buffers for the sums of one space, and the reduction over processes.
 class SumPool {
 public:
   /// @param sites  of the longest launch. Collective: yes.
@@ -26,7 +27,7 @@ public:
 
   /// Sums of one buffer: four complex numbers, or what two hops leave (HopTerms::sums).
   static constexpr int most_sums = 8;
-  /// The lowest buffer that is free; a new one where none is. So a loop gets the same ones in every pass.
+  /// Takes the lowest free buffer, or makes a new one if none is free. So a loop gets the same buffers in every pass.
   int take();
   void give_back(int buffer) noexcept { busy_[static_cast<std::size_t>(buffer)] = false; }
   gpu::SumBuffer& buffer(int number) noexcept { return *buffers_[static_cast<std::size_t>(number)]; }
@@ -45,15 +46,15 @@ private:
 };
 }  // namespace detail
 
-/// Sums on their way. Copies share them.
+/// Sums that may still be under way. Copies share them.
 class PendingSums {
 public:
-  /// [dot][column], added over all processes; alive as long as this or a copy. Waits for them the first time.
+  /// [dot][column], added over all processes; valid as long as this or a copy lives. The first call waits for the sums.
   /// Collective: yes, in the order of the calls that made them, where there are dots.
   std::span<const solve::Scalar> wait() const;
 
-  /// How a dot product is put together from the sums of a buffer: re, and im times sign; of two parities the second
-  /// has its sums `second` farther on (0: there is one).
+  /// How a dot product is made from the sums of a buffer: sum `re` is its real part, `sign` times sum `im` its
+  /// imaginary part. With two parities, the sums of the second one are `second` farther on (0: there is one parity).
   struct Recipe {
     int re = 0, im = -1;
     double sign = 1;
@@ -62,8 +63,9 @@ public:
   /// No sums.
   PendingSums() = default;
   explicit PendingSums(std::shared_ptr<detail::SumPool> pool);
-  /// Takes the first `sums` of a buffer that was taken from the pool and that all launches for have been enqueued;
-  /// starts their way to the host. @param recipes  the dot products that come from it, next in the list
+  /// Takes the first `sums` of a buffer and starts their transfer to the host. The buffer must have been taken from the
+  /// pool, and all launches that write it must have been enqueued. @param recipes  the dot products that come from the
+  /// buffer, next in the list
   void add(gpu::Stream& stream, int buffer, int sums, std::span<const Recipe> recipes);
 
 private:
@@ -76,7 +78,7 @@ class SpinorSpace {
 public:
   using Vector = DeviceSpinor<S>;
 
-  /// Copies share what they sum with, so one of them at a time may be at work. Collective: yes.
+  /// Copies share their sum buffers, so only one of them may be in use at a time. Collective: yes.
   SpinorSpace(ContextPtr context, lattice::Subset subset, int columns = 1);
 
   int columns() const noexcept { return columns_; }
@@ -95,9 +97,9 @@ public:
   PendingSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                 std::span<const solve::Dot<Vector>> dots) const;
 
-  /// For operators that sum in their own kernel.
+  /// For operators whose own kernel computes sums.
   const std::shared_ptr<detail::SumPool>& sums() const noexcept { return sums_; }
-  /// Bytes on the device beside vectors: two buffers of sums are the most that the solvers have under way.
+  /// Bytes on the device besides vectors: two buffers of sums, the most that the solvers have under way.
   static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
 
 private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The way of large arrays between pageable host memory and a device, in pieces.
+/// Transfers of large arrays between pageable host memory and a device, in pieces.
 ///
-/// A piece goes through pinned memory, which the device copies at full speed, and a buffer on the device, out of which
-/// a kernel writes it in its storage; or the other way round. There are two of each, so the host fills or empties one
-/// while the device works on the other.
+/// A piece goes through pinned memory, which the device copies at full speed, to a buffer on the device, from which a
+/// kernel writes it in its storage. Downloads go the opposite way. There are two of each, so the host fills or empties
+/// one while the device works on the other.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,12 +24,12 @@ public:
     explicit Piece(const gpu::Device& on) : host(on, piece_bytes), device(on, piece_bytes), done(on) {}
     gpu::PinnedArray<std::byte> host;
     gpu::DeviceArray<std::byte> device;
-    gpu::Event done;  ///< what was enqueued with the piece last
+    gpu::Event done;  ///< after the last work enqueued with this piece
   };
 
   explicit Staging(const gpu::Device& device) : pieces_{Piece(device), Piece(device)} {}
 
-  /// The one that was used less recently; its last use may be under way.
+  /// The piece that was used less recently; its last use may be under way.
   Piece& next() noexcept { return pieces_[turn_ ^= 1]; }
 
 private:
@@ -37,12 +37,12 @@ private:
   int turn_ = 0;
 };
 
-/// The context's, made at the first call: 8 MiB of pinned memory and of the device's.
+/// The staging area of a context, made at the first call: 8 MiB of pinned memory and 8 MiB of the device's.
 Staging& staging_of(Context& context);
 
 /// Brings `items` of `item_bytes` each to the device.
 /// @param fill  (double* to, begin, count): writes items begin ... begin + count - 1 side by side
-/// @param use   (const double* from, begin, count): enqueues what takes them on the device
+/// @param use   (const double* from, begin, count): enqueues the kernel that takes them on the device
 /// Returns when the last item has been filled in. @throws InvalidArgument  while the stream is capturing
 template <class Fill, class Use>
 void upload_pieces(Context& context, std::int64_t items, std::int64_t item_bytes, const Fill& fill, const Use& use) {
@@ -60,8 +60,8 @@ void upload_pieces(Context& context, std::int64_t items, std::int64_t item_bytes
   }
 }
 
-/// The other way.
-/// @param make  (double* to, begin, count): enqueues what writes the items on the device
+/// Brings `items` of `item_bytes` each to the host.
+/// @param make  (double* to, begin, count): enqueues the kernel that writes the items on the device
 /// @param take  (const double* from, begin, count): reads them on the host
 /// Returns when all have been taken.
 template <class Make, class Take>

@@ -4,9 +4,10 @@
 /// How numbers of a device field are kept: double, float, or fixed point of 16 or 8 bits.
 ///
 /// A fixed-point spinor has one float scale a site and column, the largest of its 24 reals, and each real is an integer
-/// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]), clover blocks
-/// have one a site. A spinor with a number that is not finite has no finite number when it is read again, and one below
-/// 2^-110 is zero. Quarter precision is coarse, half a per cent of the largest number, and for preconditioners.
+/// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]); clover blocks
+/// have a mean and a scale a site. A spinor that holds a number which is not finite has no finite number when it is
+/// read again, and a spinor below 2^-110 is read as zero. Quarter precision is coarse, half a per cent of the largest
+/// number, and meant for preconditioners.
 /// Arithmetic is in double for double fields and in float for all others. In options and reports the names are
 /// "double", "float", "half" and "quarter".
 
@@ -50,7 +51,7 @@ struct Storage<Fixed8> {
   static constexpr bool scaled = true;
   static constexpr float largest = 127.0f;
 };
-/// Places of a row in memory for this many sites: a multiple of 64, so that every row of a field begins at a multiple
+/// Length of a row in memory for this many sites: a multiple of 64, so that every row of a field begins at a multiple
 /// of 128 bytes.
 constexpr int padded(int sites) { return (sites + 63) / 64 * 64; }
 /// The number type that a kernel computes in.

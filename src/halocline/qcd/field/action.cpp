@@ -9,7 +9,7 @@
 
 namespace halocline::qcd {
 
-void ActionParameters::validate() const {
+void WilsonCloverAction::validate() const {
   for (auto [name, value] : {std::pair{"mass", mass}, {"csw", csw}, {"csw_t", csw_t.value_or(csw)}, {"nu", nu}})
     if (!std::isfinite(value)) throw core::InvalidArgument(fmt::format("{} is {}; give a finite number", name, value));
   if (!(xi0 > 0) || !std::isfinite(xi0))
@@ -24,6 +24,31 @@ void ActionParameters::validate() const {
         fmt::format("mass {} gives the diagonal {}, which must be positive; on an isotropic lattice give a mass above "
                     "-4, that is a positive kappa",
                     mass, diagonal()));
+}
+
+void TwistedCloverAction::validate() const {
+  wilson.validate();
+  if (!std::isfinite(mu)) throw core::InvalidArgument(fmt::format("mu is {}; give a finite twisted mass", mu));
+}
+
+const WilsonCloverAction& wilson_part(const Action& action) noexcept {
+  if (const auto* twisted = std::get_if<TwistedCloverAction>(&action)) return twisted->wilson;
+  return *std::get_if<WilsonCloverAction>(&action);
+}
+
+double twisted_mass(const Action& action) noexcept {
+  const auto* twisted = std::get_if<TwistedCloverAction>(&action);
+  return twisted != nullptr ? twisted->mu : 0;
+}
+
+void validate(const Action& action) {
+  std::visit([](const auto& one) { one.validate(); }, action);
+}
+
+std::string wilson_only_reason(const Action& action, const char* back_end) {
+  const double mu = twisted_mass(action);
+  return mu == 0 ? std::string()
+                 : fmt::format("{} knows Wilson and Wilson-clover quarks only, and mu is {}", back_end, mu);
 }
 
 double kappa_from_mass(double mass) {

@@ -1,36 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Parameters of the Wilson-clover action, in the field's conventions (docs/conventions.md).
+/// Parameters of the fermion actions, in the field's conventions (docs/conventions.md).
 ///
+/// Wilson-clover:
 /// D = (m0 + 1 + 3 nu/xi0) - 1/2 sum_mu c_mu [(1 - gamma_mu) U_mu(x) delta_{x+mu} + (1 + gamma_mu) U_mu(x-mu)^dagger
 /// delta_{x-mu}] + sum_{mu<nu} c_munu (i/2) sigma_munu F_munu, with c_mu = nu/xi0 in space and 1 in time, c_munu = csw
 /// for planes of space and csw_t for planes with time. On an isotropic lattice (xi0 = nu = 1, csw_t = csw) this is the
-/// operator of DESIGN: 4 + m0 on the diagonal and unit hopping.
+/// usual operator with 4 + m0 on the diagonal and unit hopping.
+///
+/// Twisted clover: D(mu) = D + i mu gamma5, one flavour of the doublet of Frezzotti, Grassi, Sint and Weisz
+/// (hep-lat/0101001) in the twisted basis; the other flavour has -mu. D(mu)^dagger = gamma5 D(-mu) gamma5, and
+/// D(mu)^dagger D(mu) = (gamma5 D)^2 + mu^2.
 
 #include <array>
 #include <complex>
 #include <optional>
+#include <string>
+#include <variant>
 
 namespace halocline::qcd {
 
-struct ActionParameters {
+struct WilsonCloverAction {
   double mass = 0;                                                ///< m0, bare mass
   double csw = 0;                                                 ///< clover coefficient; 0 is plain Wilson
   std::array<std::complex<double>, 4> boundary{1., 1., 1., -1.};  ///< phase of psi across each edge; modulus one
   double xi0 = 1;                                                 ///< bare anisotropy a_s / a_t
   double nu = 1;                                                  ///< bare fermion anisotropy
-  std::optional<double> csw_t{};                                  ///< clover coefficient of planes with time; csw
+  std::optional<double> csw_t{};                                  ///< clover coefficient of time planes; unset: csw
 
   double diagonal() const { return mass + 1 + 3 * nu / xi0; }
   double hopping(int axis) const { return axis == 3 ? 1.0 : nu / xi0; }
   double clover(int mu, int nu_axis) const { return mu == 3 || nu_axis == 3 ? csw_t.value_or(csw) : csw; }
   bool has_clover() const { return csw != 0 || csw_t.value_or(0) != 0; }
 
-  /// @throws InvalidArgument  where a number is not finite, a boundary phase has not modulus one, xi0 <= 0, or the
-  ///                          diagonal m0 + 1 + 3 nu/xi0 is not positive
+  /// @throws InvalidArgument  for a number that is not finite, a boundary phase whose modulus is not one, xi0 <= 0, or
+  ///                          a diagonal m0 + 1 + 3 nu/xi0 that is not positive
   void validate() const;
 };
+
+struct TwistedCloverAction {
+  WilsonCloverAction wilson{};
+  double mu = 0;  ///< twisted mass; 0 is the Wilson-clover action
+
+  /// @throws InvalidArgument  as above, and for a mu that is not finite
+  void validate() const;
+};
+
+/// The actions of quarks. A new one is an alternative here and a DiracSetup in quark/dirac_setup.cpp.
+using Action = std::variant<WilsonCloverAction, TwistedCloverAction>;
+
+/// The Wilson-clover part that each action has.
+const WilsonCloverAction& wilson_part(const Action& action) noexcept;
+/// The twisted mass mu; 0 for the Wilson-clover action.
+double twisted_mass(const Action& action) noexcept;
+/// @throws InvalidArgument  as validate() of the alternative
+void validate(const Action& action);
+/// @param back_end  words for the sentence, such as "the Schwarz preconditioner"
+/// @returns  why a part of the library that is made for Wilson-clover quarks only cannot serve this action; empty if it
+///           can
+std::string wilson_only_reason(const Action& action, const char* back_end);
 
 /// kappa = 1 / (8 + 2 m0)
 /// @throws InvalidArgument  for m0 = -4

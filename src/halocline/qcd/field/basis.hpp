@@ -5,11 +5,11 @@
 ///
 /// Halocline computes in the DeGrand-Rossi basis (gamma.hpp). A field that leaves for another code is rotated once, at
 /// the border: psi_B = V psi with gamma_B = V gamma V^dagger. All three V are real with entries 0 and +-1 over the
-/// square root of 1 or 2, so they are kept as integers and the algebra is checked exactly, at compile time, below. The
-/// overall sign of V is no physics; it is the one that QUDA uses, so that spinors (not only propagators) can be
+/// square root of 1 or 2, so they are stored as integers and the algebra is checked exactly, at compile time, below.
+/// The overall sign of V has no physical meaning; QUDA's sign is used, so that spinors (not only propagators) can be
 /// exchanged. openQCD defines gamma5 = gamma_0 gamma_1 gamma_2 gamma_3 with gamma_0 in time, which is minus the product
-/// gamma_x gamma_y gamma_z gamma_t used here: its diag(1, 1, -1, -1) is minus the rotated gamma5.
-/// docs/conventions.md prints every matrix; a test holds the page to these tables.
+/// gamma_x gamma_y gamma_z gamma_t used here: its diag(1, 1, -1, -1) is minus the rotated gamma5. docs/conventions.md
+/// prints every matrix; a test compares that page with these tables.
 
 #include <array>
 #include <cmath>
@@ -126,7 +126,7 @@ inline void to_basis(const SpinBasis& basis, std::span<std::complex<double>> spi
   }
 }
 
-/// The way back: psi <- V^dagger psi. Collective: no.  Cost: one sweep.
+/// Rotates every spinor from `basis` back into DeGrand-Rossi: psi <- V^dagger psi. Collective: no.  Cost: one sweep.
 inline void from_basis(const SpinBasis& basis, std::span<std::complex<double>> spinor) {
   SpinBasis inverse = basis;
   for (std::size_t i = 0; i < 4; ++i)

@@ -5,8 +5,8 @@
 ///
 /// U_mu(x) is the link from x to x + mu, mu = x y z t = 0 1 2 3. Boundary phases of fermions are never stored here.
 /// The links live in a lattice::GhostField of 72 numbers a site, component 18 mu + 6 row + 2 column + (0 re, 1 im), so
-/// that algorithms can load a pack of consecutive x (`load_link`), at any distance up to `depth()`. Who writes links
-/// calls `exchange_ghosts()` before anybody reads ghosts.
+/// that algorithms can load a pack of consecutive x (`load_link`), at any distance up to `depth()`. After writing
+/// links, call `exchange_ghosts()` before any process reads ghosts.
 
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/ghost_field.hpp"
@@ -51,12 +51,14 @@ class GaugeField {
 public:
   /// Unit links, ghosts too.
   /// @param depth  ghost sites on each side of each axis, 1 ... 4, no more than the smallest local extent
-  /// @throws InvalidArgument  for another depth. Collective: no.  Cost: 576 bytes a site with ghosts and padding.
+  /// @throws InvalidArgument  for a depth outside this range. Collective: no.  Cost: 576 bytes a site with ghosts and
+  ///                          padding.
   explicit GaugeField(std::shared_ptr<const lattice::Geometry4> geometry, int depth = 1);
 
-  /// From the canonical order at the borders. Boundary phases must not be in the links.
+  /// Makes a field from links in canonical order. They must not contain boundary phases.
   /// @param links  local box `[t][z][y][x][mu][3][3]`, mu = x y z t
-  /// @throws InvalidArgument  when the length is not 36 x local volume; on every rank when on one. Collective: yes.
+  /// @throws InvalidArgument  when the length is not 36 x local volume on any rank; thrown on every rank. Collective:
+  ///                          yes.
   static GaugeField from_canonical(std::shared_ptr<const lattice::Geometry4> geometry,
                                    std::span<const std::complex<double>> links, int depth = 1);
   /// Local box `[t][z][y][x][mu][3][3]`. Collective: no.
@@ -73,7 +75,7 @@ public:
   void set_link(const lattice::Coordinates<4>& x, int mu, const Su3<double>& u) noexcept {
     store_link<double>(field_.data() + link_offset(x, mu), field_.component_stride(), u);
   }
-  /// Place of the first number of U_mu(x) in field().data().
+  /// Offset of the first number of U_mu(x) in field().data().
   std::int64_t link_offset(const lattice::Coordinates<4>& x, int mu) const noexcept {
     return field_.offset(x) + mu * link_stride();
   }
@@ -85,8 +87,8 @@ public:
   /// Fills the ghosts of the links in direction mu. Collective: yes.
   void exchange_ghosts(int mu) { field_.exchange_ghosts(mu * link_reals, link_reals); }
 
-  /// The largest of |U U^dagger - 1| and |det U - 1|, element by element, over all links: of order 1e-15 for a field
-  /// made in double, 1e-7 for one read from single precision. NaN when any link holds a NaN. Collective: yes.
+  /// The largest of |U U^dagger - 1| and |det U - 1|, element by element, over all links: about 1e-15 for a field made
+  /// in double, 1e-7 for a field read from single precision. NaN when any link holds a NaN. Collective: yes.
   double unitarity_violation() const;
 
   lattice::GhostField<double>& field() noexcept { return field_; }

@@ -43,7 +43,7 @@ void check(const Geometry4& geometry, std::size_t out, std::size_t in, std::int6
           fmt::format("a shift from {} bytes to {} was asked for; {} local sites of {} bytes have {}", in, out,
                       geometry.local_volume(), site_bytes, expected));
   });
-  // Who waits for a message of another length waits in vain.
+  // A receive of another length than its send would never complete, so the arguments are compared first.
   std::array<double, 6> both{};
   const std::array<std::int64_t, 3> mine{site_bytes, axis, steps};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -56,8 +56,8 @@ void check(const Geometry4& geometry, std::size_t out, std::size_t in, std::int6
                                 "processes; give the same on all of them");
 }
 
-/// Sends to one neighbour of the axis and receives from the other. Even places send first, odd ones receive first, so
-/// no circle of blocking sends closes (lattice/ghost_field.hpp).
+/// Sends to one neighbour of the axis and receives from the other. Processes at even coordinates send first, those at
+/// odd ones receive first, so blocking sends form no cycle (lattice/ghost_field.hpp).
 void pass_on(const Geometry4& geometry, int axis, int towards, std::span<const std::byte> outgoing,
              std::span<std::byte> incoming) {
   const comm::ProcessGrid& grid = geometry.grid();
@@ -77,7 +77,7 @@ void pass_on(const Geometry4& geometry, int axis, int towards, std::span<const s
 void move_layers(std::byte* out, const std::byte* in, const Geometry4& geometry, const Layers& shape, int axis,
                  int direction, std::int64_t distance) {
   const std::int64_t block = shape.extent * shape.layer, moved = distance * shape.layer, kept = block - moved;
-  // What the neighbour behind needs stands at the near end of the box, and goes to the far end of its own.
+  // The neighbour behind needs the layers at the near end of this box; they go to the far end of its box.
   const std::int64_t leaving = direction > 0 ? 0 : kept, arriving = direction > 0 ? kept : 0;
   std::vector<std::byte> outgoing(static_cast<std::size_t>(shape.outer * moved)), incoming;
   for (std::int64_t o = 0; o < shape.outer; ++o) {
@@ -95,7 +95,7 @@ void move_layers(std::byte* out, const std::byte* in, const Geometry4& geometry,
     std::memcpy(out + o * block + arriving, incoming.data() + o * moved, static_cast<std::size_t>(moved));
 }
 
-/// Exact for phases whose products are, 1 and -1.
+/// phase^times. Exact for phases whose powers are exact, such as 1 and -1.
 complex power(complex phase, std::int64_t times) {
   complex square = times > 0 ? phase : std::conj(phase), result = 1;
   for (std::int64_t bits = std::abs(times); bits > 0; bits /= 2, square *= square)

@@ -3,11 +3,11 @@
 /// @file
 /// Fields moved along an axis, and covariant derivatives, on canonical local arrays `[t][z][y][x]...`.
 ///
-/// A shift moves whole layers of the box: those that stay in it are copied, those that leave it travel to the
-/// neighbour, in one message a step as long as the box is. It knows bytes alone, so it serves links, spinors and
-/// propagators of any precision, and what arrives has the bits that were sent.
+/// A shift moves whole layers of the local box. Layers that stay in the box are copied. Layers that leave it travel to
+/// the neighbour, in one message for every local extent of steps. The shift only moves bytes, so it serves links,
+/// spinors and propagators of any precision, and the values that arrive are bit-identical to those sent.
 ///
-/// With the boundary condition psi(x + L_mu) = phase psi(x) a quark field that is read across the upper end of an axis
+/// With the boundary condition psi(x + L_mu) = phase psi(x), a quark field that is read across the upper end of an axis
 /// is multiplied by the phase, across the lower end by its conjugate, once for every time around the lattice.
 
 #include <complex>
@@ -24,8 +24,8 @@ namespace halocline::qcd {
 /// @param out, in     site_bytes bytes for each local site, canonical order, not the same memory
 /// @param axis        0 to 3 for x y z t
 /// @param steps       any number of sites, negative ones too
-/// @throws InvalidArgument  on every rank: another length, another axis, or arguments that differ between ranks
-/// Collective: yes.  Cost: a copy of the field for every local extent of steps, and the layers that leave the box.
+/// @throws InvalidArgument  on every rank, for a wrong length or axis, or arguments that differ between ranks
+/// Collective: yes.  Cost: for every local extent of steps, a copy of the field and a message of the layers that leave.
 void shift(std::span<std::byte> out, std::span<const std::byte> in, const lattice::Geometry4& geometry,
            std::int64_t site_bytes, int axis, std::int64_t steps);
 
@@ -34,8 +34,8 @@ void shift(std::span<std::byte> out, std::span<const std::byte> in, const lattic
 void shift(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
            const lattice::Geometry4& geometry, std::int64_t axis, std::int64_t steps, std::complex<double> phase);
 
-/// How the numbers of a site transform: `outer` blocks of [colour][inner], to which the link is applied from the left;
-/// or, where adjoint, `outer` matrices [3][3], X to U X U^dagger.
+/// How links act on the numbers of a site. Fundamental: `outer` blocks of [colour][inner], which the link multiplies
+/// from the left. Adjoint: `outer` matrices [3][3], X -> U X U^dagger.
 struct ColourIndex {
   int outer = 4;
   int inner = 1;
@@ -51,7 +51,7 @@ enum class Difference { symmetric, forward, backward };
 ///   backward   psi(x) - U_mu(x-mu)^dagger psi(x-mu)
 ///   symmetric  the mean of both
 /// @param out, in  colour.numbers() for each local site, canonical order, not the same memory
-/// @param phase    of the quark field across the upper end of the axis; an adjoint field has 1
+/// @param phase    boundary phase of the quark field across the upper end of the axis; 1 for an adjoint field
 /// @throws InvalidArgument  on every rank, as shift does. Collective: yes.
 void covariant_derivative(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
                           const GaugeField& u, int axis, const ColourIndex& colour, std::complex<double> phase,

@@ -8,7 +8,7 @@
 namespace halocline::qcd {
 namespace {
 
-/// Calls visit(reals of a site in a column of the field, complexes of the same site in the box) for every site held.
+/// Calls visit(reals of a site in `column` of the field, complexes of the site in the box) for every site that is held.
 template <class FieldType, class Box, class Visit>
 void for_each_site(FieldType& field, int column, std::span<Box> box, Visit visit) {
   const auto& layout = field.layout();

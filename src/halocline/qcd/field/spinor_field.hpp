@@ -25,7 +25,7 @@ SpinorField<T> spinor_field(std::shared_ptr<const lattice::TileLayout> layout, l
 
 /// Fills one column, on the sites that `field` holds, from the local box in canonical order.
 /// @param canonical  shape [t][z][y][x][spin 4][colour 3], the whole local box
-/// @throws InvalidArgument  for a wrong length, or a column that the field has not. Collective: no.
+/// @throws InvalidArgument  for a wrong length, or a column that the field does not have. Collective: no.
 template <class T>
 void from_canonical(SpinorField<T>& field, int column, std::span<const std::complex<double>> canonical);
 /// The same for column 0.
@@ -34,8 +34,8 @@ void from_canonical(SpinorField<T>& field, std::span<const std::complex<double>>
   from_canonical<T>(field, 0, canonical);
 }
 
-/// Writes one column, on the sites that `field` holds, into the local box in canonical order; the other sites are left
-/// alone. @throws InvalidArgument  as above. Collective: no.
+/// Writes one column, on the sites that `field` holds, into the local box in canonical order. Other sites keep their
+/// values. @throws InvalidArgument  as above. Collective: no.
 template <class T>
 void to_canonical(std::span<std::complex<double>> canonical, const SpinorField<T>& field, int column = 0);
 

@@ -3,9 +3,9 @@
 /// @file
 /// Spinor fields as a vector space for the Krylov solvers (solve/vector_space.hpp).
 ///
-/// All linear algebra of a solver goes through one call, `update_and_reduce`, whose walk is in
-/// detail/linear_algebra.hpp: an iteration reads and writes each field as often as its lists are called, not as often
-/// as they name it, and a sum has the same bits for any number of threads, and for a column alone or in a batch.
+/// All linear algebra of a solver goes through one call, `update_and_reduce`, which walks once through the memory
+/// (detail/linear_algebra.hpp). A call reads and writes each field once, however often its lists name the field. A sum
+/// has the same bits for any number of threads, and for a column alone or in a batch.
 
 #include <memory>
 
@@ -19,8 +19,8 @@ class SpinorSpace : public detail::TiledSpace<T, SpinorField<T>> {
 public:
   using Vector = SpinorField<T>;
 
-  /// Fields of `columns` columns on `subset` of the layout. Copies share what they sum over processes with, so one of
-  /// them at a time may be at work.
+  /// Fields of `columns` columns on `subset` of the layout. Copies share one reduction over processes, so only one of
+  /// them may be in use at a time.
   /// @throws InvalidArgument  for less than one column. Collective: yes.
   SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
 
@@ -34,12 +34,12 @@ private:
   lattice::Subset subset_;
 };
 
-/// Rounds or widens; the two fields have the same layout, subset and columns, so this streams.
-/// @throws InvalidArgument  where they have not. Collective: no.
+/// Rounds or widens `in`. Both fields must have the same layout, subset and columns, so that the conversion streams.
+/// @throws InvalidArgument  where they differ. Collective: no.
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in);
 
-/// out = gamma5 in, or with out = in in place. Collective: no.
+/// out = gamma5 in; out may be in. Collective: no.
 template <class T>
 void apply_gamma5(SpinorField<T>& out, const SpinorField<T>& in);
 

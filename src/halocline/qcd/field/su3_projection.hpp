@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Ways back into SU(3): Gram-Schmidt, the nearest group element, the exponential of an algebra element.
+/// Maps into SU(3): Gram-Schmidt, the nearest group element, the exponential of an algebra element.
 ///
-/// Written once over the number type: a double, or a pack of sites. Where an iteration ends at a different step in
-/// each lane, a finished lane is frozen, so that a site's result does not depend on the sites beside it and with that
-/// not on the process grid.
+/// Written once over the number type: a double, or a pack of sites. The lanes of a pack converge after different
+/// numbers of steps. A converged lane is frozen, so a site's result does not depend on the other sites of its pack, and
+/// therefore not on the process grid.
 ///
 /// The nearest element is found by ascent in the three SU(2) subgroups (Cabibbo and Marinari, Phys. Lett. B 119
 /// (1982) 387): the SU(2) matrix that maximises Re tr(a^dagger X) is the normalised quaternion part of the 2x2 block
 /// of X. The exponential reduces its Taylor polynomial with the Cayley-Hamilton theorem, A^3 = (tr A^2 / 2) A + det A,
-/// to f0 + f1 A + f2 A^2, as Morningstar and Peardon (hep-lat/0311018, section III) do; summing the three
-/// coefficients by Horner's rule instead of from the eigenvalues needs no branch where two eigenvalues or all three
-/// meet, and is as exact. Large arguments are halved first and the result squared back.
+/// to f0 + f1 A + f2 A^2, as Morningstar and Peardon (hep-lat/0311018, section III) do. The three coefficients are
+/// summed by Horner's rule instead of from the eigenvalues: this needs no branch for degenerate eigenvalues and is as
+/// accurate. Large arguments are halved first, and the result is squared as often.
 
 #include <cmath>
 
@@ -107,11 +107,11 @@ HALOCLINE_INLINE Su3<Real> traceless_antihermitian(const Su3<Real>& m) {
   return a;
 }
 
-/// Makes an almost unitary matrix exactly so: Gram-Schmidt on the first two rows, the third from them.
+/// Makes an almost unitary matrix unitary to rounding: Gram-Schmidt on the first two rows, which give the third.
 ///
-/// Keeps the direction of row 0, so it is not gauge covariant at the size of the violation it removes: right for
-/// taking rounding out of a link, wrong as a projection of a smeared one (project_maximal_trace). A matrix whose first
-/// two rows are zero or parallel gives NaN.
+/// Row 0 keeps its direction, so the result is gauge covariant only up to the size of the violation that is removed.
+/// This suits links that have gathered rounding errors. To project a smeared link, use project_maximal_trace. A matrix
+/// whose first two rows are zero or parallel gives NaN.
 template <class Real>
 inline void reunitarise(Su3<Real>& u) {
   auto normalise = [&](int i) {
@@ -131,10 +131,10 @@ inline void reunitarise(Su3<Real>& u) {
 /// The SU(3) matrix V that maximises Re tr(V^dagger m): the nearest to m in the Frobenius norm.
 ///
 /// @param m      any matrix; where it is zero the start is returned
-/// @param start  an SU(3) matrix to climb from; a gauge covariant start (the link that was smeared) makes every step
-///               of the ascent covariant
-/// Stops in each lane where a sweep over the subgroups turns V by less than 4 epsilon, after 200 sweeps at the
-/// latest; from a near start it takes about ten. About 400 flops a sweep.
+/// @param start  SU(3) matrix at which the ascent begins; a gauge covariant start (the link that was smeared) makes
+///               every step of the ascent covariant
+/// A lane stops when a sweep over the subgroups turns V by less than 4 epsilon, or after 200 sweeps. A near start takes
+/// about ten sweeps. About 400 flops a sweep.
 template <class Real>
 inline Su3<Real> project_maximal_trace(const Su3<Real>& m, const Su3<Real>& start = Su3<Real>::unit()) {
   using Scalar = typename core::Lanes<Real>::Scalar;
@@ -167,8 +167,9 @@ inline Su3<Real> project_maximal_trace(const Su3<Real>& m, const Su3<Real>& star
 
 /// exp(a) of an anti-hermitian traceless matrix, in SU(3) to rounding; about 800 flops where |a| <= 1.
 ///
-/// Eigenvalues up to 1 in size are summed to 1/19! of the unit; larger ones are halved k times and the result
-/// squared k times, which costs k bits of accuracy (up to 60). NaN in, NaN out.
+/// For eigenvalues up to 1 in size, the Taylor series is summed until its remainder is 1/19! of the unit. Larger
+/// arguments are halved k times (at most 60) and the result is squared k times, which costs k bits of accuracy. NaN in,
+/// NaN out.
 template <class Real>
 inline Su3<Real> exponential(const Su3<Real>& a) {
   using Scalar = typename core::Lanes<Real>::Scalar;

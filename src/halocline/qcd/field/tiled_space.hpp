@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What vector spaces of tiled fields share (solve/vector_space.hpp): SpinorSpace and schwarz::DomainSpace differ in
-/// their layout alone, which the walk over the memory does not see (linear_algebra.hpp).
+/// Common base of the vector spaces of tiled fields (solve/vector_space.hpp). SpinorSpace and schwarz::DomainSpace
+/// differ only in their layout, and the walk over the memory does not depend on it (linear_algebra.hpp).
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace halocline::qcd::detail {
 
-/// @tparam Field  with data(), size() and span() of T. Copies share what they sum over processes with, so one of them
-///                at a time may be at work.
+/// @tparam Field  has data(), size() and span() of T
+/// Copies share one reduction over processes, so only one of them may be in use at a time.
 template <class T, class Field>
 class TiledSpace {
 public:
@@ -33,7 +33,7 @@ public:
     std::ranges::copy(sums.wait(), out.begin());
   }
 
-  /// The updates in order, then the dots; see solve/vector_space.hpp. Collective where there are dots.
+  /// Carries out the updates in order, then the dots; see solve/vector_space.hpp. Collective if there are dots.
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                         std::span<const solve::Dot<Vector>> dots) const {
     return algebra_.update_and_reduce(updates, dots);

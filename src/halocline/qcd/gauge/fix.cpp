@@ -37,8 +37,9 @@ HALOCLINE_INLINE Su3<Real> neighbour_sum(const detail::RowLinks<Real>& links, in
 
 /// The over-relaxed change of gauge at a site whose neighbours sum up to k.
 ///
-/// One pass over the subgroups overshoots: the three share two diagonal generators, and what the pass leaves in them is
-/// -1/8 of what it found, so a factor of 1.7 would act as 1.9. There and back again the rest is positive, at most 1/16.
+/// One pass over the subgroups overshoots: they share two diagonal generators, and the pass leaves -1/8 of the initial
+/// deviation in these, so a factor of 1.7 would act as 1.9. A pass forth and back leaves a positive rest of at most
+/// 1/16.
 template <class Real>
 HALOCLINE_INLINE Su3<Real> best_change(const Su3<Real>& k, double omega) {
   Su3<Real> g = Su3<Real>::unit(), turned = k;
@@ -55,8 +56,8 @@ HALOCLINE_INLINE Su3<Real> best_change(const Su3<Real>& k, double omega) {
   }
   Su3<Real> over = Real(omega) * g + Su3<Real>::diagonal(Real(1 - omega));
   reunitarise(over);
-  // Far from one the over-relaxed change may fall; the plain one never does. Near one it rises by omega (2 - omega) of
-  // what the plain one gains, and comparing traces would let rounding decide.
+  // Far from the unit matrix, the over-relaxed change may lower F; the plain change never does. Near the unit, it gains
+  // omega (2 - omega) times as much as the plain change, and a comparison of traces would let rounding decide.
   const Real fall = trace(k).re - real_trace_times_adjoint(over, adjoint(k));
   const Real angle_squared = Real(3) - trace(g).re;
   const Su3<Real> careful = qcd::detail::choose(fall > Real(0), g, over);
@@ -77,7 +78,7 @@ HALOCLINE_INLINE Su3<Real> matrix_at(const GhostField<double>& g, const Site& x)
   return load_link<Real>(g.data() + g.offset(x), g.component_stride());
 }
 
-/// Changes the gauge at the sites of one parity, and with it the local links and those that lead into the box.
+/// Changes the gauge at the sites of one parity, and with it the local links and the links that lead into the box.
 class HalfSweep {
 public:
   HalfSweep(GaugeField& u, int axes, double omega)
@@ -139,7 +140,7 @@ private:
   GaugeField& u_;
   int axes_;
   double omega_;
-  GhostField<double> change_;  ///< g(x): one where the parity is the other
+  GhostField<double> change_;  ///< g(x); the unit matrix on the other parity
 };
 
 /// theta and the functional in one pass. Collective.

@@ -24,7 +24,7 @@ void check_positive(const char* what, double value) {
                                 ": give a positive number");
 }
 
-/// The three stages of one step; `a` is work space. `at_second(a)` sees A = 8/9 Z1 - 17/36 Z0 and `at_first(a)` Z0.
+/// The three stages of one step; `a` is work space. Calls at_first with Z0 and at_second with A = 8/9 Z1 - 17/36 Z0.
 template <class First, class Second>
 void stages(GaugeField& u, AlgebraField& a, double step, First&& at_first, Second&& at_second) {
   detail::add_force(a, u, step, 0, all_axes);
@@ -41,7 +41,7 @@ void plain_step(GaugeField& u, AlgebraField& a, double step) {
   stages(u, a, step, [](const AlgebraField&) {}, [](const AlgebraField&) {});
 }
 
-/// One step from `start`, which u equals, with its error: the largest Frobenius distance of a link to the embedded
+/// One step; u equals `start` on entry. Returns the error: the largest Frobenius distance of a link to the embedded
 /// second-order result.
 double measured_step(GaugeField& u, AlgebraField& a, const GaugeField& start, double step) {
   AlgebraField lower = a;  // 2 Z1 - Z0 = 9/4 (8/9 Z1 - 17/36 Z0) + 1/16 Z0

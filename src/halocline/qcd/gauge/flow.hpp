@@ -7,10 +7,11 @@
 /// the plaquette action (M. Luescher, arXiv:1006.4518, eq. 1.4). One step of size e from W0 is his third-order scheme
 /// (eq. C.2), Z_i = e TA(C(W_i) W_i^dagger):
 ///   W1 = exp(Z0/4) W0,  W2 = exp(8/9 Z1 - 17/36 Z0) W1,  V(t+e) = exp(3/4 Z2 - 8/9 Z1 + 17/36 Z0) W2.
-/// Its error a step is of order e^4. The adaptive step compares it with the embedded second-order result
-/// exp(2 Z1 - Z0) W0 (Fritzsch and Ramos, arXiv:1301.4388, appendix D).
+/// Its error a step is of order e^4. Adaptive steps compare the result with the embedded second-order one, exp(2 Z1 -
+/// Z0) W0 (Fritzsch and Ramos, arXiv:1301.4388, appendix D).
 ///
-/// t0 is where t^2 E(t) = 0.3 and w0^2 where t d/dt [t^2 E(t)] = 0.3 (arXiv:1203.4469), in units of a^2 and a^2.
+/// At the flow time t0, t^2 E(t) = 0.3; at the flow time w0^2, t d/dt [t^2 E(t)] = 0.3 (arXiv:1203.4469). Both are in
+/// a^2.
 
 #include <functional>
 #include <optional>
@@ -28,7 +29,7 @@ namespace halocline::qcd::gauge {
 /// Collective: yes.  Cost: 168 products of 3x3 matrices and 12 exponentials a site; three exchanges of ghosts.
 void flow_step(GaugeField& u, double step);
 
-/// What is measured at one flow time.
+/// Observables at one flow time.
 struct FlowPoint {
   double t = 0;                   ///< flow time [a^2]
   double plaquette = 1;           ///< mean Re tr / 3
@@ -48,7 +49,7 @@ struct FlowParameters {
   int measure_every = 1;    ///< steps between points; t = 0 and the end are always measured
 };
 
-/// What wilson_flow returns.
+/// Result of wilson_flow.
 struct FlowReport {
   std::string reason;  ///< "reached t_max" or "cancelled"
   std::vector<FlowPoint> points;
@@ -63,7 +64,7 @@ using FlowProgress = std::function<bool(const FlowPoint&)>;
 
 /// Flows `u` from t = 0 to t_max in place.
 /// @throws InvalidArgument  for parameters that are not positive and finite, on every rank
-/// Collective: yes.  Cost: steps of flow_step; a point costs about a third of a step. An adaptive step keeps one
+/// Collective: yes.  Cost: flow_step for every step; a point costs about a third of a step. Adaptive steps keep one
 /// more copy of the links.
 FlowReport wilson_flow(GaugeField& u, const FlowParameters& parameters, const FlowProgress& progress = {});
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a sweep is laid out. A row along x alternates between the parities, so a pack of links of one parity is put
-// together from two halves, each every second site of a stretch of one row: two unaligned loads and one shuffle, at
-// the same distances for every neighbour, because ghosts make all neighbours equal. The two halves may lie in
-// different rows, so short rows cost little. New links go to a scratch array and are written back after the step:
-// while one thread loads a stretch, no other may write the sites between.
+// Layout of a sweep. Sites of a row along x alternate in parity. A pack of links of one parity is therefore assembled
+// from two halves, each every second site of a stretch of one row: two unaligned loads and one shuffle. Thanks to the
+// ghosts, neighbours are at the same distances in memory for every site. The two halves may lie in different rows, so
+// short rows cost little. New links go to a scratch array and are written back after the step, because a load of a
+// stretch also reads the sites between, which no other thread may be writing.
 
 #include "halocline/qcd/gauge/heatbath.hpp"
 
@@ -84,7 +84,7 @@ private:
   std::int64_t component_stride_, link_stride_;
 };
 
-/// A sum of staples S with its weights: the links of the planes around U_mu(x) give Re tr(U S^dagger).
+/// The weighted sum S of the staples: the plaquettes that contain U_mu(x) contribute Re tr(U S^dagger).
 /// 6 x (2 x 198 + 36) flops a link, from 18 links or 2592 bytes.
 __attribute__((always_inline)) inline Su3<Sites> staples(const Loader& links, const GaugeField& gauge, int mu,
                                                          const std::array<double, 4>& weight) {

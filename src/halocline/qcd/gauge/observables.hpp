@@ -3,8 +3,8 @@
 /// @file
 /// Traces of closed paths of links, averaged over the lattice: plaquette, rectangle, Polyakov loops.
 ///
-/// Every function is collective, reads ghosts (which must be up to date) and gives the same number on every process;
-/// it depends on the process grid by rounding only, and not at all on the number of threads. A NaN link gives NaN.
+/// Every function is collective, reads ghosts (which must be up to date) and gives the same number on every process.
+/// The number depends on the process grid only by rounding, and not on the number of threads. A NaN link gives NaN.
 
 #include "halocline/qcd/field/gauge_field.hpp"
 

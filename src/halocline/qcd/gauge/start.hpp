@@ -4,7 +4,7 @@
 /// Gauge fields to start from: units, random links, links near the unit.
 ///
 /// Random numbers are keyed by (seed, global link), so a field is the same on any process grid and with any number of
-/// threads. No function here warms up anything: a Markov chain that starts from them needs its thermalisation.
+/// threads. These fields are not thermalised: a Markov chain that starts from one must be.
 
 #include "halocline/qcd/field/gauge_field.hpp"
 

@@ -25,7 +25,7 @@ public:
 
   const lattice::Geometry4& geometry() const noexcept { return field_.geometry(); }
 
-  /// g(x), local coordinates in [-1, local]; ghosts are read by apply(), so who sets matrices exchanges them.
+  /// g(x), local coordinates in [-1, local]. apply() reads ghosts, so call exchange_ghosts() after set().
   Su3<double> at(const lattice::Coordinates<4>& x) const noexcept {
     return load_link<double>(field_.data() + field_.offset(x), field_.component_stride());
   }
@@ -37,7 +37,7 @@ public:
 
   /// Transforms all links and fills their ghosts. Collective: yes.  Cost: 4 x 396 flops a site.
   /// @param gauge  on the same geometry
-  /// @throws InvalidArgument  when its local box is another one
+  /// @throws InvalidArgument  when its local box differs
   void apply(GaugeField& gauge) const;
 
   /// Transforms a quark field in canonical order, local box `[t][z][y][x][spin][colour]`. Collective: no.

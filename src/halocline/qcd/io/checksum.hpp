@@ -3,9 +3,9 @@
 /// @file
 /// The checksums that lattice files carry, each summed over any part of the lattice and then over the ranks.
 ///
-/// All three are sums of terms that know their place in the whole lattice (or, for NERSC, need not), so the parts can
-/// be added in any order: a rank adds its own sites, `combine` joins the ranks, and the result does not depend on how
-/// the lattice was cut.
+/// All three are sums of terms that can be added in any order. A term of SciDAC and MILC depends on its place in the
+/// whole lattice, a term of NERSC does not. So each rank adds its own sites, `combine` joins the ranks, and the result
+/// does not depend on the process grid.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace halocline::qcd::io {
 
 /// CRC-32 as in zlib and Ethernet (reflected polynomial edb88320). crc32 of "123456789" is cbf43926.
-/// @param start  the CRC of the bytes before these, to go on from
+/// @param start  CRC of the preceding bytes, to continue from
 /// Cost: about one byte a clock, by eight tables.
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t start = 0) noexcept;
 
 /// NERSC: the sum, modulo 2^32, of the 32-bit words of the data as numbers in the file's byte order.
-/// Both orders are summed, so that a file of the wrong order can be told from a damaged one.
+/// Both byte orders are summed, to tell a file in the wrong order from a damaged one.
 struct NerscChecksum {
   std::uint64_t big = 0;
   std::uint64_t little = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and writing of whole gauge files: the phases, each agreed on by all ranks before the next begins.
+// Reading and writing of whole gauge files, in phases. All ranks agree on each phase before the next begins.
 
 #include "halocline/qcd/io/gauge_file.hpp"
 
@@ -81,7 +81,7 @@ Request make_request(const std::string& path, const GaugeField& u, const Format&
   return request;
 }
 
-/// Refuses what a file could not give back. Collective through its argument, which all ranks share.
+/// Refuses links that a reader could not recover. The arguments are the same on all ranks, so all of them throw.
 void check_links(const Request& request, double violation) {
   if (!(violation < detail::largest_violation))
     throw InvalidArgument(
@@ -95,7 +95,7 @@ void check_links(const Request& request, double violation) {
                     violation, unitarity_tolerance(request.bits), request.path));
 }
 
-/// Reads this rank's part; files that do not tell their byte order are read in the one their checksum confirms.
+/// Reads this rank's part. A file that does not state its byte order is read in the order that its checksum confirms.
 void load(const detail::InputFile& file, Header& header, const lattice::Geometry4& geometry,
           std::vector<std::complex<double>>& links, Sums& sums) {
   const auto& group = geometry.communicator();
@@ -156,7 +156,7 @@ void write_gauge(const std::string& path, const GaugeField& u, const WriteOption
   Request request = make_request(path, u, format, options);
   check_links(request, u.unitarity_violation());
 
-  // A copy, because its ghosts must be right and the caller's may be old.
+  // A copy, because the caller's ghosts may be out of date.
   std::vector<std::complex<double>> links = u.to_canonical();
   const GaugeField fresh = GaugeField::from_canonical(u.geometry_ptr(), links);
   request.plaquette = gauge::plaquette(fresh);

@@ -25,7 +25,7 @@ namespace halocline::qcd::io {
 /// Names and texts of a header, in the order of the file.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// What a gauge file says about itself, and what its links say.
+/// What the header of a gauge file claims, and what its links give.
 struct GaugeFileInfo {
   std::string path;
   std::string format;                       ///< "nersc", "ildg", "scidac", "openqcd", "milc" or "npy"
@@ -51,12 +51,12 @@ struct ReadOptions {
 
 struct WriteOptions {
   std::string format = "ildg";  ///< "nersc", "ildg", "openqcd", "milc" or "npy"
-  int bits = 0;                 ///< 32 or 64; 0 takes 64, or 32 for MILC, which has nothing else; openQCD is 64
+  int bits = 0;                 ///< 32 or 64; 0 takes 64, or 32 for MILC. MILC has 32 only, openQCD 64 only
   int rows = 3;                 ///< 2 for NERSC only: the third row is then rebuilt by the reader
   std::string endian = {};      ///< "big" or "little"; empty takes big for NERSC and ILDG, little for the others
-  /// Texts to carry. NERSC: any keys in capitals (ENSEMBLE_ID, SEQUENCE_NUMBER, ...) but those that describe the data.
-  /// ILDG: "scidac-file-xml", "ildg-data-lfn", "date", "info". MILC: "time_stamp". Others are left out, so that the
-  /// `header` of a file in another format may be passed.
+  /// Texts for the header. NERSC: any keys in capitals (ENSEMBLE_ID, SEQUENCE_NUMBER, ...) except those that describe
+  /// the data. ILDG: "scidac-file-xml", "ildg-data-lfn", "date", "info". MILC: "time_stamp". Other keys are ignored, so
+  /// the `header` of a file in another format may be passed.
   Metadata metadata = {};
 };
 
@@ -68,27 +68,28 @@ GaugeFileInfo inspect_gauge(const std::string& path);
 
 /// The links, verified, with ghost sites filled.
 /// @param geometry  its global extents must be those of the file (see inspect_gauge)
-/// @returns the field and the information of inspect_gauge completed by what was measured
+/// @returns the field and the information of inspect_gauge, with the measured values filled in
 /// @throws core::FileError  on every rank: as inspect_gauge, and for a checksum, plaquette or link trace that the data
 ///         contradict (both values named), for NaN or infinite links, for data in the wrong byte order, for two-row
 ///         links too far from unitary to rebuild the third row, and with options.strict for any non-unitary links
 /// @throws core::InvalidArgument  on every rank, when the extents differ
-/// Collective: yes.  Cost: each rank reads its own part once, and the checksum of it (about one byte a clock).
+/// Collective: yes.  Cost: each rank reads its own part once and computes its checksum (about one byte a clock).
 std::pair<GaugeField, GaugeFileInfo> read_gauge(const std::string& path,
                                                 std::shared_ptr<const lattice::Geometry4> geometry,
                                                 const ReadOptions& options = {});
 
-/// Writes the file, whole or not at all: into PATH.partial, which is synced and then renamed.
+/// Writes the file, whole or not at all: into a new file in the same folder, which is synced and then
+/// renamed.
 /// Links and checksum do not depend on the number of ranks; the printed plaquette and link trace do, by the rounding of
 /// their sums.
 /// @throws core::InvalidArgument  on every rank: unknown format, a precision, order or number of rows that the format
 ///         does not have, NaN links, links not unitary enough to leave out the third row
-/// @throws core::FileError  on every rank, when the file cannot be written; PATH is then what it was before
+/// @throws core::FileError  on every rank, when the file cannot be written; PATH is then unchanged
 /// Collective: yes.  Cost: the links are encoded twice (once for the checksum), written once.
 void write_gauge(const std::string& path, const GaugeField& u, const WriteOptions& options = {});
 
-/// How far links in a file of this precision may be from unitary before it is worth a warning: 1e-10 for 64 bits,
-/// 1e-5 for 32 bits, some ten to a hundred roundings of 18 numbers.
+/// Violation of unitarity above which links from a file of this precision cause a warning: 1e-10 for 64 bits, 1e-5 for
+/// 32 bits, some ten to a hundred roundings of 18 numbers.
 double unitarity_tolerance(int bits);
 
 }  // namespace halocline::qcd::io

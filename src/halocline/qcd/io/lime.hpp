@@ -5,8 +5,8 @@
 ///
 /// A record is a header of 144 bytes (magic 456789ab, version, two flags that mark the first and last record of a
 /// message, the length of the data, a type name of up to 127 letters), then its data, then zeros to a multiple of
-/// eight. Numbers are big-endian. There is no table of contents; a reader steps from header to header, and a length
-/// that points past the end of the file is the first thing it must not believe.
+/// eight. Numbers are big-endian. There is no table of contents: a reader steps from header to header, and must check
+/// each length against the end of the file.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LimeRecord {
 std::vector<LimeRecord> lime_records(const detail::InputFile& file);
 
 /// The data of a short record as text, without the trailing NUL that writers add.
-/// @throws FileError  when it is longer than 1 MiB: no record that is read this way is
+/// @throws FileError  when it is longer than 1 MiB, more than any text record needs
 std::string lime_text(const detail::InputFile& file, const LimeRecord& record);
 
 /// The 144 bytes before the data. @param type  up to 127 characters

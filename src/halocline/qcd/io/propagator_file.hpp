@@ -3,7 +3,7 @@
 /// @file
 /// Quark propagators as SciDAC files: one LIME record of 4x4x3x3 complex numbers a site.
 ///
-/// This is what Chroma (QDP++) writes for a LatticePropagator. Sites run x fastest; at a site the numbers are
+/// Chroma (QDP++) writes a LatticePropagator in this form. Sites run x fastest; at a site the numbers are
 /// `[sink spin][source spin][sink colour][source colour][re, im]`, big-endian, 32 or 64 bits; a scidac-checksum
 /// follows. The basis is the library's, DeGrand-Rossi, as in Chroma. Other codes use the same type name with the
 /// colours outside (`[colour][spin][colour][spin]`, QDP/C); nothing in a file tells the two apart.
@@ -28,8 +28,8 @@ struct PropagatorFileInfo {
   std::string path;
   lattice::Coordinates<4> extents{};    ///< x y z t [sites]
   int bits = 0;                         ///< 32 or 64
-  std::string file_xml;                 ///< scidac-file-xml: the writer's words about the file
-  std::string record_xml;               ///< scidac-record-xml: the writer's words about this propagator
+  std::string file_xml;                 ///< scidac-file-xml: the writer's description of the file
+  std::string record_xml;               ///< scidac-record-xml: the writer's description of this propagator
   std::optional<std::string> checksum;  ///< "suma sumb"
   std::vector<std::string> warnings;
 };
@@ -41,7 +41,7 @@ struct PropagatorWriteOptions {
   std::string date = {};        ///< of the record; free text
 };
 
-/// The descriptions alone. @throws core::FileError  for anything but a sound SciDAC propagator file
+/// The descriptions alone. @throws core::FileError  for any file that is not a valid SciDAC propagator
 /// Collective: no.  Cost: a few small reads.
 PropagatorFileInfo inspect_propagator(const std::string& path);
 

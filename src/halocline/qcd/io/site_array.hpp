@@ -3,7 +3,7 @@
 /// @file
 /// The numbers of a field at one place of a file, site after site, x fastest: each rank reads and writes its own part.
 ///
-/// What stands around them is the caller's: bytes made by one rank, such as the head of an HDF5 file.
+/// The caller supplies the bytes around the numbers, such as the head of an HDF5 file; one rank writes them.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,18 +34,18 @@ ScidacChecksum site_checksum(const lattice::Geometry4& geometry, std::span<const
 
 /// Writes the file, whole or not at all, as write_gauge does.
 /// @param size    of the whole file [bytes]
-/// @param around  written by rank 0; of the others it is not read
+/// @param around  written by rank 0; not read on other ranks
 /// @param field   canonical local array, place.site_bytes for each local site
-/// @throws InvalidArgument  on every rank, for another length
+/// @throws InvalidArgument  on every rank, for a wrong length
 /// @throws core::FileError  on every rank, when the file cannot be written
 /// Collective: yes.
 void write_site_array(const std::string& path, const lattice::Geometry4& geometry, std::int64_t size,
                       std::span<const Piece> around, const SiteArray& place, std::span<const std::byte> field);
 
 /// @param field  canonical local array, filled
-/// @returns      the sums of what was read, over all ranks
-/// @throws InvalidArgument  on every rank, for another length
-/// @throws core::FileError  on every rank, when the file cannot be read or ends before
+/// @returns      the checksum of the data read, over all ranks
+/// @throws InvalidArgument  on every rank, for a wrong length
+/// @throws core::FileError  on every rank, when the file cannot be read or is too short
 /// Collective: yes.
 ScidacChecksum read_site_array(const std::string& path, const lattice::Geometry4& geometry, const SiteArray& place,
                                std::span<std::byte> field);

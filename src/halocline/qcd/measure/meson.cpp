@@ -13,7 +13,7 @@ namespace {
 
 using detail::PackComplex;
 
-/// Which of the 256 products T[a' a b' b] are computed, and where each stands in the list.
+/// The products T[a' a b' b] that are computed, of 256, and the position of each in the list.
 class Products {
 public:
   struct Entry {

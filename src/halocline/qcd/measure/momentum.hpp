@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Integer momenta and what a projected correlator is.
+/// Integer momenta, and correlators projected to them.
 ///
-/// p_i = 2 pi n_i / L_i. A sink at rest in a source at x0 is projected with exp(-i p (x - x0)): a hadron with momentum
-/// p moves, and C(p, t) of a point source does not depend on where on the lattice the source was put.
+/// p_i = 2 pi n_i / L_i. The sink is projected with exp(-i p (x - x0)), with x0 the position of the source, which
+/// selects a hadron of momentum p. C(p, t) therefore has no phase that depends on where on the lattice the source was
+/// put.
 
 #include <array>
 #include <complex>
@@ -13,7 +14,7 @@
 
 namespace halocline::qcd::measure {
 
-/// n_x, n_y, n_z; any integers, equal modulo the extents means equal.
+/// n_x, n_y, n_z: any integers. Momenta that are equal modulo the extents are the same.
 using Momentum = std::array<int, 3>;
 
 /// One correlator: values[k] belongs to the time k after the source.

@@ -11,7 +11,7 @@ namespace halocline::qcd::measure {
 
 namespace {
 
-constexpr std::uint64_t noise_stream = 0x6E6F697365;  // "noise": apart from what else a seed is used for
+constexpr std::uint64_t noise_stream = 0x6E6F697365;  // "noise": keeps these numbers apart from other uses of a seed
 
 /// Which of a site's twelve random numbers a component takes, and the column it goes to.
 struct Place {

@@ -4,8 +4,8 @@
 /// Stochastic sources and their dilution.
 ///
 /// Noise of modulus one is drawn from Philox with the global site as counter, so it depends neither on the process grid
-/// nor on the number of threads. Averaged over samples, S xi xi^dagger tends to S; dilution in spin, colour and time
-/// takes out the largest part of what is noise in that average.
+/// nor on the number of threads. The average of S xi xi^dagger over samples tends to S; dilution in spin, colour and
+/// time removes the largest part of its noise.
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ struct NoiseOptions {
   Dilution dilution = Dilution::none;
   std::optional<std::int64_t> time{};  ///< global time slice; absent: the whole lattice
   std::uint64_t seed = 1;
-  std::uint64_t sample = 0;  ///< another number, another independent noise vector
+  std::uint64_t sample = 0;  ///< each value gives an independent noise vector
 };
 
 /// A stochastic source. The numbers at a site depend on seed, sample and the site, not on `time`: the slices of all

@@ -21,8 +21,8 @@ constexpr bool is_real(const SpinMatrix& m) {
     if (power % 2 != 0) return false;
   return true;
 }
-// Real entries: multiplying by them is a sign. The second is one in the formula of Obar because gamma_t is real and
-// symmetric in this basis.
+// The entries are real, so multiplying by them only changes signs. In the formula of Obar the second matrix has this
+// form because gamma_t is real and symmetric in this basis.
 static_assert(is_real(diquark) && is_real(diquark_bar) && is_real(gamma[3]));
 
 constexpr std::size_t element(int sink_spin, int sink_colour, int source_spin, int source_colour) {

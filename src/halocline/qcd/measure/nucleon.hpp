@@ -7,18 +7,18 @@
 ///   G(p, t) = sum_x exp(-i p (x - x0)) < O(x, t0 + t) Obar(x0, t0) >,   C_P(p, t) = tr[P G(p, t)].
 ///
 /// P = (1 + gamma_t)/2 selects the nucleon running forwards in time (and its parity partner backwards), P = (1 -
-/// gamma_t)/2 the partner forwards. In D a quark running forwards carries 1 + gamma_t, so the forward correlator of the
-/// first is positive. No volume or kappa factor.
+/// gamma_t)/2 the partner forwards. The hopping term in D multiplies a quark running forwards by 1 + gamma_t, so the
+/// forward correlator of the first P is positive. No volume or kappa factor.
 ///
 /// With D~ = (C gamma5) S_d (gamma_t (C gamma5)^dagger gamma_t) the two Wick contractions are, for each pair (c, c') of
 /// colours left over at sink and source,
 ///   V[c c'] = sum epsilon_abc epsilon_c'b'a' (D~[b b'])^T S_u[a a']          a 4x4 spin matrix, 2304 multiply-adds,
 ///   G = - sum_cc' ( tr(V[c c']) S_u[c c'] + S_u[c c'] V[c c'] ).
 ///
-/// Time slices that the shift of the source to index 0 carries through the end of the lattice are multiplied by the
-/// cube of the boundary phase, -1 for an antiperiodic boundary: three quarks cross it. The result is then the same
-/// wherever the source was put. Space must be periodic: a spatial phase would shift the momenta of a baryon away from
-/// integers.
+/// Shifting the source time to index 0 carries some time slices across the end of the lattice. These are multiplied by
+/// the cube of the boundary phase, -1 for an antiperiodic boundary, because three quarks cross it. The result is then
+/// the same wherever the source was put. Space must be periodic: a spatial phase would shift the momenta of a baryon
+/// away from integers.
 
 #include <array>
 #include <complex>

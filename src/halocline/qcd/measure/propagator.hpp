@@ -5,8 +5,9 @@
 ///
 /// S(x; sink spin, sink colour, source spin, source colour) is the solution of D S = source, column by column. Each
 /// column is a canonical local spinor [t][z][y][x][spin][colour] of this process's box, so a solver writes into it
-/// directly. The source position travels with it: its time is index 0 of every correlator and its place the origin of
-/// momentum phases. For a wall or stochastic source only the time of the position means something.
+/// directly. The propagator keeps the position of its source: the source time is index 0 of every correlator, and the
+/// place in space is the origin of momentum phases. For a wall or stochastic source only the time of the position has a
+/// meaning.
 
 #include <complex>
 #include <cstdint>

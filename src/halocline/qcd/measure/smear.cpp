@@ -64,7 +64,7 @@ void smear_row(Field& out, const Field& in, const GaugeField& links, const Coord
 
 bool is_one(const std::complex<double>& phase) { return phase == std::complex<double>(1); }
 
-/// Links with the phase of the spatial boundaries in those that cross them.
+/// Links, multiplied by the boundary phase where they cross a spatial boundary.
 GaugeField with_phases(GaugeField links, const std::array<std::complex<double>, 3>& boundary) {
   const auto& geometry = links.geometry();
   const auto& local = geometry.local();
@@ -107,7 +107,7 @@ struct GaussianSmearer::Work {
     links = &*phased;
   }
 
-  /// Which local time slices hold a number that is not zero, on any process. Collective: yes.
+  /// The local time slices that hold a non-zero number on any process. Collective: yes.
   std::vector<std::int64_t> active_slices(std::span<const std::complex<double>> spinor) const {
     const auto& geometry = links->geometry();
     const auto slice = static_cast<std::size_t>(12 * geometry.local_volume() / geometry.local()[3]);
@@ -125,7 +125,7 @@ struct GaussianSmearer::Work {
     return active;
   }
 
-  /// Between the canonical array and the rows, for the given time slices.
+  /// Calls move(index in the canonical array, number in the field) for all numbers of the given time slices.
   template <class Move>
   void for_each_number(const std::vector<std::int64_t>& slices, Field& field, const Move& move) const {
     const auto& local = field.geometry().local();

@@ -10,11 +10,11 @@
 /// `GaussianSmearing::of_width`. On unit links a point then becomes exp(-r^2/sigma^2) for large n; for any n its mean
 /// square radius, weighted with psi itself, is 6 k n = 3 sigma^2/2.
 ///
-/// An iteration multiplies a plane wave by 1 - 2 k sum_i (1 - cos p_i), which for k above 1/6, that is n below
-/// 3 sigma^2/2, is below -1 at the largest momenta: these grow and change sign, and the source is no Gaussian at the
-/// scale of a site. Such sources are in use, so it is `is_smooth` that tells, and nobody is refused.
+/// An iteration multiplies a plane wave by 1 - 2 k sum_i (1 - cos p_i). For k above 1/6, that is n below 3 sigma^2/2,
+/// this factor is below -1 at the largest momenta: they grow and change sign, and the source is no Gaussian at the
+/// scale of a site. Such sources are in use, so they are accepted; `is_smooth` tells whether one is chosen.
 ///
-/// Each time slice is smeared alone; slices that are zero everywhere are skipped. The links may be smeared ones, and
+/// Each time slice is smeared separately; slices that are zero everywhere are skipped. The links may be smeared, and
 /// usually are; only the three spatial directions are read. Source: Guesken et al., Phys. Lett. B 227 (1989) 266.
 
 #include <array>
@@ -43,7 +43,7 @@ struct GaussianSmearing {
   bool is_smooth() const noexcept { return step < 1.0 / 6; }
 };
 
-/// Smears spinors on one gauge field; keeps its work space between them.
+/// Smears spinors on one gauge field; keeps its work space from call to call.
 class GaussianSmearer {
 public:
   /// @param links  borrowed while this lives (copied where a boundary phase is not 1); ghosts filled

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Right-hand sides of D S = source: points, walls, and sources through the sink. noise.hpp has the stochastic ones.
+/// Right-hand sides of D S = source: point, wall and sequential sources. Stochastic sources are in noise.hpp.
 ///
-/// All are canonical local spinors and depend on global coordinates alone, so the process grid does not show. The point
-/// and wall sources come column by column; `columns(...)` makes the twelve of a propagator, in the order 3 spin +
-/// colour.
+/// All are canonical local spinors and depend on global coordinates only, hence not on the process grid. Point and wall
+/// sources are made column by column; `columns(...)` makes the twelve of a propagator, in the order 3 spin + colour.
 
 #include <complex>
 #include <cstdint>
@@ -27,7 +26,8 @@ Spinor point_source(const lattice::Geometry4& geometry, const Coordinates4& posi
 Spinor wall_source(const lattice::Geometry4& geometry, std::int64_t time, int spin, int colour,
                    const Momentum& momentum = {0, 0, 0});
 
-/// All twelve: columns([&](int spin, int colour) { return point_source(geometry, x, spin, colour); })
+/// The twelve sources of a propagator:
+///   columns([&](int spin, int colour) { return point_source(geometry, x, spin, colour); })
 template <class Make>
 std::vector<Spinor> columns(Make&& make) {
   std::vector<Spinor> made;
@@ -37,10 +37,10 @@ std::vector<Spinor> columns(Make&& make) {
   return made;
 }
 
-/// A source through the sink: exp(-i p (x - x0)) sink S(x; x0) on the time slice `time`, zero elsewhere, all twelve
-/// columns. Its solutions Sigma, from the same source x0, give tr[source Sigma(x0)] = the meson correlator with this
-/// pair of gammas at that time, and with an operator J inserted at y the three-point function tr[source gamma5 S(y;
-/// x0)^dagger gamma5 J Sigma(y; x0)].
+/// The sequential source through the sink: exp(-i p (x - x0)) sink S(x; x0) on the time slice `time`, zero elsewhere,
+/// all twelve columns. Let Sigma be its solutions, with the same source x0. Then tr[source Sigma(x0)] is the meson
+/// correlator with this pair of gammas at that time, and with an operator J inserted at y, tr[source gamma5 S(y;
+/// x0)^dagger gamma5 J Sigma(y; x0)] is the three-point function.
 /// @param time  global time of the sink
 /// @throws InvalidArgument  for a time outside the lattice. Collective: no.  Cost: one time slice.
 std::vector<Spinor> sequential_source(const Propagator& propagator, std::int64_t time, const SpinMatrix& sink,

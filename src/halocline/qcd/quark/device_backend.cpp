@@ -14,10 +14,9 @@ void require_kernels(const std::string& device) {
                               "-DHALOCLINE_HOST_EXECUTOR=ON to run them on the CPU, for tests");
 }
 
-std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const ActionParameters& action,
-                                      const BackendOptions& options) {
+std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options) {
   const auto read = [&](const Box& box, HostLinks& links, HostClover& clover) {
-    links = host_links(box, gauge, action);
+    links = host_links(box, gauge, wilson_part(action));
     clover = host_clover(box, gauge, action);
   };
   return make_backend(gauge.geometry_ptr(), read, action, options);

@@ -105,7 +105,6 @@ public:
 ///                          unitary with 12 or 8 reals; on every rank
 /// @throws core::Error      a clover term that cannot be inverted; not enough free memory for links and clover blocks
 /// Collective: yes.
-std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const ActionParameters& action,
-                                      const BackendOptions& options);
+std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options);
 
 }  // namespace halocline::qcd::device

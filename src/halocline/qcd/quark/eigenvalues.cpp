@@ -7,7 +7,7 @@
 #include "halocline/core/philox.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
-#include "halocline/qcd/wilson/wilson_clover.hpp"
+#include "halocline/qcd/quark/dirac_setup.hpp"
 #include "halocline/solve/lanczos.hpp"
 
 namespace halocline::qcd {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t lanczos_stream = 0x4c616e637a6f73;
 
 struct HermitianDirac {
-  const WilsonClover<double>* d;
+  const DiracOperator<double>* d;
 
   void apply(SpinorField<double>& out, const SpinorField<double>& in) {
     d->apply(out, in);
@@ -52,18 +52,21 @@ void EigenvalueParameters::validate() const {
     throw core::InvalidArgument(fmt::format("max_applications is {}; give at least 1", max_applications));
 }
 
-EigenvalueReport low_eigenvalues(const GaugeField& gauge, const ActionParameters& action,
-                                 const EigenvalueParameters& parameters,
+EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action, const EigenvalueParameters& parameters,
                                  const std::function<bool(int applications, int found)>& progress) {
   parameters.validate();
   const auto& geometry = gauge.geometry();
   if (parameters.count > geometry.global_volume() * 12)
     throw core::InvalidArgument(fmt::format("{} eigenvalues were asked for, but the operator has {}", parameters.count,
                                             geometry.global_volume() * 12));
-  const DiracSetup setup(gauge, action);
-  const WilsonClover<double> d(setup);
-  HermitianDirac h{&d};
-  SpinorSpace<double> space(d.layout(), lattice::Subset::full);
+  const auto d = dirac_setup(gauge, action)->in_double();
+  if (!d->gamma5_hermitian())
+    throw core::InvalidArgument(
+        fmt::format("gamma5 D is not hermitian with mu = {0}: its eigenvalues are those with mu = "
+                    "0, each plus i times {0}; ask for these",
+                    twisted_mass(action)));
+  HermitianDirac h{d.get()};
+  SpinorSpace<double> space(d->layout(), lattice::Subset::full);
   const core::Philox random(parameters.seed, lanczos_stream);
   const auto randomise = [&](SpinorField<double>& v, int draw) {
     from_canonical<double>(v, gaussian_spinor(geometry, random, draw));

@@ -41,9 +41,9 @@ struct EigenvalueReport {
 
 /// Eigenvalues of gamma5 D nearest to zero, both signs, every multiplicity.
 /// @param progress  called with applications so far and eigenvalues found; false cancels
-/// @throws InvalidArgument  for impossible parameters, on every rank
+/// @throws InvalidArgument  for impossible parameters, and for an operator that is not gamma5-hermitian; on every rank
 /// Collective: yes.  Cost: thousands of applications of D; 2 count + 24 full fields in double.
-EigenvalueReport low_eigenvalues(const GaugeField& gauge, const ActionParameters& action,
+EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action,
                                  const EigenvalueParameters& parameters = {},
                                  const std::function<bool(int applications, int found)>& progress = {});
 

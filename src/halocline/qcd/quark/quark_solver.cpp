@@ -113,7 +113,7 @@ void SolverParameters::validate() const {
 }
 
 struct QuarkSolver::Implementation {
-  Implementation(const GaugeField& gauge, const ActionParameters& a, const SolverParameters& p)
+  Implementation(const GaugeField& gauge, const Action& a, const SolverParameters& p)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -235,7 +235,7 @@ struct QuarkSolver::Implementation {
   }
 
   comm::Communicator group;
-  ActionParameters action;
+  Action action;
   SolverParameters parameters;
   int batch = 1;
   std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
@@ -247,15 +247,15 @@ struct QuarkSolver::Implementation {
   bool memory_noted = false;
 };
 
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters)
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters)
     : implementation_(std::make_unique<Implementation>(gauge, action, parameters)) {}
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const ActionParameters& action)
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
     : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
 QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
 QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;
 
-const ActionParameters& QuarkSolver::action() const noexcept { return implementation_->action; }
+const Action& QuarkSolver::action() const noexcept { return implementation_->action; }
 const SolverParameters& QuarkSolver::parameters() const noexcept { return implementation_->parameters; }
 int QuarkSolver::rhs_batch() const noexcept { return implementation_->batch; }
 std::array<std::int64_t, 4> QuarkSolver::tile() const noexcept {

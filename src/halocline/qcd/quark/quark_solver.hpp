@@ -4,24 +4,25 @@
 /// D x = b from a source to a solution in canonical order: the one call that measurements need.
 ///
 /// The preconditioner (even-odd, or Schwarz on domains), the Krylov method and the change of precision are chosen by
-/// name; whatever is chosen, the residual that is reported is |b - D x| / |b| of the full operator, recomputed in
-/// double. A method that stagnates or breaks down is named in the notes of the report, and:
+/// name. The reported residual is always |b - D x| / |b| of the full operator, recomputed in double. The notes of the
+/// report name a method that stagnates or breaks down.
 ///
-/// - "schwarz" starts once more from the true residual, and then goes on with even-odd BiCGStab in double, and in the
-///   end with conjugate gradients on the normal equations, which cannot break down;
+/// - "schwarz" starts once more from the true residual. If it fails again, even-odd BiCGStab follows (in double where
+///   "schwarz" was asked for by name), and in the end conjugate gradients on the normal equations, which cannot break
+///   down.
 /// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets, three digits
-///   of each, and predicts the time of a whole solve (detail/trial.hpp). What would take less, on the slowest process,
-///   is used from then on for that number of columns. Where the winner fails later, it goes on as above, or with
-///   conjugate gradients;
-/// - any other name is what is run, and nothing else.
+///   of each, and predicts the time of a whole solve (detail/trial.hpp). The method that would take less time on the
+///   slowest process is used from then on for that number of columns. If it fails later, "auto" goes on as above, or
+///   with conjugate gradients.
+/// - Any other name runs that method and nothing else.
 ///
-/// The choice of "auto" depends on timing, and nothing else does: what it chose gives the bits that it gives when it is
-/// asked for by name, as the solutions of the trial are thrown away. A choice that is kept (Trial) and given again
-/// (SolverParameters::choice) is taken without a trial, so a run that is resumed with it gives the same bits. The same
-/// processes and threads give the same bits every time.
+/// Only the choice of "auto" depends on timing. The chosen solver gives bit-identical results to selecting it by name,
+/// as the solutions of the trial are thrown away. A choice that was kept (Trial) and is given again
+/// (SolverParameters::choice) needs no trial, so a resumed run gives the same bits. The same processes and threads give
+/// the same bits every time.
 ///
-/// On a device "auto" is even-odd BiCGStab and, where it fails, conjugate gradients; "schwarz" and "fgmres" are not to
-/// be had there. Everything happens there: a source goes up once, a solution comes down once, or stays
+/// On a device "auto" is even-odd BiCGStab and, where it fails, conjugate gradients; "schwarz" and "fgmres" are
+/// unavailable there. All work stays on the device: a source goes up once, a solution comes down once, or stays
 /// (solve_on_device).
 ///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
@@ -105,16 +106,16 @@ public:
   using Progress = std::function<bool(int iterations, double residual)>;
 
   /// @param gauge  links with ghosts filled; read here and not kept
-  /// @throws InvalidArgument  as ActionParameters, SolverParameters, TileLayout, Schwarz and device::open_backend do;
+  /// @throws InvalidArgument  as validate(action), SolverParameters, TileLayout, Schwarz and device::open_backend do;
   /// on
   ///                          every rank
   /// @throws core::Error      a device without enough free memory for the prediction, before anything is allocated
   /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
   /// double, half of that in float, and 1152 (double) for the clover term and its inverse; 576 more for Schwarz, which
   /// all numbers of columns share where their domains are the same.
-  QuarkSolver(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters);
+  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters);
   /// With the default parameters.
-  QuarkSolver(const GaugeField& gauge, const ActionParameters& action);
+  QuarkSolver(const GaugeField& gauge, const Action& action);
   ~QuarkSolver();
   QuarkSolver(QuarkSolver&&) noexcept;
   QuarkSolver& operator=(QuarkSolver&&) noexcept;
@@ -165,7 +166,7 @@ public:
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
 
-  const ActionParameters& action() const noexcept;
+  const Action& action() const noexcept;
   const SolverParameters& parameters() const noexcept;
   /// Lanes along x, y, z, t of the layout that was chosen; 1 on a device.
   std::array<std::int64_t, 4> tile() const noexcept;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Schur complement of D on one parity, on a device: the operators of schur/schur.hpp, each hop with the clover
+/// The Schur complement of D on one parity, on a device: the algorithms of even_odd.hpp, each hop with the clover
 /// inverse, the sum with the source vector, and the dot products of a solver in its kernel.
 ///
 /// Cost: two kernels an application of either form, one more for the adjoint of the symmetric form (where two axes or
 /// more are split, those of the halo).
 
-#include "halocline/qcd/wilson/cuda_wilson_clover.cuh"
+#include "halocline/qcd/dirac/cuda.cuh"
+#include "halocline/qcd/schur/even_odd.hpp"
 
 namespace halocline::qcd::device {
 
@@ -18,9 +19,9 @@ public:
 
   /// @param d          referred to; must live as long as this
   /// @param symmetric  1 - A^-1 H A^-1 H, else A - H A^-1 H; @param parity  the one that is solved for
-  explicit DeviceSchur(DeviceWilson<S>& d, bool symmetric = true, int parity = 0);
+  explicit DeviceSchur(DeviceDirac<S>& d, bool symmetric = true, int parity = 0);
 
-  bool symmetric() const noexcept { return symmetric_; }
+  bool symmetric() const noexcept { return form_ == SchurForm::symmetric; }
 
   /// The right-hand side of S from that of D: full field in, subset() out. Enqueued. Collective: where an axis is
   /// split.
@@ -36,11 +37,11 @@ public:
 
 private:
   void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) override;
-  HopTerms<S> with_inverse(double scale) const;
+  bool sums_in_last_kernel() const noexcept override { return d_->sums_in_hop(); }
   void require(const Field& field, lattice::Subset subset, const char* what) const;
 
-  DeviceWilson<S>* d_;
-  bool symmetric_;
+  DeviceDirac<S>* d_;
+  SchurForm form_;
   int parity_;
   Field other_;  ///< work on the other parity
   Field same_;   ///< work on the solved parity, for the adjoint of the symmetric form

@@ -3,8 +3,8 @@
 /// @file
 /// Fields on a domain layout as a vector space for the Krylov solvers (solve/vector_space.hpp), in single precision.
 ///
-/// The walk over memory, the order of the sums and what they promise are those of detail/linear_algebra.hpp. A domain
-/// means nothing to it: domains stand one after the other, so the field is one run of tiles.
+/// The walk over memory and the order of the sums, with their guarantees, are those of detail/linear_algebra.hpp.
+/// Domains do not matter to the walk: they lie one after the other, so the field is one run of tiles.
 
 #include <memory>
 
@@ -15,8 +15,8 @@ namespace halocline::qcd::schwarz {
 
 class DomainSpace : public detail::TiledSpace<float, lattice::DomainField<float>> {
 public:
-  /// Spinor fields of `columns` columns. Copies share what they sum over processes with, so one of them at a time may
-  /// be at work.
+  /// Spinor fields of `columns` columns. Copies share one reduction over processes, so only one of them may be in use
+  /// at a time.
   /// @throws InvalidArgument  for less than one column. Collective: yes.
   explicit DomainSpace(std::shared_ptr<const lattice::DomainLayout> layout, int columns = 1);
 

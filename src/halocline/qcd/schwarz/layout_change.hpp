@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Spinor fields from the even-odd tiles of the double-precision operator to the domains of the Schwarz operator, and
-/// back.
+/// Copies spinor fields from the even-odd tiles of the double-precision operator to the domains of the Schwarz
+/// operator, and back.
 ///
-/// Both layouts hold the same box. Where a site of a domain tile stands in the other layout is looked up once, in a
-/// table of 8 bytes a site; a change then is one threaded pass that gathers the lanes of a domain tile, component by
+/// Both layouts hold the same box. A table of 8 bytes a site, made once, gives the place of each site of a domain tile
+/// in the other layout. A change of layout is one threaded pass that gathers the lanes of a domain tile, component by
 /// component, and narrows or widens them. Neighbouring domain tiles find their lanes in the same tiles of the other
 /// layout, so these are still in cache.
 
@@ -26,7 +26,8 @@ public:
 
   /// to = factor[column] * from, rounded to float after the multiplication.
   /// @param factor  one a column
-  /// @throws InvalidArgument  for other layouts, a subset, or different numbers of columns. Collective: no.
+  /// @throws InvalidArgument  for fields of other layouts, on a subset, or with different numbers of columns.
+  ///                          Collective: no.
   /// Cost: 24 (8 + 4) bytes a site and column.
   void to_domains(lattice::DomainField<float>& to, const SpinorField<double>& from,
                   std::span<const double> factor) const;

@@ -29,8 +29,8 @@ int wanted_lanes(const Parameters& parameters) {
   return parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
 }
 
-/// Two halves along x, or along the first axis that can be halved. Where these outgrow the second-level cache by far
-/// they are halved further, the longest side first, down to 4 sites, as long as all lanes are filled.
+/// Two halves along x, or along the first axis that can be halved. While a domain takes more than three times the
+/// second-level cache, domains are halved along their longest side, down to 4 sites, as long as all lanes stay filled.
 Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry, const Parameters& parameters,
                                 int columns) {
   const auto& local = geometry->local();
@@ -69,7 +69,7 @@ Coordinates<4> blocks_of(const std::shared_ptr<const Geometry4>& geometry, const
   return automatic ? automatic_blocks(geometry, parameters, columns) : parameters.blocks;
 }
 
-/// A third row can be left out where it is what the other two say.
+/// Links can be stored without their third row only if the first two rows determine it.
 void require_unitary(const GaugeField& gauge) {
   const double violation = gauge.unitarity_violation();
   if (!(violation < 1e-5))
@@ -79,7 +79,7 @@ void require_unitary(const GaugeField& gauge) {
 
 }  // namespace
 
-Matrix::Implementation::Implementation(const GaugeField& gauge, const ActionParameters& action_given,
+Matrix::Implementation::Implementation(const GaugeField& gauge, const WilsonCloverAction& action_given,
                                        const Parameters& given, int columns)
     : action((action_given.validate(), action_given)),
       parameters((given.validate(), given)),
@@ -106,7 +106,7 @@ Matrix::Implementation::Implementation(const Implementation& other, std::shared_
     half = std::make_shared<const Coefficients<core::Half>>(*inner.layout, *other.half, *other.inner.layout);
 }
 
-Matrix::Matrix(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns)
+Matrix::Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns)
     : implementation_(std::make_shared<const Implementation>(gauge, action, parameters, columns)) {}
 Matrix::Matrix(std::shared_ptr<const Implementation> implementation) : implementation_(std::move(implementation)) {}
 Matrix::~Matrix() = default;
@@ -117,12 +117,12 @@ Matrix Matrix::for_columns(int columns) const {
   const auto& geometry = mine.layout->geometry_ptr();
   const auto blocks = blocks_of(geometry, mine.parameters, columns);
   if (blocks == mine.layout->blocks()) return Matrix(implementation_);
-  // Automatic domains all fill the lanes that the first choice fills, so a link is stored alike.
+  // All automatic domains fill the lanes of the first choice, so links are stored in the same number of reals.
   return Matrix(std::make_shared<const Implementation>(
       mine, DomainLayout::best(geometry, blocks, wanted_lanes(mine.parameters))));
 }
 
-const ActionParameters& Matrix::action() const noexcept { return implementation_->action; }
+const WilsonCloverAction& Matrix::action() const noexcept { return implementation_->action; }
 const Parameters& Matrix::parameters() const noexcept { return implementation_->parameters; }
 std::string_view Matrix::arithmetic() const noexcept {
   return implementation_->inner.arithmetic == Arithmetic::half ? "half" : "float";

@@ -35,7 +35,7 @@ struct Reference::Sweeps {
   Vector x, r;
 };
 
-/// The neighbours of one site, with those left out that do not count.
+/// The neighbours of one site; excluded neighbours count as zero.
 struct Reference::CutAccessor : wilson::PlainAccessor {
   const lattice::Coordinates<4>& block;
   Steps steps;
@@ -50,7 +50,7 @@ struct Reference::CutAccessor : wilson::PlainAccessor {
   }
 };
 
-Reference::Reference(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters)
+Reference::Reference(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters)
     : gauge_(&gauge), action_(action), parameters_(parameters) {
   action_.validate();
   if (parameters_.inner != "jacobi" && parameters_.inner != "minres")

@@ -3,11 +3,11 @@
 /// @file
 /// The Schwarz preconditioner in plain loops over canonical arrays, in double: the oracle of the fast one.
 ///
-/// It computes the written-out formula of schwarz.hpp step by step, whole vectors at a time, and keeps r as it is
-/// defined there: no work is left out, nothing is brought up to date late, nothing is reused. It knows no tiles and no
-/// faces: the domain of a site follows from its global coordinates, block coordinate b_mu = x_mu / extent_mu of the
-/// block, colour = sum of b mod 2, and a step is inside where it stays within the block. The same per-site source as
-/// wilson/reference.hpp hops, with the steps that do not count left out.
+/// It evaluates the formula of schwarz.hpp step by step, on whole vectors, and keeps r as defined there. No work is
+/// left out, deferred or reused. It knows no tiles and no faces. The domain of a site follows from its global
+/// coordinates: block coordinate b_mu = x_mu / extent_mu of the block, colour = sum of b mod 2. A step to a neighbour
+/// is inside if it stays within the block. The hopping term uses the same per-site source as wilson/reference.hpp, with
+/// the excluded steps left out.
 ///
 ///   D' = 1 - B hop,   D_in = 1 - B hop_in,   D_out = D' - D_in = -B hop_out,   B = A^-1 / 2
 ///
@@ -35,7 +35,7 @@ class GaugeField;
 namespace halocline::qcd::schwarz {
 
 /// All vectors: the local box, shape [t][z][y][x][spin 4][colour 3].
-/// @throws InvalidArgument  from every function for a vector of another length, on every rank where it is on all
+/// @throws InvalidArgument  from every function, for a vector of wrong length, on each rank where its length is wrong
 class Reference {
 public:
   using Vector = std::vector<std::complex<double>>;
@@ -45,7 +45,7 @@ public:
   /// @param parameters  nsap, inner, steps and blocks are used; blocks must be given
   /// @throws InvalidArgument  for impossible parameters, or where the blocks do not divide the local box
   /// Collective: yes.
-  Reference(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters);
+  Reference(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters);
 
   Vector apply(View in) const;                    ///< D' in. Collective: yes.
   Vector apply_inside(View in) const;             ///< D_in in, all domains. Collective: yes.
@@ -73,7 +73,7 @@ private:
   Sweeps sweep(View b) const;
 
   const GaugeField* gauge_;
-  ActionParameters action_;
+  WilsonCloverAction action_;
   Parameters parameters_;
   lattice::Coordinates<4> block_{};     ///< sites of a domain along each axis
   std::vector<double> inverse_clover_;  ///< 72 reals a site, in the order of site/clover_block.hpp

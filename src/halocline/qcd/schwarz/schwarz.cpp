@@ -75,7 +75,7 @@ struct Schwarz::Implementation {
   lattice::DomainField<core::Half> half_in, half_out;
 };
 
-Schwarz::Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns,
+Schwarz::Schwarz(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns,
                  const std::string& transport)
     : Schwarz(Matrix(gauge, action, parameters, columns), columns, transport) {}
 Schwarz::Schwarz(const Matrix& matrix, int columns, const std::string& transport)

@@ -8,24 +8,24 @@
 /// (lattice/domain_layout.hpp). D' = D_in + D_out: D_in couples sites of one domain, without the links across its faces
 /// (Dirichlet cut on every axis, also where an axis has one process), D_out is all the rest.
 ///
-/// K is one sweep after another over the two colours, in residual form, nsap + 1 of them:
+/// K consists of nsap + 1 sweeps over the two colours, in residual form:
 ///
 ///   r = b, x = 0
 ///   nsap + 1 times:  for colour c = 0, 1:   z = J r on the domains of colour c;  x += z;  r -= D' z
 ///
-/// and K b = x. r -= D' z changes r on the domains of colour c themselves, by D_in z and, where the neighbours across
-/// an axis with an odd number of domains have the same colour, additively by what crosses their faces; and on the
-/// domains of the other colour by D_out z. J approximates the inverse of D_in: `steps` of Jacobi,
-/// x_0 = r, x_{k+1} = x_k + (r - D_in x_k) = r + (1 - D_in) x_k, or of minimal residual.
+/// and K b = x. The update r -= D' z changes r on the domains of colour c by D_in z, and on the domains of the other
+/// colour by D_out z. Across an axis with an odd number of domains a neighbour may have the same colour. Then r on the
+/// domains of colour c also changes by what crosses their common faces. J approximates the inverse of D_in: `steps` of
+/// Jacobi, x_0 = r, x_{k+1} = x_k + (r - D_in x_k) = r + (1 - D_in) x_k, or of minimal residual.
 ///
 /// With S = 1 - D' K_1 for one sweep K_1, this is K = K_1 (1 + S + ... + S^nsap): nsap counts the powers, as in the
 /// solver of Fugaku (papers: arXiv 2109.10687; qws), so that nsap = 4 makes five sweeps and ten exchanges.
-/// D' K b = b - r comes without an application of D' (apply_preconditioned), and without x.
+/// Where K is linear, apply_preconditioned() takes D' K b = b - r from the sweeps, without an application of D' and
+/// without x.
 ///
-/// How it runs: r of a domain is brought up to date only when its colour's turn comes. By then all that its own z and
-/// the z of its neighbours contribute is known, so a domain's residual is one pass with one clover multiplication, and
-/// the half spinors of the faces travel while the domains of the other colour are computed
-/// (docs/design/0008-schwarz.md).
+/// How it runs: r of a domain is updated only when the turn of its colour comes. By then its own z and the z of its
+/// neighbours are known, so the update is one pass with one clover multiplication. The half spinors of the faces travel
+/// while the domains of the other colour are computed (docs/design/0007-schwarz.md).
 
 #include <complex>
 #include <memory>
@@ -46,11 +46,11 @@ struct Parameters {
   int nsap = 4;                                ///< highest power of the iteration: nsap + 1 sweeps
   std::string inner = "jacobi";                ///< "jacobi" or "minres"
   int steps = 2;                               ///< nm: applications of D_in in one approximate inverse
-  lattice::Coordinates<4> blocks{2, 1, 1, 1};  ///< domains along each axis of a process; all 0 chooses
+  lattice::Coordinates<4> blocks{2, 1, 1, 1};  ///< domains along each axis of a process; all 0: automatic
   std::string storage = "float";               ///< of K: "float", or "half" (fp16 in memory)
   std::string arithmetic = "auto";             ///< of K in half: "float", "half" (fp16), or "auto"
   int link_reals = 18;                         ///< 18, or 12: the third row is computed
-  int lanes = 0;                               ///< most lanes of the layout; 0 for those of a register
+  int lanes = 0;                               ///< most lanes of the layout; 0: those of a register
 
   /// nsap = 4, two Jacobi steps, two halves along x, float: the solver of the Fugaku benchmark.
   static Parameters fugaku() { return {}; }
@@ -67,12 +67,13 @@ public:
   /// @param gauge    links in double with ghosts filled; read here and not kept
   /// @param columns  of the fields: right-hand sides that share the reading of links and clover blocks
   /// @param transport  how the faces travel, by name (comm/transport.hpp), or "auto"; empty for the default
-  /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut so, on every rank
+  /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut into these domains, on every rank
   /// @throws Error            where the clover term cannot be inverted
   /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 fields of work; 4 with minres.
-  Schwarz(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns = 1,
+  Schwarz(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns = 1,
           const std::string& transport = "");
-  /// On links and blocks that other preconditioners use as well (matrix.hpp): memory of its own are the fields of work.
+  /// Uses the links and blocks of `matrix`, which other preconditioners may share (matrix.hpp). Owns its work fields
+  /// only.
   /// @throws InvalidArgument  for less than one column, or an unknown transport. Collective: yes.
   Schwarz(const Matrix& matrix, int columns, const std::string& transport = "");
   ~Schwarz();
@@ -80,14 +81,14 @@ public:
 
   const Parameters& parameters() const noexcept;
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept;
-  /// What K computes in, "float" or "half": the choice, where the parameters leave it open.
+  /// The arithmetic of K, "float" or "half": if the parameters leave it open, the one that was chosen.
   std::string_view arithmetic() const noexcept;
   int columns() const noexcept;
   /// A zero spinor field, [colour][spin][re, im] like SpinorField.
   Field create() const;
 
-  /// K is a fixed linear operator to rounding in float: Jacobi, stored in float. Then a solver may iterate on
-  /// D' K y = A^-1 b and take x = K y in the end. Otherwise x must be summed up as the solver goes.
+  /// True if K is a fixed linear operator to rounding in float: Jacobi, stored in float. A solver may then iterate on
+  /// D' K y = A^-1 b and take x = K y in the end. Otherwise it must sum up x as it goes.
   bool linear() const noexcept;
 
   /// out = D' in; not the same field. Collective: yes.  Cost: 1344 + 504 flops a site.

@@ -32,8 +32,8 @@ void require_known(const std::string& outer) {
 std::span<const char* const> outer_solvers() noexcept { return outer_names; }
 
 struct SchwarzSolver::Implementation {
-  Implementation(const WilsonClover<double>& d_given, const Matrix& matrix, const std::string& outer_given, int columns,
-                 const std::string& transport)
+  Implementation(const DiracOperator<double>& d_given, const Matrix& matrix, const std::string& outer_given,
+                 int columns, const std::string& transport)
       : outer((require_known(outer_given), outer_given)),
         d(&d_given),
         schwarz(matrix, columns, transport),
@@ -57,7 +57,7 @@ struct SchwarzSolver::Implementation {
     return result;
   }
 
-  /// e = D^-1 times what r' = A^-1 r stands for, roughly, r' of norm one or so.
+  /// Solves D' e = r' = A^-1 r approximately, that is D e = r; r' has a norm of about one.
   solve::SolveResult correct(Schwarz::Field& e, const Schwarz::Field& r, const solve::SolveOptions& options) {
     InnerOperator a{&schwarz, schwarz.linear()};
     if (schwarz.linear()) {
@@ -81,7 +81,7 @@ struct SchwarzSolver::Implementation {
     int spent = 0;
     const auto inner = [&](Schwarz::Field& e, const Schwarz::Field& r) {
       auto result = correct(e, r, inner_options(options, reached, spent));
-      // A column that is done has nothing to correct, and the residual 0.
+      // A converged column has nothing to correct, and reports the residual 0.
       for (std::size_t c = 0; c < reached.size(); ++c)
         if (result.residual[c] > 0) reached[c] *= result.residual[c];
       spent += result.iterations;
@@ -134,7 +134,7 @@ struct SchwarzSolver::Implementation {
     return result;
   }
 
-  /// What an inner solve is asked: of no column more than it still misses, nor than the iterations that are left.
+  /// Options of an inner solve: each column only to the accuracy that it still lacks, in the iterations that are left.
   static solve::SolveOptions inner_options(const solve::SolveOptions& options, const std::vector<double>& reached,
                                            int spent) {
     solve::SolveOptions inner;
@@ -153,19 +153,19 @@ struct SchwarzSolver::Implementation {
   }
 
   std::string outer;
-  const WilsonClover<double>* d;
+  const DiracOperator<double>* d;
   Schwarz schwarz;
   DomainSpace space;
   SpinorSpace<double> outer_space;
   LayoutChange change;
 };
 
-SchwarzSolver::SchwarzSolver(const WilsonClover<double>& d, const GaugeField& gauge, const ActionParameters& action,
+SchwarzSolver::SchwarzSolver(const DiracOperator<double>& d, const GaugeField& gauge, const WilsonCloverAction& action,
                              const Parameters& parameters, const std::string& outer, int columns,
                              const std::string& transport)
     : SchwarzSolver(d, Matrix(gauge, action, parameters, columns), outer, columns, transport) {}
-SchwarzSolver::SchwarzSolver(const WilsonClover<double>& d, const Matrix& matrix, const std::string& outer, int columns,
-                             const std::string& transport)
+SchwarzSolver::SchwarzSolver(const DiracOperator<double>& d, const Matrix& matrix, const std::string& outer,
+                             int columns, const std::string& transport)
     : implementation_(std::make_unique<Implementation>(d, matrix, outer, columns, transport)) {}
 SchwarzSolver::~SchwarzSolver() = default;
 SchwarzSolver::SchwarzSolver(SchwarzSolver&&) noexcept = default;

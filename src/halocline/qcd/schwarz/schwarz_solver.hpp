@@ -7,52 +7,52 @@
 /// linear operator the iteration is on D' K y = A^-1 r and corrects x by K y; where it is not (minimal residual, half),
 /// each search direction is preconditioned explicitly and the corrections are summed as they come. The outer part
 /// always takes b - D x in double with the plain operator, so the accuracy of x is bounded by nothing that happens
-/// inside, and the residual in the result is the true one. How the inner iteration hangs in the outer one:
+/// inside, and the residual in the result is the true one. The outer solver is one of:
 ///
-/// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual
-///                        fell by a factor of a hundred, x takes the correction and the residual is replaced by
-///                        the one in double; the search directions survive
+/// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual has
+///                        fallen by a factor of a hundred, the correction is added to x and the residual is replaced by
+///                        the one in double; the search directions are kept
 /// - "defect_correction"  a new BiCGStab for each correction (solve/defect_correction.hpp)
 /// - "gcr"                GCR in double, whose flexible preconditioner is a rough inner solve: the corrections are
 ///                        combined to the least residual, at the price of two fields a correction
 ///
-/// The first is the default because it needs the fewest iterations: to 1e-12 on a quenched 16^4 configuration (beta 6,
-/// csw 1.769) at kappa 0.1351 with nsap = 1, 179 against 205 of defect correction and 203 of GCR, whose inner solves
-/// gain two digits each.
+/// The first is the default because it needs the fewest iterations. On a quenched 16^4 configuration (beta 6, csw
+/// 1.769) at kappa 0.1351, to 1e-12 with nsap = 1, it took 179. Defect correction took 205 and GCR 203, with inner
+/// solves that gain two digits each.
 ///
-/// What the float numbers see is scaled to a residual of norm 1, column by column, so neither a source of 1e-30 nor a
-/// correction of 1e-14 meets the ends of their range.
+/// The fields in float are scaled, column by column, to a residual of norm 1. So neither a source of 1e-30 nor a
+/// correction of 1e-14 leaves the range of float.
 
 #include <memory>
 #include <string>
 
+#include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/schwarz/matrix.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
-#include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "halocline/solve/result.hpp"
 
 namespace halocline::qcd::schwarz {
 
 class SchwarzSolver {
 public:
-  /// @param d        the operator in double; referred to
-  /// @param gauge    links with ghosts, read here and not kept; `action` and they are those of d
+  /// @param d        the operator in double; must outlive the solver
+  /// @param gauge    links with ghosts, read here and not kept; `gauge` and `action` are those of d
   /// @param outer    one of the names above
   /// @param columns  of the fields to come
   /// @throws InvalidArgument  as Schwarz does, and for an unknown name. Collective: yes.
-  SchwarzSolver(const WilsonClover<double>& d, const GaugeField& gauge, const ActionParameters& action,
+  SchwarzSolver(const DiracOperator<double>& d, const GaugeField& gauge, const WilsonCloverAction& action,
                 const Parameters& parameters, const std::string& outer = "bicgstab", int columns = 1,
                 const std::string& transport = "");
-  /// On links and blocks that other solvers use as well, which are those of d.
+  /// Uses the links and blocks of `matrix`, which other solvers may share. They must be those of d.
   /// @throws InvalidArgument  as above. Collective: yes.
-  SchwarzSolver(const WilsonClover<double>& d, const Matrix& matrix, const std::string& outer = "bicgstab",
+  SchwarzSolver(const DiracOperator<double>& d, const Matrix& matrix, const std::string& outer = "bicgstab",
                 int columns = 1, const std::string& transport = "");
   ~SchwarzSolver();
   SchwarzSolver(SchwarzSolver&&) noexcept;
 
   /// Solves D x = b on full fields of `columns` columns of d's layout. Iterations are those of the inner BiCGStab: two
-  /// applications of D' K each. Of the options, tolerance (down to 1e-14), max_iterations, restart_length (of gcr),
-  /// use_initial_guess, stagnation_window, inner_tolerance (defect_correction, gcr) and progress count.
+  /// applications of D' K each. The options used are tolerance (down to 1e-14), max_iterations, restart_length (gcr),
+  /// use_initial_guess, stagnation_window, inner_tolerance (defect_correction, gcr) and progress.
   /// @throws InvalidArgument  for fields of another shape. Collective: yes.
   /// Cost: 3 fields in double, 2 restart_length more with gcr, and 6 to 8 in float.
   solve::SolveResult solve(SpinorField<double>& x, const SpinorField<double>& b, const solve::SolveOptions& options);

@@ -16,7 +16,7 @@ namespace halocline::qcd::clover {
 
 inline constexpr int block_reals = 72;
 
-/// Place of re of entry (row, column), row > column, in the 36 reals of a chirality.
+/// Index of the real part of entry (row, column), row > column, in the 36 reals of a chirality.
 constexpr int below_diagonal(int row, int column) { return 6 + 2 * (row * (row - 1) / 2 + column); }
 
 /// out = A in. `load(i)` gives real i of the 72.

@@ -9,8 +9,8 @@
 ///     spins; project() below does it from any loader of spinor components;
 ///   - `Complex<Real> link<d>(row, column)`: U_mu(x) for d = mu, U_mu(x-mu)^dagger for d = 4 + mu, with the boundary
 ///     phase and the hopping coefficient c_mu in it;
-///   - optionally `complete<d>(product)`: makes good what link() left out of the third row of the product;
-///   - optionally `weigh<d>(product)`: multiplies a row of the product by what link() left out of all of it.
+///   - optionally `complete<d>(product)`: multiplies the third row of the product by a factor that link() leaves out;
+///   - optionally `weigh<d>(product)`: multiplies every row of the product by a factor that link() leaves out.
 ///
 /// Flops a site: 8 directions x (12 projection + 132 product + 24 sum), less 24 for the first sum, = 1320.
 /// Reals a site read: 8 x (24 spinor + 18 links), written 24.
@@ -64,8 +64,9 @@ HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (
   }
 }
 
-/// The product with a link, row by row: a row's four chains of multiply-adds, and its eight sums, are all that must be
-/// in registers beside the half spinor. Rows are independent, so their chains overlap.
+/// Adds direction d to the sum. The product with the link is computed row by row: only a row's four chains of
+/// multiply-adds, and its eight sums, must be in registers beside the half spinor. Rows are independent, so their
+/// chains overlap.
 template <int d, int sign, class Real, class Accessor>
 HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor) {
   const HalfSpinor<Real> h = accessor.template half<d, sign>();
@@ -86,8 +87,8 @@ HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor)
   }
 }
 
-/// sum_mu [(1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^dagger psi(x-mu)], or with the signs of
-/// gamma_mu turned round for the hermitian conjugate.
+/// sum_mu [(1 - gamma_mu) U_mu(x) psi(x+mu) + (1 + gamma_mu) U_mu(x-mu)^dagger psi(x-mu)]; with `dagger` the signs of
+/// gamma_mu are reversed, which gives the hermitian conjugate.
 template <bool dagger, class Real, class Accessor>
 HALOCLINE_INLINE void hop(Spinor<Real>& sum, const Accessor& accessor) {
   constexpr int forward = dagger ? 1 : -1;

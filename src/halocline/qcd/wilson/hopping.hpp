@@ -24,6 +24,7 @@
 #include <string>
 
 #include "halocline/lattice/neighbours.hpp"
+#include "halocline/qcd/dirac/site_term.hpp"
 #include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/field/spinor_field.hpp"
 
@@ -37,15 +38,15 @@ class GaugeField;
 
 namespace halocline::qcd::wilson {
 
-/// out = hop_scale [B] hop(in) + add_scale [A] add, where B and A are clover blocks (clover/clover.hpp) or absent, the
-/// same for all columns.
+/// out = hop_scale [B] hop(in) + add_scale [A] add, where B and A are blocks of sites (dirac/site_term.hpp) or absent,
+/// the same for all columns.
 template <class T>
 struct HopTerms {
   T hop_scale = 1;
-  const T* hop_blocks = nullptr;  ///< B, tiles of the target parity
-  const T* add = nullptr;         ///< spinor tiles of the target parity; may be the same memory as out
+  const SiteTerm<T>* hop_term = nullptr;  ///< B
+  const T* add = nullptr;                 ///< spinor tiles of the target parity; may be the same memory as out
   T add_scale = 1;
-  const T* add_blocks = nullptr;  ///< A
+  const SiteTerm<T>* add_term = nullptr;  ///< A
 };
 
 struct HoppingOptions {
@@ -64,7 +65,7 @@ public:
   ///                          double); on every rank
   /// Collective: yes.  Cost: 2 x 4 x link_reals sizeof(T) bytes a site.
   Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const GaugeField& gauge,
-          const ActionParameters& action, const HoppingOptions& options = {});
+          const WilsonCloverAction& action, const HoppingOptions& options = {});
   /// The same operator for another number of columns: shares the links, and has a halo of its own. Collective: yes.
   Hopping(const Hopping& other, int columns);
   ~Hopping();

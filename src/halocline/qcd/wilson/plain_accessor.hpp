@@ -31,7 +31,7 @@ inline lattice::GhostField<double> with_ghosts(const std::shared_ptr<const latti
 struct PlainAccessor {
   const lattice::GhostField<double>& psi;  ///< from with_ghosts()
   const GaugeField& gauge;
-  const ActionParameters& action;
+  const WilsonCloverAction& action;
   lattice::Coordinates<4> x;
 
   lattice::Coordinates<4> neighbour(int d) const {

@@ -16,7 +16,7 @@ constexpr std::array<std::complex<double>, 4> power_of_i{{{1, 0}, {0, 1}, {-1, 0
 
 /// out += -1/2 c_munu gamma_mu gamma_nu F_munu in, at one site.
 void add_clover(std::complex<double>* out, const std::complex<double>* in, const GaugeField& gauge,
-                const ActionParameters& action, const lattice::Coordinates<4>& x) {
+                const WilsonCloverAction& action, const lattice::Coordinates<4>& x) {
   for (const auto& [mu, nu] : gauge::field_strength_plane) {
     const SpinMatrix spin = gamma[mu] * gamma[nu];
     const Su3<double> f = gauge::field_strength(gauge, x, mu, nu);
@@ -32,7 +32,7 @@ void add_clover(std::complex<double>* out, const std::complex<double>* in, const
 }  // namespace
 
 void apply_reference(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
-                     const GaugeField& gauge, const ActionParameters& action, bool dagger) {
+                     const GaugeField& gauge, const WilsonCloverAction& action, bool dagger) {
   action.validate();
   const auto& geometry = gauge.geometry();
   const auto& local = geometry.local();

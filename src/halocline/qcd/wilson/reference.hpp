@@ -23,6 +23,6 @@ namespace halocline::qcd::wilson {
 /// @throws InvalidArgument  for a wrong length or impossible parameters, on every rank
 /// Collective: yes.  Cost: about a hundred times the fast operator; for tests and for doubt.
 void apply_reference(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
-                     const GaugeField& gauge, const ActionParameters& action, bool dagger = false);
+                     const GaugeField& gauge, const WilsonCloverAction& action, bool dagger = false);
 
 }  // namespace halocline::qcd::wilson

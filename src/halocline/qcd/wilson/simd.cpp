@@ -65,7 +65,7 @@ constexpr comm::Face leaving_face(int d) { return {lattice::axis_of(d), -lattice
 
 /// What is multiplied into the link that leaves `from` along mu: c_mu, and the boundary phase where it leaves the
 /// lattice.
-std::complex<double> link_factor(const lattice::Geometry4& geometry, const ActionParameters& action,
+std::complex<double> link_factor(const lattice::Geometry4& geometry, const WilsonCloverAction& action,
                                  const lattice::Coordinates<4>& from, int mu) {
   const auto extent = geometry.global()[mu];
   const bool leaves = (geometry.offset()[mu] + from[mu] + extent) % extent == extent - 1;
@@ -105,7 +105,7 @@ struct Hopping<T>::Links {
   std::array<std::vector<std::uint8_t>, 2> factors_of;  ///< [tile][8], of 12 reals; see HopView
   core::AlignedArray<T> factors;                        ///< [8][inside, edge][re, im][lane]
 
-  Links(const lattice::TileLayout& layout, const GaugeField& gauge, const ActionParameters& action, int link_reals)
+  Links(const lattice::TileLayout& layout, const GaugeField& gauge, const WilsonCloverAction& action, int link_reals)
       : factors(8 * 2 * 2 * layout.lanes()) {
     for (int parity = 0; parity < 2; ++parity) {
       links[parity] = core::AlignedArray<T>(layout.tiles() * 8 * link_reals * layout.lanes());
@@ -126,8 +126,8 @@ private:
     return from;
   }
 
-  void fill(const lattice::TileLayout& layout, const GaugeField& gauge, const ActionParameters& action, int link_reals,
-            int parity, std::int64_t tile, int d) {
+  void fill(const lattice::TileLayout& layout, const GaugeField& gauge, const WilsonCloverAction& action,
+            int link_reals, int parity, std::int64_t tile, int d) {
     const int lanes = layout.lanes(), rows = link_reals / 6, mu = lattice::axis_of(d);
     for (int lane = 0; lane < lanes; ++lane) {
       const auto from = start_of(layout, parity, tile, lane, d);
@@ -145,7 +145,7 @@ private:
 
   /// In one direction there are two sorts of tiles: at the edge of the lattice, where the lanes that look over it have
   /// the boundary phase, the same ones in all such tiles, and inside.
-  void collect_factors(const lattice::TileLayout& layout, const ActionParameters& action) {
+  void collect_factors(const lattice::TileLayout& layout, const WilsonCloverAction& action) {
     const int lanes = layout.lanes();
     for (int d = 0; d < 8; ++d) {
       const int mu = lattice::axis_of(d);
@@ -175,7 +175,7 @@ private:
 
 template <class T>
 Hopping<T>::Hopping(std::shared_ptr<const lattice::Neighbours> neighbours, const GaugeField& gauge,
-                    const ActionParameters& action, const HoppingOptions& options)
+                    const WilsonCloverAction& action, const HoppingOptions& options)
     : neighbours_(std::move(neighbours)), layout_(neighbours_->layout_ptr()), options_(options) {
   action.validate();
   const auto& geometry = layout_->geometry();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A polynomial of H^2 that lifts the low end of its spectrum above all the rest.
+/// A polynomial of H^2 that enhances the low end of its spectrum over the rest.
 ///
-/// F = T_n((a + b - 2 H^2) / (b - a)): H^2 in [a, b] goes to [-1, 1], and what is below a grows like the Chebyshev
-/// polynomial does, in order: the smaller |lambda|, the larger F (Saad, Math. Comput. 42 (1984) 567; Neff et al.,
-/// hep-lat/0106016). Degree 1 is monotone on the whole axis and needs no bounds that hold.
+/// F = T_n((a + b - 2 H^2) / (b - a)) maps H^2 in [a, b] into [-1, 1]. Below a it grows monotonically: the smaller
+/// |lambda|, the larger F (Saad, Math. Comput. 42 (1984) 567; Neff et al., hep-lat/0106016). Degree 1 is monotone on
+/// the whole axis, so it works with any a < b.
 
 #include <cmath>
 
@@ -30,7 +30,7 @@ public:
         current_(space.create()),
         next_(space.create()) {}
 
-  /// T_{i+1} = 2 t T_i - T_{i-1} by three vectors. Cost: 2 degree applications of H.
+  /// out = F in, by the recursion T_{i+1} = 2 t T_i - T_{i-1} with three vectors. Cost: 2 degree applications of H.
   void apply(Vector& out, const Vector& in) {
     const Scalars shift{(high_ + low_) / (high_ - low_)}, slope{-2.0 / (high_ - low_)};
     square(out, in);
@@ -46,8 +46,8 @@ public:
     }
   }
 
-  /// The H^2 that F sends to `value`; no less than which H^2 can be where F is at most `value`. Never above a when
-  /// value >= 1, and a when value < 1 for degree > 1.
+  /// A lower bound on every H^2 for which F is at most `value`. For degree 1, and for value >= 1, this is the H^2 at or
+  /// below a with F = value; for a higher degree and value < 1 it is a.
   double inverse(double value) const {
     double t = value;
     if (degree_ > 1) t = value > 1.0 ? std::cosh(std::acosh(value) / degree_) : 1.0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Orthogonalisation of a vector against many, by classical Gram-Schmidt, twice where once is not enough.
+/// Orthogonalises a vector against many by classical Gram-Schmidt, with a second round if one is not enough.
 ///
-/// Classical, because all coefficients then come from one reduction and are used in one pass. A column that lost more
-/// than half of its squared norm has lost digits and is orthogonalised once more (Daniel, Gragg, Kaufman and
-/// Stewart, Math. Comput. 30 (1976) 772); the second round has zero coefficients in the other columns.
+/// In the classical form one reduction gives all coefficients, and one pass uses them. A column that lost more than
+/// half of its squared norm has lost digits and is orthogonalised once more (Daniel, Gragg, Kaufman and Stewart, Math.
+/// Comput. 30 (1976) 772). In the second round the other columns have zero coefficients.
 
 #include <cmath>
 #include <span>
@@ -16,14 +16,14 @@
 namespace halocline::solve::detail {
 
 struct Orthogonalised {
-  Scalars coefficients;         ///< [basis vector][column]: w had this much of each
+  Scalars coefficients;         ///< [basis vector][column]: component of w along each basis vector
   std::vector<double> norm2;    ///< [column]: |w|^2 afterwards
-  std::vector<double> before2;  ///< [column]: |w|^2 at first
+  std::vector<double> before2;  ///< [column]: |w|^2 before
 };
 
 /// w -= sum_i v_i <v_i, w> / norms2_i, in every column.
 /// @param basis   mutually orthogonal vectors
-/// @param norms2  [basis vector][column]: |v_i|^2; empty where all are one. A zero leaves the vector out.
+/// @param norms2  [basis vector][column]: |v_i|^2; empty if all are one. A zero excludes the vector.
 /// Collective. Cost: 2 to 4 passes over the basis, 2 to 4 reductions.
 template <VectorSpace Space>
 Orthogonalised orthogonalise(Space& space, std::span<const typename Space::Vector* const> basis,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// By Eigen, kept out of every header.
+/// Uses Eigen, in this file only, so that no header includes it.
 
 #include "halocline/solve/detail/hermitian_eigen.hpp"
 

@@ -12,7 +12,7 @@ namespace halocline::solve::detail {
 
 struct HermitianEigen {
   std::vector<double> values;                 ///< ascending
-  std::vector<std::complex<double>> vectors;  ///< [i * n + row]: orthonormal, that of values[i]
+  std::vector<std::complex<double>> vectors;  ///< [i * n + row]: orthonormal, the eigenvector of values[i]
 };
 
 /// @param matrix  n * n entries, entry (row, column) at [column * n + row]; only its lower triangle is read

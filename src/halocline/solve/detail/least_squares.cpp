@@ -16,7 +16,7 @@ double HessenbergLeastSquares::append(std::span<const Scalar> upper, double subd
     column[i] = cosine_[i] * a + sine_[i] * b;
     column[i + 1] = -std::conj(sine_[i]) * a + cosine_[i] * b;
   }
-  // The rotation takes (d, h) with h real to (length * phase of d, 0).
+  // The rotation maps (d, h), with h real, to (length * phase of d, 0).
   const Scalar d = column[j];
   const double length = std::hypot(std::abs(d), subdiagonal);
   if (length == 0.0) {

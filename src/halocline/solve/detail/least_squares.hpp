@@ -17,11 +17,11 @@ public:
   /// @param beta  norm of the residual at the start
   explicit HessenbergLeastSquares(double beta) : rhs_{beta} {}
 
-  /// Appends column j = size(): its entries 0..j above the subdiagonal, and the subdiagonal one.
-  /// Returns the squared norm of the least residual. Cost: O(j).
+  /// Appends column j = size(), given by its entries 0..j and its subdiagonal entry. Returns the squared norm of the
+  /// least residual. Cost: O(j).
   double append(std::span<const Scalar> upper, double subdiagonal);
   std::size_t size() const noexcept { return triangle_.size(); }
-  /// The minimiser, of length size(). A zero pivot (singular operator) leaves its direction out.
+  /// The minimiser, of length size(). A direction with zero pivot (singular operator) gets the coefficient zero.
   std::vector<Scalar> solve() const;
 
 private:

@@ -13,9 +13,9 @@
 namespace halocline::solve::detail {
 
 namespace {
-// The recursion aims a little lower than asked, so that its drift seldom costs a restart.
+// The recursion aims slightly below the tolerance, so that its drift rarely costs a restart.
 constexpr double aim = 0.95;
-// Growth of |r|^2 within a cycle after which the recursion carries no information in any precision.
+// If |r|^2 grows by more than this factor within a cycle, the recursion carries no information in any precision.
 constexpr double explosion2 = 1e20;
 
 void check(bool good, const char* what, double given, const char* expected) {
@@ -162,7 +162,7 @@ void Monitor::correct(const SolveResult& inner, std::span<const double> true_nor
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     Column& column = columns_[c];
     if (column.state != State::active) continue;
-    // An inner solve that ends before its first iteration still was an attempt.
+    // An inner solve that ends before its first iteration still counts as one.
     column.iterations += std::max(1, inner.column_iterations[c]);
     column.history.push_back(std::sqrt(true_norms2[c] / column.source2));
     worst2 = std::max(worst2, true_norms2[c] / column.source2);

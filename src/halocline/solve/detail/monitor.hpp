@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The bookkeeping that all linear solvers share: who still iterates, who is done, and why.
+/// The bookkeeping common to all linear solvers: which columns still iterate, which are finished, and why.
 ///
-/// A solve is a sequence of cycles. A cycle starts from the true residual of x. Inside it a column is *active* until
-/// the recursion has something to say about it (residual small enough, denominator vanished, limit spent, ...); then
-/// it is *paused*: the solver gives it zero coefficients while the others go on. When all are paused the true
-/// residual is recomputed and `begin_cycle` judges: a column within the tolerance, or out of luck, is *finished*;
-/// the others start the next cycle. Nothing in a column's fate depends on another column, so a batch
-/// gives bit for bit what its columns give alone.
+/// A solve is a sequence of cycles. A cycle starts from the true residual of x. Within a cycle a column is *active*
+/// until the recursion reports an event: residual small enough, denominator vanished, limit reached, ... Then it is
+/// *paused*: the solver gives it zero coefficients while the other columns go on. When all columns are paused, the true
+/// residual is recomputed and `begin_cycle` decides. A column within the tolerance, or without prospect, is *finished*;
+/// the others start the next cycle. No decision about a column depends on another column, so a batch gives bit for bit
+/// the results of its columns alone.
 ///
-/// Progress over a cycle is demanded of the true residual: half where the recursion claimed convergence, a
-/// thousandth otherwise. A column that fails twice stagnates; one that broke down without any progress broke down.
+/// Over a cycle the true residual must fall: to a half if the recursion claimed convergence, by a thousandth otherwise.
+/// A column that fails in two cycles in a row ends with `stagnation`. A column that fails after a breakdown ends with
+/// `breakdown`.
 
 #include <chrono>
 #include <span>
@@ -24,39 +25,40 @@ namespace halocline::solve::detail {
 
 class Monitor {
 public:
-  /// @param source_norms2  shape (columns,): |b|^2; zero finishes the column as converged, NaN or infinity as
-  /// not_finite
+  /// @param source_norms2  shape (columns,): |b|^2. Zero finishes the column as converged, NaN or infinity as
+  ///                       not_finite
   /// @param spent          iterations already spent on each column by an earlier phase; empty for none
   /// @throws InvalidArgument  impossible options, before any communication
   Monitor(const SolveOptions& options, std::span<const double> source_norms2, std::span<const int> spent = {});
 
-  /// Judges x by |b - A x|^2; true when a column remains to be worked on.
+  /// Judges x by |b - A x|^2. Returns true if any column still needs work.
   bool begin_cycle(std::span<const double> true_norms2);
   /// Some column is active.
   bool running() const noexcept;
   bool active(std::size_t column) const noexcept { return columns_[column].state == State::active; }
-  /// Ends the column's part in this cycle.
+  /// Ends the column's part in this cycle, for the given reason.
   void pause(std::size_t column, Reason cause) noexcept;
-  /// Records |r|^2 of the active columns after an iteration, pauses those that are through, reports progress.
+  /// Records |r|^2 of the active columns after an iteration, pauses columns that are done, reports progress.
   void step(std::span<const Scalar> norms2);
-  /// This squared norm would pause the column as converged.
+  /// Whether this squared norm would pause the column as converged.
   bool small_enough(std::size_t column, double norm2) const noexcept;
-  /// numerator / denominator; zero for a column that is not active; pauses the column and gives zero where
-  /// |denominator| <= floor (breakdown) or a value is not finite.
+  /// numerator / denominator for an active column, otherwise zero. Pauses the column and returns zero if |denominator|
+  /// <= floor (breakdown) or a value is not finite.
   Scalar quotient(std::size_t column, Scalar numerator, Scalar denominator, double floor = 0.0) noexcept;
 
-  /// Some active column's residual has fallen by `options.replacement` since it was last recomputed.
+  /// Whether some active column's residual is below `options.replacement` times its highest value since it was last
+  /// recomputed.
   bool wants_replacement() const noexcept;
-  /// Shape (columns,): one for the columns that want it, zero elsewhere.
+  /// Shape (columns,): one for the columns that want a replacement, zero elsewhere.
   Scalars replacement_mask() const;
-  /// Tells the recomputed |r|^2; `mask` as above.
+  /// Records the recomputed |r|^2 of the columns whose mask is not zero.
   void replaced(std::span<const Scalar> mask, std::span<const double> norms2) noexcept;
 
-  /// Books one correction by an inner solver, whose result by columns is given, on the active columns, and reports
-  /// progress; `true_norms2` is |b - A x|^2 after it.
+  /// Records one correction by an inner solver for the active columns, and reports progress. `inner` is the inner
+  /// solver's result; `true_norms2` is |b - A x|^2 after the correction.
   void correct(const SolveResult& inner, std::span<const double> true_norms2);
 
-  /// The answer; total time counts from construction, the other timings are as given.
+  /// The result. Its total time counts from construction; the other timings are the given ones.
   SolveResult result(const Timings& timings) const;
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Thick-restart Lanczos for the largest eigenvalues of a hermitian operator, outside a set of locked vectors.
+/// Thick-restart Lanczos for the largest eigenvalues of a hermitian operator, orthogonal to a set of locked vectors.
 ///
 /// Wu and Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602. The basis satisfies F V = V T + beta v e_m^T. A restart
-/// keeps the best Ritz vectors and v: T becomes diagonal with one full row and column, and the recursion goes on.
-/// Every new vector is orthogonalised against the whole basis and the locked vectors, so T is stored dense as
-/// the coefficients fall out, and copies of an eigenvalue never appear by lost orthogonality.
+/// keeps the best Ritz vectors and v. T then becomes diagonal apart from one full row and column, and the recursion
+/// continues. Every new vector is orthogonalised against the whole basis and the locked vectors. So T is stored as a
+/// dense matrix of the resulting coefficients, and no spurious copies of an eigenvalue appear.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace halocline::solve::detail {
 
-/// One column only. Refers to space, operator and locked vectors.
+/// For one column only. Refers to space, operator and locked vectors.
 template <VectorSpace Space, class F>
 class ThickRestartLanczos {
 public:
@@ -31,7 +31,7 @@ public:
     basis_.reserve(size + 1);
   }
 
-  /// Begins from v; false when nothing of it is left outside the locked vectors.
+  /// Starts from v. Returns false if v lies in the span of the locked vectors.
   bool start(Vector v) {
     basis_.clear();
     t_.assign(size_ * size_, Scalar(0.0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Dealing out channels, blocks of orbitals and the grid, and the groups that come from it.
+/// Distributes channels, blocks of orbitals and the grid, and makes the groups of processes.
 
 #include "halocline/tddft/base/decomposition.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::int64_t reach = 4;  // of the stencil
 
 std::int64_t blocks_of(int states) { return (states + orbital_lanes - 1) / orbital_lanes; }
 
-/// Points of the largest box.
+/// Number of points of the largest box.
 std::int64_t largest_box(const Grid& grid, const std::array<int, 3>& space) {
   std::int64_t points = 1;
   for (int axis = 0; axis < 3; ++axis) points *= part_of(grid.extent[at(axis)], space[at(axis)], 0).size();
@@ -33,7 +33,7 @@ bool splits(const Grid& grid, const std::array<int, 3>& space) {
   return true;
 }
 
-/// Faces of the largest box that travel [points]. x costs double: its faces are strided.
+/// Number of points in the halo faces of the largest box. x counts double, because its faces are strided.
 std::int64_t surface(const Grid& grid, const std::array<int, 3>& space) {
   const std::int64_t points = largest_box(grid, space);
   std::int64_t sum = 0;
@@ -95,7 +95,7 @@ ProcessCounts checked(const comm::Communicator& world, const System& system, con
   return counts;
 }
 
-/// Place of a rank: space fastest, then orbitals, then channels.
+/// Position of a rank in the division: space fastest, then orbitals, then channels.
 struct Place {
   int space, orbital, channel;
   Place(int rank, const ProcessCounts& counts) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Which process holds which channels, which orbitals and which part of the grid.
+/// The division of channels, orbitals and grid points among the processes.
 ///
-/// The processes form a grid over channels, orbitals and the three axes of space, with space fastest, x first, so that
-/// processes that exchange halos are neighbours in rank. Orbitals are dealt out in blocks of `orbital_lanes`
-/// (orbitals.hpp), points of an axis as evenly as they go, at least four (the reach of the stencil) to a process of a
-/// split axis.
+/// The processes form a grid over channels, orbitals and the three axes of space. Space varies fastest, x first, so
+/// that processes that exchange halos have neighbouring ranks. Orbitals are distributed in blocks of `orbital_lanes`
+/// (orbitals.hpp). The points of an axis are distributed as evenly as possible; on a split axis each process has at
+/// least four (the reach of the stencil).
 ///
-/// Four groups of processes come from it:
-///   world()     all of them
+/// This defines four groups of processes:
+///   world()     all processes
 ///   space()     the same channels and orbitals: together they hold whole orbitals. Inner products, halos, atoms
 ///   orbitals()  the same channels and the same box. Orthogonality between orbitals
-///   box_mates() the same box: all channels and orbitals. The density is a sum over this group and no other
+///   box_mates() the same box: all channels and orbitals. The density is a sum over exactly this group
 
 #include "halocline/comm/process_grid.hpp"
 #include "halocline/tddft/base/system.hpp"
@@ -23,7 +23,7 @@
 
 namespace halocline::tddft {
 
-/// Processes along each direction of division.
+/// Number of processes along each direction of the division.
 struct ProcessCounts {
   int channels = 1;
   int orbitals = 1;
@@ -34,16 +34,15 @@ struct ProcessCounts {
   std::string text() const;
 };
 
-/// The division used when none is asked for: channels first, for they need no communication but the density's; then
-/// blocks of orbitals; then space, the slowest axis first, and only as far as a process keeps four points and the
-/// most even division of work is not made worse.
-/// @throws InvalidArgument  where no division into so many processes exists; names the nearest smaller number that has
-/// one
+/// The default division. It minimises, in this order: the largest work of a process; the number of processes over
+/// space; the halo points (x counts double); the number of processes over orbitals. Channels come first because only
+/// the density needs their communication, then blocks of orbitals, then space, with the slowest axis preferred.
+/// @throws InvalidArgument  no division into `ranks` processes exists; names the nearest smaller number that has one
 ProcessCounts choose_counts(int ranks, const System& system);
 
 class Decomposition {
 public:
-  /// @throws InvalidArgument  on every rank: counts that do not multiply to the size of the group, more processes than
+  /// @throws InvalidArgument  on every rank: counts whose product is not the size of the group, more processes than
   ///                          channels or blocks, fewer than four points on a split axis
   /// Collective: yes.
   Decomposition(comm::Communicator world, const System& system, ProcessCounts counts);
@@ -52,7 +51,7 @@ public:
   const comm::Communicator& space() const noexcept { return space_; }
   const comm::Communicator& orbitals() const noexcept { return orbitals_; }
   const comm::Communicator& box_mates() const noexcept { return box_mates_; }
-  /// space() as a grid; its axes are periodic as the system is.
+  /// space() as a grid; its axes are periodic if the system is.
   const comm::ProcessGrid& space_grid() const noexcept { return space_grid_; }
 
   const ProcessCounts& counts() const noexcept { return counts_; }
@@ -62,7 +61,7 @@ public:
   Range channels() const noexcept { return channels_; }  ///< of this process, indices into System::channels
   Range blocks() const noexcept { return blocks_; }      ///< of this process: block b holds states 4 b ... 4 b + 3
   std::int64_t all_blocks() const noexcept { return all_blocks_; }
-  /// Who holds a block of a channel: place along the orbital division.
+  /// The process that holds a block of a channel, as its index along the orbital division.
   int orbital_part_of(std::int64_t block) const noexcept;
 
 private:

@@ -6,11 +6,10 @@
 
 namespace halocline::tddft {
 
-/// Counts and indices are signed in this room, those of the standard containers are not: a count as a container takes
-/// it.
+/// Converts a count to the unsigned type of the standard containers; counts and indices are signed in tddft.
 constexpr std::size_t size(std::integral auto n) noexcept { return static_cast<std::size_t>(n); }
 
-/// An index, or an axis, as a container takes it.
+/// Converts an index, or an axis, to the unsigned type of the standard containers.
 constexpr std::size_t at(std::integral auto i) noexcept { return static_cast<std::size_t>(i); }
 
 }  // namespace halocline::tddft

@@ -3,12 +3,11 @@
 /// @file
 /// The orbitals of a process.
 ///
-/// Four orbitals of one channel stand together at each point: [channel][block][z][y][x][4 orbitals][re, im], so that a
-/// point of a block is one cache line and one 512-bit register. Neighbours in x, y and z are then loads of whole
-/// registers at whole distances: no lane ever moves, the potential and every index are shared by four orbitals, and the
-/// product with i (the gradient term) swaps pairs inside the register. Where the number of states is no multiple of
-/// four the last lanes are zero, and stay zero under every linear operation. There are no ghost points: see
-/// stencil/halo_rows.hpp.
+/// Four orbitals of one channel lie together at each point: [channel][block][z][y][x][4 orbitals][re, im]. A point of a
+/// block is therefore one cache line and one 512-bit register. Neighbours in x, y and z are loads of whole registers at
+/// fixed distances: no lane moves, four orbitals share the potential and every index, and the product with i (the
+/// gradient term) swaps pairs inside the register. If the number of states is not a multiple of four, the last lanes
+/// are zero; they stay zero under every linear operation. There are no ghost points: see stencil/halo_rows.hpp.
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
@@ -34,8 +33,8 @@ public:
 
   std::int64_t channels() const noexcept {
     return channels_;
-  }  ///< here; local number 0 is Decomposition::channels().begin
-  std::int64_t blocks() const noexcept { return blocks_; }  ///< of each channel, here
+  }  ///< on this process; local channel 0 is Decomposition::channels().begin
+  std::int64_t blocks() const noexcept { return blocks_; }  ///< blocks of each channel on this process
   std::int64_t points() const noexcept { return points_; }
   std::int64_t block_doubles() const noexcept { return points_ * doubles_per_point; }
 

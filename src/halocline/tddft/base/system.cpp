@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Meshes of k-points, and the refusal of systems that cannot be computed.
+/// Makes meshes of k-points, and refuses systems that cannot be computed.
 
 #include "halocline/tddft/base/system.hpp"
 
@@ -15,12 +15,12 @@
 namespace halocline::tddft {
 namespace {
 
-constexpr std::int64_t fewest_points = 5;  // of an axis: so that a point is not its own fourth neighbour
-constexpr double overlap = 0.5;            // [bohr]; the shortest bond there is, of H2, has 1.40
+constexpr std::int64_t fewest_points = 5;  // of an axis, so that a point is not its own fourth neighbour
+constexpr double overlap = 0.5;            // [bohr]; the shortest bond, that of H2, is 1.40
 
 constexpr std::array axis_names{'x', 'y', 'z'};
 
-/// Distance of two atoms, in a periodic cell that of their nearest images.
+/// Distance of two atoms; in a periodic cell that of their nearest images.
 double distance(const Grid& grid, const Vec3& a, const Vec3& b) {
   double square = 0;
   for (int axis = 0; axis < 3; ++axis) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What is computed: atoms with their pseudopotentials or a jellium sphere, on a grid, with k-points and spin.
+/// The physical system: atoms with their pseudopotentials or a jellium sphere, on a grid, with k-points and spin.
 ///
-/// A channel is a k-point with a spin: the set of orbitals that are orthogonal to each other. Without k-points there is
-/// one, k = 0. Two spins have twice as many channels, first all of spin 0, then all of spin 1.
+/// A channel is a k-point with a spin: a set of mutually orthogonal orbitals. Without k-points there is one, k = 0.
+/// With two spins there are twice as many channels, first all of spin 0, then all of spin 1.
 
 #include "halocline/tddft/base/grid.hpp"
 
@@ -42,25 +42,25 @@ struct System {
   std::optional<JelliumSphere> jellium;
   std::vector<Channel> channels{Channel{}};
   int spins = 1;         ///< 1: every state holds two electrons; 2: collinear
-  double electrons = 0;  ///< in the cell
-  int states = 0;        ///< a channel
+  double electrons = 0;  ///< number of electrons in the cell
+  int states = 0;        ///< number of states in each channel
 
-  /// Electrons that a full state holds.
+  /// Number of electrons in a full state.
   double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }
 };
 
-/// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976) in an orthogonal cell, without use of symmetry:
-/// component along each axis (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector 2 pi / length, plus
-/// shift / n. `gamma_centred` moves a mesh of an even number of points by half a step, so that k = 0 is one of them.
+/// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976) in an orthogonal cell; symmetry is not used. The
+/// component along each axis is (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector 2 pi / length, plus
+/// shift / n. `gamma_centred` moves a mesh with an even number of points by half a step, so that k = 0 is one of them.
 /// @param counts  at least 1 along each axis; x runs fastest in the result
 /// @throws InvalidArgument  a count below 1, or more than 1 in an isolated box
 std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts, Vec3 shift = {},
                                     bool gamma_centred = false, int spins = 1);
 
-/// Throws InvalidArgument for what cannot be computed, whatever the number of processes: an axis of fewer than 5
-/// points, a spacing that is not positive, atoms outside an isolated box or within 0.5 bohr of each other, electrons
-/// that do not fit the states, an odd number of electrons without spin (`odd_allowed` accepts it: occupations are
-/// fractional then), species that do not exist, both jellium and atoms or neither.
+/// Checks the system. @throws InvalidArgument  for any number of processes: an axis of fewer than 5 points, a spacing
+/// that is not positive, atoms outside an isolated box or within 0.5 bohr of each other, electrons that do not fit the
+/// states, an odd number of electrons without spin (`odd_allowed` accepts it; occupations are then fractional), species
+/// that do not exist, both jellium and atoms or neither
 void validate(const System& system, bool odd_allowed = false);
 
 }  // namespace halocline::tddft

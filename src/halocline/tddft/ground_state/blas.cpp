@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Which BLAS there is, and how it is kept to one thread.
+/// Identifies the BLAS, and keeps it to one thread.
 ///
-/// Alternatives of the system may put another library under a program than it was linked with, so that the loader is
-/// asked at run time: for the file that holds zgemm, and for the functions by which the vendors' libraries say what
-/// they are and take a number of threads. A library that has none of them is named by its file; the settings of OpenMP
-/// are all that reaches it.
+/// The alternatives mechanism of the system may put another library under a program than it was linked with. So the
+/// loader is asked at run time for the file that contains zgemm, and for the functions by which the vendors' libraries
+/// identify themselves and take a number of threads. A library with none of these functions is identified by its file
+/// name; only the OpenMP settings can control its threads.
 
 #include "halocline/tddft/ground_state/blas.hpp"
 
@@ -20,12 +20,12 @@
 namespace halocline::tddft::blas {
 namespace {
 
-/// What the library lets us ask and set, beside its description.
+/// The library's description, and the functions to query and set its threads.
 struct Found {
   Library library;
   int (*threads)() = nullptr;
-  void (*set_threads)(int) = nullptr;      ///< of the process
-  int (*set_threads_here)(int) = nullptr;  ///< of the calling thread; returns the number before
+  void (*set_threads)(int) = nullptr;      ///< for the process
+  int (*set_threads_here)(int) = nullptr;  ///< for the calling thread; returns the number before
 };
 
 /// The file whose zgemm_ this program calls.
@@ -40,7 +40,7 @@ void look_up(Function*& function, void* handle, const char* name) {
   function = reinterpret_cast<Function*>(dlsym(handle, name));
 }
 
-/// The vendor by the name of the file, links followed: "/usr/lib/x86_64-linux-gnu/blis-openmp/libblas.so.4".
+/// The vendor according to the file name, with links followed: "/usr/lib/x86_64-linux-gnu/blis-openmp/libblas.so.4".
 std::string name_from(const std::string& file) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(file, error);
@@ -68,7 +68,7 @@ Found examine() {
   Library& library = found.library;
   library.file = file_of_zgemm();
   library.name = name_from(library.file);
-  // dlsym() with a handle looks into the file and those that it needs: zgemm_ may stand in a shell around the library.
+  // dlsym() with a handle searches the file and its dependencies: zgemm_ may be in a wrapper around the library.
   void* const opened = library.file.empty() ? nullptr : dlopen(library.file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   void* const handle = opened != nullptr ? opened : RTLD_DEFAULT;
 
@@ -84,7 +84,7 @@ Found examine() {
     if (openblas_config != nullptr) library.name = openblas_config();
     const int parallel = openblas_parallel();
     library.threads = parallel == 2 ? ThreadModel::openmp : parallel == 1 ? ThreadModel::own : ThreadModel::none;
-    library.reentrant = parallel != 0;  // the serial one has no locks around its buffers
+    library.reentrant = parallel != 0;  // the serial library has no locks around its buffers
     if (parallel == 1) {
       look_up(found.threads, handle, "openblas_get_num_threads");
       look_up(found.set_threads, handle, "openblas_set_num_threads");
@@ -108,7 +108,7 @@ Found examine() {
   return found;
 }
 
-/// A fact of the process, found once: the loader binds zgemm_ once, too.
+/// Found once for the process, because the loader binds zgemm_ only once, too.
 const Found& found() {
   static const Found one = examine();
   return one;
@@ -119,8 +119,8 @@ const Found& found() {
 const Library& library() { return found().library; }
 
 OneThread::OneThread() : omp_threads_(omp_get_max_threads()), omp_levels_(omp_get_max_active_levels()) {
-  // The number of threads is what OpenBLAS asks for, the levels hold for those that ask for a number by themselves.
-  // Both are settings of the calling thread.
+  // OpenBLAS uses the number of threads; libraries that set a number themselves obey the number of levels. Both are
+  // settings of the calling thread.
   omp_set_num_threads(1);
   if (!omp_in_parallel()) omp_set_max_active_levels(0);
   const Found& blas = found();
@@ -163,7 +163,7 @@ void product(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta,
 void product_in_parts(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c,
                       int leading) {
   constexpr int columns = 32;
-  constexpr double least_flops = 4e6;  // a millisecond of the slowest BLAS, well above what waking a thread takes
+  constexpr double least_flops = 4e6;  // a millisecond with the slowest BLAS, much longer than waking a thread
   if (n <= columns || 8.0 * m * n * k < least_flops) return product(m, n, k, a, op_a, b, op_b, beta, c, leading);
   const std::int64_t step_b = op_b == Op::none ? b.leading : 1;
   for_parts((n + columns - 1) / columns, [&](std::int64_t part, int) {

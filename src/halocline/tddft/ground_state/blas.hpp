@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The BLAS and LAPACK routines that this room calls, by their Fortran symbols.
+/// The BLAS and LAPACK routines used in tddft, by their Fortran symbols.
 ///
-/// Every BLAS and LAPACK exports these symbols; a C interface (cblas.h) comes with some of them only, and under
-/// different library names. Integers are 32 bits wide. Each character argument has a hidden length behind the last
+/// Every BLAS and LAPACK exports these symbols; a C interface (cblas.h) comes with only some of them, and under
+/// different library names. Integers are 32 bits wide. Each character argument has a hidden length after the last
 /// argument, as Fortran compilers pass it; libraries written in C ignore it.
 ///
-/// A BLAS may have threads of its own, wake OpenMP's for every small product, or have none. Here it computes on the
-/// calling thread alone: OneThread sees to that. Large products are divided over the threads of the run by the callers
-/// (for_parts) or by product_in_parts, in parts that do not depend on how many threads there are. So small products
-/// wake nobody, and results have the same bits for any number of threads.
+/// A BLAS may have threads of its own, wake OpenMP's threads for every small product, or have no threads. Here it
+/// computes on the calling thread only, which OneThread ensures. Large products are divided over the threads of the run
+/// by the callers (for_parts) or by product_in_parts, in parts that do not depend on the number of threads. So small
+/// products wake no threads, and results have the same bits for any number of threads.
 
 #include <omp.h>
 
@@ -47,7 +47,7 @@ void zheevd_(const char* jobz, const char* uplo, const int* n, std::complex<doub
 
 namespace halocline::tddft::blas {
 
-/// Applied to a factor of a product: as it is, transposed, or transposed and conjugated.
+/// Operation on a factor of a product: none, transposition, or conjugate transposition.
 enum class Op : char { none = 'N', transposed = 'T', adjoint = 'C' };
 
 /// A column-major matrix inside a larger one: `leading` elements from one column to the next.
@@ -56,27 +56,27 @@ struct View {
   int leading;
 };
 
-/// How a BLAS divides one call over threads.
+/// How a BLAS distributes one call over threads.
 enum class ThreadModel {
-  none,    ///< it does not, as far as is known
+  none,    ///< not at all, as far as is known
   openmp,  ///< over the threads of OpenMP
   own,     ///< over threads that it has started itself
 };
 
-/// The library that a program has been given at its start, which may be another one than it was linked with.
+/// The library that the program uses, as found at run time; it may differ from the library at link time.
 struct Library {
   std::string name;  ///< "OpenBLAS 0.3.21 ...", "reference BLAS", ...
-  std::string file;  ///< that holds zgemm; empty where the system does not tell
+  std::string file;  ///< the file that contains zgemm; empty if the system does not tell
   ThreadModel threads = ThreadModel::none;
-  bool reference = false;  ///< Netlib's, which is ten times slower than the others
-  bool reentrant = true;   ///< several threads may call it at a time
+  bool reference = false;  ///< Netlib's, about ten times slower than the others
+  bool reentrant = true;   ///< several threads may call it at the same time
 };
 
 /// Asks the dynamic loader. Collective: no. Cost: some tens of microseconds the first time.
 const Library& library();
 
-/// While one lives, the BLAS computes on the calling thread alone. Inside a parallel region it is enough that the
-/// caller of the region has one. Threads of OpenMP do not start regions of their own meanwhile.
+/// During its lifetime the BLAS computes on the calling thread only. For a parallel region it is enough that the
+/// calling thread creates one. OpenMP threads then start no regions of their own.
 class OneThread {
 public:
   OneThread();
@@ -86,10 +86,10 @@ public:
 
 private:
   int omp_threads_, omp_levels_;
-  int own_threads_ = 0;  ///< of the library before; 0 where it was not asked
+  int own_threads_ = 0;  ///< the library's former number of threads; 0 if it was not asked
 };
 
-/// Keeps the library's own threads asleep while OpenMP's call it, and restores their number.
+/// Keeps the library's own threads asleep while OpenMP threads call it; restores their number at the end.
 class OwnThreadsAsleep {
 public:
   OwnThreadsAsleep();
@@ -101,13 +101,13 @@ private:
   int before_ = 0;
 };
 
-/// Threads that for_parts() may use.
+/// Number of threads that for_parts() may use.
 inline int threads_for(std::int64_t parts) {
   return parts > 1 && library().reentrant ? static_cast<int>(std::min<std::int64_t>(parts, omp_get_max_threads())) : 1;
 }
 
-/// action(part, thread) for each part in [0, parts), with thread below threads_for(parts); a BLAS called in it keeps to
-/// its thread. It must not throw.
+/// Calls action(part, thread) for each part in [0, parts), with thread below threads_for(parts). A BLAS call inside the
+/// action stays on its thread. The action must not throw.
 template <class Action>
 void for_parts(std::int64_t parts, Action&& action) {
   const OwnThreadsAsleep asleep;
@@ -118,16 +118,16 @@ void for_parts(std::int64_t parts, Action&& action) {
   }
 }
 
-/// c = op(a) op(b) + beta c; op(a) has shape (m, k), op(b) shape (k, n), c is column-major with `leading` elements from
-/// one column to the next. On the calling thread. Cost: 8 m n k flops.
+/// c = op(a) op(b) + beta c, on the calling thread. op(a) has shape (m, k), op(b) shape (k, n), c is column-major with
+/// `leading` elements from one column to the next. Cost: 8 m n k flops.
 void product(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c, int leading);
 
-/// The same, in parts of some columns of c over all threads where it is large.
+/// As product(). A large product is divided into groups of columns of c over all threads.
 void product_in_parts(int m, int n, int k, View a, Op op_a, View b, Op op_b, double beta, std::complex<double>* c,
                       int leading);
 
-/// b = op(l)^-1 b (side 'L') or b op(l)^-1 (side 'R'), for the lower triangle l of shape (m, m) or (n, n) and b of
-/// shape (m, n), both column-major without gaps. On the calling thread.
+/// b = op(l)^-1 b (side 'L') or b op(l)^-1 (side 'R'), on the calling thread. l is lower triangular of shape (m, m) or
+/// (n, n), b has shape (m, n); both are column-major without gaps.
 void solve_lower(char side, const std::complex<double>* l, Op op, int m, int n, std::complex<double>* b);
 
 }  // namespace halocline::tddft::blas

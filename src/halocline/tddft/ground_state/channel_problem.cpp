@@ -29,7 +29,7 @@ int ChannelProblem::fill_zeros(double* x, std::uint64_t seed, int wanted) const 
   const Decomposition& decomposition = model_.decomposition();
   const Grid& grid = decomposition.grid();
   const Box& box = decomposition.box();
-  const core::Philox random(seed, 0x6f7262);  // a stream of its own: "orb"
+  const core::Philox random(seed, 0x6f7262);  // a separate stream: "orb"
   const auto vectors = static_cast<std::uint64_t>(subspace_.vectors());
   const auto first_draw = static_cast<std::uint64_t>(decomposition.channels().begin + channel_) * vectors;
   std::vector<double> squares(size(subspace_.blocks()) * doubles_per_point);
@@ -46,7 +46,7 @@ int ChannelProblem::fill_zeros(double* x, std::uint64_t seed, int wanted) const 
         for (std::int64_t ix = 0; ix < box.extent[0]; ++ix) {
           const std::int64_t site =
               ix + box.offset[0] + grid.extent[0] * (iy + box.offset[1] + grid.extent[1] * (iz + box.offset[2]));
-          // A block of Philox holds two doubles: one complex number a draw.
+          // A block of Philox gives two doubles: one complex number for each draw.
           auto numbers = random.at(static_cast<std::uint64_t>(site), first_draw + static_cast<std::uint64_t>(vector));
           const auto [re, im] = numbers.gaussian_pair();
           lane[box.index(ix, iy, iz) * doubles_per_point] = re;
@@ -74,7 +74,7 @@ Eigenpairs ChannelProblem::solve_alike(const Matrix& h, const Matrix& s, int wan
 }
 
 std::vector<double> ChannelProblem::rayleigh_ritz(double* x, double* hx) const {
-  constexpr double well_conditioned = 1e4;  // times epsilon: what the vectors lack to being orthonormal
+  constexpr double well_conditioned = 1e4;  // times epsilon: the tolerated deviation from orthonormality
   const int n = subspace_.vectors();
   Eigenpairs pairs;
   for (int pass = 0; pass < 3; ++pass) {

@@ -3,8 +3,8 @@
 /// The three-term recursion, scaled so that nothing overflows: with c and e the centre and half width of the damped
 /// part, s_1 = e / (lowest - c) and s_{j+1} = 1 / (2 / s_1 - s_j),
 ///   x_1 = (s_1 / e) (H - c) x_0,   x_{j+1} = (2 s_{j+1} / e) (H - c) x_j - s_j s_{j+1} x_{j-1},
-/// so that x_j = T_j((H - c) / e) / T_j((lowest - c) / e) x_0. The new vector overwrites the one before the last: this
-/// is what the Combination of the Hamiltonian is for.
+/// so that x_j = T_j((H - c) / e) / T_j((lowest - c) / e) x_0. The new vector overwrites the one before the last, which
+/// the Hamiltonian's Combination makes possible.
 
 #include "halocline/tddft/ground_state/chebyshev.hpp"
 
@@ -17,7 +17,7 @@
 namespace halocline::tddft {
 namespace {
 
-/// x with T_m(x) as growth of an eigenvalue below the cut.
+/// acosh x of T_m(x) = cosh(m acosh x): an eigenvalue below the cut grows by about exp of m times this number.
 double growth_exponent(const FilterBounds& bounds, double eigenvalue) {
   return std::acosh(std::max(1.0, 1 + 2 * (bounds.cut - eigenvalue) / (bounds.highest - bounds.cut)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Small dense eigenvalue problems over LAPACK.
+/// Small dense eigenvalue problems by LAPACK.
 
 #include "halocline/tddft/ground_state/dense.hpp"
 
@@ -33,7 +33,7 @@ Matrix product(const Matrix& a, Op op_a, const Matrix& b, Op op_b) {
   return out;
 }
 
-/// d_i a_ij d_j, made Hermitian exactly.
+/// d_i a_ij d_j, made exactly Hermitian.
 Matrix scaled(const Matrix& a, const std::vector<double>& d) {
   Matrix out(a.rows(), a.columns());
   for (int j = 0; j < a.columns(); ++j)
@@ -46,7 +46,7 @@ void scale_rows(Matrix& a, const std::vector<double>& d) {
     for (int i = 0; i < a.rows(); ++i) a(i, j) *= d[size(i)];
 }
 
-/// By the Cholesky factor: S = L L^H, (L^-1 H L^-H) y = e y, c = L^-H y. Not found where L is too badly conditioned.
+/// By the Cholesky factor: S = L L^H, (L^-1 H L^-H) y = e y, c = L^-H y. Not found if L is too badly conditioned.
 Eigenpairs by_cholesky(const Matrix& h, Matrix factor, int wanted) {
   constexpr double smallest_pivot = 1e-5;  // of S with a unit diagonal: orthogonality is lost as 1 / pivot^2
   const int n = h.rows();
@@ -72,7 +72,7 @@ Eigenpairs by_cholesky(const Matrix& h, Matrix factor, int wanted) {
   return all;
 }
 
-/// By the eigenvectors of S of large enough weight: B = U s^(-1/2), (B^H H B) y = e y, c = B y.
+/// By the eigenvectors of S with large enough weight: B = U s^(-1/2), (B^H H B) y = e y, c = B y.
 Eigenpairs by_canonical_vectors(const Matrix& h, const Matrix& s, int wanted) {
   constexpr double smallest_weight = 1e-12;
   const int n = h.rows();
@@ -110,7 +110,7 @@ Eigenpairs eigenpairs(const Matrix& h) {
   double real_size = 0;
   int integer_size = 0;
   const int ask = -1;
-  // The threads of OpenMP pay for large matrices alone.
+  // OpenMP threads help only for large matrices.
   constexpr int large = 512;
   std::optional<blas::OneThread> one_thread;
   if (n < large || blas::library().threads != blas::ThreadModel::openmp) one_thread.emplace();
@@ -135,7 +135,7 @@ Eigenpairs generalised_eigenpairs(const Matrix& h, const Matrix& s, int wanted) 
   for (int i = 0; i < h.rows(); ++i) {
     const double norm = s(i, i).real();
     if (!(norm >= 0)) return {};
-    d[size(i)] = norm > 0 ? 1 / std::sqrt(norm) : 0.0;  // a vector that is zero is left out
+    d[size(i)] = norm > 0 ? 1 / std::sqrt(norm) : 0.0;  // a zero vector is left out
   }
   const Matrix unit_h = scaled(h, d), unit_s = scaled(s, d);
   Eigenpairs pairs = by_cholesky(unit_h, unit_s, wanted);

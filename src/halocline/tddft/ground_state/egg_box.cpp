@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Ground states at a few places between two grid points.
+/// Ground states for several positions between two grid points.
 
 #include "halocline/tddft/ground_state/egg_box.hpp"
 
@@ -25,7 +25,7 @@ System lone_atom(std::shared_ptr<const Pseudopotential> species, double spacing,
   const double centre = 0.5 * system.grid.length(0);
   system.atoms = {{0, {centre, centre, centre}}};
   system.species = {std::move(species)};
-  // s and p shells are completed in sixths, d shells in tenths: five states more than are filled hold any of them.
+  // s and p shells are completed in sixths, d shells in tenths: five states more than the filled ones suffice for each.
   system.states = static_cast<int>(std::ceil(system.electrons / 2)) + 5;
   return system;
 }
@@ -51,7 +51,7 @@ EggBox egg_box(const System& system, const comm::Communicator& world, ProcessCou
       for (std::size_t axis = 0; axis < 3; ++axis) atom.position[axis] += shift[axis];
     Model here(std::move(moved), world, counts, model);
     State next = here.empty_state();
-    if (step > 0) next.orbitals = std::move(state.orbitals);  // the density starts anew, with the atoms
+    if (step > 0) next.orbitals = std::move(state.orbitals);  // the density starts from the atoms again
     state = std::move(next);
     const GroundState ground = solve_ground_state(here, state, options);
     if (!ground.converged)
@@ -66,7 +66,7 @@ EggBox egg_box(const System& system, const comm::Communicator& world, ProcessCou
   result.spread = *most - *least;
   double length = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) length += std::pow(system.grid.spacing[axis] * direction[axis], 2);
-  for (int step = 0; step < steps; ++step) {  // the last neighbour is the first, one cell further
+  for (int step = 0; step < steps; ++step) {  // the last point's neighbour is the first one, one cell further
     const double change =
         result.energies[static_cast<std::size_t>((step + 1) % steps)] - result.energies[static_cast<std::size_t>(step)];
     result.largest_force = std::max(result.largest_force, std::abs(change) * steps / std::sqrt(length));

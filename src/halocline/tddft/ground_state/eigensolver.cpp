@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Guards, bounds and degrees of the filter, and what all ranks are to know of the result.
+/// Guard vectors, bounds and degrees of the filter, and the results that all ranks share.
 ///
-/// The damped part of the spectrum begins at the largest Ritz value of the last pass: all vectors grow against it, the
-/// occupied ones most. Where a channel has no vectors yet that mean anything, it begins at a fixed part of the
-/// spectrum. The polynomial's degree is such that the last occupied state gains a factor of ten a pass.
+/// The damped part of the spectrum begins at the largest Ritz value of the last pass. All vectors grow relative to it,
+/// the occupied ones most. For a channel without meaningful vectors yet, it begins at a fixed fraction of the spectrum.
+/// The degree of the polynomial is chosen so that the last occupied state gains a factor of ten in each pass.
 
 #include "halocline/tddft/ground_state/eigensolver.hpp"
 
@@ -24,12 +24,12 @@
 namespace halocline::tddft {
 namespace {
 
-/// States of a channel that the electrons fill at temperature 0, if all channels have equally many.
+/// Number of states of a channel that electrons fill at temperature 0, if all channels have equally many.
 int filled(const System& system) {
   return std::min(system.states, static_cast<int>(std::ceil(system.electrons / 2 - 1e-9)));
 }
 
-/// Blocks of guards such that some 8 % of the filled states, and at least three vectors, come on top of them.
+/// Number of guard blocks, such that about 8 % of the filled states, and at least three vectors, exist above them.
 std::int64_t wanted_guards(const System& system) {
   const int lanes = (system.states + orbital_lanes - 1) / orbital_lanes * orbital_lanes;
   const int missing = std::max(3, filled(system) / 12) - (lanes - filled(system));
@@ -119,8 +119,8 @@ int Eigensolver::occupied(const State& state, std::int64_t channel) const {
   return none ? std::max(1, filled(system)) : 1;  // an empty channel: its lowest state
 }
 
-/// The bounds are found once, and anew when the potential has risen much. In between a higher potential moves the upper
-/// one by no more than its largest rise. False for a potential that is not finite.
+/// Computes the bounds of the spectrum once, and again when the potential has risen much. In between, a higher
+/// potential raises the upper bound by at most its largest rise. Returns false for a potential that is not finite.
 bool Eigensolver::update_bounds() {
   const comm::Communicator& world = model_.decomposition().world();
   const std::span<const double> v = model_.hamiltonian().potential();
@@ -138,7 +138,7 @@ bool Eigensolver::update_bounds() {
 }
 
 bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms) {
-  constexpr double growth = 8, later_growth = 14;  // exponents: while vectors are far from eigenvectors, and then
+  constexpr double growth = 8, later_growth = 14;  // exponents: while vectors are far from eigenvectors, and later
   FilterBounds bounds{lowest_, lowest_ + 0.05 * (highest_now_ - lowest_), highest_now_};
   int degree = filter_degree(bounds, bounds.lowest, 1e3, growth);
   if (!ritz.values.empty()) {
@@ -157,12 +157,12 @@ bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int 
 }
 
 bool Eigensolver::improve(State& state, int passes) {
-  constexpr double near = 0.03;  // residual [hartree] below which more passes wait for a better potential
+  constexpr double near = 0.03;  // residual [hartree] below which further passes wait for a better potential
   if (!update_bounds()) return false;
   const System& system = model_.system();
   const Decomposition& decomposition = model_.decomposition();
   const std::size_t all = system.channels.size() * size(system.states);
-  // Eigenvalues and residuals of all channels: each entry is written by one rank, so that adding is sharing.
+  // Eigenvalues and residuals of all channels. One rank writes each entry, so a sum over ranks distributes them.
   std::vector<double> shared(2 * all + 1, 0.0);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const ChannelProblem problem(model_, subspace_, channel);
@@ -172,7 +172,7 @@ bool Eigensolver::improve(State& state, int passes) {
     load(state, channel);
     bool good = true;
     if (options_.method == "lobpcg") {
-      // From random vectors the method is slow: a filter brings the first ones.
+      // LOBPCG is slow from random vectors, so a filter provides the first vectors.
       if (ritz.values.empty()) good = chebyshev_pass(problem, ritz, matter, norms);
       if (good) {
         const int iterations = std::min(passes, 3) * (options_.degree > 0 ? options_.degree : 3);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The lowest states of every channel for a given potential, improved a little in each iteration of the
-/// self-consistent cycle.
+/// The lowest states of every channel for a given potential. Each iteration of the self-consistent cycle improves them
+/// by a few passes.
 ///
-/// "chebyshev" filters all vectors of a channel and diagonalises H in their span; "lobpcg" takes a few of its
-/// iterations. The more vectors there are above the occupied states, the faster both converge. So the lanes that only
-/// fill up the last block of four carry guard vectors while the solver lives, and where the system has few empty states
-/// another block of guards is kept here.
+/// "chebyshev" filters all vectors of a channel and diagonalises H in their span; "lobpcg" does a few iterations of
+/// LOBPCG. The more vectors there are above the occupied states, the faster both converge. So the lanes that only fill
+/// the last block of four hold guard vectors during the lifetime of the solver. If the system has few empty states, the
+/// solver keeps more blocks of guard vectors.
 
 #include "halocline/tddft/ground_state/chebyshev.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
@@ -21,7 +21,7 @@ namespace halocline::tddft {
 
 struct EigensolverOptions {
   std::string method = "chebyshev";  ///< or "lobpcg"
-  int degree = 0;                    ///< of the polynomial, or iterations of lobpcg; 0: chosen from the spectrum, or 3
+  int degree = 0;                    ///< of the polynomial; or lobpcg iterations; 0: chosen from the spectrum, or 3
   std::uint64_t seed = 1;            ///< of the random vectors
 };
 
@@ -33,27 +33,28 @@ public:
 
   static std::vector<std::string> methods();
 
-  /// Fills every lane that is zero, those beyond the states among them, with random numbers.
-  /// @return true where states were among them. Collective over the world.
+  /// Fills every zero lane, including those beyond the states, with random numbers.
+  /// @return true if a state was among them. Collective over the world.
   bool start(State& state);
 
-  /// Improves the orbitals for the Hamiltonian's present potential and writes their eigenvalues: in at most `passes`
-  /// passes, of which the second and later are for vectors that are still far from eigenvectors.
-  /// Occupations of the state tell which vectors matter; where all are zero the lowest that hold the electrons do.
-  /// The orbitals are then orthonormal, and H is diagonal among them. @return false where numbers were not finite
+  /// Improves the orbitals for the Hamiltonian's present potential and writes their eigenvalues. Makes at most `passes`
+  /// passes; the second and later ones only for channels whose vectors are still far from eigenvectors. The occupations
+  /// of the state determine the vectors that matter; if all are zero, these are the lowest ones that hold the
+  /// electrons. Afterwards the orbitals are orthonormal, and H is diagonal among them. @return false if numbers were
+  /// not finite or the vectors not independent
   /// Collective over the world.
   bool improve(State& state, int passes);
 
   /// Norms |H psi - e psi| of the last pass [hartree], shape (all channels, states), the same on every rank.
   const std::vector<double>& residuals() const noexcept { return residuals_; }
 
-  /// Lanes beyond the states back to zero, as everybody else expects them.
+  /// Sets the lanes beyond the states back to zero, as all other code expects.
   void finish(State& state) const;
 
 private:
   struct Ritz {
     std::vector<double> values;  ///< of all vectors of a channel, from the last pass
-    double worst = 1;            ///< largest residual of a vector that matters
+    double worst = 1;            ///< largest residual of the vectors that matter
   };
 
   int occupied(const State& state, std::int64_t channel) const;
@@ -67,10 +68,10 @@ private:
   Subspace subspace_;
   std::vector<Ritz> ritz_;             ///< shape (local channels,)
   core::AlignedArray<double> guards_;  ///< shape (local channels, guard blocks, points, 4, 2)
-  core::AlignedArray<double> x_, y_;   ///< sets of the channel at work
+  core::AlignedArray<double> x_, y_;   ///< sets of the channel in work
   std::vector<double> residuals_, potential_of_bound_;
-  double lowest_ = 0, highest_ = 0;  ///< ends of the spectrum for that potential
-  double highest_now_ = 0;           ///< bound for the present one
+  double lowest_ = 0, highest_ = 0;  ///< ends of the spectrum for potential_of_bound_
+  double highest_now_ = 0;           ///< upper bound for the present potential
 };
 
 }  // namespace halocline::tddft

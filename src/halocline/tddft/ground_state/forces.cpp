@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Forces by the theorem of Hellmann and Feynman: the orbitals are stationary, so that only the ions' own terms
-/// remain - the ions among themselves, the local potential against the density, the projectors against the orbitals.
+/// Forces by the Hellmann-Feynman theorem. The orbitals are stationary, so only the ions' own terms remain: the ions
+/// among themselves, the local potential acting on the density, the projectors acting on the orbitals.
 ///
-/// To move an atom against the electrons is to move the electrons against the atom. So the derivative of
+/// Moving an atom against the electrons is equivalent to moving the electrons against the atom. So the derivative of
 /// <psi|V(r - R)|psi> with respect to R is taken from the orbitals, + 2 Re <psi|V|grad psi>, by the stencil of the
 /// Hamiltonian, as other codes do (Andrade et al., Phys. Chem. Chem. Phys. 17, 31371, 2015). Potentials and projectors
 /// vary on a scale that the grid hardly resolves, and their derivatives on a shorter one; orbitals are smooth. The
-/// force so is no exact derivative of the grid's energy, whose egg-box error it leaves out, and is much nearer to the
-/// force on a fine grid (docs/tddft-accuracy.md).
+/// force is therefore not the exact derivative of the grid's energy. It leaves out the egg-box error of that energy,
+/// and is much closer to the force on a fine grid (docs/tddft-accuracy.md).
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
@@ -37,7 +37,7 @@ std::vector<Vec3> forces(Model& model, const State& state) {
       h.nonlocal().add_forces(channel, block_and_slopes.data(), factors, force);
     }
   }
-  // Every process has the part of its orbitals on its box: one sum makes them whole.
+  // Every process has the contribution of its orbitals on its box; one sum completes the forces.
   const std::vector<Vec3> local = local_forces(system, decomposition, gradient);
   std::vector<double> sums;
   for (std::size_t atom = 0; atom < force.size(); ++atom)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The self-consistent cycle: potential of a density, its lowest states, their density, and a better one from both.
+/// The self-consistent cycle: the potential of a density, its lowest states, their density, and an improved density
+/// from both.
 ///
-/// The energy of an iteration is that of the density that came out, so that it lies above the ground state's by a
-/// second-order error. Its kinetic part costs nothing: the eigenvalues hold it, together with the nonlocal part and the
-/// potential that the states were found in,  E_kin = sum f e - integral v_in n_out - E_nonlocal.
+/// The energy of an iteration is that of the output density, so its error is of second order and positive. Its kinetic
+/// part costs nothing, because the eigenvalues contain it together with the nonlocal part and the potential in which
+/// the states were computed:  E_kin = sum f e - integral v_in n_out - E_nonlocal.
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
@@ -60,7 +61,7 @@ void check_options(const System& system, const State& state, const ScfOptions& o
   fill_states(system, std::vector<double>(states, 0.0), options.temperature, kept_moment(options));
 }
 
-/// integral of a b, spins added.
+/// integral of a b, summed over spins.
 double integral(const Decomposition& decomposition, std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -68,7 +69,7 @@ double integral(const Decomposition& decomposition, std::span<const double> a, s
   return sum * decomposition.grid().point_volume();
 }
 
-/// integral of |a - b|, spins added.
+/// integral of |a - b|, summed over spins.
 double distance(const Decomposition& decomposition, std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
@@ -76,8 +77,8 @@ double distance(const Decomposition& decomposition, std::span<const double> a, s
   return sum * decomposition.grid().point_volume();
 }
 
-/// The electrons of jellium spill out of their background, whose own density would bind no state to begin with: a
-/// Gaussian as wide as the ball.
+/// The first density of jellium: a Gaussian as wide as the sphere. The density of the background itself would bind no
+/// state at the start, because the electrons spill out of it.
 std::vector<double> spilled_density(const Model& model) {
   const System& system = model.system();
   const Grid& grid = system.grid;
@@ -104,7 +105,7 @@ std::vector<double> spilled_density(const Model& model) {
   return density;
 }
 
-/// Densities of pseudo-atoms, with the moment shared out in proportion.
+/// The densities of pseudo-atoms, with the moment distributed in proportion.
 std::vector<double> first_density(const Model& model, const ScfOptions& options) {
   const System& system = model.system();
   std::vector<double> density = system.jellium ? spilled_density(model) : start_density(system, model.decomposition());
@@ -148,7 +149,7 @@ double nonlocal_energy(Model& model, const State& state) {
   return sum;
 }
 
-/// Largest residual of a state that holds electrons.
+/// Largest residual of the states that hold electrons.
 double worst_residual(const System& system, const State& state, const std::vector<double>& residuals) {
   double worst = 0;
   for (std::size_t i = 0; i < residuals.size(); ++i)
@@ -156,7 +157,7 @@ double worst_residual(const System& system, const State& state, const std::vecto
   return worst;
 }
 
-/// The cycle with what it keeps between iterations.
+/// The cycle and its data between iterations.
 class Cycle {
 public:
   Cycle(Model& model, State& state, const ScfOptions& options)
@@ -173,7 +174,7 @@ public:
     model_.effective_potential(potential_, density_);
   }
 
-  /// One iteration up to its energy. @return why the cycle cannot go on; empty where it can
+  /// One iteration up to its energy. @return the reason why the cycle cannot go on; empty if it can
   std::string iterate(GroundState& result, ScfStep& step) {
     model_.hamiltonian().set_potential(potential_);
     if (!eigensolver_.improve(state_, passes_)) return "the orbitals are not finite or not independent";
@@ -191,13 +192,13 @@ public:
     return {};
   }
 
-  /// The next density and its potential.
+  /// Mixes the next density and computes its potential.
   void advance() {
     mixer_.mix(density_, state_.density);
     model_.effective_potential(potential_, density_);
   }
 
-  /// Leaves the Hamiltonian with the potential of the state's density.
+  /// Sets the Hamiltonian's potential to that of the state's density.
   void finish() {
     eigensolver_.finish(state_);
     model_.effective_potential(new_potential_, state_.density);
@@ -259,7 +260,7 @@ GroundState solve_ground_state(Model& model, State& state, const ScfOptions& opt
       result.reason = trouble;
       break;
     }
-    // Before the second iteration nothing is known of the change: it counts as the whole energy.
+    // The first iteration has no previous energy: the change counts as the whole energy.
     step.energy_change = iteration == 1 ? step.energy.total : step.energy.total - result.history.back().energy.total;
     step.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     result.energy = step.energy;

@@ -13,21 +13,21 @@
 namespace halocline::tddft {
 
 struct ScfOptions {
-  double tolerance = 1e-8;         ///< of the density: integral |n_out - n_in| / electrons
-  double energy_tolerance = 1e-9;  ///< change of the total energy between iterations [hartree]
-  double eigen_tolerance = 1e-6;   ///< largest residual |H psi - e psi| of an occupied state [hartree]
+  double tolerance = 1e-8;         ///< on the density: integral |n_out - n_in| / electrons
+  double energy_tolerance = 1e-9;  ///< on the change of the total energy between iterations [hartree]
+  double eigen_tolerance = 1e-6;   ///< on the largest residual |H psi - e psi| of an occupied state [hartree]
   int max_iterations = 100;
   std::string eigensolver = "chebyshev";  ///< or "lobpcg"
-  int filter_degree = 0;                  ///< of the Chebyshev polynomial; iterations of lobpcg; 0: chosen
+  int filter_degree = 0;                  ///< of the Chebyshev polynomial; or iterations of lobpcg; 0: automatic
   std::string mixing = "pulay";           ///< "pulay", "broyden" or "linear"
   double mixing_weight = 0.3;
   int mixing_history = 8;
   double mixing_screening = 0;  ///< wave number below which changes of the density are damped [1/bohr] (mixing.hpp);
                                 ///< for metals in long periodic cells, 0.5 to 1
   double temperature = 0;       ///< Fermi-Dirac smearing [hartree]; 0: the lowest states are filled
-  bool fixed_spin = false;      ///< keep `spin_moment` instead of one Fermi level for both spins
-  /// Electrons of spin 0 minus those of spin 1, to start from or to keep. Where one starts from 0 with an odd number of
-  /// electrons, 1 is taken.
+  bool fixed_spin = false;      ///< keep `spin_moment`, instead of one Fermi level for both spins
+  /// Electrons of spin 0 minus electrons of spin 1: the start value, or the value to keep. A start value of 0 with an
+  /// odd number of electrons becomes 1.
   double spin_moment = 0;
   std::uint64_t seed = 1;  ///< of the random orbitals
 };
@@ -45,22 +45,21 @@ struct GroundState {
                        ///< "the orbitals are not finite or not independent"
   Energies energy;
   double fermi_level = 0;  ///< [hartree]
-  double gap = 0;          ///< lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, -1 where no
-                           ///< empty state was asked for
+  double gap = 0;          ///< lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, -1 if there is
+                           ///< no empty state
   std::vector<ScfStep> history;
 };
 
-/// @param state     start; with zero orbitals random ones and the atoms' densities are taken. In the end the orbitals
-/// are
-///                  eigenstates, sorted in each channel
-/// @param progress  called on every rank after each iteration; false stops
-/// @throws InvalidArgument  on every rank, for options that cannot work
-/// Collective over the world. Results do not depend on the division beyond rounding.
+/// @param state     on entry the start; zero orbitals are replaced by random ones, with the atoms' densities. On return
+///                  the orbitals are eigenstates, sorted in each channel
+/// @param progress  called on every rank after each iteration; returning false stops the cycle
+/// @throws InvalidArgument  on every rank: invalid options
+/// Collective over the world. Results depend on the division only by rounding.
 GroundState solve_ground_state(Model& model, State& state, const ScfOptions& options,
                                const std::function<bool(const ScfStep&)>& progress = {});
 
-/// Forces on the atoms [hartree/bohr] of a converged state, the derivative taken from the orbitals. Their sum, which
-/// the grid makes slightly different from zero, is left in: it measures how far they can be trusted.
+/// Forces on the atoms [hartree/bohr] of a converged state; the derivatives are taken from the orbitals. The grid makes
+/// the sum of the forces slightly different from zero. The sum is not removed: it measures the accuracy of the forces.
 /// Collective over the world.
 std::vector<Vec3> forces(Model& model, const State& state);
 

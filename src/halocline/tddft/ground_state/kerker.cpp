@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Conjugate gradients for (T + q^2/2) u = q^2/2 r, the densities of the spins in the lanes of one block of orbitals.
+/// Conjugate gradients for (T + q^2/2) u = q^2/2 r. The densities of the spins are in the lanes of one block of
+/// orbitals.
 
 #include "halocline/tddft/ground_state/kerker.hpp"
 

@@ -3,12 +3,12 @@
 /// LOBPCG with a polynomial preconditioner.
 ///
 /// The preconditioner is an approximate inverse of T + s, the kinetic energy plus a shift: five steps of Richardson's
-/// iteration with the Chebyshev roots of the interval [s, s + T_max], of which each is one pass of the stencil. It
-/// needs no transform and no coarse grid. The polynomial is positive definite, which is all that the method asks.
+/// iteration with the Chebyshev roots of the interval [s, s + T_max], each one pass of the stencil. It needs no Fourier
+/// transform and no coarse grid. The polynomial is positive definite, which is all that the method requires.
 ///
 /// Residuals are made orthogonal to x before they join the basis, so that the overlap matrix stays well conditioned
-/// until they are rounding errors; where it does not, the steps are dropped for one iteration (dense.hpp leaves out
-/// what remains dependent).
+/// until the residuals are rounding errors. If it does not, the steps are dropped for one iteration (dense.hpp drops
+/// the remaining dependent vectors).
 
 #include "halocline/tddft/ground_state/lobpcg.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 
 using Set = core::AlignedArray<double>;
 
-/// z = approximately (T + s)^-1 r; r is overwritten.
+/// z = approximately (T + s)^-1 r; overwrites r.
 class Preconditioner {
 public:
   explicit Preconditioner(const ChannelProblem& problem)
@@ -65,14 +65,14 @@ void copy(Set& to, const double* from) {
   std::memcpy(to.data(), from, static_cast<std::size_t>(to.size()) * sizeof(double));
 }
 
-/// w -= x (x^H w), then each vector of w to norm one.
+/// w -= x (x^H w), then normalises each vector of w.
 void project_out(const ChannelProblem& problem, const double* x, Set& w) {
   const Subspace& subspace = problem.subspace();
   const int n = subspace.vectors();
   const std::array<const double*, 2> both{x, w.data()};
   const std::array<const double*, 1> one{w.data()};
   const std::array<double*, 1> out{w.data()};
-  for (int pass = 0; pass < 2; ++pass) {  // twice is enough: the first may leave what cancellation made
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass removes the error that cancellation may leave in the first
     const Matrix products = subspace.products(both, one);
     Matrix coefficients(2 * n, n);
     for (int j = 0; j < n; ++j) {
@@ -87,7 +87,7 @@ void project_out(const ChannelProblem& problem, const double* x, Set& w) {
   }
 }
 
-/// Columns [c, c with the rows of x zero]: new vectors and new steps.
+/// Columns [c, c with the rows of x set to zero]: new vectors and new steps.
 Matrix vectors_and_steps(const Matrix& c, int n) {
   Matrix out(c.rows(), 2 * n);
   for (int j = 0; j < n; ++j)

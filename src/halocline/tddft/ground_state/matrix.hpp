@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A small dense complex matrix, column after column, as LAPACK wants it.
+/// A small dense complex matrix, column by column, as LAPACK expects it.
 
 #include <complex>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace halocline::tddft {
 
-/// Zero on construction. Element (i, j) stands at i + rows j.
+/// Zero on construction. Element (i, j) is at i + rows j.
 class Matrix {
 public:
   Matrix() = default;

@@ -2,9 +2,9 @@
 /// @file
 /// Pulay and Broyden in terms of the differences of successive densities and residuals.
 ///
-/// With sum c_i = 1 Pulay's combination is the newest density plus multiples of the differences: the conditions are the
-/// normal equations  sum_l <dF_k|dF_l> g_l = <dF_k|F>, and the next density n + w F - sum_k g_k (dn_k + w dF_k).
-/// Johnson's form is the same with w_0^2 added to the diagonal for differences of norm one.
+/// With sum c_i = 1 Pulay's combination is the newest density plus multiples of the differences. The conditions are the
+/// normal equations  sum_l <dF_k|dF_l> g_l = <dF_k|F>, and the next density is n + w F - sum_k g_k (dn_k + w dF_k).
+/// Johnson's form is the same with w_0^2 added to the diagonal, for normalised differences.
 
 #include "halocline/tddft/ground_state/mixing.hpp"
 
@@ -21,7 +21,7 @@
 namespace halocline::tddft {
 namespace {
 
-/// In eight interleaved parts: a fixed order that vectors of the processor can follow.
+/// In eight interleaved parts: a fixed order that SIMD units can follow.
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   constexpr std::size_t parts = 8;
   std::array<double, parts> sum{};
@@ -96,7 +96,7 @@ void Mixer::mix(std::span<double> in, std::span<const double> out) {
   const std::vector<const std::vector<double>*> now{&residual};
   std::vector<double> right = dots(steps, now);
 
-  // Differences of norm one, so that the cut of small eigenvalues and Johnson's w_0 mean the same in every iteration.
+  // Normalise the differences, so that the cut of small eigenvalues and Johnson's w_0 mean the same in every iteration.
   std::vector<double> norm(n);
   for (std::size_t k = 0; k < n; ++k) norm[k] = gram[k * n + k] > 0 ? 1 / std::sqrt(gram[k * n + k]) : 0.0;
   for (std::size_t k = 0; k < n; ++k) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// From the density that went into the Hamiltonian and the one that came out to the next that goes in.
+/// Computes the next input density of the self-consistent cycle from its input and output densities.
 ///
 ///   linear   n + w r, with the residual r = n_out - n_in
 ///   pulay    the combination sum_i c_i (n_i + w r_i), sum c_i = 1, whose residual is smallest (Pulay, Chem. Phys.
 ///            Lett. 73, 393, 1980)
 ///   broyden  Johnson's second method with weights 1 and w_0 = 0.01 (Phys. Rev. B 38, 12807, 1988)
-/// Long waves of the density of a large metallic cell are overestimated by 1 + (q_0 / G)^2; `screening` = q_0 damps
-/// the residual by the inverse of that (Kerker, Phys. Rev. B 23, 3082, 1981) before the weight.
+/// In a large metallic cell the residual overestimates long waves of the density by 1 + (q_0 / G)^2. `screening` = q_0
+/// damps the residual by the inverse of this factor (Kerker, Phys. Rev. B 23, 3082, 1981) before the weight is applied.
 
 #include "halocline/tddft/base/decomposition.hpp"
 
@@ -22,18 +22,18 @@ namespace halocline::tddft {
 
 class Mixer {
 public:
-  /// Applied to a residual in place before the weight: the preconditioner.
+  /// The preconditioner: applied in place to a residual before the weight.
   using Damping = std::function<void(std::span<double>)>;
 
   /// @param kind     "pulay", "broyden", "linear"
   /// @param weight   w, in (0, 1]
-  /// @param history  earlier densities that are remembered, at least 1
+  /// @param history  number of earlier densities to remember, at least 1
   /// @throws InvalidArgument  an unknown kind, a weight or a history outside these ranges. Collective: no.
   Mixer(const comm::Communicator& space, const std::string& kind, double weight, int history, Damping damping = {});
 
   static std::vector<std::string> kinds();
 
-  /// Replaces `in` by the next density. @param in, out  of this process's box, of the same length each time
+  /// Replaces `in` by the next density. @param in, out  on this process's box; the length is the same in each call
   /// Collective over space; the sums of the history are added in rank order.
   void mix(std::span<double> in, std::span<const double> out);
 

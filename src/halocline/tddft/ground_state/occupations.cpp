@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Filling in order of energy, and the distribution of Fermi and Dirac.
+/// Fills states in order of energy, or by the Fermi-Dirac distribution.
 
 #include "halocline/tddft/ground_state/occupations.hpp"
 
@@ -15,26 +15,26 @@
 namespace halocline::tddft {
 namespace {
 
-// [hartree] Eigenvalues of one shell differ by less, though grid and unfinished iterations split it. Much smaller, and
-// an open shell flips for ever: the orbital that is filled rises above the one that is not.
+// [hartree] Eigenvalues of one shell differ by less than this, although the grid and unfinished iterations split them.
+// With a much smaller value an open shell oscillates for ever: the filled orbital rises above the empty one.
 constexpr double same_level = 1e-3;
 
-/// A state with what it can hold.
+/// A state and its capacity.
 struct Level {
   double energy;
-  double capacity;    ///< electrons in the cell: weight of the k-point times those of a full state
-  std::size_t index;  ///< in the occupations
+  double capacity;    ///< electrons in the cell: weight of the k-point times electrons of a full state
+  std::size_t index;  ///< of the state in the occupations
 };
 
-/// The states of one spin, or of both, in order of energy, with the electrons they share.
+/// The states of one spin, or of both, in order of energy, and the number of electrons to distribute over them.
 struct Pool {
   std::vector<Level> levels;
   double electrons = 0;
   double full = 2;
 };
 
-/// Fills a pool of which the occupations are zero; returns {highest occupied, lowest empty}: equal where a level is
-/// filled in part, infinite where there is none.
+/// Fills a pool whose occupations are zero. Returns {highest occupied, lowest empty} level: equal if a level is
+/// partially filled, infinite if there is none.
 std::pair<double, double> fill_lowest(const Pool& pool, std::vector<double>& occupations) {
   const double infinite = std::numeric_limits<double>::infinity();
   const double enough = 1e-9;  // electrons; counts are sums of k-point weights
@@ -74,7 +74,7 @@ double electrons_below(const Pool& pool, double level, double temperature) {
   return sum;
 }
 
-/// Fills a pool by Fermi and Dirac; returns the Fermi level and adds to the entropy.
+/// Fills a pool by Fermi-Dirac occupations. Returns the Fermi level and adds to the entropy.
 double fill_smeared(const Pool& pool, double temperature, std::vector<double>& occupations, double& entropy) {
   if (pool.levels.empty()) return 0;
   double low = pool.levels.front().energy - 800 * temperature, high = pool.levels.back().energy + 800 * temperature;
@@ -151,7 +151,7 @@ Filling fill_states(const System& system, std::span<const double> eigenvalues, d
 
   level_sum = 0;
   for (const Pool& pool : pools) {
-    // Full or empty at any temperature: the Fermi level would be infinite.
+    // A full or an empty pool keeps its occupations at any temperature: its Fermi level would be infinite.
     if (pool.electrons < 1e-9 || pool.electrons > capacity_of(pool) - 1e-9) {
       level_sum += filling.fermi_level;
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// How the electrons fill the states.
+/// Distributes the electrons over the states.
 
 #include "halocline/tddft/base/system.hpp"
 
@@ -13,20 +13,20 @@ namespace halocline::tddft {
 
 struct Filling {
   std::vector<double> occupations;  ///< electrons in each state, shape (channels, states), without the k-point's weight
-  double fermi_level = 0;  ///< [hartree]; at temperature 0 the middle of the gap; of two spins kept apart the mean
+  double fermi_level = 0;  ///< [hartree]; at temperature 0 the middle of the gap; for a fixed moment the spins' mean
   double entropy = 0;      ///< temperature times entropy [hartree]
-  /// Lowest empty minus highest occupied eigenvalue were all electrons in the lowest states [hartree]: 0 where a level
-  /// is filled in part, -1 where no empty state is among those given.
+  /// Lowest empty minus highest occupied eigenvalue, as if all electrons were in the lowest states [hartree]. 0 if a
+  /// level is partially filled, -1 if none of the given states is empty.
   double gap = 0;
 };
 
-/// Temperature 0: the lowest states of all k-points and spins are filled. States within 1e-3 hartree of the last one
-/// that gets electrons share those left for them equally, so that an open shell keeps its symmetry. Otherwise
-/// occupations of Fermi and Dirac, with the Fermi level by bisection.
+/// At temperature 0, fills the lowest states of all k-points and spins. States within 1e-3 hartree of the last state
+/// that gets electrons share the remaining electrons equally, so that an open shell keeps its symmetry. Otherwise uses
+/// Fermi-Dirac occupations, with the Fermi level found by bisection.
 /// @param eigenvalues  shape (channels, states) [hartree]; finite
 /// @param temperature  [hartree]
-/// @param moment       electrons of spin 0 minus those of spin 1 to be kept, each spin with a Fermi level of its own;
-///                     nothing: one Fermi level
+/// @param moment       electrons of spin 0 minus electrons of spin 1, to be kept by separate Fermi levels of the spins;
+///                     empty: one Fermi level
 /// @throws InvalidArgument  a negative temperature; a moment without spins, or for which a spin has too few states
 Filling fill_states(const System& system, std::span<const double> eigenvalues, double temperature,
                     std::optional<double> moment = {});

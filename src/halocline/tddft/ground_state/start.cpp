@@ -49,7 +49,7 @@ State start_from(const Model& model, const Model& before, const State& state) {
     const std::vector<double> old = start_density(then, before.decomposition());
     for (std::size_t i = 0; i < points; ++i) change[i] -= old[i];
   }
-  // Each spin takes the share of the change that it has of the electrons.
+  // Each spin gets a share of the change in proportion to its number of electrons.
   std::vector<double> electrons(size(now.spins) + 1, 0.0);
   for (std::size_t i = 0; i < made.density.size(); ++i) electrons[i / points] += made.density[i];
   for (std::size_t spin = 0; spin < size(now.spins); ++spin) electrons.back() += electrons[spin];

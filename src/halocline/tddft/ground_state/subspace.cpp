@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Panels of points by vectors, their products and their journey between processes.
+/// Panels of points by vectors, their products, and their exchange between processes.
 ///
-/// The points of a run are dealt out to the P processes along the orbitals in shares of equal length (the last ones
-/// shorter). On the way a share is [set][block][point][4 lanes], padded to the longest share and to the blocks of the
-/// process that has most, so that all messages of the all-to-all are equally long. With one process the panel is filled
-/// directly.
+/// The points of a run are distributed to the P processes along the orbitals in shares of equal length (the last ones
+/// may be shorter). In a message a share is [set][block][point][4 lanes], padded to the longest share and to the number
+/// of blocks of the process that has most. So all messages of the all-to-all are equally long. With one process the
+/// panel is filled directly.
 
 #include "halocline/tddft/ground_state/subspace.hpp"
 
@@ -24,8 +24,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Parts that the points of a sum are divided into: as many as there are runs, but no more than these, and no more than
-/// fit into the memory. @param elements  of one partial sum
+/// Number of parts into which the points of a sum are divided: as many as there are runs, but at most 16, and at most
+/// as many as fit into 64 MiB. @param elements  of one partial sum
 std::int64_t parts_of_sum(std::int64_t runs, std::int64_t elements) {
   constexpr std::int64_t most = 16, memory = 64 * 1024 * 1024;
   return std::clamp<std::int64_t>(memory / (elements * 16), 1, std::min(most, runs));
@@ -36,12 +36,12 @@ void copy_point(double* to, const double* from) { std::memcpy(to, from, doubles_
 
 }  // namespace
 
-/// A run of points: of all sets and vectors at the points of this process's share, and the messages that made it.
+/// A run of points: the values of all sets and vectors at this process's share of the points, and its message buffers.
 struct Subspace::Panel {
-  std::int64_t run = 0;          ///< points of a run, all shares together
-  std::int64_t share = 0;        ///< points of the longest share
-  std::int64_t width = 0;        ///< vectors of all sets
-  std::int64_t set_doubles = 0;  ///< of one set in a message: widest part x longest share x 8
+  std::int64_t run = 0;          ///< number of points of a run, all shares together
+  std::int64_t share = 0;        ///< number of points of the longest share
+  std::int64_t width = 0;        ///< number of vectors of all sets
+  std::int64_t set_doubles = 0;  ///< length of one set in a message: widest part x longest share x 8
   core::AlignedArray<double> values, sent, received;
 
   Complex* data() { return reinterpret_cast<Complex*>(values.data()); }
@@ -64,7 +64,8 @@ Subspace::Subspace(const Decomposition& decomposition, std::int64_t guard_blocks
   vectors_ = static_cast<int>((decomposition.all_blocks() + guard_blocks) * orbital_lanes);
 }
 
-/// Buffers for panels of `sets` sets, with runs such that these and panels of `others` more stay in the cache.
+/// Buffers for panels of `sets` sets. The runs are short enough that these panels and panels of `others` more sets stay
+/// in the cache.
 Subspace::Panel Subspace::panel(std::size_t sets, std::size_t others) const {
   constexpr std::int64_t cache = 512 * 1024, least = 64, most = 2048;  // bytes; points
   const auto processes = static_cast<std::int64_t>(parts_.size());
@@ -82,7 +83,7 @@ Subspace::Panel Subspace::panel(std::size_t sets, std::size_t others) const {
   return panel;
 }
 
-/// Points of the run [begin, begin + count) that a process along the orbitals works on.
+/// The points of the run [begin, begin + count) that belong to process `part` along the orbitals.
 Range Subspace::share_of(int part, std::int64_t begin, std::int64_t count) const {
   const auto processes = static_cast<std::int64_t>(parts_.size());
   const std::int64_t share = (count + processes - 1) / processes;
@@ -164,8 +165,8 @@ void Subspace::scatter(Panel& panel, std::span<double* const> sets, std::int64_t
 
 Matrix Subspace::products(std::span<const double* const> left, std::span<const double* const> right) const {
   core::Region region("tddft/inner products");
-  // A set that stands on both sides is packed once: the panel holds the right sets and those of the left not among
-  // them.
+  // A set that occurs on both sides is packed once: the panel holds the right sets, and then the left sets that are not
+  // among them.
   std::vector<const double*> sets(right.begin(), right.end());
   for (const double* set : left)
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
@@ -173,8 +174,8 @@ Matrix Subspace::products(std::span<const double* const> left, std::span<const d
     return static_cast<std::int64_t>(std::find(sets.begin(), sets.end(), set) - sets.begin()) * vectors_;
   };
   const int rows = static_cast<int>(left.size()) * vectors_, columns = static_cast<int>(right.size()) * vectors_;
-  // Where nobody else is asked for vectors, threads take parts of the points. How many parts there are does not depend
-  // on the threads, and their sums are added in order: the bits are the same for any number of threads.
+  // If no vectors come from other processes, threads take parts of the points. The number of parts does not depend on
+  // the number of threads, and their sums are added in order, so the bits are the same for any number of threads.
   std::vector<Panel> panels(1);
   panels[0] = panel(sets.size(), 0);
   const std::int64_t run = panels[0].run, runs = (points_ + run - 1) / run;
@@ -191,7 +192,7 @@ Matrix Subspace::products(std::span<const double* const> left, std::span<const d
       gather(points, sets, begin, count);
       const auto here = static_cast<int>(share_of(decomposition_.orbitals().rank(), begin, count).size());
       if (here == 0) continue;
-      // A panel, point after point, is a column-major matrix of shape (width, points).
+      // In memory a panel is a column-major matrix of shape (width, points).
       for (std::size_t l = 0; l < left.size(); ++l)
         multiply(columns, vectors_, here, {points.data(), width}, blas::Op::none,
                  {points.data() + place(left[l]), width}, blas::Op::adjoint, 1,

@@ -16,7 +16,8 @@ std::vector<Range> x_parts(const Decomposition& decomposition) {
   return parts;
 }
 
-/// Room for the largest block between two processes of the x axis: all of them know the same shares and parts.
+/// Size of the largest block between two processes of the x axis, which all of them compute from the same shares and
+/// parts.
 std::int64_t largest_block(const Pencils& pencils, const std::vector<Range>& parts) {
   if (parts.size() == 1) return 0;
   std::int64_t lines = 0, length = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Whole rows of x out of the boxes, and results back into them.
+/// Collects whole rows of x from the boxes, and returns results to the boxes.
 ///
-/// Each process reads and writes its rows one at a time. They stand in its box where the x axis is not divided;
-/// otherwise gather() brings their pieces together before and scatter() takes them back after. Where processes that
-/// hold the same box have shared the work, scatter() in the end gives everyone the shares of the others.
+/// Each process reads and writes its rows one at a time. If the x axis is not divided, the rows lie in its box.
+/// Otherwise gather() collects their pieces first, and scatter() returns the results. If processes that hold the same
+/// box have shared the work, scatter() finally gives all of them the complete result.
 
 #include "halocline/tddft/hartree/exchange.hpp"
 #include "halocline/tddft/hartree/pencils.hpp"
@@ -22,7 +22,7 @@ public:
 
   /// @param box  shape (points,) of this process's box. Collective over the processes that solve together.
   void gather(std::span<const double> box);
-  /// Row of this process's pencil. @param y, z  from the beginning of its ranges. @param row  shape (N_x,)
+  /// Reads a row of this process's pencil. @param y, z  counted from the start of its ranges. @param row  shape (N_x,)
   void read(double* row, std::span<const double> box, std::int64_t y, std::int64_t z) noexcept;
   void write(std::span<double> box, const double* row, std::int64_t y, std::int64_t z) noexcept;
   /// Collective over the processes that solve together.

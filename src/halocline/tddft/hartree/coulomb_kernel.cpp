@@ -26,9 +26,9 @@ struct Matrix {
 };
 
 using Pack = core::Pack<double, core::native_lanes<double>>;
-constexpr int tile_rows = 4, tile_packs = 4;  ///< 16 registers of sums
+constexpr int tile_rows = 4, tile_packs = 4;  ///< needs 16 registers for the sums
 
-/// A tile of a product, `rows` by `packs` registers.
+/// Computes a tile of a product, `rows` by `packs` registers.
 template <int rows, int packs>
 void multiply_tile(double* out, const double* a, const double* b, std::int64_t inner, std::int64_t columns) {
   std::array<std::array<Pack, packs>, rows> sum;
@@ -43,7 +43,7 @@ void multiply_tile(double* out, const double* a, const double* b, std::int64_t i
     for (int j = 0; j < packs; ++j) sum[at(i)][at(j)].store(out + i * columns + j * Pack::lanes);
 }
 
-/// Some rows of a product.
+/// Computes some rows of a product.
 template <int rows>
 void multiply_rows(double* out, const double* a, const double* b, std::int64_t inner, std::int64_t columns) {
   std::int64_t j = 0;
@@ -61,8 +61,8 @@ void multiply_rows(double* out, const double* a, const double* b, std::int64_t i
 
 /// out = a b, with a of shape (rows, inner) and b of shape (inner, columns).
 ///
-/// Each number is the sum over `inner` from the first to the last, whatever the shape: so a process that computes a
-/// part of the kernel gets the bits that another gets who computes all of it. The order of a library's product depends
+/// Each number is the sum over `inner` from the first to the last term, for any shape. So a process that computes a
+/// part of the kernel gets the same bits as a process that computes all of it. In a library's product the order depends
 /// on the shape.
 void multiply(double* out, const double* a, const double* b, std::int64_t rows, std::int64_t inner,
               std::int64_t columns) {
@@ -98,7 +98,7 @@ Matrix transposed(const Matrix& a) {
   return b;
 }
 
-/// D of the header for some k, the sum over +-K included: shape (k.size(), L / 2 + 1).
+/// D of the header for the given k, including the sum over +-K: shape (k.size(), L / 2 + 1).
 Matrix axis_matrix(std::span<const std::int64_t> k, std::int64_t points, std::int64_t length,
                    std::int64_t long_length) {
   const std::vector<double> short_cosine = cosines(length), long_cosine = cosines(long_length);
@@ -124,7 +124,7 @@ core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<
                                              const KeptWavenumbers& kept) {
   const double radius = std::hypot(grid.length(0), grid.length(1), grid.length(2));
   std::array<std::int64_t, 3> long_lengths, halves;
-  std::array<std::vector<double>, 3> squares;  // of K along each axis
+  std::array<std::vector<double>, 3> squares;  // K^2 along each axis
   for (std::size_t a = 0; a < 3; ++a) {
     long_lengths[a] = grid.extent[a] + static_cast<std::int64_t>(std::ceil(radius / grid.spacing[a])) + 1;
     halves[a] = long_lengths[a] / 2 + 1;

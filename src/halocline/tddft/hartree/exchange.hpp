@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Blocks from everyone to everyone, and back again.
+/// All-to-all exchange of blocks, and the exchange back.
 ///
-/// A transposition of a distributed array cuts the array of each process into as many blocks as there are processes,
-/// one for each of them ("near"), and gives it one block of each of them ("far"). What returns has the same shapes the
-/// other way round, so both directions use the same two buffers. All blocks have the room of the largest; what is
-/// beyond a shorter one's end travels along unread. A group of one has one buffer, and nothing travels.
+/// To transpose a distributed array, each process cuts its part into one block for each process ("near") and receives
+/// one block from each process ("far"). The way back has the same shapes in reverse, so both directions use the same
+/// two buffers. All blocks have the size of the largest one; the unused end of a shorter block is sent but never read.
+/// A group of one process has one buffer and sends nothing.
 
 #include "halocline/comm/communicator.hpp"
 #include "halocline/core/aligned_array.hpp"
@@ -21,7 +21,7 @@ namespace halocline::tddft {
 
 class Exchange {
 public:
-  /// @param room  doubles of the largest block between any two processes, the same on all of them
+  /// @param room  size of the largest block between any two processes [doubles], the same on all processes
   Exchange(comm::Communicator group, std::int64_t room)
       : group_(std::move(group)),
         room_(std::max<std::int64_t>(room, 1)),
@@ -33,9 +33,9 @@ public:
   double* near(int to) noexcept { return near_.data() + room_ * to; }
   double* far(int from) noexcept { return (group_.size() == 1 ? near_ : far_).data() + room_ * from; }
 
-  /// Everyone's near blocks to where they are far ones. Collective over the group.
+  /// Sends every near block to its destination's far buffer. Collective over the group.
   void forth() { move(near_, far_); }
-  /// And back. Collective over the group.
+  /// Sends the far blocks back to the near buffers. Collective over the group.
   void back() { move(far_, near_); }
 
 private:

@@ -15,7 +15,7 @@
 namespace halocline::tddft {
 namespace {
 
-/// FFTW plans and forgets plans one at a time.
+/// FFTW must create and destroy plans one at a time.
 std::mutex& planning() {
   static std::mutex mutex;
   return mutex;
@@ -23,7 +23,7 @@ std::mutex& planning() {
 
 fftw_plan raw(const detail::Plan& plan) noexcept { return static_cast<fftw_plan>(plan.raw()); }
 
-// std::complex<double> is two doubles, which is what FFTW takes.
+// std::complex<double> has the memory layout of FFTW's type.
 fftw_complex* raw(std::complex<double>* values) noexcept { return reinterpret_cast<fftw_complex*>(values); }
 
 int as_int(std::int64_t number) {
@@ -33,7 +33,7 @@ int as_int(std::int64_t number) {
   return static_cast<int>(number);
 }
 
-/// FFTW has straight-line code for complex transforms of these lengths.
+/// Whether FFTW has straight-line code for complex transforms of this length.
 bool has_code(std::int64_t length) noexcept {
   return length <= 16 || length == 20 || length == 25 || length == 32 || length == 64 || length == 128;
 }
@@ -45,7 +45,7 @@ bool is_prime(std::int64_t number) noexcept {
   return true;
 }
 
-/// Runs `make()`, which returns a plan, where nobody else plans.
+/// Runs `make()`, which returns a plan, while no other thread makes plans.
 template <class Make>
 detail::Plan planned(Make&& make) {
   const std::lock_guard lock(planning());
@@ -87,13 +87,13 @@ void RowTransform::backward(std::complex<double>* in, double* out) const {
 
 std::vector<std::int64_t> stage_lengths(std::int64_t length) {
   if (has_code(length)) return {length};
-  std::vector<std::int64_t> best{length};  // a prime that only FFTW's general methods can do
+  std::vector<std::int64_t> best{length};  // for a prime that only FFTW's general methods can transform
   bool found = false;
   for (std::int64_t first = 2; first < length; ++first) {
     if (length % first != 0 || !(has_code(first) || is_prime(first))) continue;
     std::vector<std::int64_t> stages = stage_lengths(length / first);
     stages.insert(stages.begin(), first);
-    // Elements of the first stage stand furthest apart: at most the eight that share a set of the first cache.
+    // Elements of the first stage are furthest apart: at most eight, which fit in one set of the first-level cache.
     if (!found || stages.size() < best.size() || (stages.size() == best.size() && first <= 8)) best = stages;
     found = true;
   }
@@ -104,8 +104,8 @@ ColumnTransform::ColumnTransform(std::int64_t length, std::int64_t lines) : leng
   if (lines > 0) static_cast<void>(as_int(length * lines));
   core::AlignedArray<double> values(2 * length * lines);
   auto* complex = reinterpret_cast<fftw_complex*>(values.data());
-  // Stage by stage the transform of a block of L elements becomes that of `factor` blocks of L / factor, the k-th of
-  // which gives the wavenumbers k + factor k'.
+  // Each stage turns the transform of a block of L elements into transforms of `factor` blocks of L / factor elements.
+  // The k-th of these gives the wavenumbers k + factor k'.
   wavenumbers_ = {0};
   std::int64_t stride = 1, rest = length;
   for (const std::int64_t factor : stage_lengths(length)) {

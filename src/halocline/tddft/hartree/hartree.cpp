@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The choice between the two ways. A trial solves in turns, so that whatever else the machine does meets both, and
-/// compares the medians of the slowest processes' times; all processes know the same times and choose alike. Where
-/// there is little in it, each space group stays by itself: then nobody waits for the processes of others.
+/// Chooses between the two ways. A trial solves with both in turns, so that other load on the machine affects both, and
+/// compares the medians of the slowest process's times. All processes know the same times and make the same choice. If
+/// the gain is small, each space group stays alone: then no process waits for other groups.
 
 #include "halocline/tddft/hartree/hartree.hpp"
 
@@ -20,9 +20,10 @@ namespace halocline::tddft {
 namespace {
 
 constexpr int fewest_turns = 5, most_turns = 25;
-constexpr int turns_of_a_clear_case = 2;  ///< where each of the first ones took one way twice as long as the other
-constexpr double trial_seconds = 0.2;     ///< after which no turn beyond the fewest begins
-/// To be worth waiting for each other in every step, the time together must be at most this part of the time alone.
+constexpr int turns_of_a_clear_case = 2;  ///< the trial ends here if one way took twice as long in each turn
+constexpr double trial_seconds = 0.2;     ///< total time after which no further turn begins, beyond the fewest
+/// `shared` is chosen only if it takes less than this fraction of the time of `redundant`, because then processes of
+/// all groups wait for each other in every step.
 constexpr double worth_sharing = 0.95;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -33,7 +34,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Seconds of one solution of each.
+/// The median time of one solution with each way [s].
 std::array<double, 2> trial(const comm::Communicator& world, std::array<Poisson*, 2> ways, std::int64_t points) {
   const std::vector<double> n(static_cast<std::size_t>(points), 0.5);
   std::vector<double> v(n.size());
@@ -50,7 +51,7 @@ std::array<double, 2> trial(const comm::Communicator& world, std::array<Poisson*
       elapsed[way] = now() - begin;
     }
     world.max(elapsed);
-    if (turn < 0) continue;  // the first use of memory
+    if (turn < 0) continue;  // skip the first use of memory
     for (std::size_t way = 0; way < 2; ++way) seconds[way].push_back(elapsed[way]);
     total += elapsed[0] + elapsed[1];
     if (elapsed[1] > 2 * elapsed[0]) ++clear;

@@ -21,7 +21,7 @@ std::vector<Range> cut(const std::vector<Range>& ranges, int parts) {
 
 std::int64_t largest_part(std::int64_t count, int parts) { return (count + parts - 1) / parts; }
 
-/// Numbers transformed and numbers exchanged by the process that has most, which cost about the same.
+/// The numbers transformed plus the numbers exchanged by the process with most work; both cost about the same.
 double cost(const Grid& grid, const std::array<std::int64_t, 3>& lengths, int p1, int p2) {
   const std::int64_t kx = largest_part(lengths[0] / 2 + 1, p1), ky = largest_part(lengths[1], p2);
   const std::int64_t y = largest_part(grid.extent[1], p1), z = largest_part(grid.extent[2], p2);

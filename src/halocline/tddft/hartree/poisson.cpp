@@ -11,8 +11,8 @@
 namespace halocline::tddft {
 namespace {
 
-/// Columns of z in a bundle: five 64-byte lines of each plane, and a bundle of 1000 numbers stays in the second cache.
-/// No power of two, which would put all elements of a column into few sets of a cache.
+/// Number of columns of z in a bundle: six 64-byte lines of each plane; a bundle of 1000 numbers a column stays in the
+/// second-level cache. Not a power of two, for which all elements of a column would fall into few sets of a cache.
 constexpr std::int64_t most_columns = 24;
 
 std::int64_t largest(const std::vector<Range>& parts) {
@@ -21,14 +21,14 @@ std::int64_t largest(const std::vector<Range>& parts) {
   return size;
 }
 
-/// Equal bundles of at most `most_columns`.
+/// Divides columns into equal bundles of at most `most_columns`.
 std::int64_t bundle_of(std::int64_t columns) {
   if (columns == 0) return 0;
   const std::int64_t bundles = (columns + most_columns - 1) / most_columns;
   return (columns + bundles - 1) / bundles;
 }
 
-/// The smaller of k and -k.
+/// Replaces k by the smaller of k and length - k.
 std::vector<std::int64_t> folded(std::vector<std::int64_t> wavenumbers) {
   const auto length = static_cast<std::int64_t>(wavenumbers.size());
   for (std::int64_t& k : wavenumbers) k = std::min(k, length - k);
@@ -91,7 +91,7 @@ Poisson::complex* Poisson::plane_of(std::int64_t z, Scratch& scratch) noexcept {
                        : scratch.as_complex(scratch.plane);
 }
 
-/// Real rows of one z, lengthened by zeros, to their spectra: shape (y here, half).
+/// Transforms the real rows of one z, padded with zeros, to their spectra: shape (y here, half).
 void Poisson::transform_rows(complex* spectrum, std::span<const double> n, std::int64_t z, Scratch& scratch) {
   double* row = scratch.row.data();
   for (std::int64_t y = 0; y < rows_.y.size(); ++y) {
@@ -108,7 +108,7 @@ void Poisson::transform_rows_back(std::span<double> v, complex* spectrum, std::i
   }
 }
 
-/// Spectra of one z: to each of p1 its k_x, shape (z, y here, k_x there).
+/// Copies the spectra of one z to the exchange: each of the p1 processes gets its k_x, shape (z, y here, k_x there).
 void Poisson::spectra_to_exchange(const complex* spectrum, std::int64_t z) {
   for (int to = 0; to < among_y_.size(); ++to) {
     const Range& kx = pencils_.kx_parts()[static_cast<std::size_t>(to)];
@@ -127,7 +127,8 @@ void Poisson::spectra_from_exchange(complex* spectrum, std::int64_t z) {
   }
 }
 
-/// From each of p1 its y for the k_x here: shape (z, y there, k_x here). They follow each other in the plane.
+/// Collects from each of the p1 processes its y for the local k_x: shape (z, y there, k_x here). They are consecutive
+/// in the plane.
 void Poisson::fill_plane(complex* plane, std::int64_t z) {
   for (int from = 0; from < among_y_.size(); ++from) {
     const Range& y = pencils_.y_parts()[static_cast<std::size_t>(from)];
@@ -144,7 +145,7 @@ void Poisson::empty_plane(const complex* plane, std::int64_t z) {
   }
 }
 
-/// A plane: to each of p2 its k_y, shape (z here, k_y there, k_x).
+/// Copies a plane to the exchange: each of the p2 processes gets its k_y, shape (z here, k_y there, k_x).
 void Poisson::plane_to_exchange(const complex* plane, std::int64_t z) {
   for (int to = 0; to < among_z_.size(); ++to) {
     const Range& ky = pencils_.ky_parts()[static_cast<std::size_t>(to)];
@@ -186,7 +187,7 @@ void Poisson::multiply_columns(std::int64_t ky, std::int64_t first, std::int64_t
   }
 }
 
-/// Density to spectra of columns of z.
+/// Transforms the density to the spectra of columns of z.
 void Poisson::forward(std::span<const double> n) {
   const core::Region region("rows and planes");
   const std::int64_t planes = rows_.z.size();

@@ -8,14 +8,14 @@
 ///   columns of z   a few at a time: forward, times the kernel, backward
 ///   and the same way back.
 ///
-/// Everywhere k_x runs fastest in memory and z slowest, so on one process no transposition is needed and each plane,
-/// and each bundle of columns, is worked on in cache: the whole array is read and written twice. In an isolated box the
+/// k_x always varies fastest in memory and z slowest. So on one process no transposition is needed, each plane and each
+/// bundle of columns is processed in cache, and the whole array is read and written twice. In an isolated box the
 /// transforms are twice as long as the data along each axis, but only lines with data are transformed: in x those of
-/// the box, in y those of planes of the box, and the columns of z are lengthened in the cache. The large array is thus
-/// four times the density and not sixteen times.
+/// the box, in y those of planes of the box, and the columns of z are extended in cache. The large array is therefore
+/// four times the density, not sixteen times.
 ///
-/// Cost on one process, of N points: about 5 N log2(N) flops periodic, four to five times that isolated, and two
-/// readings and writings of the large array.
+/// Cost on one process for N points: about 5 N log2(N) flops periodic, four to five times that isolated; the large
+/// array is read and written twice.
 
 #include "halocline/tddft/hartree/box_rows.hpp"
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
@@ -41,7 +41,7 @@ public:
 
 private:
   using complex = std::complex<double>;
-  /// What a thread works in.
+  /// Work space of a thread.
   struct Scratch {
     core::AlignedArray<double> row, spectrum, plane, columns;
     complex* as_complex(core::AlignedArray<double>& values) const noexcept {
@@ -64,7 +64,8 @@ private:
   complex* plane_of(std::int64_t z, Scratch& scratch) noexcept;
   void multiply_columns(std::int64_t ky, std::int64_t first, std::int64_t count, Scratch& scratch);
 
-  /// Threads: each of the few loops takes some hundred microseconds then, more than it takes to wake one.
+  /// Whether to use threads: each of the few loops then takes some hundred microseconds, more than waking a thread
+  /// takes.
   bool worth_waking() const noexcept { return lengths_[0] * lengths_[1] * rows_.z.size() >= 32 * 1024; }
   bool rows_stay() const noexcept { return among_y_.size() == 1; }    ///< no exchange between x and y
   bool planes_stay() const noexcept { return among_z_.size() == 1; }  ///< no exchange between y and z
@@ -73,17 +74,17 @@ private:
   Pencils pencils_;
   BoxRows box_rows_;
   Rectangle rows_;                          ///< of this process
-  std::int64_t half_;                       ///< numbers of a row's spectrum
-  std::int64_t kx_, ky_;                    ///< how many this process has
-  std::int64_t bundle_;                     ///< columns of z transformed at once
-  std::vector<std::int64_t> kernel_row_;    ///< of each local k_y
-  std::vector<std::int64_t> kernel_plane_;  ///< of each k_z
+  std::int64_t half_;                       ///< length of a row's spectrum
+  std::int64_t kx_, ky_;                    ///< number of k_x and of k_y on this process
+  std::int64_t bundle_;                     ///< number of columns of z transformed at once
+  std::vector<std::int64_t> kernel_row_;    ///< row of the kernel for each local k_y
+  std::vector<std::int64_t> kernel_plane_;  ///< plane of the kernel for each k_z
   core::AlignedArray<double> kernel_;
   std::int64_t kernel_rows_;
   RowTransform x_;
   ColumnTransform y_, z_;
   Exchange among_y_, among_z_;
-  std::vector<double*> planes_;  ///< of each z, after the second exchange: shape (k_y, k_x) complex
+  std::vector<double*> planes_;  ///< for each z, after the second exchange: shape (k_y, k_x) complex
   std::vector<Scratch> scratch_;
 };
 

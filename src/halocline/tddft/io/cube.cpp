@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 87> symbols{
     "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu",
     "Hf", "Ta", "W",  "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
 
-/// 0, the cube format's ghost atom, for what is no element.
+/// Atomic number of a symbol; 0, the cube format's ghost atom, if it is not an element.
 std::ptrdiff_t atomic_number(const std::string& symbol) {
   const auto found = std::find(symbols.begin(), symbols.end(), symbol);
   return found == symbols.end() ? 0 : found - symbols.begin();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A function on the grid as a Gaussian cube file, which every viewer of molecules reads.
+/// Writes a function on the grid as a Gaussian cube file, which molecular viewers read.
 
 #include "halocline/tddft/base/decomposition.hpp"
 
@@ -11,12 +11,12 @@
 
 namespace halocline::tddft {
 
-/// A function of the box of each process, whole on rank 0 of space(); empty elsewhere. Shape (z, y, x).
+/// Gathers a function from the boxes of the processes on rank 0 of space(); empty on other ranks. Shape (z, y, x).
 /// Collective over decomposition.space().
 std::vector<double> gathered(const Decomposition& decomposition, std::span<const double> values);
 
-/// Writes two comment lines, atoms, grid and values: lengths in bohr, z fastest, six numbers of 11 significant digits a
-/// line. PATH keeps what it held until the new file is whole.
+/// Writes two comment lines, atoms, grid and values: lengths in bohr, z fastest, six numbers of 11 significant digits
+/// on a line. PATH keeps its previous content until the new file is complete.
 /// @param values   shape (points of the box,), e.g. the density [1/bohr^3]; the same in all groups that hold the box
 /// @param comment  one line
 /// @throws FileError  on every rank. Collective over the world.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Orbitals leave memory lane by lane: a block holds four states at each point, the file one state after another. A
-/// state's part of the box is copied out whole (16 bytes a point), and moved in runs, stretches that are consecutive in
-/// the file: rows along x, or whole planes where x, and then y, is not split.
+/// In memory a block holds four states at each point; in the file the states follow one another. So orbitals are copied
+/// lane by lane: a state's part of the box is extracted as a whole (16 bytes a point) and transferred in runs,
+/// stretches that are consecutive in the file. A run is a row along x, or whole planes if x, and then y, is not split.
 
 #include "halocline/tddft/io/orbital_file.hpp"
 
@@ -30,7 +30,8 @@ std::int64_t global_index(const Grid& grid, std::int64_t x, std::int64_t y, std:
   return x + grid.extent[0] * (y + grid.extent[1] * z);
 }
 
-/// Calls action(local index, global index, points) for the stretches of a box that are consecutive in both.
+/// Calls action(local index, global index, points) for the stretches of a box that are consecutive in the box and in
+/// the file.
 template <class Action>
 void for_each_run(const Grid& grid, const Box& box, Action&& action) {
   const bool rows = box.extent[0] == grid.extent[0];
@@ -61,7 +62,7 @@ std::uint64_t checksum(const Grid& grid, const Box& box, std::span<const double>
   return sum;
 }
 
-/// Calls action(local channel, local block, lane, number in the file) for every state here.
+/// Calls action(local channel, local block, lane, number in the file) for every state on this process.
 template <class Action>
 void for_each_state(const Model& model, const OrbitalHeader& header, const Orbitals& orbitals, Action&& action) {
   for (std::int64_t channel = 0; channel < orbitals.channels(); ++channel)
@@ -73,10 +74,10 @@ void for_each_state(const Model& model, const OrbitalHeader& header, const Orbit
       }
 }
 
-/// Density and potentials of a box are the same in all groups of channels and orbitals; one of them writes them.
+/// Density and potentials of a box are the same in all groups of channels and orbitals; one group writes them.
 bool writes_meshes(const Decomposition& decomposition) { return decomposition.box_mates().rank() == 0; }
 
-/// The densities of a state, then its earlier potentials: mesh `number` on this box.
+/// Mesh `number` on this box: first the densities of the spins, then the earlier potentials.
 template <class OneState>
 auto mesh_of(OneState& state, std::int64_t number, int spins, std::int64_t points) {
   auto& values = number < spins ? state.density : state.earlier_potentials;
@@ -95,7 +96,7 @@ void write_orbitals(const std::string& path, const Model& model, const State& st
   const FileLayout layout = detail::layout_of(header);
   detail::WriteFile file(decomposition.world(), path, layout.size);
 
-  // Every rank adds what it holds of each state; the sum over all ranks is the checksum of the whole.
+  // Every rank adds its contribution to the checksum of each state; the sum over all ranks is the complete checksum.
   std::vector<std::uint64_t> checksums(size(layout.orbitals + layout.meshes), 0);
   comm::on_every_rank(decomposition.world(), [&] {
     if (decomposition.world().rank() == 0) file.write(0, head);

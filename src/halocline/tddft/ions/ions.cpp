@@ -15,13 +15,13 @@ namespace halocline::tddft {
 
 namespace {
 
-constexpr double no_density = 1e-10;  // [1/bohr^3], where an atom's start density ends
+constexpr double no_density = 1e-10;  // [1/bohr^3], limit below which an atom's start density is neglected
 
 const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
 
 double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
 
-/// action(index in the box, vector from `centre` to the point) for all points of the box.
+/// Calls action(index in the box, vector from `centre` to the point) for all points of the box.
 template <class Action>
 void for_each_point(const Grid& grid, const Box& box, const Vec3& centre, Action&& action) {
   for (std::int64_t z = 0; z < box.extent[2]; ++z)
@@ -32,8 +32,8 @@ void for_each_point(const Grid& grid, const Box& box, const Vec3& centre, Action
                     grid.position(2, box.offset[2] + z) - centre[2]});
 }
 
-/// The points of the box along one axis nearer to `centre` than `radius`, with every periodic image of them: place in
-/// the box and distance.
+/// A point of the box, or a periodic image of it, that is nearer to `centre` along one axis than `radius`: its index in
+/// the box and its distance.
 struct Near {
   std::int64_t place;
   double distance;
@@ -56,7 +56,7 @@ std::vector<Near> near_along(const Grid& grid, const Box& box, int axis, double 
   return result;
 }
 
-/// action(index in the box, distance) for the points nearer to `centre` than `radius`, periodic images included.
+/// Calls action(index in the box, distance) for the points nearer to `centre` than `radius`, including periodic images.
 template <class Action>
 void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double radius, Action&& action) {
   const auto xs = near_along(grid, box, 0, centre[0], radius), ys = near_along(grid, box, 1, centre[1], radius),
@@ -97,7 +97,7 @@ std::vector<double> charges_of(const System& system) {
   return charges;
 }
 
-/// Energy and forces of the ions, periodic or not.
+/// Energy and forces of the ions, for periodic and isolated boundaries.
 detail::EwaldSum ion_sum(const System& system) {
   const auto charges = charges_of(system);
   std::vector<Vec3> positions;
@@ -121,7 +121,7 @@ detail::EwaldSum ion_sum(const System& system) {
   return sum;
 }
 
-/// Where an atom's start density has become negligible.
+/// The radius beyond which an atom's start density is negligible.
 double density_radius(const Pseudopotential& species) {
   double radius = 1;
   while (radius < 20 && species.start_density(radius) > no_density) radius += 0.25;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The order of work in one application of H, and a bound of its spectrum.
+/// The order of work in one application of H, and the bounds of its spectrum.
 ///
-/// The projections onto the atoms need `in` alone, so they come first; while their sums travel, the stencil runs, and
-/// the nonlocal part is added at the points near atoms when both are there. Where nothing is split this is done with
-/// few blocks at a time, so that what one part has brought into the cache the other finds there.
+/// The projections onto the atoms need only `in`, so they come first. The stencil runs while their sums are in transit.
+/// The nonlocal part is added at the points near atoms when both are complete. If nothing is split, this is done for
+/// few blocks at a time, so that the second part finds in the cache the data of the first.
 
 #include "halocline/tddft/model/hamiltonian.hpp"
 
@@ -26,7 +26,7 @@ std::vector<Channel> own_channels(const System& system, const Decomposition& dec
 }
 
 /// Smallest and largest eigenvalue of a symmetric tridiagonal matrix, by counting sign changes of its Sturm sequence.
-/// @param beta  beta[i] couples i and i + 1; one more than needed
+/// @param beta  beta[i] couples i and i + 1; it may have one more element than needed
 std::pair<double, double> tridiagonal_ends(std::span<const double> alpha, std::span<const double> beta) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t i = 0; i < alpha.size(); ++i) {
@@ -34,7 +34,7 @@ std::pair<double, double> tridiagonal_ends(std::span<const double> alpha, std::s
     low = std::min(low, alpha[i] - radius);
     high = std::max(high, alpha[i] + radius);
   }
-  const auto below = [&](double x) {  // eigenvalues smaller than x
+  const auto below = [&](double x) {  // number of eigenvalues smaller than x
     int count = 0;
     double d = 1;
     for (std::size_t i = 0; i < alpha.size(); ++i) {
@@ -120,16 +120,15 @@ void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std
 }
 
 std::int64_t Hamiltonian::blocks_together(std::int64_t blocks) const noexcept {
-  constexpr std::int64_t cache = 4 * 1024 * 1024;  // bytes, of a core's share of the last cache
+  constexpr std::int64_t cache = 4 * 1024 * 1024;  // [bytes], a core's share of the last-level cache
   if (decomposition_.space().size() > 1) return blocks;
   const std::int64_t bytes = decomposition_.box().points() * doubles_per_point * std::int64_t{sizeof(double)};
   return std::clamp<std::int64_t>(cache / (2 * bytes), 1, std::max<std::int64_t>(1, blocks));
 }
 
 std::pair<double, double> Hamiltonian::lanczos_ends(std::int64_t channel) {
-  // A few Lanczos steps on one random block; the four lanes are four independent sequences, of which the widest
-  // estimates are taken. |r| of the last step makes the estimate a bound (Zhou, Saad, Tiago, Chelikowsky, J. Comput.
-  // Phys. 219, 172, 2006).
+  // A few Lanczos steps on one random block. The four lanes are four independent sequences; the widest estimates count.
+  // |r| of the last step makes the estimate a bound (Zhou, Saad, Tiago, Chelikowsky, J. Comput. Phys. 219, 172, 2006).
   constexpr int steps = 12;
   const Box& box = decomposition_.box();
   const Grid& grid = decomposition_.grid();

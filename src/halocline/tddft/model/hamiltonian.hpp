@@ -3,9 +3,9 @@
 /// @file
 /// The Kohn-Sham Hamiltonian on blocks of orbitals:
 ///   H = (k + A)^2 / 2 - i (k + A) . grad - laplacian / 2 + v(r) + sum_a V_nonlocal,a
-/// with the potential v of the channel's spin and a uniform vector potential A (atomic units, velocity gauge: the
-/// orbitals are the periodic parts u of exp(i k r) u, and A adds to k). Stencil and nonlocal part are objects of their
-/// own; here they are put in the order that hides the halo and the sums over atoms' processes.
+/// with the potential v of the channel's spin and a uniform vector potential A (atomic units, velocity gauge). The
+/// orbitals are the periodic parts u of exp(i k r) u, and A adds to k. Stencil and nonlocal part are objects of their
+/// own. The Hamiltonian runs them in an order that hides the halo exchange and the sums over the processes of an atom.
 
 #include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
@@ -20,14 +20,14 @@ namespace halocline::tddft {
 
 class Hamiltonian {
 public:
-  /// @param transport  of the halos, as for comm::HaloExchange
+  /// @param transport  of the halo exchanges, as for comm::HaloExchange
   /// Collective over the world of the decomposition.
   Hamiltonian(const System& system, const Decomposition& decomposition, const std::string& transport = "auto");
 
-  /// @param v  shape (spins, points of the box) [hartree]; kept as a copy
+  /// @param v  shape (spins, points of the box) [hartree]; copied
   void set_potential(std::span<const double> v);
   std::span<const double> potential() const noexcept { return potential_.span(); }
-  /// Also the phases of the projectors. Cost: a factorised phase for each point near an atom and channel.
+  /// Also sets the phases of the projectors. Cost: a factorised phase for each point near an atom and each channel.
   void set_vector_potential(const Vec3& a);
   const Vec3& vector_potential() const noexcept { return a_; }
 
@@ -38,9 +38,10 @@ public:
   /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
   void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
 
-  /// Blocks that apply() takes together, and that a caller does best to take through several applications: all of
-  /// `blocks` where the box is divided, so that one halo travels during another's work; else as many as stay in the
-  /// cache, so that threads are woken for many small blocks at once.
+  /// The number of blocks that apply() processes together, and that a caller should take together through several
+  /// applications. If the box is divided, these are all `blocks`, so that the halo exchange of one block overlaps with
+  /// the work on another. Otherwise they are as many as fit in the cache, so that threads are woken once for many small
+  /// blocks.
   std::int64_t blocks_together(std::int64_t blocks) const noexcept;
 
   Stencil& stencil() noexcept { return stencil_; }
@@ -48,8 +49,8 @@ public:
   /// k + A of a local channel.
   Vec3 momentum(std::int64_t channel) const noexcept;
   int spin(std::int64_t channel) const noexcept;
-  /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: ends of a
-  /// few Lanczos steps, widened by their residual. The same on every rank, whatever the division.
+  /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: the
+  /// extreme eigenvalues of a few Lanczos steps, widened by the residual. The same on every rank, for any division.
   /// Collective over the world.  Cost: 12 applications to one block of each channel.
   /// @return  lowest, highest
   std::pair<double, double> spectrum_bounds();

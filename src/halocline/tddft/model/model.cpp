@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// From density to potential and energy, and from orbitals to density.
+/// Computes potential and energy from the density, and the density from the orbitals.
 
 #include "halocline/tddft/model/model.hpp"
 
@@ -23,7 +23,7 @@ System validated(System system, const comm::Communicator& world, bool odd_allowe
   return system;
 }
 
-/// sum_i a_i b_i in four interleaved parts, so that it is fast and its order fixed.
+/// sum_i a_i b_i in four interleaved parts: fast, and with a fixed order.
 double dot(std::span<const double> a, std::span<const double> b) {
   std::array<double, 4> sum{};
   std::size_t i = 0;
@@ -92,7 +92,8 @@ void Model::sum_density(State& state) const {
   decomposition_.box_mates().sum(state.density);
 }
 
-/// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: the parts of this process
+/// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
+///          contributions
 std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const double> density) {
   const std::size_t points = size(decomposition_.box().points());
   assert(v.size() == points * size(system_.spins) && density.size() == v.size());
@@ -150,7 +151,7 @@ void Model::inner_products(std::span<double> out, const double* a, const double*
 
 Energies Model::energies(const State& state) {
   const std::size_t points = size(decomposition_.box().points());
-  // Kinetic energy is what the Hamiltonian gives without potential and atoms: the stencil alone, with v = 0.
+  // The kinetic energy is the expectation value of the stencil alone, with v = 0.
   const std::vector<double> nothing(points, 0.0);
   const std::int64_t blocks = state.orbitals.blocks();
   const double volume = decomposition_.grid().point_volume();
@@ -171,7 +172,7 @@ Energies Model::energies(const State& state) {
     hamiltonian_.nonlocal().energy(channel, state.orbitals.block(channel, 0), blocks, nonlocal);
     for (std::size_t i = 0; i < nonlocal.size(); ++i) sums[1] += factors[i] * nonlocal[i];
   }
-  // Each process has the kinetic energy of its points, and the ranks of space() all have the nonlocal one.
+  // Each process has the kinetic energy of its own points, but all ranks of space() have the complete nonlocal energy.
   if (decomposition_.space().rank() != 0) sums[1] = 0;
   decomposition_.world().sum(sums);
   std::vector<double> v(points * size(system_.spins));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A system on a set of processes, with every operator that it needs; and the state of its electrons.
+/// A system on a set of processes with all its operators, and the state of its electrons.
 ///
-/// Ground state and propagation both work on these two: the Model knows how a density becomes a potential and an
-/// energy, the State is what changes.
+/// Ground state and propagation both use these two. The Model turns a density into a potential and an energy; the State
+/// is the part that changes.
 
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/ions.hpp"
@@ -19,7 +19,7 @@ namespace halocline::tddft {
 
 /// Parts of the total energy [hartree]; the same on every rank.
 struct Energies {
-  double total = 0;  ///< the sum of the others; with smearing the free energy: minus temperature times entropy
+  double total = 0;  ///< sum of the parts; with smearing the free energy: minus temperature times entropy
   double kinetic = 0, hartree = 0, ion_local = 0, ion_nonlocal = 0, xc = 0, ion_ion = 0;
   double entropy = 0;  ///< temperature times entropy of the occupations
 };
@@ -29,12 +29,12 @@ inline constexpr std::int64_t most_earlier_potentials = 2;
 /// The electrons.
 struct State {
   Orbitals orbitals;
-  /// Electrons in each state, shape (all channels, states): the same on every rank, without the k-point's weight.
+  /// Electrons in each state, shape (all channels, states), the same on every rank, without the k-point's weight.
   std::vector<double> occupations;
-  std::vector<double> eigenvalues;  ///< [hartree], shape of the occupations
+  std::vector<double> eigenvalues;  ///< [hartree], shape as occupations
   std::vector<double> density;      ///< shape (spins, points of the box)
-  /// Of a propagation: potentials of earlier steps, the latest first, from which it extrapolates (propagator.hpp);
-  /// shape (up to most_earlier_potentials, spins, points of the box) [hartree]. A checkpoint keeps them.
+  /// Of a propagation: potentials of earlier steps, the latest first, for the extrapolation (propagator.hpp); shape (up
+  /// to most_earlier_potentials, spins, points of the box) [hartree]. A checkpoint keeps them.
   std::vector<double> earlier_potentials;
 };
 
@@ -42,12 +42,12 @@ struct ModelOptions {
   std::string xc = "pz";
   HartreeShare hartree = HartreeShare::automatic;
   std::string transport = "auto";
-  bool odd_allowed = false;  ///< an odd number of electrons without spin: for smearing
+  bool odd_allowed = false;  ///< allow an odd number of electrons without spin: for smearing
 };
 
 class Model {
 public:
-  /// Validates the system, divides it and builds everything.
+  /// Validates the system, divides it and constructs all operators.
   /// @throws InvalidArgument  on every rank
   /// Collective over `world`.
   Model(System system, const comm::Communicator& world, ProcessCounts counts, const ModelOptions& options = {});
@@ -66,25 +66,26 @@ public:
   /// Collective over the world.
   void sum_density(State& state) const;
 
-  /// What a density does: fills the effective potential v = v_ion + v_Hartree + v_xc.
+  /// The effective potential of a density: v = v_ion + v_Hartree + v_xc.
   /// @param v  shape (spins, points)
   /// Collective over the world.
   void effective_potential(std::span<double> v, std::span<const double> density);
-  /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one sum over processes
-  /// more.
+  /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one more sum over
+  /// processes.
   Energies potential_and_energies(std::span<double> v, std::span<const double> density);
 
-  /// All components, with the kinetic and nonlocal parts from the orbitals with the Hamiltonian's present vector
-  /// potential, and the others from the state's density. Collective over the world.
+  /// All components of the energy. Kinetic and nonlocal parts come from the orbitals with the Hamiltonian's present
+  /// vector potential, the others from the state's density. Collective over the world.
   Energies energies(const State& state);
 
-  /// For each orbital of a channel here, sum over space of conj(a) b. @param out  shape (blocks, 4) complex as (re, im)
+  /// For each orbital of a channel on this process, the sum over space of conj(a) b. @param out  shape (blocks, 4)
+  /// complex as (re, im)
   /// Collective over decomposition().space().
   void inner_products(std::span<double> out, const double* a, const double* b, std::int64_t blocks) const;
 
-  /// Number of a local orbital's state in [0, states), or -1 for a lane that only fills up.
+  /// Number of a local orbital's state in [0, states), or -1 for a padding lane.
   int state_number(std::int64_t block, int lane) const noexcept;
-  /// Occupation times weight of the local orbitals of a channel, shape (blocks, 4); 0 for lanes that fill up.
+  /// Occupation times weight of the local orbitals of a channel, shape (blocks, 4); 0 for padding lanes.
   std::vector<double> weights(const State& state, std::int64_t channel) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Pulses in closed form, tables by the trapezoidal rule, which is exact for the straight lines between their times.
+/// Pulses in closed form; tables by the trapezoidal rule, which is exact for the piecewise linear field.
 
 #include "halocline/tddft/propagate/field.hpp"
 
@@ -56,7 +56,7 @@ void add(Vec3& sum, double factor, const Vec3& v) {
   for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += factor * v[axis];
 }
 
-/// Field of the table's line from i to i + 1 at time t.
+/// Field at time t on the straight line between the table's points i and i + 1.
 Vec3 on_line(const Field& field, std::size_t i, double t) {
   const double from = field.table_times[i], to = field.table_times[i + 1], s = (t - from) / (to - from);
   Vec3 value{};
@@ -101,7 +101,7 @@ void validate(const Pulse& pulse) {
 
 Vec3 Field::smooth_potential(double t) const {
   Vec3 a{};
-  if (t == 0) return a;  // exactly, however the two terms below are rounded
+  if (t == 0) return a;  // exactly zero, independent of the rounding of the two terms below
   for (const Pulse& pulse : pulses) add(a, raw_potential(pulse, t) - raw_potential(pulse, 0), unit(pulse.direction));
   add(a, -1, table_integral(*this, t));
   return a;
@@ -131,8 +131,8 @@ Vec3 Field::largest_potential() const {
     const double peak = std::abs(pulse.amplitude / pulse.frequency) + std::abs(raw_potential(pulse, 0));
     for (std::size_t axis = 0; axis < 3; ++axis) largest[axis] += peak * std::abs(along[axis]);
   }
-  // A of the table is extreme at its times or where a line crosses zero, and between two times it changes by no more
-  // than the larger triangle under the line.
+  // A of the table is extreme at its times or where the field crosses zero. Between two times it changes by at most the
+  // larger triangle under the line.
   Vec3 a{}, peak{}, triangle{};
   for (std::size_t i = 0; i + 1 < table_times.size(); ++i) {
     const double from = std::max(0.0, table_times[i]), length = table_times[i + 1] - from;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The light: a kick, pulses, or a table, uniform in space. Velocity gauge: A(t) in the Hamiltonian, E = -dA/dt.
-/// Length gauge: + E(t) . r in the potential (the electron's charge is -1).
+/// The external field: a kick, pulses, or a table, uniform in space. Velocity gauge: A(t) in the Hamiltonian, E =
+/// -dA/dt. Length gauge: + E(t) . r in the potential (the electron's charge is -1).
 ///
-/// Electrons start at rest in a ground state of A = 0. So the vector potential is always A(t) = -integral of E from 0
-/// to t, zero at t = 0, even where a pulse has begun before: what came earlier never reached the electrons.
+/// Electrons start at rest in a ground state with A = 0. So the vector potential is always A(t) = -integral of E from 0
+/// to t, zero at t = 0, even if a pulse began earlier: its earlier part does not act on the electrons.
 
 #include "halocline/tddft/base/grid.hpp"
 
@@ -16,11 +16,11 @@ namespace halocline::tddft {
 
 enum class Gauge { length, velocity };
 
-/// One pulse of linear polarisation. With tau = t - centre its vector potential is
-///   a(t) = -(amplitude / frequency) envelope(tau) sin(frequency tau + phase),   E = -da/dt,
-/// so that phase 0 has the largest field, `amplitude`, at the centre, and no field is left over in the end.
+/// One linearly polarised pulse. With tau = t - centre its vector potential is
+///   a(t) = -(amplitude / frequency) envelope(tau) sin(frequency tau + phase),   E = -da/dt.
+/// For phase 0 the field is largest, `amplitude`, at the centre. No vector potential remains after the pulse.
 struct Pulse {
-  std::string shape = "cos2";  ///< "cos2": envelope cos^2(pi tau / duration) within +- duration/2, "gaussian"
+  std::string shape = "cos2";  ///< "cos2": envelope cos^2(pi tau / duration) within +- duration/2; or "gaussian"
   double amplitude = 0;        ///< peak electric field [a.u.]
   double frequency = 0;        ///< [hartree]; positive
   double duration = 0;         ///< full length of cos2; full width at half maximum of the intensity for gaussian [a.u.]
@@ -34,18 +34,18 @@ struct Field {
   Vec3 kick{};  ///< momentum given to every electron [1/bohr]
   std::vector<Pulse> pulses;
   /// A table of the electric field, linear between its times, zero outside; empty for none.
-  std::vector<double> table_times;  ///< [a.u.], growing
+  std::vector<double> table_times;  ///< [a.u.], increasing
   std::vector<Vec3> table_fields;   ///< [a.u.]
 
-  /// A(t) of pulses and table, and of the kick for t > 0 in the velocity gauge. A of a pulse is exact; of a table the
-  /// integral of its straight lines.
+  /// A(t) of pulses and table, and in the velocity gauge of the kick for t > 0. Exact for pulses; for a table the
+  /// integral of its piecewise linear field.
   Vec3 vector_potential(double t) const;
   /// The same without the kick.
   Vec3 smooth_potential(double t) const;
   Vec3 electric_field(double t) const;  ///< without the kick's delta function
 
   bool has_kick() const noexcept { return kick != Vec3{}; }
-  /// Nothing but the kick: A and E do not change after it.
+  /// Whether there is nothing but the kick: A and E do not change after it.
   bool is_constant() const noexcept { return pulses.empty() && table_times.empty(); }
   /// Bounds, axis by axis, of |A(t) without the kick| and of |E(t)| at any time.
   Vec3 largest_potential() const;
@@ -53,8 +53,8 @@ struct Field {
 };
 
 /// @throws InvalidArgument  an unknown shape, a duration or frequency that is not positive, a direction of length zero,
-///                          table columns of different lengths, times that do not grow, numbers that are not finite,
-///                          or the length gauge in a periodic cell, where r has no meaning
+///                          table columns of different lengths, times that do not increase, numbers that are not
+///                          finite, or the length gauge in a periodic cell, where r has no meaning
 void validate(const Field& field, Boundary boundary);
 
 }  // namespace halocline::tddft

@@ -26,7 +26,7 @@ std::array<std::vector<std::complex<double>>, 3> phases(const Decomposition& dec
   return along;
 }
 
-/// The first blocks of a channel that hold an occupied state, over all processes of the orbital division.
+/// Number of a channel's first states, over all processes of the orbital division, up to the last occupied one.
 std::int64_t occupied_states(const State& state, std::size_t channel, int states) {
   const double* f = state.occupations.data() + channel * size(states);
   const double largest = *std::max_element(f, f + states);
@@ -47,7 +47,7 @@ void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t block
     for (std::size_t i = 0; i < weights.size(); ++i)
       for (std::size_t axis = 0; axis < 3; ++axis) sum_[axis] += factor * weights[i] * scratch_[3 * i + axis];
   };
-  // The projections travel while the stencil runs.
+  // The stencil runs while the sums of the projections are in transit.
   const bool projectors = !h.nonlocal().empty();
   if (projectors) h.nonlocal().begin(channel, psi, blocks);
   h.stencil().current(psi, blocks, scratch_);
@@ -135,7 +135,7 @@ double excited_electrons(const Model& model, const State& now, const State& grou
         std::copy_n(own, doubles, visitor.data());
       }
       others.broadcast(std::as_writable_bytes(visitor.span()), owner);
-      // Overlaps <ground_j|psi_i> of the visitor's four states with every state here: sum of four products a point.
+      // Overlaps <ground_j|psi_i> of the broadcast block's four states with every state on this process.
       const std::int64_t own_blocks = now.orbitals.blocks();
       std::vector<double> overlap(size(own_blocks) * orbital_lanes * orbital_lanes * 2, 0.0);
       for (std::int64_t b = 0; b < own_blocks; ++b) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The order of one step: fields of the step into H, the exponential block by block with density and current summed
-/// while the block is in the cache, density over the processes of the same box, its potential into H for the next step.
+/// The order of one step: set the fields of the step in H; apply the exponential block by block, and sum density and
+/// current while the block is in the cache; sum the density over the processes of the same box; set its potential in H
+/// for the next step.
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
@@ -27,9 +28,9 @@ namespace {
 
 using core::InvalidArgument;
 
-/// |1 + z + z^2/2 + z^3/6 + z^4/24| <= 1 on the imaginary axis up to here.
+/// |1 + z + z^2/2 + z^3/6 + z^4/24| <= 1 on the imaginary axis up to this |z|.
 constexpr double taylor4_limit = 2 * std::numbers::sqrt2;
-/// Beyond |H dt/2| of this, terms of the series are a thousand times their sum.
+/// For |H dt/2| above this, single terms of the series are a thousand times their sum.
 constexpr double series_limit = 8;
 
 /// The smallest order whose next term, x^(order + 1) / (order + 1)!, is below the tolerance.
@@ -63,7 +64,8 @@ void validate(const PropagateOptions& options) {
                                       options.exponential_tolerance));
 }
 
-/// Waves on a grid of spacing h have momenta up to pi/h; those beyond fold back, and the electrons get another kick.
+/// Checks the kick. Waves on a grid of spacing h have momenta up to pi/h; larger ones alias, so the electrons would get
+/// another kick.
 void check_kick(const Field& field, const Grid& grid) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double largest = std::numbers::pi / grid.spacing[axis];
@@ -113,14 +115,14 @@ struct Propagator::Work {
   bool kicked = false;
   double norm = 0, first_norm = 0, prediction_error = 0;
   Vec3 mean_current{}, dipole{};
-  double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box, where it is summed with the rest
+  double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box; sum_up() sums it
   bool current_summed = false;
   std::vector<double> v;                  ///< potential of the present density, without the field
-  std::vector<double> driven;             ///< that of a step with E . r
-  std::vector<double> middle;             ///< midpoint: of the middle of the step
-  std::vector<double> channel_density;    ///< of the channel under way
-  std::vector<double> channel_electrons;  ///< on the points of this process, weighted
-  Orbitals half;                          ///< etrs: in the middle of the step
+  std::vector<double> driven;             ///< potential of a step with E . r
+  std::vector<double> middle;             ///< midpoint: potential in the middle of the step
+  std::vector<double> channel_density;    ///< density of the channel in work
+  std::vector<double> channel_electrons;  ///< weighted electrons of each channel on the points of this process
+  Orbitals half;                          ///< etrs: orbitals in the middle of the step
 };
 
 Propagator::Work::Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options)
@@ -163,7 +165,7 @@ double Propagator::Work::largest_eigenvalue() {
   const detail::SpectralEnds ends = detail::spectral_ends(model);
   double largest = std::max(std::abs(ends.low), std::abs(ends.high));
   const Grid& grid = model.system().grid;
-  // What the fields can add: kinetic energy where A is largest, potential energy in a corner of the box.
+  // Add the largest effect of the fields: kinetic energy where A is largest, potential energy in a corner of the box.
   if (!length_gauge()) {
     const Vec3 a = field.largest_potential();
     double more = 0;
@@ -208,7 +210,7 @@ void Propagator::Work::set_potential(std::span<const double> potential, const Ve
   h().set_potential(driven);
 }
 
-/// A channel is done: its density joins that of its spin.
+/// Adds the density of a finished channel to that of its spin.
 void Propagator::Work::sum_channel(std::int64_t channel) {
   core::Region region("tddft/density");
   double* total = state.density.data() + size(h().spin(channel)) * channel_density.size();
@@ -221,7 +223,7 @@ void Propagator::Work::sum_channel(std::int64_t channel) {
   channel_electrons[size(channel)] = sum * model.system().grid.point_volume();
 }
 
-/// Steps all orbitals by `step` (0: not at all), and sums their density and, if asked, their current.
+/// Propagates all orbitals by `step` (0: not at all), and sums their density and, if requested, their current.
 void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
   std::fill(state.density.begin(), state.density.end(), 0.0);
   current.clear();
@@ -251,7 +253,7 @@ void Propagator::Work::finish_density() {
   h().set_potential(v);
 }
 
-/// The current belongs to A at the end of the step. Where the step was taken with another A, it is summed now.
+/// Completes the current for A at the end of the step. If the step used another A, the current is summed now.
 void Propagator::Work::finish_current(const Vec3& a) {
   set_vector_potential(a);
   if (!current_summed)
@@ -264,8 +266,8 @@ void Propagator::Work::finish_current(const Vec3& a) {
     current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
 }
 
-/// What a step is measured by, over all processes: one sum. Processes with the same box hold the same density, and one
-/// of them brings it in.
+/// Sums the observables of a step over all processes in one reduction. Processes with the same box hold the same
+/// density; one of them contributes it.
 void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
@@ -313,8 +315,8 @@ void Propagator::Work::midpoint_step() {
   whole_step(middle);
 }
 
-/// With nothing to extrapolate from, the potential at the end of the step comes from the step itself, taken with that
-/// of its beginning: their mean is the middle's up to the square of the step.
+/// Without earlier potentials to extrapolate from, a trial step with the potential at the start gives the potential at
+/// the end. The mean of both is the potential in the middle, up to the square of the step.
 void Propagator::Work::first_midpoint_step() {
   const Orbitals start = state.orbitals;
   state.earlier_potentials = v;
@@ -429,7 +431,7 @@ Record Propagator::observe() { return work_->record(work_->options.energy_every 
 double Propagator::excited(const State& ground) const {
   const Vec3 a = work_->model.hamiltonian().vector_potential();
   if (work_->model.system().grid.boundary == Boundary::periodic) {
-    // The states of k stand for those of k + A up to the square of A. While A only passes through zero, E is large.
+    // The states of k represent those of k + A up to the square of A. Where A merely passes through zero, E is large.
     const Vec3 e = work_->field.electric_field(work_->time()), largest_a = work_->field.largest_potential(),
                largest_e = work_->field.largest_field();
     for (std::size_t axis = 0; axis < 3; ++axis)

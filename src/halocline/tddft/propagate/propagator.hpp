@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Orbitals in time: i d psi/dt = H[n(t), A(t)] psi.
+/// Propagates the orbitals in time: i d psi/dt = H[n(t), A(t)] psi.
 ///
-/// "midpoint": psi(t + dt) = exp(-i H dt) psi(t) by four terms of the Taylor series, H with the potential at t + dt/2
-/// and the mean of the fields at t and t + dt: the exponential midpoint rule (Castro, Marques, Rubio, J. Chem. Phys.
-/// 121, 3425, 2004). The potential is extrapolated from the last three steps, by the parabola through them. The first
-/// step is taken twice, the second time with the mean of the potentials at its ends. Four applications of H a step,
-/// second order. The parabola is what makes this stable as well as accurate: its error turns the potential's phase by +
-/// 5/16 of the third power of (frequency times step) against the electrons, which damps them a little; the straight
-/// line through two steps turns it by -1/4, which drives them.
+/// "midpoint": the exponential midpoint rule (Castro, Marques, Rubio, J. Chem. Phys. 121, 3425, 2004), psi(t + dt) =
+/// exp(-i H dt) psi(t) by four terms of the Taylor series, where H has the potential at t + dt/2 and the mean of the
+/// fields at t and t + dt. The potential is extrapolated by the parabola through the last three steps. The first step
+/// is taken twice, the second time with the mean of the potentials at its ends. Four applications of H a step, second
+/// order. The parabola makes the scheme stable as well as accurate: its error shifts the potential's phase relative to
+/// the electrons by +5/16 of the third power of (frequency times step), which damps them slightly. The straight line
+/// through two steps shifts the phase by -1/4, which drives them.
 ///
-/// "taylor4": the same with the potential at t: the classical scheme (Yabana and Bertsch, Phys. Rev. B 54, 4484, 1996),
-/// for comparisons with codes that have it. The potential lags behind the electrons by half a step, so that where they
-/// move the potential much its error is of first order in the step, and drives them.
+/// "taylor4": the same with the potential at t. This is the classical scheme (Yabana and Bertsch, Phys. Rev. B 54,
+/// 4484, 1996), for comparison with codes that use it. The potential lags behind the electrons by half a step. If the
+/// electrons change the potential strongly, the error is of first order in the step and drives them.
 ///
-/// Both are stable, and their norm is nearly kept, below |H dt| = 2 sqrt(2).
+/// Both are stable and nearly conserve the norm for |H dt| below 2 sqrt(2).
 ///
-/// "etrs": psi(t + dt) = exp(-i H(t + dt) dt/2) exp(-i H(t) dt/2) psi(t), where the density that H(t + dt) needs is
-/// predicted with H(t) for the whole step (Castro, Marques, Rubio, J. Chem. Phys. 121, 3425, 2004). Twelve applications
-/// of H a step at order 4, second order in the step. With a tolerance of the exponential the norm is kept to it, and
-/// with corrections the same steps backwards lead back to the start.
+/// "etrs": psi(t + dt) = exp(-i H(t + dt) dt/2) exp(-i H(t) dt/2) psi(t), where a whole step with H(t) predicts the
+/// density for H(t + dt) (Castro, Marques, Rubio, J. Chem. Phys. 121, 3425, 2004). Twelve applications of H a step at
+/// order 4, second order in the step. With a tolerance of the exponential the norm is conserved to this tolerance. With
+/// corrections the same steps backwards lead back to the start.
 
 #include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/propagate/field.hpp"
@@ -35,15 +35,15 @@ namespace halocline::tddft {
 struct PropagateOptions {
   double time_step = 0;              ///< [a.u.]; 0: 0.9 of the limit of midpoint
   std::string scheme = "midpoint";   ///< or "taylor4", or "etrs": enforced time-reversal symmetry
-  int energy_every = 10;             ///< steps between energies; 0: never
-  double exponential_tolerance = 0;  ///< etrs: so many terms that for every state the next is below this; 0: order 4
-  /// etrs: the second half of the step is repeated with the density that it gave until integral |change| / electrons is
-  /// no more than this; 0: the prediction alone.
+  int energy_every = 10;             ///< number of steps between energies; 0: never
+  double exponential_tolerance = 0;  ///< etrs: the series ends when every state's next term is below this; 0: order 4
+  /// etrs: repeats the second half of the step with the resulting density until integral |change| / electrons is at
+  /// most this; 0: prediction only.
   double correction_tolerance = 0;
   int max_corrections = 10;
 };
 
-/// What is known after a step.
+/// The observables after a step.
 struct Record {
   std::int64_t step = 0;
   double time = 0;          ///< [a.u.]
@@ -51,49 +51,51 @@ struct Record {
   Vec3 electric_field{};    ///< E at this time
   Vec3 current{};           ///< particle current density of the electrons, mean over the cell [a.u.]
   Vec3 dipole{};            ///< integral of n r [bohr]; minus the electrons' charge moment; isolated boxes only
-  double norm = 0;          ///< electrons: integral of the density
-  Energies energy;          ///< where it was asked for; without the energy in the field of the length gauge
+  double norm = 0;          ///< number of electrons: integral of the density
+  Energies energy;          ///< if requested; without the energy in the field of the length gauge
   bool has_energy = false;
-  /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance where
-  /// max_corrections did not suffice.
+  /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance if max_corrections
+  /// were not enough.
   double prediction_error = 0;
 };
 
 class Propagator {
 public:
-  /// @param model, state  outlive this object; the state's density is set to that of its orbitals. Orbitals of blocks
-  ///                      that hold no electrons are left as they are
-  /// @throws InvalidArgument  on every rank: a time step beyond the limit of stability (the sentence says the limit), a
-  ///                          field that cannot be (field.hpp), an unknown scheme, a negative option
+  /// @param model, state  must outlive this object. The state's density is set to that of its orbitals. Orbitals of
+  ///               blocks that hold no electrons are not propagated
+  /// @throws InvalidArgument  on every rank: a time step beyond the limit of stability (gives the limit), an invalid
+  ///                          field (field.hpp), an unknown scheme, a negative option
   /// Collective over the world.  Cost: 30 applications of H to a block of each channel, for the limit.
   Propagator(Model& model, State& state, Field field, const PropagateOptions& options);
   Propagator(Propagator&&) noexcept;
   ~Propagator();
 
-  /// The largest stable time step of the scheme [a.u.]: 2 sqrt(2) / largest |eigenvalue of H|; twice that
-  /// for etrs of order 4; with a tolerance 16 / largest |eigenvalue|, beyond which the series loses digits. The
-  /// strongest fields of the pulses are counted in.
+  /// The largest stable time step of the scheme [a.u.]: 2 sqrt(2) / largest |eigenvalue of H|; for etrs of order 4
+  /// twice that; for etrs with a tolerance 16 / largest |eigenvalue|, beyond which the series loses digits. Includes
+  /// the strongest fields of kick, pulses and table.
   double step_limit() const noexcept;
   double time_step() const noexcept;
 
-  /// The kick, where the field has one: psi -> exp(i kick r) psi in the length gauge, A = kick from now on in the
-  /// velocity gauge. Once, at step 0; the first step() does it where it has not been done.
-  /// @throws InvalidArgument  on every rank, when it has been given already. Collective over the world.
+  /// Applies the kick of the field, if any: psi -> exp(i kick r) psi in the length gauge, A = kick from now on in the
+  /// velocity gauge. Call at most once, at step 0; otherwise the first step() applies it.
+  /// @throws InvalidArgument  on every rank: the kick was applied already. Collective over the world.
   void kick();
-  /// One step. @throws core::Error  on every rank, when the norm is lost. Collective over the world.
+  /// One step. @throws core::Error  on every rank: the norm is lost. Collective over the world.
   Record step();
-  /// Observables now, without a step; with energy unless energy_every is 0. Collective over the world.
+  /// The observables at the present time, without a step; with energy unless energy_every is 0. Collective over the
+  /// world.
   Record observe();
-  /// Electrons that have left the ground state; excited_electrons() of observables.hpp. In a periodic cell these are
-  /// counted after the pulse only, and are NaN while A or E is above a thousandth of its largest value: while there
-  /// is light the states to compare with are those at k + A(t), and after a kick A stays. Collective over the world.
+  /// Electrons excited from the ground state; excited_electrons() of observables.hpp. In a periodic cell they can be
+  /// counted only after the pulse, and are NaN while A or E is above a thousandth of its largest value: during the
+  /// pulse the states to compare with are those at k + A(t), and after a kick A stays. Collective over the world.
   double excited(const State& ground) const;
 
   std::int64_t steps_done() const noexcept;
-  /// Continue a run from a checkpoint: the state holds the orbitals of that step already, kicked where there is a kick,
-  /// and, for midpoint, the earlier potentials; without these the next step is taken as a first one.
-  /// @param first_norm  electrons at the first step of the run, which the loss of norm is counted from; 0: those of now
-  /// @throws InvalidArgument  on every rank: after the first step here, or a negative number
+  /// Continues a run from a checkpoint. The state must hold the orbitals of that step, after the kick if there is one,
+  /// and for midpoint the earlier potentials; without these the next step is taken like a first one.
+  /// @param first_norm  number of electrons at the first step of the run, the reference for the loss of norm; 0: the
+  ///                    present number
+  /// @throws InvalidArgument  on every rank: called after the first step here, or a negative number
   void resume(std::int64_t steps_done, double first_norm = 0);
 
 private:

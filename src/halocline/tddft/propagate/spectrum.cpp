@@ -188,7 +188,7 @@ std::vector<Peak> peaks(std::span<const double> energies, std::span<const double
   for (const double value : values) highest = std::max(highest, value);
   for (std::size_t i = 1; i + 1 < values.size(); ++i) {
     if (!(values[i] > values[i - 1] && values[i] >= values[i + 1] && values[i] >= fraction * highest)) continue;
-    // Newton's parabola through the three points.
+    // Newton's form of the parabola through the three points.
     const double x0 = energies[i - 1], x1 = energies[i], x2 = energies[i + 1];
     const double first = (values[i] - values[i - 1]) / (x1 - x0), second = (values[i + 1] - values[i]) / (x2 - x1);
     const double curvature = (second - first) / (x2 - x0);

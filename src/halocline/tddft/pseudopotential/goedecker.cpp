@@ -20,10 +20,10 @@ namespace {
 
 using detail::GoedeckerEntry;
 
-constexpr double smallest_projector = 1e-6;  // of its maximum, where it is cut off
-constexpr double nothing_left = 9;           // in r_loc: erfc(9/sqrt 2) and exp(-81/2) are below 3e-18
+constexpr double smallest_projector = 1e-6;  // fraction of its maximum at which a projector is cut off
+constexpr double nothing_left = 9;           // in r_loc: beyond it erfc(9/sqrt 2) and exp(-81/2) are below 3e-18
 
-/// h_ij over h_jj for j > i, as Phys. Rev. B 58, 3641 gives it for each l.
+/// h_ij over h_jj for j > i, for each l as in Phys. Rev. B 58, 3641.
 double off_diagonal(int l, int i, int j) {
   static constexpr std::array<std::array<double, 3>, 3> squares{{
       // h_12/h_22, h_13/h_33, h_23/h_33, squared
@@ -78,7 +78,7 @@ public:
     const double x2 = x * x, gauss = std::exp(-0.5 * x2);
     const double polynomial = c[0] + x2 * (c[1] + x2 * (c[2] + x2 * c[3]));
     const double derivative = x * (2 * c[1] + x2 * (4 * c[2] + x2 * 6 * c[3]));
-    // d/dx of erf(x/sqrt 2)/x; near 0 the two terms cancel, and the power series takes over.
+    // d/dx of erf(x/sqrt 2)/x; near 0 the two terms cancel, so the power series is used.
     const double coulomb =
         x > 0.1 ? (root_2_over_pi * gauss - std::erf(x / std::numbers::sqrt2) / x) / x
                 : -root_2_over_pi * x * (1.0 / 3 - x2 * (0.1 - x2 * (1.0 / 56 - x2 * (1.0 / 432 - x2 / 4224))));
@@ -132,8 +132,8 @@ private:
     return result;
   }
 
-  /// x where x^n exp(-x^2/2) has fallen to smallest_projector of its maximum at sqrt n, by Newton's method from above
-  /// on its logarithm, which is concave.
+  /// The x at which x^n exp(-x^2/2) has fallen to smallest_projector of its maximum at sqrt n. Newton's method from
+  /// above on its logarithm, which is concave.
   static double reach(int n) {
     const double peak = n > 0 ? 0.5 * n * (std::log(static_cast<double>(n)) - 1) : 0.0;
     double x = 12;
@@ -145,9 +145,9 @@ private:
   GoedeckerEntry entry_;
   std::string symbol_;
   int largest_l_ = -1;
-  std::array<int, 3> count_{};                   ///< of projectors, for each l
+  std::array<int, 3> count_{};                   ///< number of projectors for each l
   std::array<std::array<double, 3>, 3> norm_{};  ///< of projector i of l
-  std::array<double, 3> radius_{};               ///< of each l
+  std::array<double, 3> radius_{};               ///< for each l
   double coarsest_ = 0;
 };
 

@@ -22,10 +22,11 @@ namespace {
 
 constexpr double hartree_ev = 27.21138505;       // see ky.hpp
 constexpr double bohr_angstrom = 0.52917721067;  // see ky.hpp
-constexpr double no_projector = 1e-10;           // of the integral that h is the inverse of
+constexpr double no_projector = 1e-10;           // limit of the integral 1/h below which there is no projector
 constexpr double largest_valence = 120;
 constexpr double smallest_step = 1e-6, largest_end = 1e4;  // of the table [bohr]
-constexpr double largest_ky_entry = 1e6;  // of any column, in the file's units: damage beyond, and squares stay finite
+constexpr double largest_ky_entry =
+    1e6;  // of any column, in the file's units: larger means damage; squares stay finite
 
 /// The file's content in atomic units.
 struct Table {
@@ -109,7 +110,7 @@ private:
   detail::Words words_;
 };
 
-/// Electrons of the pseudo-atom in s, p, d, f: filled in this order, for the start density.
+/// Electrons of the pseudo-atom in s, p, d, f, filled in this order, for the start density.
 std::array<double, detail::largest_tabulated_l + 1> filling(double valence) {
   std::array<double, detail::largest_tabulated_l + 1> electrons{};
   for (int l = 0; l <= detail::largest_tabulated_l; ++l) {
@@ -128,7 +129,7 @@ public:
         valence_(table.valence),
         step_(table.step),
         radius_(table.largest_core()) {
-    // Nodes up to and with the first one beyond the largest core radius.
+    // Nodes up to and including the first one beyond the largest core radius.
     std::size_t nodes = 0;
     while (static_cast<double>(nodes) * step_ <= radius_) ++nodes;
     ++nodes;
@@ -152,7 +153,7 @@ public:
   const std::string& symbol() const noexcept override { return symbol_; }
   std::string origin() const override { return fmt::format("KY file {}, local l = {}", path_, local_l_); }
   double valence() const noexcept override { return valence_; }
-  std::string functional() const override { return {}; }  // the format does not say
+  std::string functional() const override { return {}; }  // not stated in the format
 
   double local(double r) const override { return r < end_ ? local_.value(r) : -valence_ / r; }
   double local_slope(double r) const override { return r < end_ ? local_.slope(r) : valence_ / (r * r); }

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The nonlocal part: its steps, the sums over processes, and what follows from the projections.
+/// The nonlocal part: its steps, the sums over processes, and the quantities derived from the projections.
 ///
-/// With S_j = sum over points p_j exp(i q d) psi (d = r - R counted through the faces of the cell; exp(i q R) is common
-/// to an atom's projectors and drops out), dV the volume of a point and c = h S, everything is
+/// Let S_j = sum over points p_j exp(i q d) psi, where d = r - R is counted across the faces of the cell (exp(i q R) is
+/// common to an atom's projectors and drops out), dV the volume of a point, and c = h S. Then
 ///   V psi    = dV exp(-i q d) sum_j p_j c_j
 ///   <V>      = dV^2 sum_j Re conj(c_j) S_j
 ///   velocity = i <[V, r]>. With b_j = <p_j exp(-i q d)| d psi>, and d for r since R commutes,
 ///              i sum h_ij (conj(a_i) b_j - conj(b_i) a_j) = -2 Im sum_j conj(c_j) b_j, a = dV S
 ///              = -2 dV^2 sum_points d Im conj(sum_j p_j c_j) (exp(i q d) psi).
-///              It is d<V>/dq at fixed psi, for da_j/dq = i b_j.
-///   force    = -d<V>/dR. What moves an atom against the orbitals moves the orbitals against the atom, so the
-///   derivative
-///              is taken from the orbitals, which the grid resolves better than the projectors:
+///              It is d<V>/dq at fixed psi, because da_j/dq = i b_j.
+///   force    = -d<V>/dR. Moving an atom against the orbitals is equivalent to moving the orbitals against the atom.
+///              So the derivative is taken from the orbitals, which the grid resolves better than the projectors:
 ///              = -2 dV^2 sum_j Re conj(c_j) T_j with T_j = sum over points p_j exp(i q d) grad psi. (The orbital is
-///              exp(i q r) psi, whose gradient has i q psi more: it gives i q <V>, of which nothing is real.)
-/// The velocity so needs the projections that V needs, and one pass more over the points; forces need projections
-/// alone.
+///              exp(i q r) psi, whose gradient has the additional term i q psi; it gives i q <V>, which has no real
+///              part.)
+/// So the velocity needs the projections that V needs, and one more pass over the points; forces need only projections.
 ///
-/// Where a sphere is split, S is the sum over the ranks that hold points of it. Atoms with the same ranks share a
-/// group, and all their sums, for all blocks of a call, are one message. Groups are waited for in one order on all
-/// ranks.
+/// If a sphere is split, S is the sum over the ranks that hold points of it. Atoms with the same ranks share a group,
+/// and all their sums, for all blocks of a call, are one message. All ranks wait for the groups in the same order.
 
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
@@ -40,15 +38,15 @@ using detail::Lines;
 using detail::Shape;
 using detail::Sphere;
 
-/// Atoms that the same ranks share. On this process: consecutive spheres, hence consecutive sums.
+/// The atoms that the same ranks share. On this process they are consecutive spheres, hence consecutive sums.
 struct Team {
   comm::Communicator group;
   std::size_t begin = 0, end = 0;  ///< spheres
   comm::PendingSum pending;
 };
 
-/// Points times blocks from which on threads are worth waking: some hundred microseconds of work, twice what it takes
-/// to wake a sleeping thread of a virtual machine.
+/// Points times blocks above which waking threads pays: some hundred microseconds of work, twice the time to wake a
+/// sleeping thread on a virtual machine.
 constexpr std::int64_t work_for_threads = 4096;
 
 }  // namespace
@@ -92,10 +90,10 @@ struct Nonlocal::State {
   std::int64_t points, planes;
   bool empty = true;
   detail::ProjectorSpheres all;
-  std::vector<std::int64_t> first;     ///< projectors of the spheres before this one
-  std::int64_t points_near_atoms = 0;  ///< of all spheres
-  std::size_t whole = 0;               ///< spheres before this number are all here
-  std::vector<char> counted_here;      ///< this rank is the first of those that share the sphere
+  std::vector<std::int64_t> first;     ///< number of projectors of the spheres before each sphere
+  std::int64_t points_near_atoms = 0;  ///< sum over all spheres
+  std::size_t whole = 0;               ///< spheres before this index are entirely on this process
+  std::vector<char> counted_here;      ///< whether this rank is the first of those that share the sphere
 
   std::vector<Vec3> q;                             ///< of each local channel
   std::vector<char> phased;                        ///< q is not zero
@@ -104,7 +102,7 @@ struct Nonlocal::State {
   std::int64_t channel_under_way = 0, blocks_under_way = 0;
   const double* in_under_way = nullptr;
   core::AlignedArray<double> sums, coefficients;
-  std::vector<Team> teams;  ///< after `sums`: an unfinished sum ends before its memory does
+  std::vector<Team> teams;  ///< declared after `sums`, so that an unfinished sum ends before its memory is freed
 };
 
 Nonlocal::State::State(const System& system, const Decomposition& decomposition)
@@ -126,12 +124,12 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
 }
 
 void Nonlocal::State::make_teams() {
-  // The sets of ranks that share an atom, in an order that all ranks know.
+  // The sets of ranks that share an atom, in an order that is the same on all ranks.
   std::map<std::vector<int>, std::vector<int>> atoms_of;
   for (std::size_t atom = 0; atom < all.ranks_of_atom.size(); ++atom)
     if (all.ranks_of_atom[atom].size() > 1) atoms_of[all.ranks_of_atom[atom]].push_back(static_cast<int>(atom));
 
-  // Sets without a common rank are made by one call of split.
+  // Sets without a common rank share one call of split.
   std::vector<std::vector<const std::vector<int>*>> rounds;
   for (const auto& [ranks, atoms] : atoms_of) {
     const auto disjoint = [&own = ranks](const auto& round) {
@@ -152,7 +150,7 @@ void Nonlocal::State::make_teams() {
     if (colour > 0) mine.emplace(*round[at(colour - 1)], group);
   }
 
-  // Spheres that are all here first, then those of each set.
+  // Spheres that are entirely on this process first, then those of each set.
   std::vector<Sphere> ordered;
   for (Sphere& sphere : all.spheres)
     if (all.ranks_of_atom[at(sphere.atom)].size() == 1) ordered.push_back(std::move(sphere));
@@ -183,7 +181,7 @@ void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t
   const auto work = static_cast<std::int64_t>(spheres) * blocks;
 #pragma omp parallel for schedule(static) if (points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t i = 0; i < work; ++i) {
-    // All spheres of a block before the next block: what the caller has just written is in the cache.
+    // All spheres of a block before the next block, because the caller has just written the block: it is in the cache.
     const std::size_t s = at(i) % spheres;
     const std::int64_t block = i / static_cast<std::int64_t>(spheres);
     for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
@@ -225,8 +223,8 @@ void Nonlocal::State::couple(std::size_t from, std::size_t to, std::complex<doub
 }
 
 void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
-  // Spheres overlap, so a thread takes whole blocks, or, where there are fewer blocks than threads, a slab of the box:
-  // the order of additions at a point is that of the atoms either way.
+  // Spheres overlap, so a thread takes whole blocks, or a slab of the box if there are fewer blocks than threads. In
+  // both cases the additions at a point are in the order of the atoms.
   const std::int64_t threads = omp_get_max_threads();
   const std::int64_t slabs =
       std::min(planes, std::max<std::int64_t>(1, threads / std::max<std::int64_t>(1, blocks_under_way)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The nonlocal part as the formula reads: for each atom and projector, over all points and all images.
+/// The nonlocal part exactly as in the formula: for each atom and projector, over all points and all images.
 
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 

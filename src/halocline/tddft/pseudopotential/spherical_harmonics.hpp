@@ -3,10 +3,10 @@
 /// @file
 /// Real spherical harmonics up to l = 3, as polynomials.
 ///
-/// r^l Y_lm(r) is a homogeneous polynomial of x, y, z that satisfies Laplace's equation. In this form there are no
-/// angles and no poles, the value at the origin is what continuity asks for, and gradients are polynomials too. Order
-/// m = -l ... l; normalised so that the integral of Y_lm Y_l'm' over the unit sphere is 1 or 0. Polynomials and
-/// normalisation are the textbook ones (Condon's phase left out: all real harmonics here have positive leading factor).
+/// r^l Y_lm(r) is a homogeneous polynomial of x, y, z that satisfies Laplace's equation. This form has no angles and no
+/// poles, the value at the origin is the continuous one, and gradients are polynomials too. Order m = -l ... l,
+/// normalised so that the integral of Y_lm Y_l'm' over the unit sphere is 1 or 0. Polynomials and normalisation are the
+/// textbook ones, without Condon's phase: all real harmonics here have a positive leading factor.
 
 #include "halocline/tddft/base/grid.hpp"
 

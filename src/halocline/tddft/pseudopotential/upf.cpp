@@ -21,9 +21,9 @@ namespace halocline::tddft {
 namespace {
 
 constexpr int most_projectors = 32;
-constexpr double projector_end = 1e-8;  // of its maximum, where it ends
+constexpr double projector_end = 1e-8;  // fraction of its maximum at which a projector ends
 constexpr std::size_t fewest_nodes = 16;
-constexpr double largest_upf_entry = 1e12;  // of any table: damage beyond, and squares stay finite
+constexpr double largest_upf_entry = 1e12;  // of any table: larger means damage; squares stay finite
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -32,7 +32,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Our name of a functional; the file's own in small letters where we have none.
+/// Our name of a functional; for other functionals the file's name in lower case.
 std::string functional_name(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '-' || c == '+'; }, ' ');
   detail::Words words(text);
@@ -62,7 +62,7 @@ public:
       fail("", text.find("<PP_HEADER>") != std::string::npos
                    ? "this is UPF version 1, an older format; convert it to version 2 (upfconv of Quantum ESPRESSO)"
                    : "there is no <UPF> element, so that this is no UPF file");
-    // Free text, which the programs that write these files do not escape.
+    // Removes free text, which the programs that write these files do not escape.
     for (const std::string_view name : {"PP_INFO", "PP_INPUTFILE"}) {
       const std::size_t begin = text.find(fmt::format("<{}", name)), end = text.find(fmt::format("</{}>", name));
       if (begin != std::string::npos && end != std::string::npos && begin < end)
@@ -129,7 +129,7 @@ private:
   }
 
   std::vector<double> numbers(const pugi::xml_node& node, const std::string& record) const {
-    // Comments and elements may split the text; all its parts belong to the table.
+    // Comments and elements may split the text of a table; all parts belong to it.
     std::string text;
     for (const auto part : node.children())
       if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) (text += part.value()) += '\n';
@@ -158,7 +158,7 @@ private:
     return values;
   }
 
-  /// A projector's table may end before the mesh, where its own size says so.
+  /// A projector's table may end before the mesh if its own size attribute says so.
   std::vector<double> projector_column(const pugi::xml_node& node, const std::string& record, std::size_t most) const {
     if (!node.attribute("size")) return column(node, record, most);
     return column(

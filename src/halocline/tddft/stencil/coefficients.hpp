@@ -9,7 +9,7 @@
 
 namespace halocline::tddft {
 
-/// Neighbours each way.
+/// Number of neighbours in each direction.
 inline constexpr int stencil_reach = 4;
 
 /// d/dx:  sum_j slope_weights[j - 1] (f(x + j h) - f(x - j h)) / h
@@ -19,7 +19,7 @@ inline constexpr std::array<double, stencil_reach> slope_weights{4.0 / 5.0, -1.0
 inline constexpr double curvature_centre = -205.0 / 72.0;
 inline constexpr std::array<double, stencil_reach> curvature_weights{8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0};
 
-/// The part of the kinetic energy that does not look at neighbours: q^2/2 - (sum over axes of centre / h^2) / 2.
+/// The part of the kinetic energy without neighbours: q^2/2 - (sum over axes of centre / h^2) / 2.
 inline double kinetic_centre(const Grid& grid, const Vec3& q) noexcept {
   double sum = 0;
   for (std::size_t a = 0; a < 3; ++a)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t line_bytes = doubles_per_point * sizeof(double);
 
-/// Copies a box of points, which becomes dense. Runs are made as long as they can be: a long copy writes whole lines
-/// without reading them first, which here would be from the cache of the neighbour that last read them.
+/// Copies a box of points to contiguous memory, in the longest possible runs. A long copy writes whole lines without
+/// reading them first; here that read would come from the cache of the neighbour that read them last.
 void pack(std::byte* to, const double* in, const Box& whole, const Box& part) {
   const bool whole_rows = part.extent[0] == whole.extent[0];
   const bool whole_planes = whole_rows && part.extent[1] == whole.extent[1];
@@ -96,7 +96,7 @@ void HaloRows::finish() {
   ++finished_;
 }
 
-/// `index` is outside the box.
+/// The table entry for an `index` outside the box.
 Line HaloRows::line_beyond(const double* in, std::size_t axis, std::int64_t index) const {
   const std::int64_t n = box_.extent[axis];
   // Rows along y are numbered by z, planes along z by y, points beyond the ends in x by y + extent_y z.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Every form of the row kernel, compiled; and the choice among them.
+/// Instantiates every form of the row kernel, and selects among them.
 #include "halocline/tddft/stencil/detail/kernels.hpp"
 
 namespace halocline::tddft::detail {
 namespace {
 
-/// Place of a form in the table: slopes, then whether imaginary, then whether based.
+/// Index of a form in the table: slopes, then imaginary, then base.
 constexpr std::size_t place_of(const Form& form) {
   return static_cast<std::size_t>(4 * (form.slopes & 7) + (form.imaginary ? 2 : 0) + (form.base ? 1 : 0));
 }

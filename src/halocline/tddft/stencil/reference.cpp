@@ -9,7 +9,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// One orbital of a block, with what lies beyond the grid.
+/// One orbital of a block, including its values beyond the grid.
 class Orbital {
 public:
   Orbital(const Grid& grid, const double* block, int lane) : grid_(grid), block_(block), lane_(lane) {}

@@ -19,10 +19,10 @@ namespace halocline::tddft {
 struct Stencil::State {
   Grid grid;
   HaloRows halo;
-  std::vector<Box> tiles;    ///< of the interior, then of the faces
-  std::size_t interior = 0;  ///< number of the former
+  std::vector<Box> tiles;    ///< tiles of the interior, then of the faces
+  std::size_t interior = 0;  ///< number of interior tiles
   std::vector<Scratch> scratch;
-  std::array<const double*, 2> begun{};  ///< blocks whose halos are under way, the older first
+  std::array<const double*, 2> begun{};  ///< blocks whose halo exchanges are in progress, the older first
 
   State(const Decomposition& decomposition, const std::string& transport)
       : grid(decomposition.grid()), halo(decomposition, transport) {
@@ -36,7 +36,7 @@ struct Stencil::State {
 
   std::int64_t block_doubles() const { return halo.box().points() * doubles_per_point; }
 
-  /// Scratch for so many threads. Allocates only where there are more than ever before.
+  /// Provides scratch for `threads` threads. Allocates only if there are more than ever before.
   void reserve(int threads) {
     while (static_cast<int>(scratch.size()) < threads) {
       scratch.emplace_back(halo.box(), tiles, needs_window(halo.box().extent));
@@ -44,7 +44,8 @@ struct Stencil::State {
     }
   }
 
-  /// Tiles [begin, end) of a block on the threads there are. With `gradient`, leaves their products in scratch 0.
+  /// Computes the tiles [begin, end) of a block with several threads. With `gradient`, leaves their products in scratch
+  /// 0.
   void compute(const Pass& pass, std::size_t begin, std::size_t end, int threads) {
     const auto count = static_cast<std::int64_t>(end - begin);
     if (threads == 1 || count < 2) {
@@ -60,7 +61,7 @@ struct Stencil::State {
     }
   }
 
-  /// Sums over the tiles in their order, always the same one.
+  /// Sums over the tiles in a fixed order.
   void reduce(std::span<double> gradient, std::int64_t block, Scratch& from) const {
     if (gradient.empty()) return;
     for (int lane = 0; lane < orbital_lanes; ++lane)
@@ -79,7 +80,7 @@ struct Stencil::State {
     if (!pass.gradient.empty()) std::ranges::fill(one.products.span(), 0.0);
   }
 
-  /// Blocks that need nobody else: one to a thread where there are several.
+  /// Computes blocks that need no other process: one for each thread if there are several.
   void run_alone(const Pass& pass, std::int64_t blocks, int threads) {
     if (threads == 1 || blocks < 2) {
       for (std::int64_t b = 0; b < blocks; ++b) {
@@ -91,7 +92,7 @@ struct Stencil::State {
       }
       return;
     }
-    // Whoever is done takes the next block: on a busy machine one thread may get less of its core than another.
+    // Dynamic: on a busy machine a thread may get less of its core than the others.
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (std::int64_t b = 0; b < blocks; ++b) {
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
@@ -112,7 +113,7 @@ struct Stencil::State {
     halo.begin(in);
   }
 
-  /// The interior of a block while its halo and that of the next one travel.
+  /// Computes the interior of a block while its halo exchange and that of the next block are in progress.
   void run_split(const Pass& pass, std::int64_t blocks, int threads) {
     for (std::int64_t b = 0; b < blocks; ++b) {
       const Pass block = pass.at(b * block_doubles());
@@ -135,8 +136,8 @@ struct Stencil::State {
   }
 
   void run(const Pass& pass, std::int64_t blocks) {
-    // Points times blocks from which on threads are worth waking: some hundred microseconds of work, twice what it
-    // takes to wake a sleeping thread of a virtual machine.
+    // Points times blocks above which waking threads pays: some hundred microseconds of work, twice the time to wake a
+    // sleeping thread on a virtual machine.
     constexpr std::int64_t work_for_threads = 4096;
     const bool little = halo.box().points() * blocks < work_for_threads;
     const int threads = little || omp_in_parallel() ? 1 : omp_get_max_threads();

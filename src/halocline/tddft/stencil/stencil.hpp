@@ -6,8 +6,10 @@
 /// Eighth order, four neighbours each way in each axis:
 ///   d/dx      4/5, -1/5, 4/105, -1/280             (antisymmetric)
 ///   d2/dx2    -205/72, 8/5, -1/5, 8/315, -1/560    (symmetric)
-/// so that  (H_local psi)(r) = [v(r) + q^2/2 + 3 c0] psi + sum_axes sum_j [ -l_j/2 (psi+ + psi-) - i q n_j (psi+ -
-/// psi-) ] with q = k + A. Counted as 158 flops a point and orbital (papers/003).
+/// so that
+///   (H_local psi)(r) = [v(r) + q^2/2 + 3 c0] psi + sum_axes sum_j [ -l_j/2 (psi+ + psi-) - i q n_j (psi+ - psi-) ]
+/// with q = k + A. Counted as 158 flops for each point and orbital, as in the report on the optimisation of SALMON for
+/// Fugaku.
 
 #include "halocline/tddft/base/orbitals.hpp"
 
@@ -18,7 +20,7 @@
 namespace halocline::tddft {
 
 /// out = base_factor base + factor (H - shift) in. With factor -i dt/n and base psi these are the steps of a Taylor
-/// series in Horner's form, with real factors those of a Chebyshev recursion: neither needs a pass of its own.
+/// series in Horner's form; with real factors those of a Chebyshev recursion. Neither needs a pass of its own.
 struct Combination {
   std::complex<double> factor{1.0, 0.0};  ///< purely real or purely imaginary; @throws InvalidArgument otherwise
   double shift = 0;                       ///< [hartree]
@@ -28,43 +30,42 @@ struct Combination {
 
 class Stencil {
 public:
-  /// @param transport  as for comm::HaloExchange; used where space is split
+  /// @param transport  as for comm::HaloExchange; used if space is split
   /// Collective over decomposition.space().
   Stencil(const Decomposition& decomposition, const std::string& transport = "auto");
   Stencil(Stencil&&) noexcept;
   ~Stencil();
 
-  /// Starts the halo of one block before the apply(), apply_with_current() or current() that takes it up, so that it
-  /// travels while the caller does something else. `in` stays as it is until then. Blocks are taken up in the order of
-  /// begin(). Where space is not split there is nothing to do.
-  /// @throws InvalidArgument  when two are under way already
-  /// Collective over decomposition.space(); never blocks.
+  /// Starts the halo exchange of one block early, so that the caller can work meanwhile. The next apply(),
+  /// apply_with_current() or current() uses it. Until then `in` must not change. Blocks must be used in the order of
+  /// begin(). Does nothing if space is not split.
+  /// @throws InvalidArgument  two are in progress already
   void begin(const double* in);
 
-  /// out = base_factor base + factor (H_local - shift) in for consecutive blocks. Where space is split, the halo of
-  /// block b + 1 travels while block b is computed, and the interior of a block before its faces.
+  /// out = base_factor base + factor (H_local - shift) in, for consecutive blocks. If space is split, the halo exchange
+  /// of block b + 1 overlaps with the computation of block b, and the interior of a block precedes its faces.
   /// @param out   shape (blocks, points, 4, 2); not `in`; may be `what.base`
   /// @param v     shape (points,) [hartree]
   /// @param q     k + A [1/bohr]; axes on which it is zero cost no gradient
-  /// @throws InvalidArgument  on every rank alike: a factor neither real nor imaginary, a potential of another length,
-  ///                          out equal to in, another block than begin() began
-  /// Collective over decomposition.space(). Allocates nothing after the first call with so many threads.
+  /// @throws InvalidArgument  the same on every rank: a factor neither real nor imaginary, a potential of another
+  ///                          length, out equal to in, another block than begin() started
+  /// Collective over decomposition.space(). Allocates nothing after the first call with this number of threads.
   void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
              const Combination& what = {});
 
-  /// The same, and of `in` what its neighbours, which pass by anyway, tell for little: for each orbital
-  /// sum_r Im(psi* d psi / d axis) over the points of this process, not multiplied by the volume of a point.
+  /// As apply(). Also computes, for each orbital of `in`, sum_r Im(psi* d psi / d axis) over the points of this
+  /// process, not multiplied by the volume of a point. This costs little, because the neighbours are loaded anyway.
   /// @param gradient  shape (blocks, 4, 3), overwritten; the same for any number of threads
   void apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
                           const Combination& what, std::span<double> gradient);
 
-  /// gradient[..] as above without applying anything. Collective over decomposition.space().
+  /// Computes `gradient` as above without applying H. Collective over decomposition.space().
   void current(const double* in, std::int64_t blocks, std::span<double> gradient);
 
   /// The slopes of one block of orbitals along x, y and z.
   /// @param out  shape (3, points, 4, 2), overwritten; not `in`
   /// @throws InvalidArgument  as apply()
-  /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums a point and orbital; one halo.
+  /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital; one halo.
   void slopes(double* out, const double* in);
 
   /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree].
@@ -78,9 +79,9 @@ private:
 /// density[r] += sum over the four orbitals of factors[lane] |psi|^2. @param block shape (points, 4, 2)
 void add_density(std::span<double> density, const double* block, std::span<const double, orbital_lanes> factors);
 
-/// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: what these orbitals give
-/// to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is smaller
-/// than it is for the density itself.
+/// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of
+/// these orbitals to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error
+/// is smaller than for the density itself.
 /// @param gradient  shape (3, points)
 /// @param slopes    shape (3, points, 4, 2), of Stencil::slopes()
 void add_density_gradient(std::span<double> gradient, const double* block, const double* slopes,
@@ -88,7 +89,7 @@ void add_density_gradient(std::span<double> gradient, const double* block, const
 
 namespace reference {
 /// The same as Stencil::apply on one process, in plain loops with indices taken modulo the extent (periodic) or tested
-/// against it (isolated). The oracle of the fast one.
+/// against it (isolated). The reference for tests of Stencil.
 void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
            const Vec3& q, const Combination& what = {});
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The symbol of the stencil: what it multiplies a plane wave exp(i theta i_axis) with,
+/// The symbol of the stencil: the factor by which it multiplies a plane wave exp(i theta i_axis),
 ///   t(theta) = q^2/2 + (q/h) 2 sum_j n_j sin(j theta) - (l_0 + 2 sum_j l_j cos(j theta)) / (2 h^2)
-/// for each axis. A periodic axis has the angles 2 pi m / N; an isolated one is the middle of an endless axis (a
+/// for each axis. A periodic axis has the angles 2 pi m / N. An isolated one is the middle of an infinite axis (a
 /// Toeplitz matrix), whose spectrum lies within the range of the symbol over all angles.
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ double symbol(double h, double q, double theta) {
   return 0.5 * q * q + q * slope / h - 0.5 * curvature / (h * h);
 }
 
-/// Largest value over all angles: the best of 512, then the interval around it narrowed by the golden section.
+/// Largest value over all angles: the best of 512, refined by golden-section search in the interval around it.
 double largest_symbol(double h, double q) {
   constexpr int samples = 512;
   constexpr double step = 2 * std::numbers::pi / samples;

@@ -10,14 +10,14 @@
 namespace halocline::tddft {
 namespace {
 
-/// Of a cache of 1 MiB, which the lines written pass through too.
+/// The usable part of a cache of 1 MiB, through which written lines pass too.
 constexpr std::int64_t cache_lines = 640 * 1024 / 64;
 constexpr std::int64_t planes_of_a_piece = 2;
 constexpr std::int64_t shortest_row = 16;
 
 std::int64_t ceiling(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Pieces along x and y.
+/// Number of pieces along x and y.
 std::array<std::int64_t, 2> pieces_of(const Box& part, const std::array<std::int64_t, 3>& whole) {
   std::array<std::int64_t, 2> best{1, ceiling(part.extent[1], 1)};
   double least = std::numeric_limits<double>::max();

@@ -7,7 +7,7 @@
 namespace halocline::tddft {
 namespace {
 
-/// The row with its neighbours in x on both sides: in place where it has them, else copied.
+/// The row with its neighbours in x on both sides: in place if they are there, otherwise copied.
 const double* along(const double* in, const Neighbourhood& near, double* copy, const Box& box, const Box& tile,
                     std::int64_t row) {
   const std::int64_t n = box.extent[0], x = tile.offset[0];

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// One tile taken through a kernel, row by row: where each row and its neighbours are.
+/// Takes one tile through a kernel, row by row, and locates each row and its neighbours.
 ///
-/// Where nine planes of the box stay in the cache, the rows are read where they stand; the ends of a row, whose
-/// neighbours in x are elsewhere, are seen to by copying it, with eight more points, to a place of its own. Otherwise
-/// all is read from a window (window.hpp).
+/// If nine planes of the box stay in the cache, the rows are read in place. A row whose neighbours in x lie elsewhere
+/// is first copied, with these eight points, to a buffer. Otherwise everything is read from a window (window.hpp).
 
 #include "halocline/tddft/stencil/window.hpp"
 
@@ -22,14 +21,14 @@ struct Pass {
   const double* v = nullptr;
   detail::Weights weights;
   detail::RowKernel kernel = nullptr;
-  std::span<double> gradient;  ///< of all blocks; empty: not asked for
+  std::span<double> gradient;  ///< of all blocks; empty: not requested
   std::int64_t component = 0;  ///< see detail::Row
 
-  /// The same for a block further on.
+  /// The same pass, `doubles` further in the arrays.
   Pass at(std::int64_t doubles) const;
 };
 
-/// What a thread keeps.
+/// Buffers of one thread.
 struct Scratch {
   /// @param windowed  tiles are read from a window
   Scratch(const Box& box, const std::vector<Box>& tiles, bool windowed);
@@ -39,7 +38,7 @@ struct Scratch {
     return products.data() + static_cast<std::int64_t>(tile) * 3 * doubles_per_point;
   }
 
-  core::AlignedArray<double> row;       ///< a row and its eight neighbours beyond the ends
+  core::AlignedArray<double> row;       ///< a row and the eight neighbours beyond its ends
   core::AlignedArray<double> products;  ///< shape (tiles, 3, 8)
   Neighbourhood near;
   Window window;
@@ -48,8 +47,8 @@ struct Scratch {
 
 /// Computes a tile.
 /// @param near      the tables of the block
-/// @param box       the whole of which the tile is a part
-/// @param products  shape (3, 8), added to where the kernel forms them
+/// @param box       the whole box that contains the tile
+/// @param products  shape (3, 8); the kernel adds to it if it forms them
 void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box& tile, Scratch& scratch,
           double* products);
 

@@ -6,14 +6,15 @@
 namespace halocline::tddft {
 namespace {
 
-/// By registers: memcpy leaves runs of this length to a string instruction that is several times slower on some
-/// processors where both ends stand alike in their pages.
+/// Copies by registers. memcpy uses a string instruction for runs of this length, which is several times slower on some
+/// processors if both ends have the same offset in their pages.
 void copy_lines(double* to, const double* from, std::int64_t lines) {
   using P = detail::Register;
   for (std::int64_t i = 0; i < lines * doubles_per_point; i += P::lanes) P::load(from + i).store(to + i);
 }
 
-/// Pitch that no small number of planes makes a multiple of 4 KiB, where lines would share the sets of a first cache.
+/// A pitch of which no small multiple is a multiple of 4 KiB; lines would otherwise share the sets of a first-level
+/// cache.
 std::int64_t staggered(std::int64_t doubles) noexcept {
   constexpr std::int64_t page = 512, step = 7 * doubles_per_point;
   return (doubles + page - 1) / page * page + step;
@@ -34,7 +35,7 @@ void Window::copy_plane(std::int64_t z) {
   const std::int64_t end = whole_.extent[0], shift = x * doubles_per_point;
   double* to = lines_.data() + plane(z) + stencil_reach * doubles_per_point;
   const bool inside = z >= tile_.offset[2] && z < tile_.offset[2] + tile_.extent[2];
-  if (!inside) {  // a neighbour in z of the tile's points, no more
+  if (!inside) {  // only neighbours in z of the tile's points are needed
     const Line& rows = near_->z[static_cast<std::size_t>(z + stencil_reach)];
     for (std::int64_t i = 0; i < ny; ++i) copy_lines(to + (i + stencil_reach) * pitch_, rows.at(y + i) + shift, nx);
     return;

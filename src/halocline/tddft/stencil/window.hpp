@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Nine planes of a tile, copied as it is walked along z.
+/// A copy of nine planes of a tile, which moves along z with the computation.
 ///
-/// Where the planes of a grid are too large for the cache, a tile is walked plane by plane. Its lines stand far apart
-/// then, on grids with a power of two of points so far that all neighbours of a point fall into the same few sets of
-/// the cache and drive each other out. So the planes that a tile needs are copied into a ring, each line once for each
-/// tile that needs it, with the neighbours in x and y around it. The copy is one load and one store a line, in long
-/// runs, and takes the place of the first read from memory. Without it 64^3 points take a quarter to a third longer,
-/// 72^3 a tenth.
+/// If the planes of a grid exceed the cache, a tile is processed plane by plane. Its lines are then far apart in
+/// memory. On grids with a power of two of points, all neighbours of a point fall into the same few sets of the cache
+/// and evict each other. So the planes that a tile needs are copied into a ring, each line once for each tile that
+/// needs it, with the neighbours in x and y around it. The copy is one load and one store for each line, in long runs,
+/// and replaces the first read from memory. Without it 64^3 points take a quarter to a third longer, 72^3 a tenth.
 
 #include "halocline/tddft/stencil/detail/kernels.hpp"
 #include "halocline/tddft/stencil/halo_rows.hpp"
@@ -18,20 +17,21 @@ namespace halocline::tddft {
 class Window {
 public:
   Window() = default;
-  /// For tiles that need no more than so many doubles.
+  /// For tiles that need at most this many doubles.
   explicit Window(std::int64_t doubles) : lines_(doubles) {}
-  /// What a tile of this extent in x and y needs.
+  /// The number of doubles that a tile of this extent in x and y needs.
   static std::int64_t doubles_for(std::int64_t x, std::int64_t y) noexcept;
 
-  /// Prepares a walk: copies the planes -4 to 3 about the first plane of the tile.
+  /// Prepares a walk: copies the eight planes from -4 to +3 relative to the first plane of the tile.
   void begin(const Neighbourhood& near, const Box& whole, const Box& tile);
-  /// Moves on to the next plane of the tile (the first one for the first call): its nine planes are there.
+  /// Advances to the next plane of the tile (on the first call, to its first plane); its nine planes are then
+  /// available.
   void next();
-  /// Sets the pointers to the row `y` of the present plane and to its neighbours; `y` by its index in the box.
+  /// Sets the pointers to row `y` of the present plane and to its neighbours; `y` is an index in the box.
   void place(detail::Row& row, std::int64_t y) const noexcept;
 
 private:
-  std::int64_t plane(std::int64_t z) const noexcept;  ///< where it starts in the ring [doubles]
+  std::int64_t plane(std::int64_t z) const noexcept;  ///< its offset in the ring [doubles]
   void copy_plane(std::int64_t z);
 
   static constexpr std::int64_t planes = 2 * stencil_reach + 1;

@@ -2,13 +2,13 @@
 /// @file
 /// Local exchange and correlation: the sum of one or two functionals of libxc, point by point.
 ///
-/// libxc wants the two spins of a point side by side, the grid keeps them apart: points are handed over in chunks that
-/// stay in the first cache. The energies of the chunks are added in the order of the grid, so that the sum does not
-/// depend on the number of threads.
+/// libxc needs the two spins of a point side by side, but the grid keeps them apart. So points are passed in chunks
+/// that stay in the first-level cache. The energies of the chunks are added in the order of the grid, so that the sum
+/// does not depend on the number of threads.
 ///
-/// Some codes move the density of "pz" up by 1e-10 to keep it from zero. Here it is left as it is: the energy of a
-/// density n would change by about 1e-10 times the volume times eps_xc / 3 (1e-8 hartree for ten cubic angstrom of
-/// silicon), and the potential only where there are no electrons.
+/// Some codes add 1e-10 to the density for "pz" to keep it from zero. Here the density is unchanged. The shift would
+/// change the energy of a density n by about 1e-10 times the volume times eps_xc / 3 (1e-8 hartree for ten cubic
+/// angstrom of silicon), and the potential only where there are no electrons.
 
 #include "halocline/tddft/xc/xc.hpp"
 
@@ -25,11 +25,11 @@
 namespace halocline::tddft {
 namespace {
 
-constexpr std::int64_t chunk = 256;  ///< points handed to libxc at once: four arrays of two spins are 16 KiB
+constexpr std::int64_t chunk = 256;  ///< points in one call of libxc: four arrays of two spins are 16 KiB
 constexpr std::size_t most_spins = 2;
 
-/// Where the density [1/bohr^3] is below this, libxc leaves energy and potential zero. Its own limits, about 1e-15,
-/// would be a step of 1e-5 hartree in the potential; at this one the step is 1e-9.
+/// Below this density [1/bohr^3] libxc leaves energy and potential zero. Its own limits, about 1e-15, would cause a
+/// step of 1e-5 hartree in the potential; with this one the step is 1e-9.
 constexpr double smallest_density = 1e-27;
 
 struct Named {
@@ -68,7 +68,8 @@ public:
     xc_func_free(functional_);
   }
 
-  /// Energy of an electron, shape (points,), and potential, shape (points, spins), of densities of that shape.
+  /// For densities of shape (points, spins): energy of an electron, shape (points,), and potential, shape (points,
+  /// spins).
   void evaluate(std::int64_t points, const double* n, double* energy, double* potential) const {
     xc_lda_exc_vxc(functional_, static_cast<std::size_t>(points), n, energy, potential);
   }
@@ -84,7 +85,7 @@ struct ExchangeCorrelation::State {
   std::int64_t spins;
   std::vector<Functional> functionals;
 
-  /// The points [begin, begin + count) of n and v, whose spins are `points` apart. Returns the sum of n eps.
+  /// Evaluates the points [begin, begin + count) of n and v, whose spins are `points` apart. Returns the sum of n eps.
   double evaluate(double* v, const double* n, std::int64_t points, std::int64_t begin, std::int64_t count) const;
 };
 

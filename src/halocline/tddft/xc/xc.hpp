@@ -3,9 +3,9 @@
 /// @file
 /// Exchange and correlation in the local density approximation, by libxc.
 ///
-/// Names: "pz" (Perdew and Zunger 1981), "pz-mod" (the same with constants in more digits, so that energy and potential
-/// are continuous at r_s = 1, where "pz" jumps by 3e-5 hartree), "pw" (Perdew and Wang 1992, the modified constants),
-/// "pade" (Goedecker, Teter and Hutter 1996), "x" (exchange alone), "none".
+/// Names: "pz" (Perdew and Zunger 1981), "pz-mod" (the same with more digits in the constants, so that energy and
+/// potential are continuous at r_s = 1, where "pz" jumps by 3e-5 hartree), "pw" (Perdew and Wang 1992, the modified
+/// constants), "pade" (Goedecker, Teter and Hutter 1996), "x" (exchange only), "none".
 
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@ namespace halocline::tddft {
 class ExchangeCorrelation {
 public:
   /// @param spins  1 or 2
-  /// @throws InvalidArgument  an unknown name; lists those that exist
+  /// @throws InvalidArgument  an unknown name; lists the known ones
   ExchangeCorrelation(std::string_view name, int spins);
   ExchangeCorrelation(ExchangeCorrelation&&) noexcept;
   ~ExchangeCorrelation();

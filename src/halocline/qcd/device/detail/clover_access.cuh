@@ -13,7 +13,7 @@ namespace halocline::qcd::device {
 
 namespace detail {
 
-/// Where real i of the 36 of a chirality is among the 28, and with which sign; those of the diagonal are c besides.
+/// Where real i of a chirality's 36 is among its 28, and with which sign. Diagonal entries are this number plus c.
 struct CloverPlace {
   int number;
   bool negative;
@@ -29,7 +29,7 @@ constexpr CloverPlace clover_place(int i) {
   return {4 + 2 * ((row - 3) * (row - 4) / 2 + column - 3) + part, true};
 }
 
-/// Real i of the 36 of a chirality from those in memory.
+/// Real i of the 36 of a chirality, from the n reals in memory.
 template <int i, class Real, int n>
 HALOCLINE_INLINE Real expanded(const Real (&real)[n]) {
   if constexpr (n == 36) {

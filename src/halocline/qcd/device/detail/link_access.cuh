@@ -3,7 +3,7 @@
 /// @file
 /// Included by link_array.cuh, at its end, and by nothing else.
 ///
-/// How a kernel reads a link, and how one is brought into 18, 12 or 8 reals of any storage.
+/// How a kernel reads a link, and how a link is encoded in 18, 12 or 8 reals of any storage.
 
 #include "halocline/qcd/device/detail/link_compression.cuh"
 
@@ -20,7 +20,7 @@ HALOCLINE_INLINE RealOf<S> link_real(const Record<typename Storage<S>::Word, n>&
     return number(record, i);
 }
 
-/// The lowest bit of number i of a record: which pole it was projected from.
+/// The lowest bit of number i of a record; it tells the pole of the projection.
 template <int n>
 HALOCLINE_INLINE bool low_bit(const Record<double, n>& record, int i) {
 #if defined(__CUDA_ARCH__)
@@ -61,8 +61,9 @@ HALOCLINE_INLINE Su3<RealOf<S>> decode_link(const Record<typename Storage<S>::Wo
   }
 }
 
-/// What stands for a number in [-1, 1] in a record of eight reals, as the real that it is read as. Where it carries a
-/// sign the lowest bit is `bit`, for one more unit in the last place; bit < 0: none.
+/// Rounds a number in [-1, 1] of a record of eight reals to one that the storage can hold, as the real that will be
+/// read. With bit 0 or 1, the lowest bit of the stored number becomes `bit`, at the price of one more unit in the last
+/// place; bit < 0: no bit is stored.
 template <class S>
 HALOCLINE_HOST_DEVICE inline double quantized(double value, int bit) {
   if constexpr (Storage<S>::scaled) {
@@ -91,7 +92,7 @@ HALOCLINE_HOST_DEVICE inline double quantized(double value, int bit) {
   }
 }
 
-/// Puts numbers that quantized() gave, or any in [-1, 1], into a record.
+/// Puts numbers in [-1, 1], rounded by quantized() or not, into a record.
 template <class S, int n>
 HALOCLINE_HOST_DEVICE inline void pack_link(Record<typename Storage<S>::Word, n>& record, const double* numbers) {
   if constexpr (Storage<S>::scaled) {
@@ -101,10 +102,11 @@ HALOCLINE_HOST_DEVICE inline void pack_link(Record<typename Storage<S>::Word, n>
   }
 }
 
-/// Eight reals of a matrix of SU(3). The components of row 1 are taken in the frame of the row 0 that will be read.
+/// Eight reals of a matrix of SU(3). The components of row 1 are taken in the frame of row 0 as it will be read, after
+/// rounding.
 template <class S>
 HALOCLINE_HOST_DEVICE inline void encode_eight(double (&y)[8], const Su3<double>& u) {
-  // Farther from u is the pole whose sign is not that of Re u_0.
+  // The pole farther from u has the opposite sign of Re u_0.
   const bool negative0 = u.e[0][0].re > 0;
   const double d0 = 1 / (1 + fabs(u.e[0][0].re));
   const double first[5] = {u.e[0][0].im, u.e[0][1].re, u.e[0][1].im, u.e[0][2].re, u.e[0][2].im};

@@ -51,7 +51,7 @@ HALOCLINE_INLINE Su3<Real> decode_eight(const Real (&y)[8], bool negative0, bool
   return m;
 }
 
-/// The frame H e_1, H e_2 of a row 0 that was decoded from y, times the conjugate: (a, b) of a row 1.
+/// Components (a, b) of a row 1 in the frame H e_1, H e_2 of the row 0 that was decoded from y.
 HALOCLINE_HOST_DEVICE inline void frame_components(const double (&y)[8], bool negative0, const Complex<double>* row,
                                                    Complex<double>& a, Complex<double>& b) {
   const double s = negative0 ? -1 : 1;

@@ -3,10 +3,10 @@
 /// @file
 /// The kernel of SpinorSpace: a short list of updates and dot products, interpreted point by point.
 ///
-/// Lists differ from solver to solver and the fields are far larger than any cache, so what counts is that a vector is
-/// read from memory once a launch, however often the list names it. A thread goes through the list for one element: a
-/// chunk of 16 bytes in floating point (one or two complex numbers), a whole spinor in fixed point, whose scale
-/// hangs on all of it. A chunk that a thread wrote last it keeps in registers; what else it has touched stands in the
+/// Lists differ from solver to solver, and the fields are far larger than any cache. So a vector should be read from
+/// memory once a launch, however often the list names it. A thread goes through the list for one element: a chunk of 16
+/// bytes in floating point (one or two complex numbers), a whole spinor in fixed point, because its scale depends on
+/// all its reals. A thread keeps the chunk that it wrote last in registers; other chunks that it has touched are in the
 /// caches a few instructions later. The branches on the list are the same in all threads.
 ///
 /// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. At most
@@ -21,7 +21,7 @@
 namespace halocline::qcd::device::detail {
 
 inline constexpr int most_updates = 4, most_terms = 8, most_dots = 4;
-/// Dot products of one launch. Two whole spinors and their sums are what registers hold.
+/// Dot products of one launch. In fixed point, the registers hold two whole spinors and their sums.
 template <class S>
 inline constexpr int dots_of_launch = Storage<S>::scaled ? 2 : most_dots;
 /// [entry][column]; 32 columns of the five entries that the longest update of a solver has.
@@ -33,7 +33,7 @@ struct Operand {
   typename Storage<S>::Word* data = nullptr;
   float* scale = nullptr;
 };
-/// What all vectors of a space have in common.
+/// The memory layout of all vectors of a space.
 struct VectorShape {
   std::int64_t sites = 0;         ///< of each parity
   std::int64_t stride = 0;        ///< between the chunks of a column
@@ -52,7 +52,7 @@ struct AlgebraList {
     Operand<S> target;
     int first_term, terms;
     int scale;  ///< entry; -1 for one
-    bool keep;  ///< the target's old value counts
+    bool keep;  ///< the target's old value enters
   };
   struct Dot {
     Operand<S> left, right;
@@ -203,7 +203,7 @@ private:
     return place.load(v);
   }
 
-  /// The updates. `last` is then the value that the vector `written` got, where the place keeps it.
+  /// Carries out the updates. `last` is then the value that the vector `written` got, if the place keeps it.
   HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Value& last, const void*& written) const {
     for (int u = 0; u < list.updates; ++u) {
       const auto& update = list.update[u];
@@ -269,7 +269,7 @@ private:
 template <class S>
 struct AssignParity {
   static constexpr int max_threads = 256;
-  SpinorWriter<S> out, in;  // they may be one field, which no reader takes
+  SpinorWriter<S> out, in;  // may be one field, so no reader is used
   RealOf<S> factor;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {

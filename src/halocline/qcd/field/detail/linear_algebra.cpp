@@ -23,10 +23,10 @@ namespace {
 
 using solve::Scalar;
 
-/// Sites of a chunk, of one column. The order of all sums hangs on it.
+/// Sites of a chunk, of one column. Fixes the order of all sums.
 constexpr std::int64_t chunk_sites = 64;
-/// Sums of one dot product and column on their way through a chunk: four chains, so that no multiply-add waits for the
-/// one before it. Of a norm two are used for the real and two for the imaginary parts.
+/// Partial sums of one dot product and column: four chains, so that no multiply-add waits for the one before it. A norm
+/// uses two for the real and two for the imaginary parts.
 constexpr int chains = 4;
 
 int most_threads() {
@@ -55,7 +55,7 @@ Coefficient<T> coefficient_of(std::span<const Scalar> a, int column) {
   return {static_cast<T>(value.real()), static_cast<T>(value.imag())};
 }
 
-/// What a dot product of the list is, and where its sums go.
+/// How a dot product of the list is computed, and where its sums go.
 struct DotPlan {
   enum class Kind { norm, dot, dot_and_norm_of_left, dot_and_norm_of_right };
   Kind kind;
@@ -63,7 +63,7 @@ struct DotPlan {
   int norm;  ///< in the list; the same as `dot` where there is one only
 };
 
-/// Norms next to a dot product that has their vector are carried out with it.
+/// A norm next to a dot product that contains its vector is computed together with it.
 template <class T>
 std::vector<DotPlan> plan_of(std::span<const FlatDot<T>> dots) {
   const auto is_norm = [](const FlatDot<T>& d) { return d.left == d.right; };
@@ -86,7 +86,7 @@ std::vector<DotPlan> plan_of(std::span<const FlatDot<T>> dots) {
   return plan;
 }
 
-/// The arithmetic on one column of one tile: `numbers` of them, V reals, then V imaginary parts, and so on.
+/// The arithmetic on one column of one tile: `numbers` reals, V real parts, then V imaginary parts, and so on.
 template <class T, int V>
 struct TileColumn {
   static constexpr int width = std::min(V, core::native_lanes<T>);
@@ -95,9 +95,9 @@ struct TileColumn {
   static constexpr int sum_width = std::min(V, core::native_lanes<double>);
   using Sum = core::Number<double, sum_width>;
   using S = core::Lanes<Sum>;
-  static constexpr int sum_reals = chains * sum_width;  ///< doubles that one sum takes under way
+  static constexpr int sum_reals = chains * sum_width;  ///< doubles that hold the chains of one sum
 
-  /// y = s y + a x + b z, or y = a x + b z, with what is absent left out.
+  /// y = s y + a x + b z, or y = a x + b z; absent terms are left out.
   static void update(const FlatUpdate<T>& update, int column, std::int64_t begin, std::int64_t numbers) {
     if (update.overwrite) return with_count<false, false>(update, column, begin, numbers);
     if (update.scale.empty()) return with_count<true, false>(update, column, begin, numbers);
@@ -107,7 +107,7 @@ struct TileColumn {
   static void norm(double* sums, const T* x, std::int64_t numbers) {
     Sum even_re = S::load(sums), even_im = S::load(sums + sum_width);
     Sum odd_re = S::load(sums + 2 * sum_width), odd_im = S::load(sums + 3 * sum_width);
-    // The chains take turns: sub-packs of a block where it has several, blocks where it has one.
+    // The chains alternate between the sub-packs of a block if it has several, else between blocks.
     constexpr std::int64_t step = V / sum_width >= 2 ? 2 * V : 4 * V;
     static_assert(V / sum_width <= 2 || V / sum_width % 2 == 0);
     for (std::int64_t block = 0; block < numbers; block += step)
@@ -296,7 +296,7 @@ void walk(const FlatShape& shape, std::span<const FlatUpdate<T>> updates, std::s
   }
 }
 
-/// Replaces the sums by those over all processes, as few doubles as there are.
+/// Replaces the local sums by sums over all processes. Norms send their real part only.
 template <class T>
 void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std::span<const FlatDot<T>> dots,
                         std::size_t columns) {
@@ -306,7 +306,7 @@ void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std:
     values.push_back(sums[i].real());
     if (dots[i / columns].left != dots[i / columns].right) values.push_back(sums[i].imag());
   }
-  // Named by the real numbers of a column, for the report of the Schwarz solver (docs/benchmarks/schwarz.md).
+  // The region's name counts the reals of a column, for the report of the Schwarz solver (docs/benchmarks/schwarz.md).
   constexpr std::array<const char*, 4> names{"sum of 1", "sum of 2", "sum of 3", "sum of more"};
   const core::Region region(names[std::min(names.size(), values.size() / columns) - 1]);
   for (std::size_t begin = 0; begin < values.size(); begin += comm::Reduction::most)
@@ -359,7 +359,7 @@ solve::Scalars LinearAlgebra<T>::run(std::span<const FlatUpdate<T>> updates, std
     constexpr std::int64_t chunk_tiles = chunk_sites / V;
     const std::int64_t chunks = (shape_.tiles + chunk_tiles - 1) / chunk_tiles;
     std::vector<Scalar> partial(static_cast<std::size_t>(chunks) * sums.size());
-    // A cache line between the threads.
+    // Padded by a cache line between the threads.
     const std::int64_t stride = static_cast<std::int64_t>(sums.size()) * TileColumn<T, V>::sum_reals / 8 * 8 + 16;
     core::AlignedArray<double> under_way(stride * most_threads());
     walk<T, V>(shape_, updates, dots, plan, partial, under_way.data(), stride);

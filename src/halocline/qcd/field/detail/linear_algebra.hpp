@@ -3,24 +3,27 @@
 /// @file
 /// The updates and dot products of a solver on tiled vectors, in one walk over the memory.
 ///
-/// A vector is `[tile][column][component pair][re, im][lane]`: what SpinorField and DomainField have in common. The
-/// walk goes tile by tile and column by column through memory, and carries out every update and every dot product on
-/// one column of one tile (1.5 KiB of each vector in single precision) before it goes on. So each vector is read from
-/// beyond the first-level cache once a call, however many entries of the lists name it, and written once.
+/// A vector is `[tile][column][component pair][re, im][lane]`, the memory layout that SpinorField and DomainField
+/// share. The walk goes tile by tile and column by column through memory, and carries out every update and every dot
+/// product on one column of one tile (1.5 KiB of each vector in single precision) before it goes on. So a call reads
+/// each vector from beyond the first-level cache once, however many list entries name it, and writes it once.
 ///
-/// Sums are kept in double, one a chunk of tiles, column and dot product, and added in chunk order, then over the
-/// processes by comm::Reduction. A chunk has the same tiles whatever the number of threads and of columns: a sum has
-/// the same bits for any number of threads, and for a column alone or among others. The dot product of a vector with
-/// itself is real, and is summed so. Columns whose coefficients are all zero are passed over: a converged column costs
-/// no arithmetic and no memory.
+/// Every dot product and column has one sum in double for each chunk of tiles. These sums are added in chunk order,
+/// then over the processes by comm::Reduction. The chunks do not depend on the number of threads or columns, so a sum
+/// has the same bits for any number of threads, and for a column alone or among others. The dot product of a vector
+/// with itself is real, and only its real part is summed. An update skips the columns that it leaves unchanged because
+/// all their coefficients are zero: updates of a converged column cost no arithmetic and no memory traffic.
 ///
-/// Flops a complex number: 8 a term, 8 a dot product, 4 a norm. A dot product and a norm that share a vector, in either
-/// order but next to each other in the list, convert it to double once. Updates run at the bandwidth of the cache or
-/// memory that holds the vectors; walks with sums, as long as that is the second level, at a third to two thirds of it,
-/// as they convert. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites in single precision on one
-/// core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is fused. A call is one parallel
-/// region: an iteration of the Schwarz solver with a linear K enters seven, one in each D' K and five here, which its
-/// four groups of sums keep apart and the search direction, which needs the last of them before D' K can begin.
+/// Flops a complex number: 8 a term, 8 a dot product, 4 a norm. A dot product and a norm that share a vector and are
+/// adjacent in the list convert this vector to double once. Updates run at the bandwidth of the cache or memory that
+/// holds the vectors. With vectors in the second-level cache, walks with sums reach a third to two thirds of its
+/// bandwidth, because they convert to double. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites
+/// in single precision on one core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is
+/// fused.
+///
+/// A call is one parallel region. An iteration of the Schwarz solver with a linear K enters seven: one in each of its
+/// two applications of D' K, and five here. The five stay separate: the iteration has four groups of sums, and the
+/// search direction needs the last of them before D' K can begin.
 
 #include <array>
 #include <cstdint>
@@ -38,7 +41,7 @@ class Reduction;
 
 namespace halocline::qcd::detail {
 
-/// What the memory of a vector looks like.
+/// Memory layout of a vector.
 struct FlatShape {
   std::int64_t tiles = 0;
   int columns = 1;
@@ -62,20 +65,21 @@ struct FlatDot {
   const T* right = nullptr;
 };
 
-/// Linear algebra on vectors of one shape, distributed over a group of processes. Copies share their reduction, so only
-/// one of them may be at work.
+/// Linear algebra on vectors of one shape, distributed over a group of processes. Copies share one reduction over
+/// processes, so only one of them may be in use at a time.
 template <class T>
 class LinearAlgebra {
 public:
-  /// @throws InvalidArgument  for no column or an odd number of components. Collective: yes.
+  /// @throws InvalidArgument  for less than one column, or components that are not a positive multiple of four.
+  ///                          Collective: yes.
   LinearAlgebra(const FlatShape& shape, const comm::Communicator& group);
 
   const FlatShape& shape() const noexcept { return shape_; }
   int columns() const noexcept { return shape_.columns; }
 
   /// Carries out the updates in order, then the dots: sums over all processes, [dot][column].
-  /// @throws InvalidArgument  where a vector has another size, or a coefficient another number of columns
-  /// Collective: where there are dots.
+  /// @throws InvalidArgument  for a vector of another size, or coefficients for fewer columns
+  /// Collective: if there are dots.
   template <class Vector>
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                         std::span<const solve::Dot<Vector>> dots) const {

@@ -4,10 +4,10 @@
 /// Uniform random numbers, logarithm and cosine for a pack of links at once.
 ///
 /// The generator is Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11), the one of
-/// core/philox.hpp, with a counter of its own in each lane: the same bits as one call a lane, eight lanes in the time
-/// of one. The elementary functions are plain polynomials, so that a lane's result does not depend on the lanes
-/// beside it, nor on a mathematics library; their errors, a few units of the last place, are far below what any
-/// average over a Markov chain resolves.
+/// core/philox.hpp. Each lane has its own counter and gets the same bits as a call of its own; eight lanes take the
+/// time of one. The elementary functions are plain polynomials, so a lane's result depends neither on the other lanes
+/// nor on a mathematics library. Their errors, a few units of the last place, are far below what any average over a
+/// Markov chain resolves.
 
 #include "halocline/core/pack.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace halocline::qcd::gauge::detail {
 
-/// Unsigned words beside a pack of doubles, one a lane.
+/// Unsigned 64-bit words, one for each lane of a pack of doubles.
 template <int N>
 using Words = typename core::detail::VectorOf<std::uint64_t, N>::type;
 
@@ -69,7 +69,8 @@ inline core::Pack<double, N> logarithm(const core::Pack<double, N>& a) {
   using P = core::Pack<double, N>;
   const auto bits = same_bits<Words<N>>(a.v);
   P mantissa(same_bits<typename P::Vector>((bits & 0x000FFFFFFFFFFFFFULL) | 0x3FF0000000000000ULL));
-  // The exponent as a double: its bits under those of 2^52, minus that and the bias.
+  // The exponent as a double: its bits become the mantissa of a number near 2^52, then 2^52 and the bias are
+  // subtracted.
   P exponent = P(same_bits<typename P::Vector>((bits >> 52) | 0x4330000000000000ULL)) - P(0x1p52 + 1023.0);
   const auto large = mantissa > P(1.4142135623730951);
   mantissa = core::select(large, P(0.5) * mantissa, mantissa);

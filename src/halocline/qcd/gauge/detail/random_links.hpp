@@ -3,8 +3,8 @@
 /// @file
 /// Random SU(3) matrices from a stream of random numbers, a pack of them at once.
 ///
-/// The counters of one seed are shared out by number, so that no two uses of it meet: the heatbath of a link takes
-/// the numbers from 0 on, start fields those from 2^31, gauge transformations those from 2^30.
+/// The random numbers of one seed are split into ranges, so that no two uses share a number: the heatbath of a link
+/// takes the numbers from 0 on, start fields those from 2^31, gauge transformations those from 2^30.
 
 #include "halocline/lattice/geometry.hpp"
 #include "halocline/qcd/field/su3_projection.hpp"
@@ -30,8 +30,8 @@ inline Complex<core::Pack<double, N>> normal_pair(const LinkStream<N>& stream, s
   return {radius * angle.cosine, radius * angle.sine};
 }
 
-/// Uniform over the group: two rows of normal numbers made orthonormal, and the third that they fix. The density of
-/// normal rows does not change under U -> U V, nor does Gram-Schmidt, so the measure is Haar's.
+/// Uniform over the group: two rows of normal numbers are made orthonormal and fix the third. The density of the normal
+/// rows does not change under U -> U V, and Gram-Schmidt commutes with this map, so the measure is Haar's.
 /// Uses the numbers first ... first + 5.
 template <int N>
 inline Su3<core::Pack<double, N>> haar_matrix(const LinkStream<N>& stream, std::uint64_t first) {

@@ -3,10 +3,10 @@
 /// @file
 /// Loops over the sites of a gauge field, by rows along x and in packs within a row.
 ///
-/// Rows are shared among the OpenMP threads; a row is cut into packs of the register's width, one of half that width
-/// and single sites for what remains, so that every even and odd extent is served without masks. Reads at a
-/// displacement along x are unaligned loads into the ghost sites. Sums are kept a row apart and added in row order:
-/// they depend neither on the number of threads nor on their timing, and on the process grid to rounding alone.
+/// Rows are shared among the OpenMP threads. A row is cut into packs of the register's width, one of half that width
+/// and single sites for the rest, so every even or odd extent is served without masks. Reads at a displacement along x
+/// are unaligned loads into the ghost sites. Each row has its own sum, and these are added in row order: a sum depends
+/// neither on the number of threads nor on their timing, and on the process grid only by rounding.
 
 #include <array>
 #include <cstdint>
@@ -28,7 +28,7 @@ template <class Real>
 HALOCLINE_INLINE Su3<Real> link_at(const GaugeField& u, const Site& x, int mu) {
   return load_link<Real>(u.field().data() + u.link_offset(x, mu), u.field().component_stride());
 }
-/// Overwrites them; the ghosts are then out of date.
+/// Overwrites U_mu at the sites of a pack that begins at x; the ghosts are then out of date.
 template <class Real>
 HALOCLINE_INLINE void set_link_at(GaugeField& u, const Site& x, int mu, const Su3<Real>& link) {
   store_link<Real>(u.field().data() + u.link_offset(x, mu), u.field().component_stride(), link);
@@ -117,7 +117,7 @@ std::array<double, K> sum_over_sites(const lattice::Geometry4& geometry, F&& f) 
   return total;
 }
 
-/// The largest number that f(Kind<Real>, site) returns anywhere on the lattice, none below 0; NaN where one is.
+/// The largest number that f(Kind<Real>, site) returns on the lattice, and at least 0; NaN if any number is NaN.
 /// Collective.
 template <class F>
 double largest_over_sites(const lattice::Geometry4& geometry, F&& f) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Sums over all sites of something computed from the links around each, a pack of consecutive x at a time.
+/// Sums over all sites of a function of the links around each site, for a pack of consecutive x at a time.
 ///
-/// Each row along x is summed by one thread, the rows are added in their order, and the processes in rank order: the
-/// result does not depend on threads or timing, and on the process grid by rounding only.
+/// Each row along x is summed by one thread. Rows are added in their order, and processes in rank order, so the result
+/// depends neither on threads nor on timing, and on the process grid only by rounding.
 
 #include "halocline/core/pack.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
@@ -19,7 +19,7 @@ namespace halocline::qcd::gauge::detail {
 /// Consecutive sites of a row that are computed together.
 using Sites = core::Pack<double, core::native_lanes<double>>;
 
-/// The links around a pack of sites: U_nu at a distance in memory.
+/// The links around a pack of sites; `distance` is the offset in memory to the site of a link.
 struct LinksAround {
   const double* site;  ///< U_x of the first site
   std::int64_t component_stride;

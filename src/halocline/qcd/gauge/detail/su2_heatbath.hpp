@@ -4,15 +4,15 @@
 /// Random SU(2) matrices with the weight exp(alpha a0), a pack of them at once.
 ///
 /// With a = a0 + i (a1, a2, a3) . sigma and the Haar measure, a0 has the density sqrt(1 - a0^2) exp(alpha a0) and the
-/// rest is uniform on a sphere. Two rejection methods share the same four uniform numbers, and each lane takes the
-/// one that accepts more often:
+/// rest is uniform on a sphere. Two rejection methods share the same four uniform numbers; each lane uses the method
+/// that accepts more often:
 ///   - alpha > 0.85, Kennedy and Pendleton, Phys. Lett. B 156 (1985) 393: 1 - a0 is drawn with the density
 ///     sqrt(x) exp(-alpha x), from two logarithms and a cosine, and kept with probability sqrt(1 - x / 2);
 ///   - else a0 is drawn from the Haar measure and kept with probability exp(alpha (a0 - 1)).
 /// At least 45 % of the draws are kept at any alpha, more than 94 % at alpha > 12.
 ///
-/// Draw k of a lane is the same whatever the other lanes do: a lane that has been served keeps its number while the
-/// rest draw again.
+/// Draw k of a lane does not depend on the other lanes: a lane that has accepted keeps its number while the others draw
+/// again.
 
 #include "halocline/qcd/field/su3_projection.hpp"
 #include "halocline/qcd/gauge/detail/pack_random.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Numbers in files: a byte order that is written down, never assumed.
+/// Conversion between numbers and their bytes in files. The byte order is always given, never assumed.
 ///
 /// Everything goes through memcpy and a swap, so alignment and the machine's own order do not matter; both compile to
 /// single instructions.

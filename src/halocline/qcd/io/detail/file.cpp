@@ -55,7 +55,7 @@ int Descriptor::close() noexcept {
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // O_NONBLOCK: opening a pipe that nobody writes must not hang; a regular file does not notice.
+  // O_NONBLOCK: opening a pipe without a writer must not hang. The flag does not affect regular files.
   file_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file_.number() < 0)
     throw FileError(path_, "", fmt::format("cannot be opened for reading ({}); check the path", reason(errno)));
@@ -165,7 +165,8 @@ void PartialFile::publish() {
     if (::rename(partial_.c_str(), path_.c_str()) != 0)
       throw FileError(path_, "", fmt::format("cannot take its name from {} ({})", partial_, reason(errno)));
     remove_ = false;
-    // The name itself should survive a power cut; where folders cannot be synced that is the file system's choice.
+    // Sync the folder too, so that the name survives a power cut. Some file systems cannot sync folders; that is no
+    // error.
     const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.number() >= 0) static_cast<void>(::fsync(folder.number()));
   });

@@ -3,10 +3,11 @@
 /// @file
 /// A file that every rank reads at its own offsets, and a file that appears whole or not at all.
 ///
-/// Reading is pread: no shared position, so ranks and threads do not meet. Writing goes to a sibling of PATH
-/// (core/new_file.hpp) that rank 0 creates at its final size; all ranks write their parts into it and sync; only when
-/// all of them succeeded does rank 0 rename it over PATH. Any failure (a full disk shows at write or sync) becomes an
-/// error on all ranks and the sibling is removed, so PATH holds either what it held before or the new file.
+/// Reading uses pread, which has no shared position, so ranks and threads do not disturb each other. Writing goes to a
+/// sibling of PATH (core/new_file.hpp) that rank 0 creates at its final size. All ranks write their parts into the
+/// sibling and sync. Only when all of them have succeeded does rank 0 rename it over PATH. Any failure (a full disk
+/// shows at write or sync) becomes an error on all ranks and the sibling is removed, so PATH holds either its previous
+/// content or the new file.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,8 +44,8 @@ public:
   const std::string& path() const noexcept { return path_; }
   std::int64_t size() const noexcept { return size_; }
 
-  /// Fills `out` from `offset` on. @param record  what is read, for the error
-  /// @throws FileError  when the file ends before, with both sizes, or the system fails
+  /// Fills `out` from `offset` on. @param record  the data's name, for the error
+  /// @throws FileError  when the file is too short (the error names both sizes), or a system call fails
   void read(std::int64_t offset, std::span<std::byte> out, const std::string& record) const;
 
   /// At most `limit` bytes from `offset`, fewer at the end of the file, as text.
@@ -67,10 +68,10 @@ public:
   /// Removes the sibling unless it was published.
   ~PartialFile();
 
-  /// @throws FileError  here only; wrap in comm::on_every_rank.  Collective: no.
+  /// @throws FileError  on this rank only; wrap in comm::on_every_rank.  Collective: no.
   void write(std::int64_t offset, std::span<const std::byte> bytes);
 
-  /// Waits until the bytes are on the disk and closes. @throws FileError  here only.  Collective: no.
+  /// Waits until the bytes are on the disk and closes. @throws FileError  on this rank only.  Collective: no.
   void sync();
 
   /// Gives the file its name. Every rank must have synced without error.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the five formats have in common: a description of the data found by parsing, and one produced for writing.
+/// Common parts of the five formats: the description of a file that was parsed, and of one to be written.
 ///
 /// A format is two functions. `parse_<format>` turns the head of a file into a `Header`; `make_<format>` turns a
 /// `Request` into the bytes before and after the data. Everything between (which rank reads what, decoding, sums,
@@ -34,7 +34,7 @@ struct Sums {
   void combine(ChecksumKind kind, const comm::Communicator& group);
 };
 
-/// The head of a file, understood.
+/// The parsed head of a file.
 struct Header {
   GaugeFileInfo info;
   SiteOrder site_order = SiteOrder::lexicographic;
@@ -45,7 +45,7 @@ struct Header {
   std::optional<std::uint32_t> nersc;  ///< the checksum claimed, if any; of the kind above
   std::optional<ScidacChecksum> scidac;
   std::optional<MilcChecksum> milc;
-  std::string plaquette_record = "PLAQUETTE";  ///< what the file calls it, for errors
+  std::string plaquette_record = "PLAQUETTE";  ///< the file's name for it, for errors
   std::string link_trace_record = "LINK_TRACE";
   double plaquette_digits = 1e-15;  ///< half a unit of the last digit printed
   double link_trace_digits = 1e-15;
@@ -53,7 +53,7 @@ struct Header {
   std::int64_t site_bytes() const { return std::int64_t{4} * info.rows * 3 * 2 * (info.bits / 8); }
 };
 
-/// What a file to be written holds.
+/// Description of a file to be written.
 struct Request {
   std::string path;
   lattice::Coordinates<4> extents{};
@@ -86,10 +86,11 @@ Header parse_openqcd(const InputFile& file);
 Header parse_milc(const InputFile& file);
 Header parse_npy(const InputFile& file);
 
-/// An array [4][T][Z][Y][4][3][3] fits two orders: ours, with mu behind the sites, and PyQUDA's [mu][t][z][y][x].
-/// Sampled plaquettes tell them apart: those of links read in the wrong order are of matrices that do not meet.
+/// An array of shape [4][T][Z][Y][4][3][3] may be in either of two orders: ours, with mu behind the sites, or PyQUDA's
+/// [mu][t][z][y][x]. Sampled plaquettes tell them apart: in the wrong order the four matrices do not form a closed
+/// path.
 /// @throws FileError  where the other order has the larger mean plaquette by more than five standard errors
-/// Collective: no.  Cost: some hundred small reads, for such shapes alone.
+/// Collective: no.  Cost: some hundred small reads, for files of such a shape only.
 void check_npy_order(const InputFile& file, const Header& header);
 
 Envelope make_nersc(const Request& request);
@@ -104,17 +105,17 @@ bool looks_like_openqcd(std::span<const std::byte> head, ByteOrder order);
 /// "4x4x4x8"
 std::string text_of(const lattice::Coordinates<4>& extents);
 
-/// Holds the header's extents against the bytes that are there, without overflow.
+/// Compares the header's extents with the bytes in the file, without overflow.
 /// @param record     of the data, for the error
 /// @param available  bytes of data in the file
 /// @throws FileError  for extents below 1, a product beyond any file, or a size that is not `available`
 void check_data_size(const Header& header, const std::string& record, std::int64_t available);
 
-/// The number, or nothing unless all of the text is one.
+/// The number, or nothing unless the whole text is one number.
 std::optional<std::int64_t> integer_of(std::string_view text);
 std::optional<double> real_of(std::string_view text);
 std::optional<std::uint32_t> hexadecimal_of(std::string_view text);
-/// As printed: half a unit of the last digit, e.g. 5e-4 for "0.588", 5e-7 for "0.588e-3".
+/// Half a unit of the last printed digit, e.g. 5e-4 for "0.588", 5e-7 for "0.588e-3".
 double last_digit_of(std::string_view text);
 
 void append(std::vector<std::byte>& to, std::span<const std::byte> bytes);

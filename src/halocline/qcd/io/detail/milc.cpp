@@ -2,7 +2,7 @@
 //
 // MILC version 5: magic number 20103, sizes x y z t, a time stamp of 64 bytes, the site order (0: x fastest), the
 // checksums sum29 and sum31, then four 3x3 links a site in single precision. 32-bit words throughout, in the byte order
-// of the machine that wrote it: the magic number tells.
+// of the machine that wrote the file, which the magic number reveals.
 
 #include <algorithm>
 #include <array>

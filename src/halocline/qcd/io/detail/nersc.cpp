@@ -22,7 +22,7 @@ using core::FileError;
 
 constexpr std::int64_t longest_header = 1 << 16;
 
-/// Keys that describe the data: always ours, never copied from metadata.
+/// Keys that describe the data. They are always written from the data, never copied from metadata.
 constexpr std::array own_keys{"HDR_VERSION", "DATATYPE",    "STORAGE_FORMAT", "DIMENSION_1", "DIMENSION_2",
                               "DIMENSION_3", "DIMENSION_4", "LINK_TRACE",     "PLAQUETTE",   "BOUNDARY_1",
                               "BOUNDARY_2",  "BOUNDARY_3",  "BOUNDARY_4",     "CHECKSUM",    "FLOATING_POINT"};

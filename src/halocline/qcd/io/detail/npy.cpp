@@ -26,7 +26,7 @@ using core::FileError;
 constexpr std::int64_t prefix_bytes = 8;  // magic and version
 constexpr std::int64_t longest_dictionary = 1 << 16;
 
-/// What follows "'key':" in the dictionary, or nothing.
+/// The text that follows "'key':" in the dictionary, or nothing.
 std::optional<std::string_view> value_of(std::string_view dictionary, const std::string& key) {
   for (const char quote : {'\'', '"'}) {
     const std::string quoted = quote + key + quote;
@@ -110,7 +110,7 @@ Sample sample_plaquettes(const InputFile& file, const Header& header, bool mu_fi
   double sum = 0, squares = 0;
   int count = 0;
   for (std::int64_t i = 0; i < std::min(volume, most_sites); ++i) {
-    // Multiples of the golden section lie evenly and along no axis.
+    // Multiples of the golden section are spread evenly and follow no axis.
     const double place = std::fmod(0.6180339887498949 * static_cast<double>(i), 1.0);
     const auto x = lattice::coordinates_of<4>(static_cast<std::int64_t>(place * static_cast<double>(volume)), extents);
     for (int mu = 0; mu < 4; ++mu)

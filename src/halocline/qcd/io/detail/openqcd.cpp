@@ -26,7 +26,7 @@ bool looks_like_openqcd(std::span<const std::byte> head, ByteOrder order) {
     if (extent < 1 || extent > largest_extent) return false;
   }
   const double plaquette = load_double(head.data() + 16, order);
-  // Not denormal either: bytes of the wrong order mostly are.
+  // Denormal numbers are refused too: most doubles read in the wrong byte order are denormal.
   return std::abs(plaquette) <= 3.0 + 1e-9 && (plaquette == 0.0 || std::abs(plaquette) > 1e-30);
 }
 

@@ -20,7 +20,7 @@ namespace halocline::qcd::io::detail {
 
 inline constexpr const char* xml_declaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 
-/// The type of a field, as scidac-private-record-xml tells it.
+/// The type of a field, from scidac-private-record-xml.
 struct ScidacType {
   std::string datatype;
   std::string precision;       ///< "F", "D" or "U"

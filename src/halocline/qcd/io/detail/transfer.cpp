@@ -59,7 +59,8 @@ void load_lexicographic(const InputFile& file, const Header& header, const latti
       });
 }
 
-/// Place of site (x, y, z, t) among the odd sites of an openQCD file; even extents make every row z hold half.
+/// Index of site (x, y, z, t) among the odd sites of an openQCD file. With even extents, half the sites of a row are
+/// odd.
 std::int64_t odd_index(const Coordinates<4>& x, const Coordinates<4>& extents) {
   return (((x[3] * extents[0] + x[0]) * extents[1] + x[1]) * extents[2] + x[2]) / 2;
 }
@@ -68,7 +69,7 @@ std::int64_t odd_index(const Coordinates<4>& x, const Coordinates<4>& extents) {
 constexpr std::size_t axis_of(std::size_t direction) { return (direction + 3) % 4; }
 
 /// Calls action(first odd site of a row along z, number of odd sites in it) for the rows of a box.
-/// @param origin  global coordinates of the box, inside the lattice; it does not reach around an edge
+/// @param origin  global coordinates of the box, which lies in the lattice and does not wrap around an edge
 template <class Action>
 void for_each_odd_row(const Coordinates<4>& origin, const Coordinates<4>& size, Action&& action) {
   for (std::int64_t t = 0; t < size[3]; ++t)
@@ -108,8 +109,8 @@ void load_odd_box(const InputFile& file, const Header& header, const lattice::Ge
   });
 }
 
-/// Our odd sites bring all their links and most of our even sites'; the rest hang on the odd sites one step above
-/// our box along each split axis.
+/// The odd sites of this rank's box hold all their own links and most links of its even sites. The remaining links
+/// belong to the odd sites one step above the box along each split axis.
 void load_odd_sites(const InputFile& file, const Header& header, const lattice::Geometry4& geometry,
                     std::span<Complex> links) {
   load_odd_box(file, header, geometry, geometry.offset(), geometry.local(), links);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The data part of a file, cut into what each rank moves.
+/// The data part of a file, cut into the parts of the ranks.
 ///
 /// In lexicographic files a rank's box is a set of runs, stretches of sites that are consecutive both in the file and
 /// in the box: one row along x, or more where x (and y, and z) is not split. A run is read or written by one call, in
@@ -47,7 +47,7 @@ void load_links(const InputFile& file, const Header& header, const lattice::Geom
 /// conj(row0 x row1) into the third rows.
 void rebuild_third_rows(std::span<std::complex<double>> links);
 
-/// Encodes this rank's part piece by piece and hands it on.
+/// Encodes this rank's part piece by piece, adds each piece to `sums` and writes it to `file`.
 /// @param links   local canonical links (lexicographic formats)
 /// @param sums    filled where not null  @param file  written where not null, data beginning at `data_offset`
 /// @throws FileError  here only.  Collective: no.

@@ -21,7 +21,7 @@ namespace {
 
 using core::FileError;
 
-/// Two rows this far from orthonormal do not say what the third one was.
+/// Two rows farther from orthonormal than this do not determine the third.
 constexpr double largest_rebuildable_violation = 1e-4;
 
 double real_swapped(double value, int bits) {
@@ -31,7 +31,7 @@ double real_swapped(double value, int bits) {
 
 bool has_length_one(double length) { return std::abs(length - 1.0) < 1e-3; }
 
-/// The claim in the file's words, what the data give in the same words; equal strings mean agreement.
+/// The claim and the measured value, both as the file writes them; equal strings mean agreement.
 struct Comparison {
   std::string record;
   std::string claimed;
@@ -48,8 +48,8 @@ std::optional<Comparison> checksum_of(const Header& header, const Sums& sums) {
   return std::nullopt;
 }
 
-/// A claim with a printed precision. Refused beyond what single precision sums explain; noted when the last digits
-/// differ by more than rounding.
+/// Compares a claim of limited printed precision with the measured value. Refuses a difference that sums in single
+/// precision cannot explain, and notes one in the last digits that exceeds rounding.
 void compare(Header& header, const std::string& record, const char* what, std::optional<double> claimed, double digits,
              double measured) {
   if (!claimed) return;

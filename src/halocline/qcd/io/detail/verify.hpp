@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a file claims, held against the data that came out of it.
+/// Comparison of a file's claims with its data.
 ///
-/// In the order in which a mistake would be most plainly named: byte order, checksum, numbers that are none, links that
-/// are not unitary, plaquette and link trace. All of it is collective, and what it throws is thrown on every rank.
+/// The checks run in the order that names a mistake most plainly: byte order, checksum, NaN or infinite numbers,
+/// unitarity, plaquette and link trace. All checks are collective, and their errors are thrown on every rank.
 
 #include <complex>
 #include <span>
@@ -29,8 +29,8 @@ void verify_data(const Header& header, const Sums& sums, std::span<const std::co
 /// @throws FileError  Collective: yes.
 void verify_field(Header& header, const GaugeField& u, bool strict);
 
-/// Whether numbers are sensible only with their bytes reversed: the first rows of the first links have length 1 then,
-/// and not as they are. @param bits  of each real in the file
+/// True when the numbers make sense only with their bytes reversed: the first rows of the first links have length 1
+/// when reversed, and not as they are. @param bits  of each real in the file
 bool looks_byte_swapped(std::span<const std::complex<double>> links, int bits);
 
 }  // namespace halocline::qcd::io::detail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The little XML that lattice files carry: one element's text out of a short record, and text made safe to go in.
+/// The little XML that lattice files carry: reading one element's text from a short record, and escaping text for one.
 ///
 /// ILDG and SciDAC records are flat lists of elements whose text is a number or a word. That needs no tree: a scan
 /// over the tags finds an element by its name, whatever its namespace prefix or attributes, and returns the text up to
-/// its closing tag. Comments and declarations are stepped over. Malformed input finds nothing; it cannot do harm.
+/// its closing tag. Comments and declarations are skipped. In malformed input no element is found; it does no harm.
 
 #include <optional>
 #include <string>
@@ -20,13 +20,13 @@ std::optional<std::string> element_text(std::string_view xml, std::string_view n
 /// Text with & < > replaced by entities.
 std::string escaped(std::string_view text);
 
-/// Text of a file made fit for one line of an error: at most 60 bytes, printable, valid UTF-8.
+/// Text of a file, made safe for one line of an error message: at most 60 bytes, printable, valid UTF-8.
 std::string shown(std::string_view text);
 
-/// The text itself where it is valid UTF-8; otherwise with '?' for every byte beyond ASCII.
+/// The unchanged text if it is valid UTF-8; otherwise with '?' for every byte beyond ASCII.
 std::string valid_utf8(std::string text);
 
-/// Without leading and trailing white space and NUL bytes.
+/// The text without leading and trailing white space and NUL bytes.
 std::string_view trimmed(std::string_view text);
 
 }  // namespace halocline::qcd::io::detail

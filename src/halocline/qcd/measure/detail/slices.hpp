@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Which local sites a global time slice is.
+/// The local sites of a global time slice.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Sums over space of anything that is computed site by site from propagators, for many momenta at once.
+/// Sums over space of any quantity that is computed site by site from propagators, for many momenta at once.
 ///
 /// Sites of a time slice are taken in blocks as wide as a register: the 12x12 matrices of a block are transposed into
 /// packs that hold one matrix element of all its sites, and a kernel turns them into a list of complex numbers a site.
@@ -146,8 +146,8 @@ inline void sum_over_ranks(const lattice::Geometry4& geometry, std::span<std::co
   geometry.communicator().sum(std::span<double>(reinterpret_cast<double*>(values.data()), 2 * values.size()));
 }
 
-/// Index of a local time slice after the source time has become 0, and whether the shift carried it through the end of
-/// the lattice.
+/// Index of a local time slice after the source time has been shifted to 0, and whether the shift wrapped it around the
+/// end of the lattice.
 struct ShiftedTime {
   std::size_t index;
   bool wrapped;

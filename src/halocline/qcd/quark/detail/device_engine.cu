@@ -44,8 +44,8 @@ class Engine : public Backend {
 public:
   static constexpr bool mixed = !std::is_same_v<S, double>;
 
-  Engine(ContextPtr context, const ReadGauge& read, const ActionParameters& action, const BackendOptions& options)
-      : context_(std::move(context)), options_(options), has_clover_(action.has_clover()) {
+  Engine(ContextPtr context, const ReadGauge& read, const Action& action, const BackendOptions& options)
+      : context_(std::move(context)), options_(options), has_clover_(wilson_part(action).has_clover()) {
     const auto& group = context_->geometry->communicator();
     if (options_.link_reals == 0) options_.link_reals = mixed ? 12 : 18;
     comm::raise_everywhere(group, shortage(context_->device, data_bytes(), "links and clover blocks"));
@@ -111,7 +111,7 @@ public:
   }
 
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) override {
-    if (!single_) single_.emplace(precise_, 1);
+    if (!single_) single_ = detail::device_dirac(precise_, 1);
     DeviceSpinor<double> from(context_, lattice::Subset::full), to(context_, lattice::Subset::full);
     from_canonical(from, 0, in);
     if (dagger)
@@ -119,7 +119,7 @@ public:
     else
       single_->apply(to, from);
     to_canonical(out, to);
-    single_->hopping().check();
+    single_->check();
   }
 
   std::vector<solve::SolveResult> multishift(std::span<const std::span<std::complex<double>>> x,
@@ -162,7 +162,7 @@ private:
   WilsonData<double> precise_;
   WilsonData<S> inner_;  ///< empty where nothing is inside
   std::unique_ptr<Batch> batch_;
-  std::optional<DeviceWilson<double>> single_;
+  std::unique_ptr<DeviceDirac<double>> single_;
 };
 
 }  // namespace
@@ -170,8 +170,8 @@ private:
 bool has_kernels() noexcept { return true; }
 
 std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge& read,
-                                      const ActionParameters& action, const BackendOptions& options) {
-  action.validate();
+                                      const Action& action, const BackendOptions& options) {
+  validate(action);
   const auto& group = geometry->communicator();
   const int node_rank = group.split_by_node().rank();
   ContextPtr context;

@@ -18,6 +18,6 @@ using ReadGauge = std::function<void(const Box&, HostLinks&, HostClover&)>;
 
 /// open_backend() for a gauge field that `read` reads when the device is open and memory has been found to suffice.
 std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge& read,
-                                      const ActionParameters& action, const BackendOptions& options);
+                                      const Action& action, const BackendOptions& options);
 
 }  // namespace halocline::qcd::device

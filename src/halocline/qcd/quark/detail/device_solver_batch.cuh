@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The batch of a backend (device_backend.hpp): the vectors of QuarkSolver's corrections on a device, the operator in double
-/// and, for mixed precision, in an inner storage.
+/// The batch of a backend (device_backend.hpp): the vectors of QuarkSolver's corrections on a device, the operator in
+/// double and, for mixed precision, in an inner storage.
 
+#include <memory>
 #include <optional>
 
 #include "halocline/qcd/quark/detail/device_krylov.cuh"
 #include "halocline/qcd/quark/detail/krylov_methods.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"
 #include "halocline/qcd/schur/cuda.cuh"
+#include "halocline/qcd/twisted/cuda.cuh"
 
 namespace halocline::qcd::device::detail {
+
+/// The operator of the action that the data are of. Collective: yes, where an axis is split.
+template <class S>
+std::unique_ptr<DeviceDirac<S>> device_dirac(const WilsonData<S>& data, int columns) {
+  if (data.mu != 0) return std::make_unique<DeviceTwisted<S>>(data, columns);
+  return std::make_unique<DeviceWilson<S>>(data, columns);
+}
 
 /// The operator in one storage, as the Krylov methods see it: D on full fields, or its Schur complement.
 template <class S>
 class Level {
 public:
   Level(const WilsonData<S>& data, const BackendOptions& options, int columns)
-      : d_(data, columns),
-        space_(d_.context(), options.even_odd ? lattice::Subset::even : lattice::Subset::full, columns) {
-    if (options.even_odd) schur_.emplace(d_, options.symmetric);
+      : d_(device_dirac(data, columns)),
+        space_(d_->context(), options.even_odd ? lattice::Subset::even : lattice::Subset::full, columns) {
+    if (options.even_odd) schur_.emplace(*d_, options.symmetric);
     a().use_graphs(options.graphs);
-    d_.use_graphs(options.graphs);
+    d_->use_graphs(options.graphs);
   }
 
-  DeviceWilson<S>& d() noexcept { return d_; }
+  DeviceDirac<S>& d() noexcept { return *d_; }
   DeviceSchur<S>* schur() noexcept { return schur_ ? &*schur_ : nullptr; }
   SpinorSpace<S>& space() noexcept { return space_; }
   DeviceOperator<S>& a() noexcept {
     if (schur_) return *schur_;
-    return d_;
+    return *d_;
   }
 
-  /// Hopping::check() of all that it applies.
-  void check() { d_.hopping().check(); }
+  /// DeviceDirac::check() of the operator.
+  void check() { d_->check(); }
 
   /// On the device, without links and clover blocks.
   static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns) {
@@ -43,7 +52,7 @@ public:
   }
 
 private:
-  DeviceWilson<S> d_;
+  std::unique_ptr<DeviceDirac<S>> d_;
   std::optional<DeviceSchur<S>> schur_;
   SpinorSpace<S> space_;
 };

@@ -11,6 +11,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/qcd/quark/detail/krylov_methods.hpp"
+#include "halocline/qcd/quark/dirac_setup.hpp"
 
 namespace halocline::qcd {
 
@@ -22,54 +23,63 @@ std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<do
   return out;
 }
 
-QuarkOperators::QuarkOperators(const GaugeField& links, const ActionParameters& action_given,
+QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_given,
                                const SolverParameters& parameters_given, int columns)
     : action(action_given), parameters(parameters_given) {
-  const DiracSetup setup(links, action, parameters.lanes, parameters.transport);
-  precise = std::make_unique<WilsonClover<double>>(setup);
+  const auto setup = dirac_setup(links, action, parameters.lanes, parameters.transport);
+  precise = setup->in_double();
   const bool mixed = parameters.precision != "double";
-  if (mixed && parameters.kind != "schwarz") coarse = std::make_unique<WilsonClover<float>>(setup);
-  if (parameters.kind == "schwarz") schwarz.emplace(links, action, parameters.schwarz, columns);
-  if (mixed && parameters.kind == "auto" && parameters.choice != "bicgstab") try {
-      schwarz.emplace(links, action, parameters.schwarz, columns);
-    } catch (const core::InvalidArgument& error) {
-      // The box is the same on every rank, and so is this.
-      refusal = error.what();
-    }
+  if (mixed && parameters.kind != "schwarz") coarse = setup->in_float();
+  const std::string reason = wilson_only_reason(action, "the Schwarz preconditioner");
+  if (parameters.kind == "schwarz") {
+    if (!reason.empty())
+      throw core::InvalidArgument(reason + R"(; give the solver "auto", "bicgstab", "cg", "gcr" or "fgmres")");
+    schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
+  }
+  if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab") return;
+  if (!reason.empty()) {
+    refusal = reason;
+    return;
+  }
+  try {
+    schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
+  } catch (const core::InvalidArgument& error) {
+    // The box is the same on every rank, and so is this.
+    refusal = error.what();
+  }
 }
 
 /// The operator in one precision, as the Krylov methods see it: D on full fields, or its Schur complement.
 template <class T>
 struct QuarkEngine::Level {
-  Level(const WilsonClover<T>& one_column, const SolverParameters& parameters, int columns)
-      : d(one_column, columns),
+  Level(const DiracOperator<T>& one_column, const SolverParameters& parameters, int columns)
+      : d(one_column.with_columns(columns)),
         even_odd(parameters.even_odd),
-        schur(d, parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric),
-        space(d.layout(), even_odd ? schur.subset() : lattice::Subset::full, columns) {}
-  // schur refers to d
-  Level(const Level&) = delete;
-  Level& operator=(const Level&) = delete;
+        schur(*d, parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric),
+        space(d->layout(), even_odd ? schur.subset() : lattice::Subset::full, columns) {}
 
   SpinorOperator<T> krylov_operator() {
     if (even_odd) return SpinorOperator<T>::of(schur);
-    return SpinorOperator<T>::of(d);
+    return SpinorOperator<T>::of(*d);
   }
 
-  WilsonClover<T> d;
+  std::unique_ptr<DiracOperator<T>> d;
   bool even_odd;
   Schur<T> schur;
   SpinorSpace<T> space;
 };
 
 QuarkEngine::QuarkEngine(const QuarkOperators& operators, int columns)
-    : operators_(&operators), d_(*operators.precise, columns), space_(d_.layout(), lattice::Subset::full, columns) {}
+    : operators_(&operators),
+      d_(operators.precise->with_columns(columns)),
+      space_(d_->layout(), lattice::Subset::full, columns) {}
 QuarkEngine::~QuarkEngine() = default;
 
 void QuarkEngine::prepare(const std::string& method) {
   const auto& parameters = operators_->parameters;
   if (method == "schwarz") {
     if (!schwarz_)
-      schwarz_ = std::make_unique<schwarz::SchwarzSolver>(d_, *operators_->schwarz, parameters.outer, columns(),
+      schwarz_ = std::make_unique<schwarz::SchwarzSolver>(*d_, *operators_->schwarz, parameters.outer, columns(),
                                                           parameters.transport);
     return;
   }
@@ -118,7 +128,7 @@ solve::SolveResult QuarkEngine::krylov(const std::string& method, SpinorField<do
     space_.copy(e, half);
     return result;
   }
-  const double scale = level.schur.form() == SchurForm::symmetric ? level.d.diagonal() : 1.0;
+  const double scale = level.schur.form() == SchurForm::symmetric ? level.d->diagonal() : 1.0;
   return detail::solve_even_odd(
       level.schur, scale, e, r, rhs, half, norms(space_, r),
       [&](const SpinorField<double>& reduced) { return norms(level.space, reduced); }, std::move(options), run);

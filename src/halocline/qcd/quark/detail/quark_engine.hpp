@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/matrix.hpp"
 #include "halocline/qcd/schwarz/schwarz_solver.hpp"
-#include "halocline/qcd/wilson/wilson_clover.hpp"
 
 namespace halocline::qcd {
 
@@ -29,14 +29,13 @@ std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<do
 /// The links that they are made from are not kept.
 struct QuarkOperators {
   /// @param columns  number that the automatic domains of Schwarz are chosen for; others may have others
-  /// @throws InvalidArgument  as WilsonClover and, where it must be used, Schwarz do. Collective: yes.
-  QuarkOperators(const GaugeField& gauge, const ActionParameters& action, const SolverParameters& parameters,
-                 int columns);
+  /// @throws InvalidArgument  as dirac_setup() and, where it must be used, Schwarz do. Collective: yes.
+  QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns);
 
-  ActionParameters action;
+  Action action;
   SolverParameters parameters;
-  std::unique_ptr<WilsonClover<double>> precise;
-  std::unique_ptr<WilsonClover<float>> coarse;
+  std::unique_ptr<DiracOperator<double>> precise;
+  std::unique_ptr<DiracOperator<float>> coarse;
   std::optional<schwarz::Matrix> schwarz;
   std::string refusal;  ///< why Schwarz does not fit, where it is only one of the candidates
 };
@@ -51,7 +50,7 @@ public:
 
   int columns() const noexcept { return space_.columns(); }
   const SpinorSpace<double>& space() const noexcept { return space_; }
-  const WilsonClover<double>& d() const noexcept { return d_; }
+  const DiracOperator<double>& d() const noexcept { return *d_; }
   int restart_length() const noexcept { return operators_->parameters.restart_length; }
 
   /// e = D^-1 r, from e = 0.
@@ -79,7 +78,7 @@ private:
                             solve::SolveOptions options);
 
   const QuarkOperators* operators_;
-  WilsonClover<double> d_;
+  std::unique_ptr<DiracOperator<double>> d_;
   SpinorSpace<double> space_;
   std::unique_ptr<Level<double>> precise_;
   std::unique_ptr<Level<float>> coarse_;

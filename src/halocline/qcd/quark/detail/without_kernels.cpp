@@ -13,8 +13,8 @@ namespace halocline::qcd::device {
 bool has_kernels() noexcept { return false; }
 
 std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge&,
-                                      const ActionParameters& action, const BackendOptions& options) {
-  action.validate();
+                                      const Action& action, const BackendOptions& options) {
+  validate(action);
   const auto& group = geometry->communicator();
   const int node_rank = group.split_by_node().rank();
   comm::on_every_rank(group, [&] {

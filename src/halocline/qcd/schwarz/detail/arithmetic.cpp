@@ -12,7 +12,7 @@ namespace {
 
 constexpr int float_lanes = core::native_lanes<float>;
 
-/// The doubled layout where arithmetic in half is wanted and possible there; nothing otherwise.
+/// The doubled layout if arithmetic in half is wanted and possible on this one; otherwise null.
 std::shared_ptr<const lattice::DomainLayout> layout_in_half(const Parameters& parameters,
                                                             const lattice::DomainLayout& layout) {
   const bool wanted = parameters.arithmetic == "half" || (parameters.arithmetic == "auto" && core::native_half);

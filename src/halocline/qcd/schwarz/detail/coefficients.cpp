@@ -23,7 +23,7 @@ S stored(double number) {
 
 template <class S>
 Coefficients<S>::Coefficients(const lattice::DomainLayout& layout, const GaugeField& gauge,
-                              const ActionParameters& action, const std::vector<double>* canonical_inverse,
+                              const WilsonCloverAction& action, const std::vector<double>* canonical_inverse,
                               int asked_link_reals, Arithmetic arithmetic)
     : link_reals(stored_link_reals(layout, asked_link_reals, arithmetic)) {
   int exponent = 0;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The system D x = b as a BiCGStab on domains sees it (solve/problem.hpp): residuals of norm one and less in float,
-/// the solution and the true residual in double on the tiles of the plain operator.
+/// The system D x = b for a BiCGStab on domains (solve/problem.hpp): residuals of norm one and less in float, the
+/// solution and the true residual in double on the tiles of the plain operator.
 ///
 /// The inner residual is r' = s A^-1 (b - D x), and the inner solution e stands for x + K e / s, or x + e / s where the
-/// search directions are preconditioned explicitly. The number s of a column is set at every start of the recursion so
-/// that |r'| is `margin` |b - D x| / |b|. Until the next start |r'| only estimates that, as A^-1 is not a number; the
-/// margin makes it err on the safe side, and what counts is the residual in double.
+/// search directions are preconditioned explicitly. At every start of the recursion, the number s of each column is set
+/// so that |r'| = `margin` |b - D x| / |b|. Until the next start, |r'| is only an estimate of this, as A^-1 is not a
+/// number. The margin makes it err on the safe side, and convergence is decided by the residual in double.
 
 #include <cmath>
 #include <span>
 #include <vector>
 
+#include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/schwarz/domain_space.hpp"
 #include "halocline/qcd/schwarz/layout_change.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
-#include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::qcd::schwarz {
@@ -45,10 +45,10 @@ class CorrectionProblem {
 public:
   using Space = DomainSpace;
   using Vector = Schwarz::Field;
-  using Outer = solve::LinearProblem<SpinorSpace<double>, const WilsonClover<double>>;
+  using Outer = solve::LinearProblem<SpinorSpace<double>, const DiracOperator<double>>;
 
   CorrectionProblem(DomainSpace& space, Schwarz& schwarz, const LayoutChange& change, SpinorSpace<double>& outer_space,
-                    const WilsonClover<double>& d, SpinorField<double>& x, const SpinorField<double>& b,
+                    const DiracOperator<double>& d, SpinorField<double>& x, const SpinorField<double>& b,
                     const solve::SolveOptions& options)
       : space_(&space),
         schwarz_(&schwarz),
@@ -70,7 +70,7 @@ public:
   }
 
   DomainSpace& space() const { return *space_; }
-  /// 1; 0 or not finite where the source is.
+  /// 1 for each column; 0 where the source is zero, NaN where it holds a NaN.
   const std::vector<double>& source_norms2() const { return source_norms2_; }
   solve::Timings& timings() { return outer_.timings(); }
   /// |b - D x| / |b| when it was last computed.
@@ -119,7 +119,8 @@ private:
       residuals_.push_back(to_unit_[c] > 0 ? std::sqrt(norms2[c]) * to_unit_[c] : outer_.source_norms2()[c]);
   }
 
-  /// r of the present outer residual, with new scales; |r|^2, or the outer one where that is all that was wanted.
+  /// Computes r from the present outer residual, with new scales. Returns |r|^2; for a column that has reached its
+  /// tolerance, the square of its outer residual.
   std::vector<double> calibrate(Vector& r, const std::vector<double>& norms2) {
     remember(norms2);
     std::vector<double> factor(norms2.size(), 0.0);

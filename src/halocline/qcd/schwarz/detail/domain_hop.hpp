@@ -3,17 +3,17 @@
 /// @file
 /// The hopping term on one tile of a domain, one column.
 ///
-/// Twenty-four sums, a half spinor and its product do not fit into 32 registers together. So the tile is gone through
-/// twice, once for each upper spin s of the half spinors: then there are 18 sums (spin s, and the lower spins that get
-/// i^n times it: one from x and y, the other from z and t), six numbers of the half spinor and six of the product, and
-/// the links are operands read from the first-level cache. Nothing is spilled in the loop over directions. Links are
-/// read twice from the first level for that, once from beyond.
+/// Twenty-four sums, a half spinor and its product do not fit into 32 registers together. So the kernel passes over the
+/// tile twice, once for each upper spin s of the half spinors. A pass has 18 sums (spin s, and the lower spins that get
+/// i^n times it: one from x and y, the other from z and t), six numbers of the half spinor and six of the product. The
+/// links are operands read from the first-level cache. Nothing is spilled in the loop over directions. In return, links
+/// are read twice from the first-level cache; from beyond it they are read once.
 ///
-/// Links are kept four a site, U_mu(x). The step -mu reads the link of its neighbour, which the neighbour uses for its
-/// step +mu. Over an edge of the domain the lanes are moved by one: of the half spinor before the product for a step
-/// +mu, of the product for a step -mu, so that each product takes spinor and link from one tile. What comes through a
-/// face is there already: the projected neighbour for +mu, and for -mu its product with the neighbour's link. The edges
-/// where nothing is inside are left out.
+/// A site keeps four links, U_mu(x). The step -mu reads the link of the neighbour, which the neighbour uses for its
+/// step +mu. Across an edge of the domain the lanes move by one. For a step +mu, the lanes of the half spinor move
+/// before the product; for a step -mu, the lanes of the product move. So each product takes spinor and link from one
+/// tile. The contributions through a face are prepared beforehand: for +mu the projected neighbour, for -mu the product
+/// of the projected neighbour with its link. Edges without a neighbour inside the domain are left out.
 ///
 /// Flops a site: 168 a direction (12 projection, 132 product, 24 sum). Reals a site: 72 links (48 of two rows), 24 of
 /// the spinor, which its neighbours find in a cache; 12 a face.
@@ -40,8 +40,8 @@ struct LaneTables {
   static constexpr int V = core::Lanes<Real>::count;
   using Index = typename core::LaneMoves<Real>::Index;
   using Chosen = typename core::LaneMoves<Real>::Chosen;
-  alignas(64) Index moved[8][V];      ///< lane that comes in, by lane
-  alignas(64) Index slot_lane[8][V];  ///< place in the slot, of lanes that look through the face
+  alignas(64) Index moved[8][V];      ///< lane that moves in, by lane
+  alignas(64) Index slot_lane[8][V];  ///< place in the slot, for lanes that look through the face
   std::array<Chosen, 8> inside;       ///< lanes that stay inside
   std::array<int, 4> face_lanes;      ///< V / T_mu
 
@@ -71,7 +71,7 @@ struct DomainView {
   std::array<const S*, 8> face;           ///< slots of the column, `[slot][colour][spin][re, im][lanes that look]`
   std::array<std::int64_t, 8> face_slot;  ///< numbers from one slot to the next
   unsigned faces = 0;                     ///< bit d: something comes through face d
-  std::array<float, 4> row_factor{1, 1, 1, 1};  ///< what conj(row0 x row1) is multiplied by, with two rows
+  std::array<float, 4> row_factor{1, 1, 1, 1};  ///< factor of conj(row0 x row1), for links of two rows
 };
 
 /// @tparam S     number in memory
@@ -106,7 +106,7 @@ struct TileHop {
                   times_i_to<gamma[mu].power[s] + turn>(load(spinor + 2 * (4 * colour + gamma[mu].column[s]) * V));
   }
 
-  /// Moves the lanes of what a step over the edge found; lanes with nothing inside become zero.
+  /// Moves the lanes for a step over the edge; lanes without a neighbour inside the domain become zero.
   template <int d>
   HALOCLINE_INLINE void move(C (&h)[3]) const {
     if constexpr (V > 1) {
@@ -119,7 +119,7 @@ struct TileHop {
     }
   }
 
-  /// Puts what comes through the face into the lanes that look through it.
+  /// Loads the contribution through the face into the lanes that look through it.
   template <int d, int s>
   HALOCLINE_INLINE void take_face(C (&h)[3]) const {
     const int count = lanes.face_lanes[d % 4];
@@ -261,7 +261,7 @@ struct TileHop {
     put(0, upper);
     put(3, lower_xy);
     put(2, lower_zt);
-    // The second pass begins when the first has ended: their sums together would not fit the registers.
+    // Keeps the compiler from interleaving the passes: their sums together would not fit the registers.
     asm volatile("" ::: "memory");
     clear(upper);
     get(2, lower_xy);

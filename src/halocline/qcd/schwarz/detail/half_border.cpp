@@ -97,7 +97,8 @@ void HalfBorder::demote(Inner& to, const Outer& from, const std::vector<float>& 
     const float* first = source + pair.first * from.tile_stride();
     const float* second = source + pair.second * from.tile_stride();
     const Real by(scale[column]);
-    // By way of memory, all numbers of a tile at once: what is read back has left the store buffers by then.
+    // Through memory, for all numbers of a tile at once: by the time they are read back, they have left the store
+    // buffers.
     alignas(64) Half both[numbers * inner_lanes];
     for (int n = 0; n < numbers; ++n) {
       core::Stored<Half, Real>::store(both + n * inner_lanes, by * core::Lanes<Real>::load(first + n * width));

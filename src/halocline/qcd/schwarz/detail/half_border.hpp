@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// From the fields of floats outside a preconditioner of 16 bits to its own, and back.
+/// Conversion of fields between the floats outside a preconditioner of 16 bits and its own numbers.
 ///
-/// A column is scaled by a power of two on its way in and by the inverse on its way out, so that its largest number is
-/// where 16 bits have room on both sides; a power of two changes no bit of what is not rounded. Computed with in float,
-/// fields begin between 8 and 16. Computed with in half, sums and products must fit as well: fields begin between 1/2
-/// and 1, in the middle of the range, 14 powers of two above the smallest normal number and 16 below the largest
-/// (docs/design/0008-schwarz.md has the account of what K may need).
+/// A column is multiplied by a power of two on its way in and by the inverse on its way out, so that its largest number
+/// leaves room on both sides of the range of 16 bits. A power of two adds no rounding. For arithmetic in float, the
+/// largest number is brought between 8 and 16. For arithmetic in half, sums and products must fit as well, and the
+/// largest number is brought between 1/2 and 1: the middle of the range, 14 powers of two above the smallest normal
+/// number and 16 below the largest (docs/design/0007-schwarz.md derives how much room K may need).
 ///
-/// Where the preconditioner has the doubled layout, a tile of it is made of two outer ones by one permutation of a full
-/// register for each number, and taken apart by another. Where the layouts are one, numbers are converted in their
-/// places.
+/// With the doubled layout, one permutation of a full register for each number makes an inner tile of two outer ones,
+/// and another takes it apart. With the same layout on both sides, numbers are converted in their places.
 
 #include <cstdint>
 #include <memory>
@@ -49,7 +48,7 @@ private:
 
   std::shared_ptr<const lattice::DomainLayout> outer_;
   int top_;                  ///< the largest number is brought to at most 2^top_
-  std::vector<Pair> pairs_;  ///< by inner tile of a domain; none where the layouts are one
+  std::vector<Pair> pairs_;  ///< by inner tile of a domain; empty if the layouts are the same
   alignas(
       64) std::int16_t together_[inner_lanes]{};   ///< place in the first tile's lanes and the second's, by inner lane
   alignas(64) std::int16_t apart_[inner_lanes]{};  ///< the other way round

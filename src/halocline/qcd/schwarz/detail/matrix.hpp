@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a Matrix holds.
+/// Contents of a Matrix.
 
 #include "halocline/qcd/schwarz/detail/coefficients.hpp"
 #include "halocline/qcd/schwarz/matrix.hpp"
@@ -9,11 +9,11 @@
 namespace halocline::qcd::schwarz {
 
 struct Matrix::Implementation {
-  Implementation(const GaugeField& gauge, const ActionParameters& action, const Parameters& parameters, int columns);
+  Implementation(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns);
   /// The same numbers in the order of another layout with as many lanes.
   Implementation(const Implementation& other, std::shared_ptr<const lattice::DomainLayout> layout);
 
-  ActionParameters action;
+  WilsonCloverAction action;
   Parameters parameters;
   std::shared_ptr<const lattice::DomainLayout> layout;
   std::shared_ptr<const Coefficients<float>> single;

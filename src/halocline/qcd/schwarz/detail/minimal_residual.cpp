@@ -2,8 +2,8 @@
 //
 // Minimal residual inside the domains: x = 0, p = r, then `steps` times
 //   q = D_in p,  w = <q, p> / <q, q>,  x += w p,  p -= w q
-// with sums over a domain, each column apart. Sums are kept one a tile, in double, and added in tile order, so the
-// result has the same bits for any number of threads.
+// with sums over a domain, separate for each column. Each tile has its own sum, in double, and these are added in tile
+// order, so the result has the same bits for any number of threads.
 
 #include <algorithm>
 #include <array>

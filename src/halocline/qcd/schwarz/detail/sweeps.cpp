@@ -13,7 +13,7 @@ namespace halocline::qcd::schwarz {
 
 template <class S>
 Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>> coefficients,
-                  const ActionParameters& action, const Parameters& parameters, int columns,
+                  const WilsonCloverAction& action, const Parameters& parameters, int columns,
                   const std::string& transport)
     : layout_(std::move(layout.layout)),
       parameters_(parameters),
@@ -29,14 +29,15 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
   }
 
-  // In 32x12x8x12, with 21 MB of coefficients, prefetching them gave the in-domain operator 38 to 55 instead of 25 to
-  // 39 Gflop/s; in 32x6x8x12, with half as many, which the last cache still held, it cost 3 %, and in smaller ones 8 %.
-  // What systems tell about that cache is of little use, since cores and virtual machines share it.
+  // On 32x12x8x12 sites, with 21 MB of coefficients, prefetching raised the in-domain operator from 25-39 to 38-55
+  // Gflop/s. On 32x6x8x12 sites, with half the coefficients, which still fit the last-level cache, it cost 3 %, and on
+  // smaller boxes 8 %. The size of this cache as systems report it is of little use, since cores and virtual machines
+  // share the cache.
   constexpr std::int64_t far_bytes = std::int64_t{12} << 20;
   prefetch_ =
       (coefficients_->links.size() + coefficients_->blocks.size()) * static_cast<std::int64_t>(sizeof(S)) > far_bytes;
 
-  // Inboxes, one behind another. A pack may be read at the last number, so there is room behind them.
+  // Inboxes, one behind another. A load of the last number may read a full pack, so there is room behind them.
   std::int64_t numbers = 0;
   for (std::int32_t i = 0; i < 8 * domains; ++i) {
     inbox_place_.push_back(numbers);
@@ -50,7 +51,7 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
     for (int d = 0; d < 8; ++d) {
       faces_[static_cast<std::size_t>(domain)][d] =
           inbox_.data() + inbox_place_[static_cast<std::size_t>(8 * domain + d)];
-      // Who lies in direction d sees us in the opposite one.
+      // The neighbour in direction d sees this domain in the opposite direction.
       const int seen = (d + 4) % 8;
       const auto& link = layout_->link(domain, d);
       auto& targets = targets_[static_cast<std::size_t>(domain)];
@@ -108,8 +109,9 @@ std::int64_t Sweeps<S>::face_numbers(int axis) const {
   return std::int64_t{layout_->face_slots(axis)} * columns_ * 12 * layout_->face_lanes(axis);
 }
 
-/// Messages of a half-step go through a face where any process has an edge of that colour. With an even number of
-/// domains along the axis all processes of a row are alike; with an odd one every face is used.
+/// Whether the half-step of this colour sends messages through a face: if any process has an edge of this colour there.
+/// With an even number of domains along the axis, all processes of a row are alike; with an odd one, every face is
+/// used.
 template <class S>
 bool Sweeps<S>::posts(int axis, int step, int colour) const {
   if (!layout_->geometry().is_split(axis)) return false;
@@ -118,7 +120,7 @@ bool Sweeps<S>::posts(int axis, int step, int colour) const {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Messages. Only the first thread comes here; what it throws waits for the end of the team.
+// Messages. Only the first thread comes here. An exception is kept until the team has ended.
 
 template <class S>
 template <class Step>
@@ -163,7 +165,7 @@ void Sweeps<S>::receive(bool keep) {
   const int colour = std::exchange(in_flight_, -1);
   for (int mu = 0; mu < 4; ++mu)
     for (const int step : {1, -1}) {
-      // A message that left downwards arrives from above.
+      // A message that was sent downwards arrives from above.
       if (!posts(mu, -step, colour)) continue;
       halo_->wait({mu, step});
       const S* buffer = reinterpret_cast<const S*>(halo_->recv_buffer({mu, step}).data());
@@ -182,9 +184,9 @@ void Sweeps<S>::receive(bool keep) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Passes, walked through by all threads.
+// Passes. All threads go through them together.
 
-/// Runs body(member) on all threads and throws what went wrong with the messages.
+/// Runs body(member) on all threads, then throws the error of the messages, if any.
 template <class S>
 template <class Body>
 void Sweeps<S>::team(Body body) {
@@ -239,7 +241,7 @@ void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std
   passes_->run(pass, fields, tiles != nullptr ? tiles->data() : nullptr, mine.begin, mine.end);
 }
 
-/// r of one colour; what has arrived is waited for in any case.
+/// Updates r of one colour. Waits for the messages under way, even if there is nothing to update.
 template <class S>
 void Sweeps<S>::update(Member me, int colour, const Update& what) {
   const auto all = [&](const std::vector<std::vector<std::int32_t>>* tiles) {
@@ -273,7 +275,7 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
   }
 }
 
-/// A thread's share of a domain does not fit the second-level cache, and a wavefront in t is possible.
+/// Whether a thread's share of a domain exceeds the second-level cache, and a wavefront in t is possible.
 template <class S>
 bool Sweeps<S>::outgrows_cache(int threads) const {
   const std::int64_t site_numbers = 4 * coefficients_->link_reals + 72 + 4 * 24 * columns_;
@@ -282,10 +284,10 @@ bool Sweeps<S>::outgrows_cache(int threads) const {
              threads * cache_bytes_;
 }
 
-/// update() and solve() of one domain, slice by slice in t: step k works on the slice that lies k behind that of the
-/// residual, whose upper neighbour the step before has just finished. What step k wrote is overwritten by step k + 2 at
-/// the earliest, after step k + 1 has been past; so two fields are enough for any number of steps. A domain that fits
-/// the cache is one slice.
+/// update() and solve() of one domain, slice by slice in t. Step k works k slices behind the residual, on a slice whose
+/// upper neighbour the step before has just finished. The result of step k is overwritten by step k + 2 at the
+/// earliest, when step k + 1 has passed, so two fields are enough for any number of steps. A domain that fits the cache
+/// is one slice.
 template <class S>
 void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum) {
   const auto slices = outgrows_cache(me.threads) ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
@@ -302,7 +304,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
         } else {
           fields = step_fields(domain, k, right, z_, sum);
         }
-        // The first step to come by brings links and blocks into the second-level cache.
+        // The first step to reach a slice brings its links and blocks into the second-level cache.
         fields.prefetch = prefetch_ && k == first;
         passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
                      slice * slice_tiles + mine.end);
@@ -311,7 +313,7 @@ void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const F
     }
 }
 
-/// What has arrived is there for all threads, and the edges of this colour may be packed.
+/// Receives the messages under way for all threads, and opens the buffers for the edges of this colour.
 template <class S>
 void Sweeps<S>::collect(Member me, int colour) {
   if (me.thread == 0) {
@@ -324,7 +326,7 @@ void Sweeps<S>::collect(Member me, int colour) {
   barrier_.wait(me.threads);
 }
 
-/// All threads in one domain after another.
+/// All threads work together, on one domain after another.
 template <class S>
 void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field& right, Field* sum) {
   collect(me, colour);
@@ -337,8 +339,8 @@ void Sweeps<S>::wavefront(Member me, int colour, const Update& what, const Field
   barrier_.wait(me.threads);
 }
 
-/// Each thread in domains of its own, from the residual to the packed edges while they are in its cache: first those
-/// without a face to another process, then the others.
+/// Each thread takes whole domains, from the residual to the packed edges while the domain is in its cache. Domains
+/// without a face to another process come first.
 template <class S>
 void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field& right, Field* sum, bool send) {
   const auto all = [&](const std::vector<std::int32_t>& domains) {
@@ -364,8 +366,8 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
 }
 
 /// Whether by_domain() is possible and keeps this many threads busy. It packs edges while other domains of the colour
-/// are still to be updated, so none of them may look at another. With one domain of each colour, tiles are
-/// shared out instead, which lets messages travel while those without a face to another process are computed.
+/// are still to be updated, so no two domains of a colour may be neighbours. With one domain of each colour, the
+/// threads share its tiles instead, and messages travel while tiles without a face to another process are computed.
 template <class S>
 bool Sweeps<S>::domains_to_threads(int threads) const {
   if (parameters_.inner != "jacobi" || same_colour_neighbours_) return false;
@@ -449,7 +451,8 @@ template <class S>
 void Sweeps<S>::full(Field& out, const Field& in) {
   const core::Region region("schwarz operator");
   team([&](Member me) {
-    // Each colour's edges travel in a message of their own, so the first is awaited before the second is packed.
+    // The edges of each colour travel in their own message, so the first message is awaited before the second is
+    // packed.
     for (int colour = 0; colour < 2; ++colour) {
       if (me.thread == 0) guarded([&] { open_buffers(colour); });
       barrier_.wait(me.threads);

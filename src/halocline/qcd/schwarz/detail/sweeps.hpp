@@ -3,24 +3,25 @@
 /// @file
 /// The Schwarz iteration on the domains of a process, for one way of storing its fields.
 ///
-/// A half-step belongs to a colour c. It first brings r of its domains up to date (`residual`), then computes z = J r,
-/// then packs the edges of z for the neighbours. A neighbour in this process finds them in its inbox, one in another
-/// process gets a message, which is awaited in the next half-step, after that one's tiles with no face to another
-/// process are done. All threads of the team walk through this together; between two passes that read each other's
-/// results stands a barrier, and messages are the first thread's business.
+/// Each half-step belongs to a colour c. It updates r on the domains of this colour (`residual`), computes z = J r, and
+/// packs the edges of z for the neighbours. A neighbour in this process finds the edges in its inbox. A neighbour in
+/// another process gets a message; the next half-step waits for it after the tiles without a face to another process
+/// are done. All threads of the team go through these passes together. A barrier separates passes that read each
+/// other's results. Only the first thread handles messages.
 ///
-/// What a face holds when a domain of colour c is updated: where the neighbour has the other colour, its z of the
-/// half-step before; where it has the same colour, the z it computed together with our last one. In the first sweep
-/// nothing has been computed yet: the domains of colour 0 take r = b, those of colour 1 look at colour 0 only. In the
-/// end the domains of colour 1 have seen the last z of colour 0 already, and look at their own and the same colour's.
+/// When a domain of colour c is updated, a face to the other colour holds the neighbour's z of the half-step before. A
+/// face to the same colour holds the z that the neighbour computed together with this domain's last z. In the first
+/// sweep no such z exists: the domains of colour 0 take r = b, and those of colour 1 read the faces to colour 0 only.
+/// In the last update, the domains of colour 1 have already taken in the last z of colour 0. They read only their own z
+/// and the faces to the same colour.
 ///
-/// A message that the same colour will read is copied into the inbox as soon as it is there, since its buffer is used
-/// again before that colour's turn.
+/// A message that the same colour will read is copied into the inbox as soon as it arrives, because its buffer is
+/// reused before the turn of that colour.
 ///
-/// Where a process has several domains of a colour, each thread goes through domains of its own, from the residual to
-/// the packed edges, so that a domain which fits the second-level cache comes from memory once for all its passes.
-/// Where a domain outgrows that cache, residual and Jacobi steps go through it together, each a slice of t behind the
-/// one before, to the same end. All ways give the same bits.
+/// If a process has several domains of a colour, each thread takes whole domains from the residual to the packed edges.
+/// A domain that fits the second-level cache then comes from memory once for all its passes. If a domain is larger than
+/// that cache, residual and Jacobi steps run through it as a wavefront, each a slice of t behind the one before, for
+/// the same purpose. All ways give the same bits.
 
 #include <array>
 #include <complex>
@@ -56,12 +57,13 @@ public:
 
   /// @param layout  of fields, and of the coefficients
   /// Collective: yes.
-  Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>> coefficients, const ActionParameters& action,
+  Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>> coefficients, const WilsonCloverAction& action,
          const Parameters& parameters, int columns, const std::string& transport);
 
   Field create() const { return Field(layout_, 24, columns_); }
 
-  /// Runs the sweeps on `in`. With `x`, it becomes K in; with `remainder`, that becomes in - r = D' K in. One of both.
+  /// Runs the sweeps on `in`. The caller gives either `x`, which becomes K in, or `remainder`, which becomes in - r =
+  /// D' K in.
   /// Collective: yes.
   void sweep(const Field& in, Field* x, Field* remainder);
   /// out = D' in. Collective: yes.
@@ -77,7 +79,7 @@ private:
   struct Member {
     int thread, threads;
   };
-  /// One colour's residual, what it reads and where it goes.
+  /// How the residual of one colour is updated: what is read, and where r goes.
   struct Update {
     bool none = false;  ///< r = b: nothing to do
     Pass pass = Pass::residual;
@@ -127,8 +129,8 @@ private:
   std::vector<std::array<const S*, 8>> faces_;                  ///< what each domain reads
   std::vector<FaceTargets<S>> targets_;                         ///< where each domain's edges go
   std::vector<std::vector<std::int32_t>> interior_, boundary_;  ///< tiles by domain; with messages only
-  std::array<std::vector<std::int32_t>, 2> inland_, coastal_;   ///< domains by colour; the latter see other processes
-  bool same_colour_neighbours_ = false;                         ///< of two domains of this process
+  std::array<std::vector<std::int32_t>, 2> inland_, coastal_;   ///< domains by colour; coastal: facing other processes
+  bool same_colour_neighbours_ = false;                         ///< among the domains of this process
   std::vector<double> sums_;                                    ///< [domain][tile][column][3], of minimal residual
   std::unique_ptr<comm::HaloExchange> halo_;                    ///< none where no axis is split
   int in_flight_ = -1;                                          ///< colour whose messages are under way

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What is done to the tiles of a domain, pass by pass; chosen once for a layout and a way of storing.
+/// The passes over the tiles of a domain, chosen once for a layout and a way of storing.
 ///
 /// Each pass is a hop (domain_hop.hpp) whose sums are multiplied by the clover block B = A^-1 / 2 and joined with the
 /// vectors of the pass while they are in the first-level cache; it reads and writes each field once. hop_in goes inside
@@ -44,17 +44,17 @@ struct PassFields {
   const S* blocks = nullptr;  ///< null: B is `number`
   float number = 0;
   int columns = 1;
-  bool prefetch = false;           ///< links and blocks of the next tile, where they come from beyond the caches
+  bool prefetch = false;           ///< load links and blocks of the next tile ahead; for data beyond the caches
   unsigned faces = 0;              ///< bit d: something comes through face d
   std::array<const S*, 8> face{};  ///< `[slot][column][12][lanes that look]`
   std::array<float, 4> row_factor{1, 1, 1, 1};
 };
 
-/// Where a domain's edges are to be packed, for those who see it in direction d; null for nobody.
+/// Where a domain's edges are packed for the neighbour that sees the domain in direction d; null if no neighbour does.
 template <class S>
 struct FaceTargets {
   std::array<S*, 8> to{};
-  /// Boundary phase and everything else that goes with the step; multiplied where it is not one.
+  /// Boundary phase of the step; multiplied where it is not one.
   std::array<std::complex<float>, 8> phase{1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f, 1.f};
 };
 
@@ -63,19 +63,19 @@ template <class S>
 class TilePasses {
 public:
   virtual ~TilePasses() = default;
-  /// Tiles begin to end of the list; without a list the numbers themselves.
+  /// Runs a pass on tiles[begin] ... tiles[end - 1], or on the tiles begin ... end - 1 themselves if `tiles` is null.
   virtual void run(Pass pass, const PassFields<S>& fields, const std::int32_t* tiles, std::int32_t begin,
                    std::int32_t end) const = 0;
-  /// Packs what others see of this tile: the projected half spinor, or for a step down its product with the link.
+  /// Packs what neighbours read of this tile: the projected half spinor, or for a step down its product with the link.
   virtual void pack(const FaceTargets<S>& targets, const PassFields<S>& fields, const S* spinor,
                     std::int32_t tile) const = 0;
 
-  /// @param link_reals  18 or 12; in float, with fewer lanes than a register has, 18
+  /// @param link_reals  18 or 12; 18 in float if the layout has fewer lanes than a register
   static std::unique_ptr<TilePasses> make(const lattice::DomainLayout& layout, int link_reals,
                                           Arithmetic arithmetic = Arithmetic::single);
 };
 
-/// Reals a link takes for a layout when this number is asked for.
+/// Reals of a stored link on this layout when `asked` are asked for.
 int stored_link_reals(const lattice::DomainLayout& layout, int asked, Arithmetic arithmetic = Arithmetic::single);
 
 /// The passes computed in half.

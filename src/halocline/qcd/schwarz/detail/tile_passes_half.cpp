@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of 16 bits computed with in float: a register of floats a tile.
+// Fields of 16 bits, computed in float: a tile is a register of floats.
 
 #include "halocline/qcd/schwarz/detail/tile_passes_of.hpp"
 

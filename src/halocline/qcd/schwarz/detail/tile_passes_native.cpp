@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fields of 16 bits computed with in 16 bits: a register of halves a tile.
+// Fields of 16 bits, computed in 16 bits: a tile is a register of halves.
 
 #include "halocline/core/half_pack.hpp"
 #include "halocline/qcd/schwarz/detail/tile_passes_of.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The passes of tile_passes.hpp for one kind of pack, compiled apart for each way of storing and computing.
+/// The passes of tile_passes.hpp for one kind of pack, compiled separately for each way of storing and computing.
 
 #include <algorithm>
 #include <complex>
@@ -175,7 +175,8 @@ private:
     }
   }
 
-  /// For those who see this tile in direction d: it is their neighbour at +mu, or at -mu with its link.
+  /// Packs for the neighbour that sees this tile in direction d: at +mu the tile itself, at -mu the tile times its
+  /// link.
   template <int d>
   void pack_direction(const FaceTargets<S>& targets, const PassFields<S>& fields, const S* spinor,
                       std::int32_t tile) const {
@@ -220,7 +221,7 @@ private:
         Memory::store(to + (4 * colour + 2 * s + 1) * V, h[colour].im);
       }
     } else if constexpr (V > 1) {
-      // The lanes that travel come first; what is stored behind them is overwritten by the next number or is padding.
+      // The permutation puts the lanes that travel first; only these are stored.
       const auto table = core::LaneMoves<Real>::table(compress_[d]);
 #pragma GCC unroll 3
       for (int colour = 0; colour < 3; ++colour) {
@@ -246,7 +247,7 @@ private:
 
   const lattice::DomainLayout* layout_;
   LaneTables<Real> lanes_;
-  std::vector<std::int32_t> seen_slot_;  ///< [tile][direction]: slot in the faces of those who see the tile, or -1
+  std::vector<std::int32_t> seen_slot_;  ///< [tile][direction]: slot in the neighbour's face, or -1
   alignas(64) Index compress_[8][V];
 };
 

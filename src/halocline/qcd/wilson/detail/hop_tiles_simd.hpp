@@ -23,16 +23,20 @@ HALOCLINE_INLINE auto load_spinor(const T* at) {
 }
 
 template <class T, int V, class Real>
-__attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const T* block) {
-  psi = clover::multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
+__attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const SiteTerm<T>& term, std::int64_t place) {
+  if (term.first != nullptr) {
+    const T* block = term.first + place;
+    psi = clover::multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
+  }
+  if (term.twisted()) psi = apply_twist(term, place, V, psi);
 }
 
-/// By value: what has its address taken is kept in memory as well as in registers, and the sums of a hop are too many
-/// to be stored twice.
+/// By value: a spinor whose address is taken is kept in memory as well as in registers, and the sums of a hop are too
+/// many to be stored twice.
 template <class T, int V, class Real>
-HALOCLINE_INLINE Spinor<Real> multiplied_by_block(const Spinor<Real>& psi, const T* block) {
+HALOCLINE_INLINE Spinor<Real> multiplied_by(const SiteTerm<T>& term, const Spinor<Real>& psi, std::int64_t place) {
   Spinor<Real> copy = psi;
-  multiply_in_memory<T, V>(copy, block);
+  multiply_in_memory<T, V>(copy, term, place);
   return copy;
 }
 
@@ -41,12 +45,12 @@ HALOCLINE_INLINE Spinor<Real> multiplied_by_block(const Spinor<Real>& psi, const
 template <class T, int V, class Real>
 HALOCLINE_INLINE void finish(T* out, Spinor<Real> sum, const HopTerms<T>& terms, std::int64_t spinor,
                              std::int64_t block, bool past_caches) {
-  if (terms.hop_blocks) sum = multiplied_by_block<T, V>(sum, terms.hop_blocks + block);
+  if (terms.hop_term) sum = multiplied_by<T, V>(*terms.hop_term, sum, block);
   const Real hop_scale(terms.hop_scale);
   T* to = out + spinor;
   if (terms.add) {
     Spinor<Real> add = load_spinor<T, V>(terms.add + spinor);
-    if (terms.add_blocks) add = multiplied_by_block<T, V>(add, terms.add_blocks + block);
+    if (terms.add_term) add = multiplied_by<T, V>(*terms.add_term, add, block);
     const Real add_scale(terms.add_scale);
     for (int colour = 0; colour < 3; ++colour)
       for (int spin = 0; spin < 4; ++spin) {

@@ -31,7 +31,7 @@ struct Preamble {
 };
 static_assert(sizeof(Preamble) == preamble_bytes && std::is_trivially_copyable_v<Preamble>);
 
-/// Bytes one after another, without gaps.
+/// Packs bytes one after another, without gaps.
 class Packer {
 public:
   template <class T>
@@ -78,17 +78,18 @@ public:
     at_ += length;
     return text;
   }
-  /// A count of things of at least `bytes` each, which must fit into what is left.
+  /// Reads a number of items of at least `bytes` each, which must fit into the remaining bytes.
   std::size_t count(std::size_t bytes) {
     const auto n = get<std::uint64_t>();
     need_values(n, bytes);
     return n;
   }
-  /// Refuses a count of things of `bytes` each that do not fit into what is left: before memory is taken for them.
+  /// Refuses `count` items of `bytes` each that do not fit into the remaining bytes, before memory is allocated for
+  /// them.
   void need_values(std::uint64_t count, std::size_t bytes) const {
     if (count > (bytes_.size() - at_) / bytes) throw FileError(path_, "HEADER", "is damaged; take another copy");
   }
-  /// All real numbers so far are.
+  /// Whether all real numbers read so far are finite.
   bool all_finite() const noexcept { return all_finite_; }
 
 private:
@@ -192,7 +193,7 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, st
   h.jellium.radius_per_charge = in.get<double>();
   h.jellium.charge = in.get<double>();
   h.jellium.centre = in.vector();
-  // A checksum does not protect against a file made up; its numbers must make sense before they become sizes.
+  // A checksum does not protect against a forged file: check the numbers before they are used as sizes.
   const auto sensible = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
   const bool sizes =
       h.potentials >= 0 && h.potentials <= most_earlier_potentials && sensible(h.states, 1 << 20) &&
@@ -231,7 +232,7 @@ bool close(const Vec3& a, const Vec3& b, double tolerance) {
 std::string text(const Vec3& v) { return fmt::format("({:.10g}, {:.10g}, {:.10g})", v[0], v[1], v[2]); }
 const char* text(Boundary boundary) { return boundary == Boundary::periodic ? "periodic" : "isolated"; }
 
-/// Says the first difference.
+/// Reports the first difference.
 class Comparison {
 public:
   explicit Comparison(std::string path) : path_(std::move(path)) {}
@@ -242,7 +243,7 @@ public:
     std::string said = fmt::format(
         "the file has {} and this run {}: it belongs to another system; take its own file or change the input", found,
         expected);
-    // Texts of a damaged file must not break the sentence.
+    // Control characters from a damaged file must not spoil the message.
     std::replace_if(said.begin(), said.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     throw FileError(path_, record, said);
   }

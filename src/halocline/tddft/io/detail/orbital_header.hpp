@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The head of an orbital file: what was computed, where the run stood, and where the rest of the file is.
+/// The header of an orbital file: the system, the point that the run has reached, and the layout of the file.
 
 #include "halocline/tddft/io/detail/parallel_file.hpp"
 #include "halocline/tddft/io/orbital_file.hpp"
@@ -15,25 +15,25 @@
 
 namespace halocline::tddft::detail {
 
-/// The bits of a word, each depending on all of `word`; invertible (the finaliser of splitmix64, Steele, Lea, Flood,
-/// OOPSLA 2014).
+/// Mixes a word, so that each bit of the result depends on all of `word`; invertible (the finaliser of splitmix64,
+/// Steele, Lea, Flood, OOPSLA 2014).
 constexpr std::uint64_t scrambled(std::uint64_t word) noexcept {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9u;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
   return word ^ (word >> 31);
 }
 
-/// Term of the checksum of an array for the number (re, im) at `index`. A sum of these, modulo 2^64, does not depend on
-/// the order, and a change of one number always changes it.
+/// Term of an array's checksum for the number (re, im) at `index`. The checksum is the sum of these terms modulo 2^64.
+/// It does not depend on the order, and a change of one number always changes it.
 inline std::uint64_t checksum_term(std::uint64_t index, double re, double im) noexcept {
   const std::uint64_t place = scrambled(index + 0x9e3779b97f4a7c15u);
   return scrambled(scrambled(place ^ std::bit_cast<std::uint64_t>(re)) ^ std::bit_cast<std::uint64_t>(im));
 }
 
-/// Of the format. Version 1 has no earlier potentials, and is read.
+/// Version of the format. Version 1 has no earlier potentials; it can be read.
 inline constexpr std::uint32_t newest_version = 2;
 
-/// A species as far as two runs must agree on it.
+/// The properties of a species on which two runs must agree.
 struct SpeciesMark {
   std::string symbol;
   double valence = 0;
@@ -44,7 +44,7 @@ struct SpeciesMark {
 struct OrbitalHeader {
   std::uint32_t version = newest_version;  ///< of the format
   RunPoint point;
-  std::int64_t potentials = 0;  ///< earlier potentials of a propagation; none in version 1
+  std::int64_t potentials = 0;  ///< number of earlier potentials of a propagation; 0 in version 1
   Grid grid;
   int spins = 1;
   std::int64_t states = 0;
@@ -58,10 +58,10 @@ struct OrbitalHeader {
   std::vector<double> occupations, eigenvalues;  ///< shape (channels, states)
 };
 
-/// Where the parts of a file stand.
+/// Offsets of the parts of a file [bytes].
 struct FileLayout {
-  std::int64_t orbitals = 0;   ///< how many
-  std::int64_t meshes = 0;     ///< how many functions of space follow them: densities and potentials
+  std::int64_t orbitals = 0;   ///< number of orbitals
+  std::int64_t meshes = 0;     ///< number of meshes that follow them: densities and potentials
   std::int64_t data = 0;       ///< orbitals [channel][state][z][y][x] (re, im)
   std::int64_t density = 0;    ///< [spin][z][y][x], then the earlier potentials [number][spin][z][y][x]
   std::int64_t checksums = 0;  ///< [channel][state], then [spin], then [number][spin], 64 bits each
@@ -73,11 +73,11 @@ OrbitalHeader header_of(const Model& model, const State& state, const RunPoint& 
 std::vector<std::byte> encoded(const OrbitalHeader& header);
 FileLayout layout_of(const OrbitalHeader& header);
 
-/// @throws FileError  foreign, of another version, damaged, or of another length than its header says
+/// @throws FileError  not an orbital file, of another version, damaged, or of another length than its header says
 OrbitalHeader read_header(const ReadFile& file);
 
-/// @throws FileError  where `found`, in `path`, is not the system of `expected`; names the first difference and both
-/// values. `found` may have more states, empty ones.
+/// @throws FileError  `found`, read from `path`, is not the system of `expected`; names the first difference and both
+///                    values. `found` may have additional states if they are empty
 void check_same_system(const std::string& path, const OrbitalHeader& found, const OrbitalHeader& expected);
 
 /// "Si8", "C2 H2", "jellium sphere of charge 10".

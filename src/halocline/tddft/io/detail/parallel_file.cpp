@@ -25,7 +25,7 @@ using core::FileError;
 
 std::string system_says() { return std::system_category().message(errno); }
 
-/// Calls of pread and pwrite stop at 2 GiB.
+/// One call of pread or pwrite transfers at most 2 GiB.
 constexpr std::size_t most_at_once = std::size_t{1} << 30;
 
 }  // namespace
@@ -46,7 +46,7 @@ FileHandle::~FileHandle() {
 }
 
 ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
-  // A pipe without a writer must not block; regular files do not know the flag.
+  // Opening a pipe without a writer must not block; the flag does not affect regular files.
   handle_ = FileHandle(path_, O_RDONLY | O_NONBLOCK);
   struct stat status{};
   if (::fstat(handle_.number(), &status) != 0)
@@ -126,7 +126,7 @@ void WriteFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
 
 void WriteFile::finish() {
   comm::on_every_rank(group_, [&] {
-    // Some file systems have nothing to sync and say EINVAL.
+    // Some file systems cannot sync, and report EINVAL.
     if (::fsync(handle_.number()) != 0 && errno != EINVAL && errno != EROFS)
       throw FileError(path_, "",
                       fmt::format("did not reach the disk ({}); what it held before is kept", system_says()));
@@ -137,7 +137,7 @@ void WriteFile::finish() {
       throw FileError(path_, "", fmt::format("cannot be given its name ({})", system_says()));
     made_ = false;
     const std::string folder = std::filesystem::path(path_).parent_path().string();
-    try {  // so that the name survives a power cut; where a folder cannot be opened nothing is lost yet
+    try {  // sync the folder, so that the name survives a power cut; a folder that cannot be opened is no error
       const FileHandle opened(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
       static_cast<void>(::fsync(opened.number()));
     } catch (const FileError&) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// One file, many processes: everybody moves its own bytes at their offsets.
+/// One file for many processes: each process reads or writes its own bytes at their offsets.
 ///
-/// A new file grows beside PATH (core/new_file.hpp) and takes the name PATH only after every process has written and
-/// synced its part without error, so that a crash or a full disk leaves what PATH held before.
+/// A new file is written beside PATH (core/new_file.hpp). It takes the name PATH only after every process has written
+/// and synced its part without error, so that a crash or a full disk leaves the previous content of PATH.
 
 #include "halocline/comm/communicator.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace halocline::tddft::detail {
 
-/// An open file of the system; closed at the end. Movable.
+/// An open file of the operating system, closed in the destructor. Movable.
 class FileHandle {
 public:
   FileHandle() = default;
@@ -34,14 +34,14 @@ private:
   int number_ = -1;
 };
 
-/// A file to read from, by one process on its own.
+/// A file that one process reads on its own.
 class ReadFile {
 public:
   /// @throws FileError  missing, not readable, no regular file
   explicit ReadFile(std::string path);
   const std::string& path() const noexcept { return path_; }
   std::int64_t size() const noexcept { return size_; }
-  /// @param what  the record, for the error. @throws FileError  the file ends before, with both lengths
+  /// @param what  name of the record, for the error. @throws FileError  the file is too short; gives both lengths
   void read(std::int64_t offset, std::span<std::byte> bytes, const std::string& what) const;
 
 private:
@@ -50,7 +50,7 @@ private:
   std::int64_t size_ = 0;
 };
 
-/// A file that a group writes.
+/// A file that a group of processes writes.
 class WriteFile {
 public:
   /// Creates the new file with its final size. @throws FileError  on every rank. Collective: yes.
@@ -60,9 +60,9 @@ public:
   /// Removes the new file unless it has been finished.
   ~WriteFile();
 
-  /// Collective: no. @throws FileError  here alone
+  /// Collective: no. @throws FileError  on this rank only
   void write(std::int64_t offset, std::span<const std::byte> bytes);
-  /// Syncs on every rank, then renames. Call it where every rank has written without error.
+  /// Syncs on every rank, then renames. Call it when every rank has written without error.
   /// @throws FileError  on every rank. Collective: yes.
   void finish();
 
@@ -70,7 +70,7 @@ private:
   comm::Communicator group_;
   std::string path_, temporary_;
   FileHandle handle_;
-  bool made_ = false;  ///< by this rank, and not yet renamed
+  bool made_ = false;  ///< created by this rank, and not yet renamed
 };
 
 }  // namespace halocline::tddft::detail

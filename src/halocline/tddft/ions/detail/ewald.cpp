@@ -13,12 +13,12 @@ namespace {
 using std::numbers::pi;
 constexpr double reach = 6.4;  // exp(-6.4^2) = 1.6e-18
 
-/// Whole numbers n for which |from + n step| may be at most `most`.
+/// The range of integers n for which |from + n step| is at most `most`.
 std::array<int, 2> images(double from, double step, double most) {
   return {static_cast<int>(std::ceil((-most - from) / step)), static_cast<int>(std::floor((most - from) / step))};
 }
 
-/// Charge i with charge j and all its images, and j's own images where they are the same.
+/// Adds charge i with charge j and all its images; for i = j, the interaction of a charge with its own images.
 void add_pair(EwaldSum& sum, const Vec3& lengths, double eta, std::size_t i, std::size_t j, double charges,
               const Vec3& between) {
   const double most = reach / eta, share = i == j ? 0.5 : 1.0;
@@ -64,7 +64,7 @@ void add_waves(EwaldSum& sum, const Vec3& lengths, double eta, std::span<const d
     return k < 0 ? std::conj(p) : p;
   };
   std::vector<std::complex<double>> wave(n);
-  // Of G and -G one, counted twice.
+  // Only one of G and -G is visited, and counted twice.
   for (int kx = 0; kx <= last[0]; ++kx)
     for (int ky = kx == 0 ? 0 : -last[1]; ky <= last[1]; ++ky)
       for (int kz = kx == 0 && ky == 0 ? 1 : -last[2]; kz <= last[2]; ++kz) {

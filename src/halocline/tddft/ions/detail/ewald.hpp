@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Point charges in a periodic orthogonal cell on a uniform background that neutralises them: the sum of Ewald (Ann.
-/// Phys. 64, 253, 1921).
+/// The energy of point charges in a periodic orthogonal cell on a neutralising uniform background: the sum of Ewald
+/// (Ann. Phys. 64, 253, 1921).
 ///
-/// Each charge is split into a Gaussian of exponent eta^2, summed in reciprocal space, and the rest, which decays as
-/// erfc(eta r)/r and is summed in real space:
+/// Each charge is split into a Gaussian of exponent eta^2, summed in reciprocal space, and the remainder, which decays
+/// as erfc(eta r)/r and is summed in real space:
 ///   E = 1/2 sum'_{ij,L} Z_i Z_j erfc(eta |r_ij + L|)/|r_ij + L|
 ///     + 2 pi/V sum_{G != 0} exp(-G^2/4 eta^2)/G^2 |sum_i Z_i exp(i G r_i)|^2
 ///     - eta/sqrt(pi) sum_i Z_i^2 - pi (sum_i Z_i)^2 / (2 V eta^2).
-/// The result does not depend on eta. Both sums end where a term has fallen below exp(-41), 1e-18.
+/// The result does not depend on eta. Both sums are truncated where a term falls below exp(-41), 1e-18.
 
 #include "halocline/tddft/base/grid.hpp"
 
@@ -20,13 +20,13 @@ namespace halocline::tddft::detail {
 
 struct EwaldSum {
   double energy = 0;         ///< [hartree]
-  std::vector<Vec3> forces;  ///< [hartree/bohr]; of each charge
+  std::vector<Vec3> forces;  ///< [hartree/bohr]; on each charge
 };
 
 /// @param lengths    of the cell's edges [bohr]
 /// @param charges    shape (n,)
-/// @param positions  shape (n,) [bohr], anywhere; no two at one place
-/// @param eta        1/bohr; 0 chooses the one that shares the work evenly
+/// @param positions  shape (n,) [bohr], inside or outside the cell; no two at the same place
+/// @param eta        [1/bohr]; 0 chooses the value that gives both sums equal work
 /// Cost: some 200 n^1.5 terms, for cells that are not very flat. Collective: no; every process computes all.
 EwaldSum ewald(const Vec3& lengths, std::span<const double> charges, std::span<const Vec3> positions, double eta = 0);
 

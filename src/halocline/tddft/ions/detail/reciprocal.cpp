@@ -15,7 +15,7 @@ namespace {
 
 using std::numbers::pi;
 
-/// a b, without the care for infinities that std::complex takes.
+/// a b, without the checks for infinities of std::complex.
 Complex times(Complex a, Complex b) noexcept {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -37,7 +37,7 @@ std::span<const T> row(const std::vector<T>& matrix, std::int64_t i, std::int64_
 
 std::array<Waves, 3> waves_of(const Grid& grid) { return {Waves(grid, 0), Waves(grid, 1), Waves(grid, 2)}; }
 
-/// How often a plane k_z counts: with the one at -G it stands for, or alone.
+/// Weight of a plane k_z: 2 if it also represents the plane at -G, else 1.
 double plane_weight(const Waves& z, std::int64_t kz) noexcept { return kz == 0 || z.at_end(kz) ? 1.0 : 2.0; }
 
 /// The phases of every atom along every axis, shape (axis, atom, count).
@@ -68,7 +68,7 @@ std::vector<Complex> Waves::phases(double r) const {
 }
 
 std::vector<Complex> Waves::at_points(std::int64_t offset, std::int64_t points) const {
-  // G r = 2 pi k i / N: only k i mod N matters, so that all factors are among the N roots of unity.
+  // G r = 2 pi k i / N, so only k i mod N matters, and all factors are N-th roots of unity.
   const std::int64_t n = count();
   std::vector<Complex> roots(at(n)), result(at(n * points));
   for (std::int64_t i = 0; i < n; ++i)
@@ -87,7 +87,7 @@ LocalCoefficients::LocalCoefficients(const System& system, const std::array<Wave
         const double gx = waves[0].g(kx), gy = waves[1].g(ky), gz = waves[2].g(kz);
         squares.push_back(gx * gx + gy * gy + gz * gz);
       }
-  // In a cube most lengths occur often: in their order each is computed once.
+  // In a cube most lengths of G occur often. Sorted by length, each is computed once.
   std::vector<std::size_t> order(squares.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return squares[i]; });

@@ -3,9 +3,10 @@
 /// @file
 /// Sums over the reciprocal vectors of a periodic grid, plane by plane of k_z.
 ///
-/// A wave exp(i G r) is a product over the axes, so that the sum over N^3 vectors at the points of a box is three
-/// sums over N, one axis after the other, and the structure factor of an atom a product of three numbers. What is real
-/// in space is conjugate at G and -G: planes k_z = 0 ... N/2 suffice. See ions.hpp for the vectors at the ends.
+/// A wave exp(i G r) is a product over the axes. So the sum over N^3 vectors at the points of a box is three sums over
+/// N, one axis after the other, and the structure factor of an atom is a product of three numbers. The coefficients of
+/// a real function are conjugate at G and -G, so the planes k_z = 0 ... N/2 suffice. ions.hpp explains the vectors at
+/// the ends of the range.
 
 #include "halocline/tddft/base/grid.hpp"
 #include "halocline/tddft/base/system.hpp"
@@ -19,7 +20,7 @@ namespace halocline::tddft::detail {
 
 using Complex = std::complex<double>;
 
-/// The reciprocal vectors of one axis: number k = 0 ... N - 1 stands for n = k or, from N/2 + 1 on, n = k - N.
+/// The reciprocal vectors of one axis. Number k = 0 ... N - 1 represents n = k or, from N/2 + 1 on, n = k - N.
 class Waves {
 public:
   Waves(const Grid& grid, int axis);
@@ -27,7 +28,7 @@ public:
   std::int64_t count() const noexcept { return static_cast<std::int64_t>(g_.size()); }
   double g(std::int64_t k) const noexcept { return g_[static_cast<std::size_t>(k)]; }  ///< [1/bohr]; N/2: positive
   bool at_end(std::int64_t k) const noexcept { return 2 * k == count(); }              ///< k = N/2 of an even N
-  /// exp(-i G r), at the end its real part. @return shape (count,)
+  /// exp(-i G r); for at_end() vectors its real part. @return shape (count,)
   std::vector<Complex> phases(double r) const;
   /// exp(i G r_i) for a range of grid points. @return shape (count, points)
   std::vector<Complex> at_points(std::int64_t offset, std::int64_t points) const;
@@ -36,12 +37,12 @@ private:
   std::vector<double> g_;
 };
 
-/// For each species V_local,short(G) - 4 pi Z/G^2 over the volume, without the latter at G = 0. Each
-/// length of G is computed once.
+/// For each species V_local,short(G) - 4 pi Z/G^2 divided by the volume, at G = 0 only the first term. Each length of G
+/// is computed once.
 class LocalCoefficients {
 public:
   LocalCoefficients(const System& system, const std::array<Waves, 3>& waves);
-  /// [hartree] of species s at the vector of numbers kx, ky, kz
+  /// [hartree] for species s at the vector with numbers kx, ky, kz
   double operator()(std::size_t species, std::int64_t kx, std::int64_t ky, std::int64_t kz) const noexcept {
     return values_[species][index(kx, ky, kz)];
   }
@@ -57,8 +58,9 @@ private:
 std::vector<double> periodic_potential(const System& system, const Box& box);
 
 /// - integral V(r - R) grad n for each atom. @param gradient  shape (3, points of the box)
-/// @param sum_planes  adds up its argument over the processes that share the grid
-/// @param part, parts this process takes every parts-th plane; the forces returned are its share of them
+/// @param sum_planes  adds its argument over the processes that share the grid
+/// @param part, parts this process computes every parts-th plane; the returned forces are the contribution of its
+///              planes
 std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts);
 

@@ -10,8 +10,8 @@
 namespace halocline::tddft::detail {
 namespace {
 
-/// Blocks that go through the series together where space is split: enough for the pipeline of halos, which has two
-/// under way, and few enough that they and their scratch stay in the cache from one application to the next.
+/// Number of blocks that go through the series together if space is split: enough for the pipeline of two halo
+/// exchanges in progress, and few enough that they and their scratch stay in the cache between applications.
 std::int64_t blocks_at_once(std::int64_t block_doubles) {
   constexpr std::int64_t cache_doubles = (std::int64_t{1} << 20) / static_cast<std::int64_t>(sizeof(double));
   return std::clamp<std::int64_t>(cache_doubles / (3 * std::max<std::int64_t>(block_doubles, 1)), 2, 8);

@@ -3,10 +3,10 @@
 /// @file
 /// psi <- exp(-i H dt) psi by a Taylor series in Horner's form:
 ///   w = psi;  for n = order ... 1:  w <- psi + (-i dt / n) H w
-/// Each line is one application of the Hamiltonian with its sum built in, so the series needs no pass of its own. Where
-/// space is not split, a block takes all its steps alone: it, two blocks of scratch and the potential stay in the
-/// cache, and whatever is measured of it (`after`) finds it there. Where space is split, several blocks go together so
-/// that the halo of one travels while another is computed.
+/// Each line is one application of the Hamiltonian that includes the sum, so the series needs no pass of its own. If
+/// space is not split, each block takes all its steps alone. The block, two blocks of scratch and the potential then
+/// stay in the cache, and so do the orbitals when `after` measures them. If space is split, several blocks go together,
+/// so that the halo exchange of one overlaps with the computation of another.
 
 #include "halocline/tddft/model/model.hpp"
 
@@ -19,22 +19,22 @@ namespace halocline::tddft::detail {
 
 class Exponential {
 public:
-  /// Blocks of which no state holds electrons are left alone in everything: nothing measured sees them.
+  /// All members skip blocks whose states are all empty: no measurement needs these.
   /// @param state  gives the occupations
   Exponential(Model& model, const State& state);
 
-  /// Called for consecutive blocks of a channel, shape (blocks, points, 4, 2), with their weights, shape (blocks, 4).
+  /// Called for consecutive blocks of a channel: psi of shape (blocks, points, 4, 2), weights of shape (blocks, 4).
   using After =
       std::function<void(std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights)>;
 
-  /// All occupied blocks take the step. @param order  at least 2
+  /// Propagates all occupied blocks by dt. @param order  at least 2
   /// @param after_channel  called when a channel is done
-  /// Collective over decomposition().space(), as far as `after` is.
+  /// Collective over decomposition().space(), and over any group over which `after` is.
   /// Cost: `order` applications of H.
   void apply(Orbitals& psi, double dt, int order, const After& after,
              const std::function<void(std::int64_t channel)>& after_channel = {});
 
-  /// The same walk over the same blocks in the same order, with no step taken.
+  /// Visits the same blocks in the same order without propagating them.
   void visit(Orbitals& psi, const After& after, const std::function<void(std::int64_t channel)>& after_channel = {});
 
 private:

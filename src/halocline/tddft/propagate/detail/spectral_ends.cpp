@@ -20,7 +20,7 @@ namespace {
 constexpr int steps = 30;
 using Lanes = std::array<double, orbital_lanes>;
 
-/// Random numbers that depend on the place in the whole grid alone.
+/// Random numbers that depend only on the position in the whole grid.
 core::AlignedArray<double> random_block(const Decomposition& decomposition) {
   const Box& box = decomposition.box();
   const Grid& grid = decomposition.grid();
@@ -49,7 +49,7 @@ void scale(core::AlignedArray<double>& block, const Lanes& factors) {
 }
 
 SpectralEnds widened(const std::vector<double>& alpha, const std::vector<double>& beta) {
-  // A sequence that has found its whole space goes on with zeros; they are no eigenvalues of H.
+  // A sequence that has exhausted its space continues with zeros, which are not eigenvalues of H.
   std::size_t used = 0;
   while (used < alpha.size() && (used == 0 || beta[used - 1] > 1e-12 * std::abs(alpha[0]) + 1e-300)) ++used;
   const auto n = static_cast<Eigen::Index>(used);

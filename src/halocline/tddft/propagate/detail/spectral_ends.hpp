@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The ends of the Hamiltonian's spectrum, close enough to tell a stable time step from an unstable one.
+/// The ends of the Hamiltonian's spectrum, accurate enough to distinguish a stable time step from an unstable one.
 ///
-/// Hamiltonian::spectrum_bounds() is safe but wide: its filter does not mind a tenth too much. A step limit that is a
-/// tenth too small refuses steps that work, so here Lanczos goes on for more steps and its Ritz values are widened by
-/// the residuals of their own vectors alone, |beta_m y_m|, which go to zero as the ends converge.
+/// Hamiltonian::spectrum_bounds() is safe but wide: the eigensolver's filter tolerates bounds that are ten per cent too
+/// wide. A step limit that is ten per cent too small would refuse steps that work. So Lanczos takes more steps here,
+/// and its Ritz values are widened only by the residuals of their own vectors, |beta_m y_m|, which go to zero as the
+/// ends converge.
 
 #include "halocline/tddft/model/model.hpp"
 

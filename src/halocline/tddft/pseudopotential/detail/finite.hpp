@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The last check of a pseudopotential that was read from a file.
+/// The final check of a pseudopotential that was read from a file.
 ///
-/// A table may hold finite numbers only and still give infinite ones: where radii nearly coincide, or squares overflow.
+/// A table of finite numbers can still give infinite ones, if radii nearly coincide or squares overflow.
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
@@ -12,8 +12,8 @@
 namespace halocline::tddft::detail {
 
 /// Evaluates every function of the pseudopotential on a mesh of radii.
-/// @param path  of the file, for the sentence
-/// @throws core::FileError  where one of them is not finite; names the function and the radius
+/// @param path  of the file, for the error message
+/// @throws core::FileError  a value is not finite; names the function and the radius
 /// Cost: a thousand evaluations of each function.
 void require_finite(const Pseudopotential& pseudopotential, const std::string& path);
 

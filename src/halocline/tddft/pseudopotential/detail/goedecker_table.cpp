@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of Hartwigsen, Goedecker and Hutter, Phys. Rev. B 58, 3641 (1998), table I, to the digits printed there. Two
-// independent transcriptions were compared line by line, and rounded to six digits the tables that other codes refitted
-// with more digits agree with them, but for gallium with 13 electrons, which was refitted since. The p channels of the
-// light elements have h = 0 (only spin-orbit terms) and are left out. The widths are ours: of the pseudo-atoms' valence
-// densities, to a tenth.
+// independent transcriptions were compared line by line. The tables that other codes refitted with more digits agree
+// with them when rounded to six digits, except for gallium with 13 electrons, which was refitted since. The p channels
+// of the light elements have h = 0 (only spin-orbit terms) and are left out. The widths are our own: of the
+// pseudo-atoms' valence densities, to a tenth.
 
 #include "halocline/tddft/pseudopotential/detail/goedecker_table.hpp"
 

@@ -9,7 +9,7 @@
 
 namespace halocline::tddft::detail {
 
-/// One line of table I; zeros fill up.
+/// One line of table I, padded with zeros.
 struct GoedeckerEntry {
   struct Channel {
     double radius = 0;          ///< r_l [bohr]
@@ -17,13 +17,13 @@ struct GoedeckerEntry {
   };
   std::string_view symbol;
   int valence;
-  double width;               ///< of the Gaussian that starts the density, a component's root mean square [bohr]
-  double local_radius;        ///< r_loc [bohr]
-  std::array<double, 4> c{};  ///< C1 ... C4 [hartree]
+  double width;                       ///< of the Gaussian start density: root mean square of one component [bohr]
+  double local_radius;                ///< r_loc [bohr]
+  std::array<double, 4> c{};          ///< C1 ... C4 [hartree]
   std::array<Channel, 3> channels{};  ///< of l = 0, 1, 2
 };
 
-/// All entries by atomic number; of one element the usual valence first.
+/// All entries by atomic number; for each element the usual valence first.
 std::span<const GoedeckerEntry> goedecker_table() noexcept;
 
 }  // namespace halocline::tddft::detail

@@ -3,14 +3,16 @@
 /// @file
 /// The loops of the nonlocal part: over the points of one sphere, for one block of four orbitals.
 ///
-/// A point of a block is one cache line (orbitals.hpp), so reading the orbitals of a sphere is a list of aligned loads,
-/// and projectors, which are real, and phases, which are not, are shared by the four orbitals: broadcasts from memory.
-/// A phase exp(i q d) acts on (re, im) as cos (re, im) + sin (-im, re), that is c v + (-s, s) swapped(v).
+/// A point of a block is one cache line (orbitals.hpp), so reading the orbitals of a sphere is a list of aligned loads.
+/// The four orbitals share the projectors, which are real, and the phases, which are complex; both are broadcast from
+/// memory. A phase exp(i q d) acts on (re, im) as cos (re, im) + sin (-im, re), that is c v + (-s, s) swapped(v).
 ///
-/// Up to eight projectors are accumulated in registers at a time; where an atom has more, the points are passed again.
-/// With few projectors several points are accumulated apart (`chains`), so that additions need not wait for each other.
+/// Up to eight projectors are accumulated in registers at a time; an atom with more projectors needs more passes over
+/// its points. With few projectors several points are accumulated separately (`chains`), so that additions need not
+/// wait for each other.
 ///
-/// Cost a point and block of n projectors (to 8), in operations on 8 doubles; with q = 0 without what is for phases:
+/// Cost for each point and block with n projectors (up to 8), in operations on 8 doubles; for q = 0 without the
+/// operations on phases:
 ///   project:  n + 2 multiply-adds, 2 moves; reads 64 bytes of orbitals, 8 n of projectors, 16 of phases, 4 of index
 ///   add:      n + 2 multiply-adds, 2 moves; the line of `out` is read and written
 ///   moments:  n + 6 multiply-adds, 3 moves; and 24 bytes of displacements
@@ -31,7 +33,7 @@ __attribute__((always_inline)) inline Lines swapped(const Lines& a) {
   return Lines(__builtin_shufflevector(a.v, a.v, 1, 0, 3, 2, 5, 4, 7, 6));
 }
 
-/// (re, im) -> (-im, re): the product with i. The sign is turned by its bit, which costs no multiplication.
+/// (re, im) -> (-im, re): the product with i. Flips the sign bit, which costs no multiplication.
 __attribute__((always_inline)) inline Lines times_i(const Lines& a) {
   constexpr std::int64_t sign = INT64_MIN;
   constexpr Lines::Mask real_parts{sign, 0, sign, 0, sign, 0, sign, 0};
@@ -46,12 +48,12 @@ __attribute__((always_inline)) inline Lines phased_line(const double* line, cons
   return v * Lines(phase[0]) + times_i(v) * Lines(phase[1]);
 }
 
-/// Where the projectors of a sphere and the block meet. Kernels take a copy, which their stores cannot change.
+/// The projectors of a sphere and their points in the block. Kernels take a copy, so that their stores cannot alias it.
 struct SphereView {
-  const std::int32_t* index;  ///< shape (points,): places in the block
+  const std::int32_t* index;  ///< shape (points,): indices of the points in the block
   const double* values;       ///< shape (points, stride): projectors
   std::int64_t stride;
-  const double* phases;  ///< shape (points, 2), see fill_phases(); null where q = 0
+  const double* phases;  ///< shape (points, 2), see fill_phases(); null for q = 0
 };
 
 /// sums[j] = sum over points p_j exp(i q d) psi. @param sums  shape (n, 4, 2)
@@ -132,7 +134,7 @@ void moments_some(double* moments, const double* block, const double* coefficien
   for (int axis = 0; axis < 3; ++axis) sum[axis].store(moments + doubles_per_point * axis);
 }
 
-/// Calls action<n, phased>(first) for runs of n <= 8 projectors that make up `count`, about equally long.
+/// Splits `count` projectors into runs of n <= 8, about equally long, and calls action<n, phased>(first) for each.
 template <class Action>
 __attribute__((always_inline)) inline void for_projectors(int count, bool phased, Action&& action) {
   const auto with = [&](int first, auto n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Finding the points of spheres, their owners, and atoms that are alike.
+/// Finds the points of spheres, the ranks that hold them, and atoms with equal spheres.
 
 #include "halocline/tddft/pseudopotential/detail/projector_spheres.hpp"
 
@@ -15,11 +15,11 @@
 namespace halocline::tddft::detail {
 namespace {
 
-constexpr double origin = 1e-8;  // [bohr]: closer to the atom than this is at the atom
+constexpr double origin = 1e-8;  // [bohr]: points closer than this count as at the atom
 
 double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
 
-/// A point of a sphere before anyone asks whose it is.
+/// A point of a sphere, on whichever process.
 struct Point {
   std::array<int, 3> step;              ///< from the lowest step of the sphere
   std::array<std::int64_t, 3> in_cell;  ///< wrapped into the whole grid
@@ -35,14 +35,14 @@ struct WholeSphere {
   WholeSphere(const Grid& grid, const Vec3& centre, double radius) {
     std::array<std::int64_t, 3> low{};
     for (int axis = 0; axis < 3; ++axis) {
-      // A little room, so that an atom one step further has its lowest step one further whatever the rounding.
+      // The tolerance ensures that an atom one step further has its lowest step one further, despite rounding.
       const double h = grid.spacing[at(axis)], zero = grid.position(axis, 0);
       low[at(axis)] = static_cast<std::int64_t>(std::ceil((centre[at(axis)] - radius - zero) / h - 1e-6));
       const auto high = static_cast<std::int64_t>(std::floor((centre[at(axis)] + radius - zero) / h + 1e-6));
       steps[at(axis)] = static_cast<int>(high - low[at(axis)] + 1);
       start[at(axis)] = grid.position(axis, low[at(axis)]) - centre[at(axis)];
     }
-    // Points at the radius itself are outside, also where rounding has put them a little inside.
+    // Points at the radius itself are outside, even if rounding puts them slightly inside.
     const double within = radius * (1 - 1e-12);
     for (int z = 0; z < steps[2]; ++z)
       for (int y = 0; y < steps[1]; ++y)
@@ -60,7 +60,7 @@ struct WholeSphere {
   }
 };
 
-/// Which rank of space() holds a point.
+/// Finds the rank of space() that holds a point.
 class Owners {
 public:
   explicit Owners(const Decomposition& decomposition) : dims_(decomposition.counts().space) {
@@ -114,7 +114,7 @@ Shape make_shape(const System& system, const ProjectorSpheres& all, int species,
   return shape;
 }
 
-/// Whether these points are those of a shape that is there already.
+/// Whether these points are those of an existing shape.
 bool alike(const Shape& shape, int species, const WholeSphere& whole, std::span<const Point> points) {
   if (shape.species != species || shape.points != static_cast<std::int64_t>(points.size())) return false;
   const auto near = [](const Vec3& a, const Vec3& b) {
@@ -175,7 +175,7 @@ void evaluate_projectors(const Pseudopotential& potential, const ProjectorSet& s
                          std::span<double> values) {
   const double r = norm(d);
   for (const Shell& shell : set.shells) {
-    // p(r) Y(d / r) = p(r) / r^l times the solid harmonic; at the atom only l = 0 is there.
+    // p(r) Y(d / r) is p(r) / r^l times the solid harmonic; at the atom itself only l = 0 is non-zero.
     const SolidHarmonics y = solid_harmonics(shell.l, d);
     const double power = r < origin ? (shell.l == 0 ? 1.0 : 0.0) : std::pow(r, -shell.l);
     for (int i = 0; i < shell.radial; ++i) {
@@ -236,7 +236,7 @@ void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* ph
     const std::complex<double>* x = factor[0].data() + row.step[0];
     const double a = yz.real(), b = yz.imag();
     for (std::int64_t p = row.begin; p < row.end; ++p) {
-      // The product in reals: the operator of std::complex looks for infinities each time.
+      // The product in reals, because the operator of std::complex checks for infinities each time.
       const double c = x[p - row.begin].real(), s = x[p - row.begin].imag();
       phases[2 * p] = a * c - b * s;
       phases[2 * p + 1] = a * s + b * c;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The grid points around each atom where its projectors live, and what they are there.
+/// The grid points around each atom where its projectors are non-zero, and the projectors' values there.
 ///
-/// Displacements are counted without wrapping: the integer steps of the grid run on past the faces of the cell, and
-/// each step has one displacement d = i h - R and one place in the cell, i modulo the extent. Periodic images need no
-/// loop of their own then, and a sphere larger than the cell meets the same point several times, each with its own d.
+/// Displacements are counted without wrapping: the integer grid steps continue beyond the faces of the cell. Each step
+/// has one displacement d = i h - R and one index in the cell, i modulo the extent. So periodic images need no loop of
+/// their own. A sphere larger than the cell contains the same point several times, each time with its own d.
 ///
-/// Two atoms of one species that stand alike between the grid points have the same displacements and so the same
-/// projectors and the same phases: both are kept once (a Shape), and an atom adds the list of its points (a Sphere). In
-/// a crystal whose cell is a whole number of grid steps that keeps all projectors in the first level of cache.
+/// Two atoms of one species at the same position relative to the grid points have the same displacements, hence the
+/// same projectors and phases. Both are stored once (a Shape), and each atom adds the list of its points (a Sphere). In
+/// a crystal whose lattice constant is an integer number of grid steps, all projectors then stay in the first-level
+/// cache.
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
@@ -22,7 +23,7 @@
 
 namespace halocline::tddft::detail {
 
-/// The projectors of one species and one l; projector (i, m) has the number first + i (2 l + 1) + m.
+/// The projectors of one species and one l. Projector (i, m) has the number first + i (2 l + 1) + m.
 struct Shell {
   int l = 0;
   int radial = 0;  ///< number of radial functions
@@ -34,7 +35,7 @@ struct Shell {
 /// All projectors of a species.
 struct ProjectorSet {
   std::vector<Shell> shells;
-  int count = 0;      ///< of projectors, m counted
+  int count = 0;      ///< number of projectors, counting m
   double radius = 0;  ///< the largest [bohr]
 };
 
@@ -45,29 +46,29 @@ ProjectorSet projector_set(const Pseudopotential& potential);
 void evaluate_projectors(const Pseudopotential& potential, const ProjectorSet& set, const Vec3& d,
                          std::span<double> values);
 
-/// Points of a row: displacements that differ along x alone, by one step each.
+/// Points of a row: displacements that differ only along x, by one step each.
 struct Row {
   std::int64_t begin = 0, end = 0;
-  std::array<int, 3> step{};  ///< of the first point, counted from Shape::start
+  std::array<int, 3> step{};  ///< of the first point, relative to Shape::start
 };
 
-/// Projectors on the points of a sphere. Points beyond `points` fill up to a multiple of `unroll` with zeros.
+/// The projectors on the points of a sphere. Padding to a multiple of `unroll` points has zeros.
 struct Shape {
   static constexpr std::int64_t unroll = 4;
 
   int species = 0;
-  int count = 0;            ///< projectors
-  std::int64_t points = 0;  ///< here
+  int count = 0;            ///< number of projectors
+  std::int64_t points = 0;  ///< number of points on this process
   std::int64_t padded = 0;
   Vec3 start{};                       ///< displacement of step 0 along each axis [bohr]
-  std::array<int, 3> steps{};         ///< how many along each axis
+  std::array<int, 3> steps{};         ///< number of steps along each axis
   std::vector<Row> rows;              ///< in order
   std::vector<Vec3> displacements;    ///< shape (points,) [bohr]
   core::AlignedArray<double> values;  ///< shape (padded, count) [bohr^(-3/2)]
-  std::int64_t first_point = 0;       ///< of its phases in a table of all shapes
+  std::int64_t first_point = 0;       ///< index of its first phase in a table of all shapes
 };
 
-/// Points of one z plane of the box among those of a sphere.
+/// The points of a sphere in one z plane of the box.
 struct PlaneRun {
   std::int64_t z = 0, begin = 0, end = 0;
 };
@@ -76,27 +77,27 @@ struct PlaneRun {
 struct Sphere {
   int atom = 0;
   int shape = 0;
-  std::vector<std::int32_t> index;  ///< shape (padded,): places in the box; the last repeated to fill up
+  std::vector<std::int32_t> index;  ///< shape (padded,): indices in the box; the last one repeated as padding
   std::vector<PlaneRun> planes;
 };
 
-/// Everything about the atoms whose spheres reach this process, and who shares the others.
+/// All data of the atoms whose spheres reach this process, and the ranks that share each atom.
 struct ProjectorSpheres {
   std::vector<ProjectorSet> species;
   std::vector<Shape> shapes;
   std::vector<Sphere> spheres;  ///< by atom
   std::int64_t phase_points = 0;
-  /// For each atom of the system with projectors the ranks of space() that hold points of it, ascending.
+  /// For each atom of the system with projectors: the ranks of space() that hold points of it, ascending.
   std::vector<std::vector<int>> ranks_of_atom;
 };
 
-/// @throws InvalidArgument  as projector_set, on every rank alike. Collective: no.
-/// Cost: the points of all spheres of the system for the ranks; those of this process for the projectors.
+/// @throws InvalidArgument  as projector_set, the same on every rank. Collective: no.
+/// Cost: visits the points of all spheres of the system to find the ranks, and those of this process for the
+/// projectors.
 ProjectorSpheres make_spheres(const System& system, const Decomposition& decomposition);
 
-/// phases[p] = (cos, sin) of q . d at the points of a shape. One sine and
-/// cosine an axis; along an axis the factors follow from each other by products, so that errors grow to a few dozen
-/// rounding units at most.
+/// phases[p] = (cos, sin) of q . d at the points of a shape. Computes one sine and cosine for each axis. The factors
+/// along an axis follow from each other by products, so that errors grow to at most a few dozen rounding units.
 /// @param phases  shape (padded, 2)
 void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* phases);
 

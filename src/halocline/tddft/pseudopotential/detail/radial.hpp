@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Integrals of a radial function that ends at a radius, by Simpson's rule.
+/// Integrals of a radial function of finite support, by Simpson's rule.
 
 #include <functional>
 #include <vector>
 
 namespace halocline::tddft::detail {
 
-/// Spherical Bessel function j_l(x) for l = 0 ... 3, x >= 0; by its power series where the closed form cancels.
+/// Spherical Bessel function j_l(x) for l = 0 ... 3, x >= 0; by its power series where the closed form loses digits.
 double spherical_bessel(int l, double x);
 
 /// A function f(r) on [0, radius], sampled once.
@@ -18,7 +18,7 @@ public:
   template <class Function>
   RadialFunction(Function&& f, double radius, int intervals = 400) : step_(radius / intervals) {
     for (int i = 0; i <= intervals; ++i) {
-      // The end belongs to the support, where functions are cut off.
+      // Functions are zero from the radius on; the end of the integral must count as inside.
       const double r = i == intervals ? radius * (1 - 1e-12) : step_ * i;
       const double weight = i == 0 || i == intervals ? 1 : i % 2 == 1 ? 4 : 2;
       r_.push_back(r);

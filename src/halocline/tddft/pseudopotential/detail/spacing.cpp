@@ -16,7 +16,7 @@ namespace {
 constexpr double missed_energy = 1e-3;  // [hartree]
 constexpr double trusted = 0.8;         // of pi/h
 constexpr double q_step = 0.2, q_largest = 50;
-constexpr double overlap2 = 0.1;  // <p|psi>^2 / <p|p> of a bound orbital: it has little weight inside the core
+constexpr double overlap2 = 0.1;  // p|psi>^2 / <p|p> of a bound orbital, which has little weight inside the core
 
 }  // namespace
 

@@ -17,9 +17,9 @@ namespace halocline::tddft::detail {
 namespace {
 
 constexpr int most_l = 3;
-constexpr std::size_t mirrored = 10;     // nodes; what an end does to a cubic spline falls by 0.27 a node
-constexpr double smallest_tail = 1e-7;   // of r V + Z [bohr hartree], where -Z/r takes over
-constexpr double transform_step = 0.01;  // of Simpson's rule [bohr], at most
+constexpr std::size_t mirrored = 10;     // nodes; the effect of a cubic spline's end falls by 0.27 a node
+constexpr double smallest_tail = 1e-7;   // of r V + Z [bohr hartree], below which -Z/r is used
+constexpr double transform_step = 0.01;  // upper limit of the step of Simpson's rule [bohr]
 
 /// f(0) of a function of parity (-1)^l from its values at three radii: by the parabola in r^2 through them.
 double at_origin(int l, std::span<const double, 3> r, std::span<const double, 3> f) {
@@ -60,7 +60,7 @@ public:
     std::size_t end = r.size();
     while (end > 8 && tail(end - 1) < smallest_tail) --end;
     tail_ = r[std::min(end, r.size() - 1)];
-    // The table goes on as -Z/r for some nodes, so that the end of the spline is not felt within it.
+    // The table continues as -Z/r for some nodes, so that the end of the spline has no effect inside it.
     auto nodes = r;
     auto values = table_.local;
     for (std::size_t i = 0; i < mirrored; ++i) {
@@ -121,7 +121,7 @@ public:
 
   double start_density(double r) const override {
     if (!density_.empty()) return r < density_.last() ? std::max(0.0, density_.value(r)) : 0.0;
-    constexpr double width = 1.2;  // [bohr], as the elements of goedecker_table.cpp have on average
+    constexpr double width = 1.2;  // [bohr], the average over the elements of goedecker_table.cpp
     const double a = 0.5 / (width * width);
     return table_.valence * std::pow(a / std::numbers::pi, 1.5) * std::exp(-a * r * r);
   }
@@ -129,7 +129,7 @@ public:
 private:
   struct Channel {
     std::vector<CubicSpline> shapes;
-    std::vector<std::size_t> numbers;  ///< in the table
+    std::vector<std::size_t> numbers;  ///< indices in the table
     double radius = 0;
   };
 

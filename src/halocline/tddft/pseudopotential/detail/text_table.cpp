@@ -31,7 +31,7 @@ std::optional<double> Words::number() {
   double value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc::result_out_of_range && stop == end)
-    return word.find("e-") != std::string::npos ? std::optional(0.0) : std::nullopt;  // too small, or too large
+    return word.find("e-") != std::string::npos ? std::optional(0.0) : std::nullopt;  // too small: 0; too large: none
   if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
 }
@@ -52,7 +52,7 @@ std::string read_text(const std::string& path, std::size_t limit) {
   const auto kind = std::filesystem::status(path, failure);
   if (failure || !std::filesystem::exists(kind)) throw core::FileError(path, "", "no such file; check the path");
   if (std::filesystem::is_directory(kind)) throw core::FileError(path, "", "this is a directory; a file was expected");
-  // A pipe without a writer would be waited for, without end.
+  // Opening a pipe without a writer would wait for ever.
   if (!std::filesystem::is_regular_file(kind))
     throw core::FileError(path, "", "this is no regular file; name the file itself");
   std::ifstream file(path, std::ios::binary);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Numbers out of text files that nobody vouches for.
+/// Reads numbers from untrusted text files.
 
 #include <cstddef>
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace halocline::tddft::detail {
 
-inline constexpr int largest_tabulated_l = 3;  ///< of a file's projectors
+inline constexpr int largest_tabulated_l = 3;  ///< of the projectors in a file
 
-/// A walk over the words of a text, which counts lines.
+/// Iterates over the words of a text and counts lines.
 class Words {
 public:
   explicit Words(std::string_view text) noexcept : text_(text) {}
 
   /// The next word, or an empty view at the end. Words end at white space and at commas.
   std::string_view next() noexcept;
-  /// The next word as a finite number; Fortran's exponent letters D and d are understood. Nothing where it is none.
+  /// The next word as a finite number; accepts Fortran's exponent letters D and d. Empty if it is not a number.
   std::optional<double> number();
-  /// Line of the word that came last, from 1.
+  /// Line of the last word, counted from 1.
   int line() const noexcept { return line_; }
-  /// The word that came last.
+  /// The last word.
   std::string_view word() const noexcept { return word_; }
-  /// The rest of the present line, up to its end, which is passed over.
+  /// Returns the rest of the present line and skips to its end.
   std::string_view rest_of_line() noexcept;
 
 private:
@@ -34,10 +34,10 @@ private:
   int line_ = 1;
 };
 
-/// A whole file. @throws core::FileError  where it cannot be read or holds more than `limit` bytes
+/// Reads a whole file. @throws core::FileError  it cannot be read or holds more than `limit` bytes
 std::string read_text(const std::string& path, std::size_t limit = std::size_t{64} << 20);
 
-/// A word as an error shows it: in quotes, without unprintable bytes, at most 24 characters long.
+/// A word as shown in an error message: in quotes, without unprintable bytes, at most 24 characters long.
 std::string shown(std::string_view word);
 
 }  // namespace halocline::tddft::detail

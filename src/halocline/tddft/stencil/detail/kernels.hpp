@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The physics of one grid point, over a number type and an accessor, and the loop that takes a row of points through
-/// it.
+/// The physics of one grid point, over a number type and an accessor, and the loop over a row of points.
 ///
 /// A number P is a register of orbitals' (re, im) pairs; the accessor gives the neighbour at a distance along an axis.
-/// Two sums are formed, both with real weights only,
+/// The kernel forms two sums with real weights,
 ///   K = (v + c) psi - sum_a sum_j l_aj / 2 (psi+ + psi-),      G = sum_a q_a sum_j n_aj (psi+ - psi-),
-/// so that H psi = K - i G. The product with i swaps the pairs inside the register, once a point: with the real factor
-/// f the result is f K + swap(f G) (+ on re, - on im), with the imaginary factor i f it is f G + swap(f K) (- on re, +
-/// on im). The factor f is part of the weights, so that a step of a Taylor or Chebyshev recursion costs no more than H.
+/// so that H psi = K - i G. The product with i swaps the pairs inside the register, once for each point. With a real
+/// factor f the result is f K + swap(f G) (+ on re, - on im), with an imaginary factor i f it is f G + swap(f K) (- on
+/// re, + on im). The weights include the factor f, so that a step of a Taylor or Chebyshev recursion costs no more than
+/// H.
 ///
-/// Counts of a register and point, gradient along all axes: 24 loads of neighbours, 1 of the point itself and 1 of the
-/// potential, 1 of the base; 24 sums and differences of pairs; 12 multiply-adds for the curvature, 12 for the slopes, 3
-/// for q, 2 for the diagonal, 1 for the swap, 1 for the base. Of the nominal 158 flops an orbital (papers/003), 632 for
-/// the four of a 512-bit register: 39.5 multiply-adds' worth, done in 31 multiply-adds and 24 additions. The row
-/// pointers (16) stay on the stack: their loads use slots that the vector loads leave free.
+/// Counts for each register and point, with the gradient along all axes: 24 loads of neighbours, 1 of the point itself,
+/// 1 of the potential, 1 of the base; 24 sums and differences of pairs; 12 multiply-adds for the curvature, 12 for the
+/// slopes, 3 for q, 2 for the diagonal, 1 for the swap, 1 for the base. The nominal count is 158 flops for each orbital
+/// (as in the report on the optimisation of SALMON for Fugaku), or 632 for the four orbitals of a 512-bit register.
+/// That is the work of 39.5 multiply-adds, done in 31 multiply-adds and 24 additions. The row pointers (16) stay on the
+/// stack: their loads use slots that the vector loads leave free.
 
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
@@ -29,19 +30,19 @@
 
 namespace halocline::tddft::detail {
 
-/// The registers that a point of a block is computed in: one of 512 bits, or several.
+/// The register type for a point of a block: one register of 512 bits, or several smaller ones.
 using Register = core::Pack < double,
       core::native_lanes<double><doubles_per_point ? core::native_lanes<double> : doubles_per_point>;
 
-/// What a kernel computes; chosen outside the loops.
+/// Selects what a kernel computes; chosen outside the loops.
 struct Form {
-  int slopes = 7;          ///< bit a: the gradient along axis a enters
+  int slopes = 7;          ///< bit a: include the gradient along axis a
   bool imaginary = false;  ///< the factor is imaginary
-  bool base = false;       ///< something is added
-  bool current = false;    ///< psi* grad psi is summed
+  bool base = false;       ///< add the base
+  bool current = false;    ///< sum psi* grad psi
 };
 
-/// Weights with the factor in them.
+/// Weights, including the factor.
 struct Weights {
   double potential = 1;                                          ///< of v
   double centre = 0;                                             ///< of psi
@@ -55,16 +56,16 @@ struct Weights {
 struct Row {
   double* out = nullptr;
   const double* base = nullptr;
-  const double* v = nullptr;      ///< a double a point
+  const double* v = nullptr;      ///< one double for each point
   const double* along = nullptr;  ///< `in`, with its neighbours in x on both sides
   /// `in` at distances -4 -3 -2 -1 1 2 3 4.
   std::array<const double*, 8> y{}, z{};
   std::int64_t points = 0;
-  /// From this row to the one that will be written next [doubles]: its lines are asked for meanwhile, for the hardware
-  /// follows too many other streams here to see those of `out` and `base`. 0: they are in the cache already.
+  /// Distance from this row to the row that is written next [doubles], for prefetching the lines of `out` and `base`:
+  /// the hardware prefetcher follows too many other streams here to detect them. 0: they are in the cache already.
   std::int64_t ahead = 0;
   std::int64_t component =
-      0;  ///< from one slope of a point to the next one in `out`, where these are asked for [doubles]
+      0;  ///< distance in `out` from one slope of a point to the next, for the slopes kernel [doubles]
 };
 
 /// (a, b, c, d, ...) -> (b, a, d, c, ...)
@@ -83,8 +84,8 @@ inline P alternating(double even, double odd) {
   return p;
 }
 
-/// Keeps a number that is used twice in its register: the compiler would rather load it twice, and loads are what
-/// there is most of.
+/// Keeps a number that is used twice in its register. The compiler would rather load it twice, and loads limit the
+/// speed here.
 template <class P>
 __attribute__((always_inline)) inline void hold([[maybe_unused]] P& p) {
 #if defined(__AVX512F__)
@@ -92,7 +93,7 @@ __attribute__((always_inline)) inline void hold([[maybe_unused]] P& p) {
 #endif
 }
 
-/// The sums over the neighbours along one axis.
+/// Adds the sums over the neighbours along one axis.
 /// @param at  at(j) is the neighbour at the distance j, -4 to 4
 template <bool with_slope, class P, class At>
 __attribute__((always_inline)) inline void add_axis(P& curvature, P& slope, const std::array<P, stencil_reach>& l,
@@ -136,9 +137,8 @@ struct Constants {
 /// One point: factor (H - shift) psi, without the base.
 /// @param at        at(axis, j): the neighbour at the distance j
 /// @param v         the potential in every lane
-/// @param products  with form.current, psi times the swapped slope along each axis is added: +Im(psi* slope) is the
-/// even
-///                  lane less the odd one
+/// @param products  with form.current, adds psi times the swapped slope along each axis: +Im(psi* slope) is the even
+///                  lane minus the odd one
 template <Form form, class P, class At>
 __attribute__((always_inline)) inline P point(const Constants<P>& w, const P& psi, const P& v, At&& at,
                                               std::array<P, 3>& products) {
@@ -205,7 +205,7 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
   }
 }
 
-/// The slopes alone: adds psi times its swapped slopes to `products`, shape (3, 8).
+/// Computes the slopes only: adds psi times its swapped slopes to `products`, shape (3, 8).
 inline void current_row(const Row& row, const Weights& weights, double* products) {
   using P = Register;
   const Constants<P> w(weights, Form{});
@@ -234,7 +234,7 @@ inline void current_row(const Row& row, const Weights& weights, double* products
   }
 }
 
-/// The slopes along x, y and z, stored apart; weights.q is 1/h of each axis.
+/// Stores the slopes along x, y and z separately; weights.q is 1/h of each axis.
 inline void slopes_row(const Row& row, const Weights& weights, double* /*products*/) {
   using P = Register;
   const Constants<P> w(weights, Form{});
@@ -257,7 +257,7 @@ inline void slopes_row(const Row& row, const Weights& weights, double* /*product
 
 using RowKernel = void (*)(const Row&, const Weights&, double*);
 
-/// The instantiation for this form, which has `current` only with slopes along all axes. kernels.cpp
+/// The instantiation for this form; `current` requires slopes along all axes. Defined in kernels.cpp.
 RowKernel kernel_for(const Form& form);
 
 }  // namespace halocline::tddft::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A Dirac operator D = A - 1/2 hop on a device: the interface of dirac/operator.hpp over fields of a device.
+///
+/// Its algorithms are those of the CPU (schur/even_odd.hpp). In addition an application may leave the dot products of a
+/// solver behind, where its last kernel can sum them.
+
+#include "halocline/qcd/device/clover_array.cuh"
+#include "halocline/qcd/device/operator.cuh"
+#include "halocline/qcd/dirac/operator.hpp"
+
+namespace halocline::qcd::device {
+
+/// y = (C + i tau gamma5) B x, as qcd::SiteTerm, for both parities.
+template <class S>
+struct DeviceSiteTerm {
+  const DeviceClover<S>* first = nullptr;   ///< B; null for one
+  const DeviceClover<S>* second = nullptr;  ///< C; null for the number
+  double constant = 1;                      ///< C without blocks
+  double twist = 0;                         ///< tau
+
+  bool twisted() const noexcept { return second != nullptr || twist != 0; }
+};
+
+/// DiracTerms and, where `sums` is given, dot products of the result, as device::HopTerms.
+template <class S>
+struct DeviceTerms : DiracTerms<DeviceSpinor<S>, DeviceSiteTerm<S>> {
+  gpu::SumBuffer* sums = nullptr;
+  int first_sum = 0;
+  const DeviceSpinor<S>* with = nullptr;
+};
+
+template <class S>
+class DeviceDirac : public DeviceOperator<S> {
+public:
+  using Field = DeviceSpinor<S>;
+  using Term = DeviceSiteTerm<S>;
+  using Terms = DeviceTerms<S>;
+  using DeviceOperator<S>::DeviceOperator;
+
+  /// A where it is a number, and its size where it is not.
+  virtual double diagonal() const noexcept = 0;
+  /// A and A^-1, or their hermitian conjugates; null where A is the number diagonal().
+  virtual const Term* site(int parity, bool dagger) const noexcept = 0;
+  virtual const Term* inverse_site(int parity, bool dagger) const noexcept = 0;
+  /// out = hop(in) on the target parity with `terms`, for fields that hold one parity or both. Enqueued.
+  /// @param terms  without sums unless sums_in_hop();  @param out  not terms.add where terms have a twist
+  /// @throws InvalidArgument  as Hopping::apply does. Collective: yes, where an axis is split.
+  virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) = 0;
+  /// Throws if a message of the halo never arrived, as Hopping::check().
+  virtual void check() = 0;
+  /// hop() can leave dot products behind.
+  virtual bool sums_in_hop() const noexcept = 0;
+
+  /// out = A^-1 in, or A^-dagger in, on one parity, which both must hold; out may be in. Enqueued.
+  void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
+
+private:
+  void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) override;
+  bool sums_in_last_kernel() const noexcept override { return sums_in_hop(); }
+};
+
+/// out = scale [B] in + add_scale [A] add at the sites of one parity, in a pass of its own; out may be in, or add.
+/// @param term, add, add_term  B, add and A; null for none. Enqueued.
+/// @throws InvalidArgument  fields of other columns, boxes or parities
+template <class S>
+void multiply_sites(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceSiteTerm<S>* term, double scale,
+                    const DeviceSpinor<S>* add, const DeviceSiteTerm<S>* add_term, double add_scale, int parity);
+
+}  // namespace halocline::qcd::device

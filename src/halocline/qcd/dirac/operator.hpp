@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A Dirac operator D = A - 1/2 hop on fields of the CPU: the interface that even-odd preconditioning, the quark solver
+/// and Python stand on.
+///
+/// A is a block at each site, diagonal in chirality, or a number. `hop` connects sites of opposite parity. A fermion
+/// action says what A and its inverse are (SiteTerm) and what `hop` is; all else follows from these, here and in
+/// schur/even_odd.hpp. The interface is virtual and no template argument: run files choose the action, a call costs
+/// nothing beside a hop, and one instantiation of each solver serves all actions.
+///
+/// EvenOddOperator names the same interface as a concept, which the operators of a device (dirac/cuda.cuh) satisfy too.
+/// Algorithms are templates over it.
+
+#include <concepts>
+#include <memory>
+
+#include "halocline/qcd/dirac/site_term.hpp"
+#include "halocline/qcd/dirac/terms.hpp"
+#include "halocline/qcd/field/spinor_field.hpp"
+
+namespace halocline::qcd {
+
+/// What even-odd preconditioning needs of an operator, on any back end.
+template <class D>
+concept EvenOddOperator = requires(D& d, typename D::Field& out, const typename D::Field& in, int parity, bool dagger,
+                                   const typename D::Terms& terms) {
+  { d.columns() } -> std::convertible_to<int>;
+  { d.diagonal() } -> std::convertible_to<double>;
+  { d.site(parity, dagger) } -> std::same_as<const typename D::Term*>;
+  { d.inverse_site(parity, dagger) } -> std::same_as<const typename D::Term*>;
+  d.hop(out, in, parity, dagger, terms);
+  d.multiply_inverse_diagonal(out, in, parity, dagger);
+};
+
+template <class T>
+class DiracOperator {
+public:
+  using Field = SpinorField<T>;
+  using Term = SiteTerm<T>;
+  using Terms = DiracTerms<Field, Term>;
+
+  virtual ~DiracOperator() = default;
+  /// The same operator on fields of another number of columns; shares links and blocks. Collective: yes.
+  virtual std::unique_ptr<DiracOperator> with_columns(int columns) const = 0;
+
+  virtual const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept = 0;
+  /// Right-hand sides, and points of a fifth dimension, that a field holds.
+  virtual int columns() const noexcept = 0;
+  /// A where it is a number, and its size where it is not.
+  virtual double diagonal() const noexcept = 0;
+  /// A, or A^dagger, on one parity; null where it is the number diagonal().
+  virtual const Term* site(int parity, bool dagger) const noexcept = 0;
+  /// A^-1, or its hermitian conjugate; null where it is 1 / diagonal().
+  virtual const Term* inverse_site(int parity, bool dagger) const noexcept = 0;
+  /// gamma5 D is hermitian.
+  virtual bool gamma5_hermitian() const noexcept = 0;
+
+  /// out = hop(in) on `target_parity`, or hop^dagger(in), with `terms`. Fields hold one parity or both.
+  /// @param out  terms.add may be the same field;  @param in  not out, where they hold the same parity
+  /// Collective: yes where an axis is split.
+  virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const = 0;
+
+  /// out = D in on full fields of columns() columns, out and in not the same.
+  /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops, each 1320 flops a site of its parity
+  /// and column, and the blocks.
+  void apply(Field& out, const Field& in) const { apply(out, in, false); }
+  /// out = D^dagger in
+  void apply_dagger(Field& out, const Field& in) const { apply(out, in, true); }
+
+  /// out = A^-1 in, or A^-dagger in, on one parity, which both hold; out may be in. Collective: no.
+  void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
+
+private:
+  void apply(Field& out, const Field& in, bool dagger) const;
+};
+
+extern template class DiracOperator<float>;
+extern template class DiracOperator<double>;
+
+/// An action on given links: makes its operator in each precision. What they share is computed once, in double.
+class DiracSetup {
+public:
+  virtual ~DiracSetup() = default;
+  /// @param columns     of the fields
+  /// @param link_reals  stored of a link: 18, or 12
+  /// @throws InvalidArgument  as wilson::Hopping does
+  /// Collective: yes.  Cost: the links in the order of the kernel, and the blocks.
+  virtual std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int link_reals = 18) const = 0;
+  virtual std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int link_reals = 18) const = 0;
+};
+
+}  // namespace halocline::qcd

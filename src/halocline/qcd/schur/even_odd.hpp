@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The algorithms of even-odd preconditioning, once for the operators of all actions and back ends: the Schur
+/// complement of D on one parity, its right-hand side, and the way back to the full solution.
+///
+/// With e the parity that is solved for, o the other, and H = -1/2 hop,
+///   asymmetric:  S = A_ee - H_eo A_oo^-1 H_oe,          S x_e = b_e - H_eo A_oo^-1 b_o
+///   symmetric:   S = 1 - A_ee^-1 H_eo A_oo^-1 H_oe,     S x_e = A_ee^-1 (b_e - H_eo A_oo^-1 b_o)
+/// and x_o = A_oo^-1 (b_o - H_oe x_e). An application is two hops, each finished in its own pass: the inverse block and
+/// the sum with the source vector are applied while the site is in registers.
+
+#include "halocline/qcd/dirac/operator.hpp"
+
+namespace halocline::qcd {
+
+enum class SchurForm { symmetric, asymmetric };
+
+namespace even_odd {
+
+/// Terms that multiply the hop by `scale` A^-1.
+template <EvenOddOperator D>
+typename D::Terms with_inverse(D& d, int parity, bool dagger, double scale) {
+  typename D::Terms terms;
+  terms.hop_term = d.inverse_site(parity, dagger);
+  terms.hop_scale = terms.hop_term != nullptr ? scale : scale / d.diagonal();
+  return terms;
+}
+
+/// Terms of the second hop of S or S^dagger, which adds to `in`: all but `in` itself.
+template <EvenOddOperator D>
+typename D::Terms second_terms(D& d, SchurForm form, int parity, bool dagger) {
+  // H_eo A_oo^-1 H_oe = 1/4 hop A^-1 hop
+  if (form == SchurForm::symmetric && !dagger) return with_inverse(d, parity, false, -0.25);
+  typename D::Terms terms;
+  terms.hop_scale = -0.25;
+  if (form == SchurForm::asymmetric) {
+    terms.add_term = d.site(parity, dagger);
+    terms.add_scale = terms.add_term != nullptr ? 1.0 : d.diagonal();
+  }
+  return terms;
+}
+
+/// out = S in, or S^dagger in, on one parity.
+/// @param other, same  work on the other and on this parity; `same` is for the adjoint of the symmetric form
+/// @param more         callable on the terms of the last hop, for what a back end adds to them
+template <EvenOddOperator D, class More>
+void apply(D& d, SchurForm form, int parity, bool dagger, typename D::Field& out, const typename D::Field& in,
+           typename D::Field& other, typename D::Field& same, const More& more) {
+  const typename D::Field* first = &in;
+  if (form == SchurForm::symmetric && dagger) {
+    d.multiply_inverse_diagonal(same, in, parity, true);
+    first = &same;
+  }
+  d.hop(other, *first, 1 - parity, dagger, with_inverse(d, 1 - parity, dagger, 1.0));
+  typename D::Terms terms = second_terms(d, form, parity, dagger);
+  terms.add = &in;
+  more(terms);
+  d.hop(out, other, parity, dagger, terms);
+}
+
+/// The right-hand side of S from that of D. @param source  full;  @param rhs  on `parity`
+template <EvenOddOperator D>
+void prepare(D& d, SchurForm form, int parity, typename D::Field& rhs, const typename D::Field& source,
+             typename D::Field& other) {
+  d.multiply_inverse_diagonal(other, source, 1 - parity, false);
+  typename D::Terms terms;
+  terms.hop_scale = 0.5;
+  terms.add = &source;
+  d.hop(rhs, other, parity, false, terms);
+  if (form == SchurForm::symmetric) d.multiply_inverse_diagonal(rhs, rhs, parity, false);
+}
+
+/// The other parity of the solution of D, `solution` and `source` full, from `half` on this one.
+template <EvenOddOperator D>
+void reconstruct(D& d, int parity, typename D::Field& solution, const typename D::Field& half,
+                 const typename D::Field& source, typename D::Field& other) {
+  typename D::Terms terms;
+  terms.hop_scale = 0.5;
+  terms.add = &source;
+  d.hop(other, half, 1 - parity, false, terms);
+  d.multiply_inverse_diagonal(solution, other, 1 - parity, false);
+}
+
+}  // namespace even_odd
+}  // namespace halocline::qcd
