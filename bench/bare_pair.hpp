@@ -8,7 +8,6 @@
 /// the flag and reads. Two boxes in each direction alternate, as in the exchange. Each cache line must move to the
 /// other core and back before it is written again, which no exchange can avoid. There is no counting, no check, no time
 /// limit and no other face.
-/// written again, which no exchange can avoid. There is no counting, no check, no time limit and no other face.
 
 #include <cstddef>
 #include <cstdint>

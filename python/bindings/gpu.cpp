@@ -93,6 +93,9 @@ void bind_gpu(nb::module_& m) {
         return out;
       },
       "Properties of the GPUs that this process sees.");
+  nb::list policies;
+  for (const char* name : gpu::halo_policy_names()) policies.append(name);
+  m.attr("HALO_POLICIES") = nb::tuple(policies);
   m.def(
       "halo_policies",
       [](const std::string& device) {

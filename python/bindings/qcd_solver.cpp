@@ -6,6 +6,7 @@
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/quark/eigenvalues.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "halocline/qcd/schwarz/schwarz_solver.hpp"
 
 namespace halocline::bindings {
 namespace {
@@ -37,7 +38,13 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   d["device"] = report.device;
   d["predicted_bytes"] = report.predicted_bytes;
   d["history"] = report.history;
-  d["notes"] = report.notes;
+  nb::list notes, kinds;
+  for (const auto& note : report.notes) {
+    notes.append(note.text);
+    kinds.append(qcd::name(note.kind));
+  }
+  d["notes"] = notes;
+  d["note_kinds"] = kinds;
   return d;
 }
 
@@ -121,6 +128,12 @@ nb::object choose(Quark& q, const std::vector<ComplexIn>& sources, const Progres
   return to_dict(*trial);
 }
 
+nb::tuple names(std::span<const char* const> all) {
+  nb::list out;
+  for (const char* name : all) out.append(name);
+  return nb::tuple(out);
+}
+
 qcd::SolverParameters parameters_from(const nb::dict& d) {
   qcd::SolverParameters p;
   p.kind = nb::cast<std::string>(d["kind"]);
@@ -149,6 +162,13 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
 
 void bind_qcd_solver(nb::module_& m) {
   m.def("kappa_from_mass", &qcd::kappa_from_mass, "mass"_a);
+  m.attr("SOLVER_KINDS") = names(qcd::solver_kinds());
+  m.attr("SOLVER_PRECISIONS") = names(qcd::solver_precisions());
+  m.attr("INNER_PRECISIONS") = names(qcd::inner_precisions());
+  m.attr("OUTER_SOLVERS") = names(qcd::schwarz::outer_solvers());
+  m.attr("SCHWARZ_INVERSES") = names(qcd::schwarz::inverses());
+  m.attr("SCHWARZ_STORAGES") = names(qcd::schwarz::storages());
+  m.attr("SCHWARZ_ARITHMETICS") = names(qcd::schwarz::arithmetics());
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
   m.def(
       "low_eigenvalues",

@@ -20,11 +20,9 @@ from halocline.errors import InvalidArgument
 from halocline.schema import Unfit
 
 DEVICES = ("cpu", "cuda", "cuda:0", "host-executor")
-HALO_POLICIES = (
-    "staged", "gpu-aware-mpi", "copy-engine", "remote-write", "merged-pack", "one-kernel", "nvshmem", "auto",
-)  # fmt: skip
+HALO_POLICIES = (*_halocline.gpu.HALO_POLICIES, "auto")
 """Methods to send faces between GPUs (docs/gpu.md); "auto" times the available ones and keeps the fastest."""
-INNER_PRECISIONS = ("half", "quarter", "float")
+INNER_PRECISIONS = tuple(name for name in _halocline.qcd.INNER_PRECISIONS if name != "auto")
 CPU, CUDA = 1, 2  # device types of DLPack
 
 

@@ -114,9 +114,9 @@ TEST_CASE("quark solver: schwarz that fails is named, and the next method finish
   CHECK(report.converged);
   CHECK(true_residual(links, action, x, b) < 1.01e-8);
   REQUIRE(report.notes.size() >= 2);
-  CHECK(report.notes[0].find("schwarz") == 0);
-  CHECK(report.notes[0].find("starting again from the true residual") != std::string::npos);
-  CHECK(report.notes[1].find("going on with even-odd bicgstab, double precision") != std::string::npos);
+  CHECK(report.notes[0].text.find("schwarz") == 0);
+  CHECK(report.notes[0].text.find("starting again from the true residual") != std::string::npos);
+  CHECK(report.notes[1].text.find("going on with even-odd bicgstab, double precision") != std::string::npos);
   CHECK(report.method.find("even-odd") == 0);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("quark solver: auto says what it measured, and uses it from then on") 
   std::vector<std::complex<double>> x(b.size());
   const auto first = solver.solve(x, b), second = solver.solve(x, b);
   REQUIRE(first.notes.size() == 1);
-  CHECK(first.notes[0].find("auto: schwarz would take") == 0);
+  CHECK(first.notes[0].text.find("auto: schwarz would take") == 0);
   CHECK(second.notes.empty());
   CHECK(second.method == first.method);
   CHECK(second.residual <= 1e-10);
@@ -146,7 +146,7 @@ TEST_CASE("quark solver: a recalled trial is taken, and said once") {
     solver.recall(std::span(&trial, 1));
     const auto first = solver.solve(x, b), second = solver.solve(x, b);
     REQUIRE(first.notes.size() == 1);
-    CHECK(first.notes[0] ==
+    CHECK(first.notes[0].text ==
           fmt::format("auto: {} is used, as an earlier trial on this lattice found (one right-hand side)", chosen));
     CHECK(second.notes.empty());
     CHECK(solver.trials().size() == 1);
@@ -168,7 +168,7 @@ TEST_CASE("quark solver: auto takes even-odd where domains do not fit, and says 
   const auto report = solver.solve(x, b);
   CHECK(report.converged);
   REQUIRE(report.notes.size() == 1);
-  CHECK(report.notes[0].find("Schwarz does not fit") != std::string::npos);
+  CHECK(report.notes[0].text.find("Schwarz does not fit") != std::string::npos);
   parameters.kind = "schwarz";
   CHECK_THROWS_AS(QuarkSolver(gauge, WilsonCloverAction{.mass = 0.5}, parameters), core::InvalidArgument);
 }
@@ -215,7 +215,7 @@ TEST_CASE("quark solver: a zero source gives zero") {
   CHECK(report.residual == 0);
   CHECK(x == zero);
   REQUIRE(report.notes.size() == 1);
-  CHECK(report.notes[0] == "the source is zero, and so is the solution");
+  CHECK(report.notes[0].text == "the source is zero, and so is the solution");
 }
 
 TEST_CASE("quark solver: a source of any size has its solution, alone and beside others of very different size") {
@@ -279,8 +279,8 @@ TEST_CASE("quark solver: a source whose solution double does not hold is given u
       CHECK_FALSE(reports[0].converged);
       CHECK(reports[0].reason == "not_finite");
       REQUIRE_FALSE(reports[0].notes.empty());
-      CHECK(reports[0].notes.back().find(std::isfinite(size) ? "below 1e-289 or above 1e289" : "NaN or infinite") !=
-            std::string::npos);
+      CHECK(reports[0].notes.back().text.find(std::isfinite(size) ? "below 1e-289 or above 1e289"
+                                                                  : "NaN or infinite") != std::string::npos);
       CHECK(reports[1].converged);
     }
 }

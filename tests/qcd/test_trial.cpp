@@ -94,8 +94,8 @@ TEST_CASE("trial: what auto chose gives the bits of the same method by name, and
   for (const auto& report : reports) {
     CHECK(report.converged);
     REQUIRE(report.notes.size() == 1);
-    CHECK(report.notes[0].find("auto: schwarz would take") == 0);
-    CHECK(report.notes[0].find(trial->chosen + " is used") != std::string::npos);
+    CHECK(report.notes[0].text.find("auto: schwarz would take") == 0);
+    CHECK(report.notes[0].text.find(trial->chosen + " is used") != std::string::npos);
   }
   parameters.kind = trial->chosen;
   QuarkSolver(gauge, action, parameters).solve(named.solutions, named.sources);

@@ -69,8 +69,9 @@ TEST_CASE("twisted solver: auto says why it makes no trial, and schwarz is refus
   Numbers x(b.size());
   const auto report = solver.solve(x, b);
   CHECK(report.method == "even-odd bicgstab, mixed precision");
-  CHECK(std::ranges::any_of(report.notes, [](const std::string& note) {
-    return note.find("knows Wilson and Wilson-clover quarks only, and mu is 0.5") != std::string::npos;
+  CHECK(std::ranges::any_of(report.notes, [](const SolveNote& note) {
+    return note.kind == SolveNote::Kind::choice &&
+           note.text.find("knows Wilson and Wilson-clover quarks only, and mu is 0.5") != std::string::npos;
   }));
   SolverParameters schwarz;
   schwarz.kind = "schwarz";

@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
-from halocline import runs
+from halocline import _halocline, runs
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import FileError, InvalidArgument
 from halocline.schema import (
@@ -44,8 +44,8 @@ CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k 
 
 ACTIONS = ("wilson-clover", "wilson", "twisted-clover")
 SOURCES = ("point", "wall", "gaussian", "z2")
-SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
-OUTER_SOLVERS = ("bicgstab", "defect_correction", "gcr")
+SOLVERS = _halocline.qcd.SOLVER_KINDS
+OUTER_SOLVERS = _halocline.qcd.OUTER_SOLVERS
 
 
 def extents(at_least: int = 1) -> Check:
@@ -249,12 +249,14 @@ class Schwarz(Section):
     title: ClassVar[str] = "[solver] schwarz:"
     nsap: int = key(4, integer(at_least=0, at_most=100), "sweeps over the domains, less one")
     steps: int = key(2, integer(at_least=1, at_most=100), "of the approximate inverse inside a domain (nm)")
-    inner: str = key("jacobi", choice("jacobi", "minres"), "that inverse: Jacobi, or minimal residual")
+    inner: str = key("jacobi", choice(*_halocline.qcd.SCHWARZ_INVERSES), "that inverse: Jacobi, or minimal residual")
     domains: Any = key("auto", domains, 'domains along x, y, z, t of each process, or "auto"')
-    storage: str = key("float", choice("float", "half"), 'precision of the preconditioner: "float" or "half"')
+    storage: str = key(
+        "float", choice(*_halocline.qcd.SCHWARZ_STORAGES), 'precision of the preconditioner: "float" or "half"'
+    )
     arithmetic: str = key(
         "auto",
-        choice("auto", "float", "half"),
+        choice(*_halocline.qcd.SCHWARZ_ARITHMETICS),
         'what storage "half" is computed in: "float", "half", or "auto", half where the CPU has it',
     )
     link_reals: int = key(18, one_of(18, 12), "kept of a link: 18, or 12 with the third row computed")
@@ -282,7 +284,9 @@ class Solver(Section):
     kind: str = key("auto", choice(*SOLVERS), ", ".join(f'"{s}"' for s in SOLVERS) + '; "auto" measures')
     tolerance: float = key(1e-10, number(above=0.0, below=1.0), "on |b - D x| / |b| of the full operator, in double")
     max_iterations: int = key(10000, integer(at_least=1), "of one column, before it counts as failed")
-    precision: str = key("mixed", choice("mixed", "double"), '"mixed" (single inside, double outside) or "double"')
+    precision: str = key(
+        "mixed", choice(*_halocline.qcd.SOLVER_PRECISIONS), '"mixed" (single inside, double outside) or "double"'
+    )
     even_odd: bool = key(True, boolean, "solve the even-odd Schur complement (not with schwarz)")
     schwarz: Schwarz | None = key(
         None,

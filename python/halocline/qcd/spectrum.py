@@ -316,11 +316,12 @@ class Job:
                 s = quark.propagator_from(D, source, column, iteration, self._keep_choice)
             except Interrupted:
                 raise self._stopped() from None
-        for note in dict.fromkeys(note for report in s.reports for note in report["notes"]):
-            if note.startswith("uses "):  # what the device holds, said when the job began
+        notes = (pair for report in s.reports for pair in zip(report["notes"], report["note_kinds"], strict=True))
+        for note, kind in dict.fromkeys(notes):
+            if kind == "memory":  # the log has it already, from the beginning of the job
                 continue
             # A choice is news, a method that failed is a warning.
-            (self.reporter.line if note.startswith("auto: ") else self.reporter.warning)(note)
+            (self.reporter.line if kind == "choice" else self.reporter.warning)(note)
         return s
 
     def _one_source(self, D: DiracOperator, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Electrons in real time: a molecule or a crystal goes in, ground state, motion and absorption spectrum come out.
+"""Electrons in real time: from a molecule or a crystal to ground state, time propagation and absorption spectrum.
 
     system = hc.tddft.from_atoms(ase.build.molecule("C2H2"), spacing="0.25 angstrom", box=[10, 10, 10])
     ground = hc.tddft.ground_state(system).require_converged()
     series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     print(hc.tddft.spectrum(series).peaks_ev)
 
-Plain numbers are in Hartree atomic units, texts carry their unit. Beside ASE's atoms, in `from_atoms` and in the ASE
-calculator `hc.tddft.Halocline`, plain numbers are in ASE's units, angstrom and eV.
+Plain numbers are in Hartree atomic units; a text carries its unit. In `from_atoms` and in the ASE calculator
+`hc.tddft.Halocline`, plain numbers are in ASE's units, angstrom and eV.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Halocline":  # loading ASE's calculators takes longer than all the rest
+    if name == "Halocline":  # loading ASE's calculators takes longer than loading all other modules
         from halocline.tddft.calculator import Halocline
 
         return Halocline

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ASE calculator: `atoms.calc = hc.tddft.Halocline(spacing="0.2 angstrom", box=[8, 8, 8])`.
 
-Energies come in eV and forces in eV/angstrom, as ASE has them. Isolated atoms stand in the box where their coordinates
-put them when centre = False, which keeps the grid still while they move; so that is the default here.
+Energies are in eV and forces in eV/angstrom, as in ASE. With centre = False, isolated atoms stay in the box at their
+own coordinates, so that the grid stays fixed while they move; this is the default here.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from halocline.tddft.system import System, from_atoms
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, in_unit
 
 NET_FORCE_LIMIT = 0.5
-"""[eV/angstrom] Of the forces that ASE may have."""
+"""Default of net_force_limit [eV/angstrom]."""
 
 
 class Halocline(Calculator):
     """Kohn-Sham energies and forces.
 
-    Plain numbers are in ASE's units, eV and angstrom; a text carries its own.
+    Plain numbers are in ASE's units, eV and angstrom; a text carries its own unit.
 
     system: the arguments of halocline.tddft.from_atoms: spacing, box, mesh, pseudopotential, functional, spin, ...
     scf: keys of [scf]: tolerance, max_iterations, ...; energies among them in eV, mixing_screening in 1/angstrom
-    comm: see halocline.comm; every process must ask for the same. reporter: hears the convergence table
-    net_force_limit: [eV/angstrom] forces are handed out while their sum over all atoms, which should be zero, is not
-        longer than this; None hands out any
-    What is asked for is computed anew when positions, cell or elements have changed; the last ground state is `ground`.
-    Where positions alone have changed it is the first guess of the next.
-    Raises InvalidArgument for what cannot be computed, ase's SCFError for what does not converge, and, where forces are
-    asked for, its CalculationFailed for a net force above the limit.
+    comm: see halocline.comm; every process must make the same calls. reporter: gets the convergence table
+    net_force_limit: [eV/angstrom] forces are returned only if the length of their sum over all atoms, which should be
+        zero, is at most this; None always returns them
+    Properties are recomputed when positions, cell or elements have changed; `ground` is the last ground state. If only
+    positions have changed, it is the start of the next calculation.
+    Raises InvalidArgument for impossible input, ase's SCFError if the cycle does not converge, and, if forces are
+    requested, ase's CalculationFailed for a net force above the limit.
     """
 
     implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces"]
@@ -59,7 +59,7 @@ class Halocline(Calculator):
     ) -> None:
         """See ASE. Collective."""
         super().calculate(atoms, properties, system_changes)
-        if not system_changes and self.results:  # forces that were not handed out before
+        if not system_changes and self.results:  # forces that were not requested before
             return self._hand_out_forces(properties)
         self.results = {}
         system = from_atoms(self.atoms, **self.system_keys)
@@ -70,7 +70,7 @@ class Halocline(Calculator):
         except NotConverged as error:
             raise SCFError(str(error)) from None
         self.ground = ground
-        # The free energy is what forces derive from; without smearing the two are one.
+        # Forces are derivatives of the free energy; without smearing energy and free energy are equal.
         free = ground.energy["total"]
         self.results = {
             "energy": (free + 0.5 * ground.energy["entropy"]) * HARTREE_EV,
@@ -79,7 +79,8 @@ class Halocline(Calculator):
         return self._hand_out_forces(properties)
 
     def _hand_out_forces(self, properties: Any) -> None:
-        """Forces that can be trusted become a result; others are an error where they were asked for."""
+        """Returns forces within net_force_limit as a result; raises an error for other forces if they were
+        requested."""
         ground = self.ground
         if ground is None or ground.forces is None:
             return
@@ -94,7 +95,7 @@ class Halocline(Calculator):
             )
 
     def _start(self, system: System, changes: Any) -> GroundState | None:
-        """The last ground state, where it is a guess for the next one."""
+        """The last ground state, if it can be the start of the next one."""
         if self.ground is None or set(changes) - {"positions"} or unlike(system, self.ground.system):
             return None
         return self.ground

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The self-consistent ground state: `ground_state(system)` computes it, a `GroundState` is what comes out.
+"""The self-consistent ground state: `ground_state(system)` computes a `GroundState`.
 
-A GroundState holds the orbitals of this process and the numbers that all processes share. It can be written as an HDF5
+A GroundState holds the orbitals of this process and the numbers common to all processes. It can be written to an HDF5
 file of numbers with an orbital file beside it, and read again on any number of processes.
 """
 
@@ -29,39 +29,40 @@ from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
 native = _halocline.tddft
 
 DOUBTFUL_NET_FORCE = 0.1
-"""[eV/angstrom] What the forces of all atoms may add up to before they are called doubtful: twice the largest force at
-which a structure usually counts as relaxed."""
+"""[eV/angstrom] Limit for the sum of the forces on all atoms, above which they are called doubtful: twice the largest
+force at which a structure usually counts as relaxed."""
 
 TABLE_HEAD = "  it   total energy [hartree]      change   density     eigen   gap [eV]   time [s]"
 
 
 @dataclasses.dataclass
 class GroundState:
-    """What an SCF left. Arrays in atomic units, the same on every process unless said otherwise."""
+    """The result of a self-consistent calculation. Arrays are in atomic units and the same on every process unless
+    noted."""
 
     system: System
     model: Any
-    """The system on its processes (of the library)."""
+    """The system on its processes (an object of the library)."""
     state: Any
-    """The orbitals of this process, occupations, eigenvalues and density (of the library)."""
+    """Orbitals of this process, occupations, eigenvalues and density (an object of the library)."""
     converged: bool
     reason: str
     energy: dict[str, float]
     """total, kinetic, hartree, ion_local, ion_nonlocal, xc, ion_ion, and entropy: temperature times entropy."""
     fermi_level: float
     gap: float | None
-    """Lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, None where no state is empty."""
+    """Lowest empty minus highest occupied eigenvalue [hartree]; 0 for a metal, None if no state is empty."""
     history: list[dict[str, float]]
     forces: np.ndarray | None = None
-    """Shape (atoms, 3) [hartree/bohr]; None where they were not asked for."""
+    """Shape (atoms, 3) [hartree/bohr]; None if they were not requested."""
     options: Scf | None = None
-    """Keys of [scf] that it was computed with; None where it was read from a file."""
+    """Keys of [scf] used for the calculation; None if it was read from a file."""
     egg_box: float | None = None
-    """Spread of the energy as one atom moves between grid points [hartree], where it was measured."""
+    """Spread of the energy as one atom moves between grid points [hartree], if it was measured."""
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Shape (channels, states) [hartree]; channels are k-points, first of spin up, then of spin down."""
+        """Shape (channels, states) [hartree]; channels are k-points, first all of spin up, then all of spin down."""
         return self.state.eigenvalues.reshape(-1, self.system.states)
 
     @property
@@ -71,22 +72,23 @@ class GroundState:
 
     @property
     def net_force(self) -> np.ndarray | None:
-        """Shape (3,) [hartree/bohr]: the sum of the forces, zero but for the error of the grid; None without forces."""
+        """Shape (3,) [hartree/bohr]: the sum of the forces, zero except for the error of the grid; None without
+        forces."""
         return None if self.forces is None else self.forces.sum(axis=0)
 
     def density(self) -> np.ndarray | None:
-        """Shape (spins, z, y, x) [1/bohr^3] at the first process, None at the others. Collective."""
+        """Shape (spins, z, y, x) [1/bohr^3] on the first process, None on the others. Collective."""
         return native.gather_density(self.model, self.state)
 
     def require_converged(self) -> GroundState:
-        """Itself. Raises NotConverged for anything less."""
+        """Returns itself if converged; otherwise raises NotConverged."""
         if not self.converged:
             raise NotConverged(not_converged(self))
         return self
 
 
 def make_model(system: System, group: Any, parallel: Parallel) -> Any:
-    """The system on the processes of `group`, where they have the memory for its ground state.
+    """Constructs the system on the processes of `group`, after checking their memory for its ground state.
 
     Collective. Raises InvalidArgument on every rank.
     """
@@ -101,7 +103,7 @@ def make_model(system: System, group: Any, parallel: Parallel) -> Any:
 
 
 def scf_options(system: System, scf: Scf) -> dict[str, Any]:
-    """What the library's ScfOptions are made of."""
+    """The arguments of the library's ScfOptions."""
     values = {f.name: getattr(scf, f.name) for f in dataclasses.fields(scf) if f.name != "forces"}
     chosen = system.run.system
     return values | {"fixed_spin": chosen.fixed_moment, "spin_moment": chosen.moment}
@@ -120,21 +122,21 @@ def ground_state(
     """Solves the Kohn-Sham equations to self-consistency.
 
     comm: see halocline.comm; all processes of the run by default
-    start: a ground state whose orbitals are the first guess, and whose density, moved along with the atoms; of a system
-        with the same grid points, k-points, spins and states, on the same processes. It stays as it is
+    start: a ground state of a system with the same grid points, k-points, spins and states, on the same processes. Its
+        orbitals, and its density moved with the atoms, are the start. It is not changed
     on_step: called after each iteration with the history so far
     parallel: counts of processes, as in [parallel]; automatic by default
-    scf: keys of [scf], instead of those that the system was made with
-    What is doubtful (a coarse spacing, forces whose sum is not zero) is said by the reporter, or, without one, by
+    scf: keys of [scf], instead of those of the system
+    Doubtful results (a coarse spacing, forces whose sum is not zero) are reported by the reporter or, without one, by
     warnings.warn on the first process.
-    Returns what was reached, converged or not: see GroundState.converged and require_converged(). Where the reporter
-    asks to stop, the reason is "stopped". Raises InvalidArgument. Collective.
+    Returns the result, converged or not: see GroundState.converged and require_converged(). If the reporter asks to
+    stop, the reason is "stopped". Raises InvalidArgument. Collective.
 
         ground = hc.tddft.ground_state(system, tolerance=1e-9).require_converged()
     """
     group = communicator(comm)
     doubt = warner(reporter, group)
-    for sentence in system.warnings if reporter is None else ():  # a command has said them before it began
+    for sentence in system.warnings if reporter is None else ():  # a command has reported them before it started
         doubt(sentence)
     reporter = reporter or Reporter()
     options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
@@ -148,7 +150,7 @@ def ground_state(
 
 
 def unlike(system: System, other: System) -> str:
-    """What keeps the orbitals of one system from being a guess for another, in words; empty where nothing does."""
+    """The reason, in words, why the orbitals of one system cannot be the start for the other; empty if they can."""
     for what, here, there in (
         ("grid points", system.extent, other.extent),
         ("boundaries", *("periodic" if s.periodic else "isolated" for s in (system, other))),
@@ -170,9 +172,9 @@ def solve(
     on_step: Callable[[list[dict[str, float]]], None] | None = None,
     doubt: Callable[[str], None] | None = None,
 ) -> GroundState:
-    """The work of ground_state() in a state of the library, which becomes the result's. Collective.
+    """The work of ground_state(), in a state of the library that becomes part of the result. Collective.
 
-    doubt: called with a sentence about forces that are doubtful; the reporter's warning by default
+    doubt: called with a sentence about doubtful forces; the reporter's warning by default
     """
     group = model.communicator
     history: list[dict[str, float]] = []
@@ -201,7 +203,7 @@ def solve(
 
 
 def warner(reporter: Reporter | None, group: Any) -> Callable[[str], None]:
-    """Where a sentence about what is doubtful goes: to the reporter, or to Python's warnings of the first process."""
+    """The function for sentences about doubtful results: the reporter's, or Python's warnings on the first process."""
     if reporter is not None:
         return reporter.warning
     if group.rank != 0:
@@ -215,7 +217,7 @@ def net_force_ev(ground: GroundState) -> float:
 
 
 def force_warning(ground: GroundState) -> str | None:
-    """A sentence where the forces are doubtful."""
+    """A warning about doubtful forces; None if there is none."""
     net = net_force_ev(ground)
     if net <= DOUBTFUL_NET_FORCE:
         return None
@@ -233,12 +235,12 @@ def spacing_text(system: System) -> str:
 
 
 def egg_box(ground: GroundState, steps: int = 3, direction: Any = (1.0, 1.0, 1.0), **scf: Any) -> dict[str, Any]:
-    """The egg-box error: how much the energy depends on where the atoms stand between grid points.
+    """The egg-box error: the dependence of the energy on the position of the atoms between grid points.
 
     All atoms move together through a cell of the grid, by i/steps of `direction` (in spacings), i = 0 ... steps - 1;
-    each position has a ground state of its own. In free space the energy would not change at all.
-    Returns shifts [bohr], energies [hartree], spread [hartree] and largest_force, the largest false force between
-    neighbouring positions [hartree/bohr]. Raises Error where one does not converge. Collective.
+    each position has a ground state of its own. In free space the energy would not change.
+    Returns shifts [bohr], energies [hartree], spread [hartree] and largest_force, the largest spurious force between
+    neighbouring positions [hartree/bohr]. Raises Error if a position does not converge. Collective.
     """
     system = ground.system
     options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
@@ -259,12 +261,12 @@ def table_line(step: dict[str, float]) -> str:
 
 
 def known_gap(gap: float) -> float | None:
-    """The library's gap; it is negative where no state is empty, and nothing is known of one."""
+    """The library's gap; None if it is negative, which means that no state is empty and the gap is unknown."""
     return None if gap < 0 else gap
 
 
 def share_done(step: dict[str, float], options: Scf) -> float:
-    """How much of the way to convergence is gone, on the scale on which it goes evenly."""
+    """The completed fraction of the convergence, from 0 to 1, on a logarithmic scale of the residuals."""
     parts = []
     for value, goal in (
         (step["density_residual"], options.tolerance),
@@ -277,7 +279,7 @@ def share_done(step: dict[str, float], options: Scf) -> float:
 
 
 def remaining(history: list[dict[str, float]], options: Scf) -> str:
-    """A guess of the time left: the way goes on as it went."""
+    """An estimate of the time left, assuming the average progress so far."""
     done, spent = share_done(history[-1], options), history[-1]["seconds"]
     if len(history) < 3 or done <= 0.05:
         return f"{spent:.0f} s so far"
@@ -286,7 +288,7 @@ def remaining(history: list[dict[str, float]], options: Scf) -> str:
 
 
 def not_converged(ground: GroundState) -> str:
-    """The sentence of NotConverged: what is still too large, and what to do."""
+    """The message of NotConverged: the criteria not yet met, and advice."""
     options = ground.options or ground.system.run.scf
     where = ""
     if ground.history:
@@ -308,7 +310,7 @@ def not_converged(ground: GroundState) -> str:
 
 
 def summary(ground: GroundState) -> list[str]:
-    """Lines of the result."""
+    """The summary lines of a ground state."""
     e = ground.energy
     lines = [f"{'energy ' + part:<22}{e[part]:20.10f} hartree" for part in results.PARTS]
     if e["entropy"]:
@@ -326,22 +328,23 @@ def summary(ground: GroundState) -> list[str]:
 
 
 def gap_line(gap: float | None) -> str:
-    """A line of the summary; the library's negative gap of old files is an unknown one, too."""
+    """A line of the summary; the negative gap in old files also means unknown."""
     if gap is None or gap < 0:
         return f"{'gap':<22}{'unknown':>20} (no state is empty; ask for more [system] states)"
     return f"{'gap':<22}{gap * HARTREE_EV:20.6f} eV"
 
 
 def chosen(ground_or_model: Any) -> dict[str, Any]:
-    """What was automatic in the parameters, settled."""
+    """The settled values of automatic parameters."""
     model = getattr(ground_or_model, "model", ground_or_model)
     return {"processes": model.counts, "hartree": model.hartree}
 
 
 def write(ground: GroundState, path: Path, guarded: results.Guarded | None = None) -> None:
-    """The numbers to `path`, the orbitals to a file beside it (orbital_file()). Collective. Raises FileError.
+    """Writes the numbers to `path`, and the orbitals to a file beside it (orbital_file()). Collective. Raises
+    FileError.
 
-    guarded: of `path`, at the first process, where what is there must not be lost
+    guarded: of `path`, on the first process, if an existing file must not be lost
     """
     group = communicator(ground.model.communicator)
     on_root(group, lambda: None if guarded is None else guarded.check())
@@ -392,18 +395,18 @@ def write(ground: GroundState, path: Path, guarded: results.Guarded | None = Non
 
 
 def orbital_file(path: Path) -> Path:
-    """Where the orbitals of a result file lie."""
+    """The path of the orbital file of a result file."""
     return path.with_suffix(".orbitals")
 
 
 def load(
     path: Path, system: System, *, comm: Any = None, parallel: Parallel | None = None, occupied_only: bool = False
 ) -> GroundState:
-    """A ground state that write() left, on the processes of `comm`.
+    """Reads a ground state from files of write(), on the processes of `comm`.
 
-    occupied_only: leave out the highest states where no k-point has electrons in them
-    Raises FileError for a missing or damaged file, InvalidArgument for another system, NotConverged when it is marked
-    so. Collective.
+    occupied_only: leave out the highest states if they hold no electrons at any k-point
+    Raises FileError for a missing or damaged file, InvalidArgument for another system, NotConverged for a file marked
+    as not converged. Collective.
     """
     group = communicator(comm)
     attributes, data = on_root(group, lambda: _numbers(path, system))
@@ -412,7 +415,7 @@ def load(
     parallel = parallel or system.run.parallel
     if occupied_only:
         filled = int(np.flatnonzero(data["occupations"].any(axis=0))[-1]) + 1
-        # Each process of a division over orbitals needs a group of lanes.
+        # Each process along the division over orbitals needs a group of lanes.
         system = system.with_states(min(system.states, max(filled, LANES * (parallel.orbitals or 1))))
     model = make_model(system, group, parallel)
     state = model.empty_state()

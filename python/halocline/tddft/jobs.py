@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work behind the three commands: run file in, files and lines of a log out.
+"""The work of the three commands: from a run file to result files and log lines.
 
-A job says every parameter first, keeps what it has reached on disk, and goes on from there when it is run again.
-Methods are collective; the first process alone writes files and speaks.
+A job prints every parameter first, saves its progress on disk, and continues from there when it is run again. Methods
+are collective; only the first process writes files and log lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SECONDS_BETWEEN_AGREEMENTS = 0.2
 
 
 def head_lines(system: System, group: Any) -> list[str]:
-    """What every log begins with."""
+    """The first lines of every log."""
     core = _halocline.core
     ranks, threads = counted(group.size, "process", "es"), counted(core.threads(), "thread")
     return [
@@ -59,7 +59,7 @@ def counted(number: int, noun: str, plural: str = "s") -> str:
 
 
 def division_lines(model: Any) -> list[str]:
-    """How the processes and the Hartree potential are shared out, with what was measured."""
+    """Lines about the division over processes and the way to solve the Hartree potential, with the measured times."""
     hartree = model.hartree
     tried = (
         f" (redundant {1e3 * hartree['seconds_redundant']:.3g} ms, shared {1e3 * hartree['seconds_shared']:.3g} ms)"
@@ -70,7 +70,7 @@ def division_lines(model: Any) -> list[str]:
 
 
 def echo(run: Run, *sections: str) -> list[str]:
-    """Every key of some sections, as a run file writes them: as given, and in atomic units without a unit."""
+    """Every key of some sections in run-file form: numbers as given, or in atomic units if given without a unit."""
     values = run.as_toml_values()
     return [f"  [{s}] {name} = {shown(value)}" for s in sections for name, value in values[s].items()]
 
@@ -81,7 +81,7 @@ class GroundStateJob:
     def __init__(
         self, run: Run, group: Any, reporter: Reporter, system: System | None = None, overwrite: bool = False
     ) -> None:
-        """Refuses what cannot work. overwrite: replace a result of another system, and do not begin from it."""
+        """Refuses an impossible run. overwrite: replace a result of another system, and do not start from it."""
         self.given, self.group, self.reporter, self.overwrite = run, group, reporter, overwrite
         self.system = system or System(run)
         self.path = run.output.path("_gs.h5")
@@ -89,16 +89,16 @@ class GroundStateJob:
         self.drawn = time.monotonic()
 
     def run(self) -> GroundState:
-        """Computes, or goes on from an unconverged file, and writes. An unconverged result is marked so.
+        """Computes the ground state, or continues from an unconverged file, and writes it. Marks an unconverged result.
 
-        Raises InvalidArgument where the file belongs to another system, or another run is writing it. An unconverged
+        Raises InvalidArgument if the file belongs to another system, or another run is writing it. An unconverged
         result never replaces a converged one.
         """
         with claimed_for(self.group, self.path):
             return self._run(on_root(self.group, self._look))
 
     def _look(self) -> bool:
-        """At the file that will be replaced. True where it holds a converged ground state of this system."""
+        """Reads the file to be replaced. Returns True if it holds a converged ground state of this system."""
         self.guarded = results.Guarded(self.path, "ground_state", self.system.identity(), self.overwrite)
         return self.guarded.there is not None and bool(self.guarded.there["converged"])
 
@@ -143,7 +143,7 @@ class GroundStateJob:
         return ground
 
     def _start(self, model: Any) -> Any:
-        """The orbitals of an earlier attempt at the same system, or none."""
+        """A state with the orbitals of an earlier attempt at the same system, or with none."""
         state = model.empty_state()
 
         def usable() -> bool:
@@ -163,7 +163,7 @@ class GroundStateJob:
         if self.given.output.plots and self.group.rank == 0 and now - self.drawn > SECONDS_BETWEEN_PLOTS:
             try:
                 self._plot(history)
-            except FileError as error:  # for a picture that is drawn again at the end, no process stops alone
+            except FileError as error:  # the picture is drawn again at the end, so no process stops alone
                 self.reporter.warning(str(error))
             self.drawn = time.monotonic()
 
@@ -172,7 +172,7 @@ class GroundStateJob:
 
 
 class PropagateJob:
-    """`halocline tddft propagate`: one run, or one along each axis."""
+    """`halocline tddft propagate`: one run, or one run along each axis."""
 
     def __init__(
         self, run: Run, group: Any, reporter: Reporter, must_restart: bool = False, overwrite: bool = False
@@ -191,7 +191,7 @@ class PropagateJob:
         self.begun = time.monotonic()
 
     def run(self) -> list[Path]:
-        """The result files. Raises Interrupted when it was stopped; what was reached is then on disk."""
+        """Runs, and returns the result files. Raises Interrupted if it was stopped; the progress is then on disk."""
         for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "propagate"):
             self.reporter.line(line)
         for sentence in self.system.warnings:
@@ -207,7 +207,8 @@ class PropagateJob:
         return written
 
     def ground(self, hartree: str | None = None) -> GroundState:
-        """From its file, or computed now; hartree: what [parallel] hartree = "auto" was settled to before."""
+        """The ground state from its file, or computed now. hartree: an earlier choice for [parallel] hartree =
+        "auto"."""
         path = self.given.output.path("_gs.h5")
         if not on_root(self.group, path.is_file):
             self.reporter.line(f"ground state  {path} is not there: computing it")
@@ -222,7 +223,7 @@ class PropagateJob:
 
 
 class OneRun:
-    """One propagation with its files."""
+    """One propagation and its files."""
 
     def __init__(self, job: PropagateJob, path: Path, kick: tuple[float, float, float]) -> None:
         self.job, self.path, self.kick = job, path, kick
@@ -234,7 +235,7 @@ class OneRun:
         self.saved_step = -1
 
     def _physics(self) -> dict[str, Any]:
-        """What a continuation must share, beside the system."""
+        """The parameters that a continuation must share, besides the system."""
         names = ("scheme", "exponential_tolerance", "correction_tolerance", "pulses", "field_table", "time_step")
         values = self.options.as_toml_values()
         table = None if self.options.field_table is None else digest(self.options.field_table)
@@ -242,7 +243,7 @@ class OneRun:
         return {n: values.get(n) for n in names} | light
 
     def run(self) -> Path:
-        """From the ground state or the checkpoint to the last step. Returns the result file."""
+        """Propagates from the ground state or the checkpoint to the last step. Returns the result file."""
         with claimed_for(self.group, self.path):
             return self._run()
 
@@ -278,10 +279,11 @@ class OneRun:
         return self.path
 
     def _stored(self) -> tuple[dict[str, Any] | None, str | None, int]:
-        """The series of an earlier part of this run, None where it begins now. Refuses that of another run.
+        """Three values: the series of an earlier part of this run, None for a new run; the way in which the Hartree
+        potential was solved then; the number of steps if all are done and only the orbitals are missing, otherwise 0.
 
-        And how the Hartree potential was shared then: measured anew, it might be shared otherwise, and round otherwise.
-        And the number of steps, where all of them are done and only the orbitals are gone; 0 otherwise.
+        The way to solve the Hartree potential is kept because a new trial might choose another one, which rounds
+        differently. Refuses the series of another run.
         """
 
         def look() -> tuple[dict[str, Any] | None, str | None, int]:
@@ -321,7 +323,7 @@ class OneRun:
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
-        """States of a channel that are propagated."""
+        """Number of propagated states in each channel."""
         return self.state.occupations.size // len(self.job.system.native.channels)
 
     def _go(self, propagator: Any, total: int) -> None:
@@ -357,7 +359,7 @@ class OneRun:
                 reporter.line(f"picture       {picture}")
 
     def _agree(self, propagator: Any, done: int, total: int) -> None:
-        """All processes keep a checkpoint, or stop, together."""
+        """All processes agree whether to write a checkpoint, or to stop."""
         now, options = time.monotonic(), self.options
         stop = self.reporter.stop_requested()
         late = options.wall_limit is not None and now - self.job.begun > options.wall_limit
@@ -373,7 +375,7 @@ class OneRun:
             )
 
     def _keep(self, propagator: Any, finished: bool) -> None:
-        """The series, then the orbitals: a series that is ahead of its orbitals is cut when the run goes on."""
+        """Writes the series, then the orbitals: a continued run cuts a series that is ahead of its orbitals."""
         if propagator.steps_done == self.saved_step:
             return
         attributes = self._attributes(finished)
@@ -412,8 +414,8 @@ def spectrum_job(run: Run, reporter: Reporter, overwrite: bool = False) -> Path:
     """`halocline tddft spectrum`: from the files of one propagation, or of one along each axis. For one process.
 
     overwrite: replace a spectrum of another system
-    Raises FileError where the files are not there, InvalidArgument where they, or the spectrum that is there, belong to
-    another system. Returns the result file.
+    Raises FileError if the files are missing, InvalidArgument if they, or an existing spectrum, belong to another
+    system. Returns the result file.
     """
     path = run.output.path("_spectrum.h5")
     files = [run.output.path(f"_rt{suffix}.h5") for suffix, _ in run.propagate.directions()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Electrons in time: `propagate(ground, ...)` makes a `Series` of what was observed after each step."""
+"""Propagation in time: `propagate(ground, ...)` makes a `Series` of the observables after each step."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ VECTORS = ("vector_potential", "electric_field", "current", "dipole")
 
 
 class Series:
-    """What a propagation observed, growing. Arrays are in atomic units, row 0 is t = 0 (after the kick).
+    """The observables of a propagation; grows during the run. Arrays are in atomic units, row 0 is t = 0 (after the
+    kick).
 
     step, time, norm: shape (n,); vector_potential, electric_field, current, dipole: shape (n, 3)
     energy: part -> shape (m,), at the times energy_time; excited at excited_time
-    current is the mean particle current density of the electrons; dipole is that of ions and electrons (e bohr),
-    isolated systems only; norm counts the electrons
+    current is the mean particle current density of the electrons. dipole is that of ions and electrons [e bohr], for
+    isolated systems only. norm is the number of electrons.
     """
 
     def __init__(
@@ -43,17 +44,17 @@ class Series:
         kick: tuple[float, float, float],
         gap: float | None = None,
     ) -> None:
-        """gap: of the ground state [hartree], 0 for a metal, None where it is not known."""
+        """gap: of the ground state [hartree], 0 for a metal, None if unknown."""
         self.system, self.options, self.gauge, self.kick, self.gap = system, options, gauge, kick, gap
         self.time_step = 0.0
         self.records: list[dict[str, Any]] = []
 
     def add(self, record: dict[str, Any]) -> None:
-        """A record of the propagator."""
+        """Appends a record of the propagator."""
         self.records.append(record)
 
     def cut(self, steps: int) -> None:
-        """Forgets everything after a step."""
+        """Discards everything after a step."""
         self.records = [r for r in self.records if r["step"] <= steps]
 
     def _column(self, name: str) -> np.ndarray:
@@ -61,7 +62,7 @@ class Series:
 
     @property
     def step(self) -> np.ndarray:
-        """Numbers of the steps, from 0."""
+        """Step numbers, from 0."""
         return np.array([r["step"] for r in self.records], dtype=np.int64)
 
     @property
@@ -71,7 +72,7 @@ class Series:
 
     @property
     def norm(self) -> np.ndarray:
-        """Electrons."""
+        """Number of electrons."""
         return self._column("norm")
 
     @property
@@ -81,7 +82,7 @@ class Series:
 
     @property
     def dipole(self) -> np.ndarray:
-        """Shape (n, 3): of ions and electrons [e bohr]; isolated systems only."""
+        """Shape (n, 3): dipole of ions and electrons [e bohr]; isolated systems only."""
         electrons = self._column("dipole").reshape(-1, 3)
         return electrons if self.system.periodic else self.system.ion_dipole - electrons
 
@@ -108,7 +109,7 @@ class Series:
 
     @property
     def excited(self) -> np.ndarray:
-        """Electrons that have left the ground state, at excited_time; in a crystal after the pulse only."""
+        """Electrons excited from the ground state, at excited_time; in a crystal only after the pulse."""
         return np.array([r["excited"] for r in self.records if "excited" in r])
 
     @property
@@ -117,7 +118,7 @@ class Series:
         return np.array([r["time"] for r in self.records if "excited" in r])
 
     def data(self) -> dict[str, Any]:
-        """As results.write takes it."""
+        """The series in the form for results.write."""
         found: dict[str, Any] = {"step": self.step, "time": self.time, "norm": self.norm, "current": self.current}
         if not self.system.periodic:
             found["dipole"] = self.dipole
@@ -130,7 +131,7 @@ class Series:
         return found
 
     def restore(self, data: dict[str, Any]) -> None:
-        """The contrary of data()."""
+        """The inverse of data()."""
         at = {float(t): n for n, t in enumerate(data.get("energy_time", ()))}
         excited = dict(zip(map(float, data.get("excited_time", ())), data.get("excited", ()), strict=True))
         electrons = (
@@ -148,19 +149,19 @@ class Series:
 
 
 def gauge_of(system: System, options: Propagate) -> str:
-    """With "auto" settled: length for an isolated system, velocity for a crystal."""
+    """The gauge, with "auto" resolved: length for an isolated system, velocity for a crystal."""
     if options.gauge != "auto":
         return options.gauge
     return "velocity" if system.periodic else "length"
 
 
 def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -> dict[str, Any]:
-    """The light, as the library takes it. Raises FileError for a table that cannot be read."""
+    """The external field in the library's form. Raises FileError for an unreadable table."""
     times, fields = ([], []) if options.field_table is None else read_table(options.field_table)
     pulses = []
     for p in options.pulses:
         values = {name: getattr(p, name) for name in ("shape", "amplitude", "frequency", "duration", "phase")}
-        # A Gaussian is down to 1e-7 of its peak field two durations from its centre.
+        # Two durations from its centre the envelope of a Gaussian is 1/256 of its peak.
         begin = 0.5 * p.duration if p.shape == "cos2" else 2.0 * p.duration
         values["centre"] = begin if p.centre is None else p.centre
         pulses.append(values | {"direction": unit_vector(p.direction)})
@@ -168,12 +169,12 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
 
 
 def read_table(path: str) -> tuple[list[float], list[list[float]]]:
-    """Columns t, Ex, Ey, Ez of a text file; lines that begin with # are comments. Raises FileError."""
+    """Columns t, Ex, Ey, Ez of a text file; lines starting with # are comments. Raises FileError."""
     if not Path(path).is_file():
         raise FileError(f"{path}: no such table of the field (paths are relative to the folder of the command).")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of an empty file, which is refused below
+            warnings.simplefilter("ignore", UserWarning)  # for an empty file, which is refused below
             table = np.loadtxt(path, dtype=float, ndmin=2)
     except (ValueError, OSError) as error:
         raise FileError(f"{path}: not a table of numbers ({str(error).split(chr(10))[0]}).") from None
@@ -186,13 +187,13 @@ def read_table(path: str) -> tuple[list[float], list[list[float]]]:
 
 
 def library_options(options: Propagate, time_step: float | None) -> dict[str, Any]:
-    """What the library's PropagateOptions are made of; its own time step where none is given."""
+    """The arguments of the library's PropagateOptions; without a time step the library chooses."""
     names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance")
     return {name: getattr(options, name) for name in names} | {"time_step": time_step or 0.0}
 
 
 def count_excited(record: dict[str, Any], propagator: Any, ground: Any, options: Propagate) -> None:
-    """Adds the excited electrons where they are due and can be counted. Collective."""
+    """Adds the number of excited electrons to the record if it is due and can be counted. Collective."""
     if options.excited_every and record["step"] % options.excited_every == 0:
         excited = propagator.excited(ground)
         if not math.isnan(excited):
@@ -200,7 +201,7 @@ def count_excited(record: dict[str, Any], propagator: Any, ground: Any, options:
 
 
 def excited_warning(system: System, options: Propagate) -> str | None:
-    """A sentence where excited electrons are asked for that cannot be counted all the time."""
+    """A warning if excited electrons are requested but cannot be counted at all times; None otherwise."""
     if not options.excited_every or not system.periodic:
         return None
     if options.kick:
@@ -212,7 +213,7 @@ def excited_warning(system: System, options: Propagate) -> str | None:
 
 
 def steps_of(options: Propagate, time_step: float) -> int:
-    """How many steps the run takes. Raises InvalidArgument where the options do not say."""
+    """The number of steps of the run. Raises InvalidArgument if the options do not determine it."""
     if options.steps is not None:
         return options.steps
     if options.total_time is None:
@@ -221,7 +222,7 @@ def steps_of(options: Propagate, time_step: float) -> int:
 
 
 def time_line(done: int, total: int, record: dict[str, Any], seconds_a_step: float) -> str:
-    """Progress in a few words."""
+    """A short text about the progress."""
     left = (total - done) * seconds_a_step
     return f"step {done} of {total}, {record['time'] * ATOMIC_TIME_FS:.4g} fs, {duration(left)} left"
 
@@ -246,10 +247,10 @@ def propagate(
 
     direction: of the kick, "x", "y", "z" or a vector
     options: keys of [propagate] (time_step, total_time or steps, scheme, gauge, kick, pulses, ...), instead of those of
-        the system's run file; checkpoints belong to the command line
-    callback: gets every record, a dictionary; returning False ends the run there
-    Raises NotConverged for a ground state that is none, InvalidArgument for an unstable time step (the sentence says
-    the limit) and for what cannot be, Interrupted when the reporter asks to stop. Collective.
+        the system's run file; the library writes no checkpoints, only the command line does
+    callback: gets every record, a dictionary; returning False ends the run
+    Raises NotConverged for an unconverged ground state, InvalidArgument for an unstable time step (gives the limit) and
+    for impossible options, Interrupted if the reporter asks to stop. Collective.
 
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """

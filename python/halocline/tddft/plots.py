@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures (PNG) of convergence, of what a propagation observed, and of spectra. One process draws."""
+"""Plots (PNG) of convergence, of the observables of a propagation, and of spectra. One process draws."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 @contextmanager
 def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
-    """Axes to paint on; the picture replaces an older one when it is whole."""
-    import matplotlib as mpl  # takes long to load: only where a picture is drawn
+    """Axes to draw on; the new picture replaces an older one when it is complete."""
+    import matplotlib as mpl  # slow to load, so only if a picture is drawn
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ def _figure(path: Path, rows: int = 1, height: float = 3.8) -> Iterator[Any]:
 
 
 def convergence(path: Path, history: Sequence[Mapping[str, Any]], title: str) -> None:
-    """Residuals of every iteration so far."""
+    """Plots the residuals of all iterations so far."""
     with _figure(path) as (axes,):
         iteration = [h["iteration"] for h in history]
         for colour, name, label in (
@@ -53,7 +53,7 @@ def convergence(path: Path, history: Sequence[Mapping[str, Any]], title: str) ->
 
 
 def series(path: Path) -> list[Path]:
-    """Of a propagation's file: dipole or current, and the energy. Returns the pictures."""
+    """Plots a propagation file: dipole or current, and the energy. Returns the pictures."""
     attributes, data = results.read(path, "propagation")
     periodic = attributes["periodic"]
     picture = path.with_name(f"{path.stem}_{'current' if periodic else 'dipole'}.png")
@@ -76,7 +76,7 @@ def series(path: Path) -> list[Path]:
 
 
 def spectrum(path: Path, made: Any) -> None:
-    """Of a Spectrum, with its highest peaks named."""
+    """Plots a Spectrum with labels at its highest peaks."""
     with _figure(path) as (axes,):
         if made.kind == "dielectric":
             axes.plot(made.energy_ev, made.response.real, lw=1.2, color=COLOURS[0], label=r"Re $\epsilon$")
@@ -85,7 +85,7 @@ def spectrum(path: Path, made: Any) -> None:
             axes.set_ylabel("dielectric function")
             axes.legend()
             limit = 1.2 * np.abs(shown[made.energy_ev > 1.0]).max(initial=1.0)
-            axes.set_ylim(-0.8 * limit, limit)  # a real part that diverges at zero would hide the rest
+            axes.set_ylim(-0.8 * limit, limit)  # a real part that diverges at zero would hide the other curves
         else:
             factor = BOHR_ANGSTROM**2
             shown = made.cross_section * factor
@@ -104,7 +104,7 @@ def spectrum(path: Path, made: Any) -> None:
 
 
 def formula_label(formula: str) -> str:
-    """C2H2 with its numbers below the line."""
+    """The formula C2H2 with its numbers as subscripts."""
     return re.sub(r"(?<=[A-Za-z)])(\d+)", r"$_{\1}$", formula)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the result files hold, as lines of text, and their pictures anew."""
+"""The contents of the result files as lines of text, and their redrawn pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 
 def lines(path: str) -> list[str]:
-    """Parameters and numbers. Raises FileError. Collective: no."""
+    """Lines with parameters and numbers. Raises FileError. Collective: no."""
     kind = results.kind_of(path)
     attributes, data = results.read(path, kind)
     made = f"{path}: {kind.replace('_', ' ')} by halocline {attributes['version']} ({attributes['revision']})"
@@ -51,7 +51,7 @@ def lines(path: str) -> list[str]:
 
 
 def pictures(path: str) -> list[Path]:
-    """Those that need nothing but the file; none of a spectrum, which `halocline tddft spectrum` draws."""
+    """Draws the pictures that need only the file; none for a spectrum, which `halocline tddft spectrum` draws."""
     kind, file = results.kind_of(path), Path(path)
     if kind == "propagation":
         return plots.series(file)

@@ -3,17 +3,17 @@
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum"), version, revision,
                            parameters (JSON, every default included), identity (JSON: system, grid, k-points,
-                           pseudopotentials), as_given (JSON: parameters that were given with a unit), chosen
-                           (JSON: what was automatic), and those of the kind
+                           pseudopotentials), as_given (JSON: parameters given with a unit), chosen (JSON: settled
+                           values of automatic parameters), and the attributes of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
                            electric_field; energy/step and energy/<part>; excited/step and excited/electrons
     spectrum               energy, the columns of its kind; peaks (m, 2)
 
-Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A file is written anew beside the old
-one and renamed, so a run that is killed, or a disk that is full, never costs what was there. A seal behind the end
-tells a damaged file (halocline/hdf5.py).
+Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
+file and renamed, so a killed run or a full disk never loses the old file. A seal after the end reveals a damaged file
+(halocline/hdf5.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from halocline.schema import given_texts
 
 FORMAT = "halocline tddft 1"
 PARTS = ("total", "kinetic", "hartree", "ion_local", "ion_nonlocal", "xc", "ion_ion")
-"""Of the energy."""
+"""The parts of the energy."""
 UNITS = {
     "energy": "hartree",
     "entropy": "hartree",
@@ -57,7 +57,7 @@ UNITS = {
     "electric_field": "hartree/(e bohr)",
     "kick": "hbar/bohr",
 }
-"""Of every number in files and JSON."""
+"""Unit of every number in files and JSON."""
 HEAD = ("version", "revision", "parameters")
 NEEDED = {
     "ground_state": (
@@ -66,12 +66,12 @@ NEEDED = {
     ),
     "propagation": (("steps", "time_step", "finished"), ("step", "time", "current", "norm")),
 }
-"""Kind -> attributes and datasets that are read from every file of the kind; HEAD in all."""
+"""Kind -> attributes and datasets that are read from every file of the kind; HEAD is in all kinds."""
 
 
 @contextlib.contextmanager
 def opened(path: Path | str) -> Iterator[h5py.File]:
-    """An HDF5 file of this format for reading; its failures are FileErrors."""
+    """Opens an HDF5 file of this format for reading; failures become FileErrors."""
     with hdf5.opened(path) as file:
         if file.attrs.get("format") != FORMAT:
             raise FileError(f"{path}: is no result of `halocline tddft`.")
@@ -94,10 +94,10 @@ def is_result(path: Path | str) -> bool:
 
 
 def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-    """Puts a file on disk, whole.
+    """Writes a file to disk, whole or not at all.
 
     data: name -> array, or (array, unit); slashes make groups
-    Raises FileError; an older file then stands. For one process.
+    Raises FileError; an older file is then unchanged. For one process.
     """
     make_folder_of(path)
     head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version, "revision": _halocline.core.revision}
@@ -119,15 +119,17 @@ def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[st
 
 
 class Guarded:
-    """A result file that a run will replace, which is its own or was given up; used inside `files.claimed(path)`.
+    """A result file that a run may replace, because it is the run's own or may be lost; used inside
+    `files.claimed(path)`.
 
-    The run reads what is there first. Nothing is replaced that another program put there later. For one process.
+    The run reads the existing file first. It never replaces a file that another program put there later. For one
+    process.
     """
 
     def __init__(self, path: Path, kind: str, identity: Mapping[str, Any], overwrite: bool) -> None:
-        """`there`: the attributes of the file that is there, None where there is none or it is given up.
+        """`there`: the attributes of the existing file; None if there is none or it may be overwritten.
 
-        Raises InvalidArgument when it belongs to another run, FileError when it cannot be read.
+        Raises InvalidArgument if it belongs to another run, FileError if it cannot be read.
         """
         self.path, self.stamp = path, stamp_of(path)
         self.there: dict[str, Any] | None = None
@@ -149,7 +151,7 @@ class Guarded:
         self.stamp = stamp_of(self.path)
 
     def check(self) -> None:
-        """Raises FileError where the file is no longer the one that was read."""
+        """Raises FileError if the file has changed since it was read."""
         if stamp_of(self.path) not in (self.stamp, None):
             raise FileError(
                 f"{self.path}: another program replaced it while this run was working; it is left as it is, and what "
@@ -158,7 +160,7 @@ class Guarded:
 
 
 def unit_of(name: str) -> str:
-    """Of a dataset, by the first or last word of its path."""
+    """The unit of a dataset, from the first or last word of its path."""
     words = name.split("/")
     return UNITS.get(words[-1], UNITS.get(words[0], "1") if words[-1] != "step" else "1")
 
@@ -187,7 +189,7 @@ def read(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def attributes_of(path: Path | str, kind: str) -> dict[str, Any]:
-    """The first part of read()."""
+    """The attributes, as read() returns them."""
     with opened(path) as file:
         return _attributes(path, file, kind)
 
@@ -206,7 +208,7 @@ def _attribute(value: Any) -> Any:
 
 
 def first_difference(there: Any, here: Any, where: str = "") -> str | None:
-    """'[grid] extent is [12, 12, 12] there and [14, 14, 14] here', for two nested tables; None where they agree."""
+    """'[grid] extent is [12, 12, 12] there and [14, 14, 14] here', for two nested tables; None if they agree."""
     for name in sorted(set(there) | set(here), key=lambda n: (n not in there, n)):
         before, now = there.get(name), here.get(name)
         if before == now:
@@ -224,7 +226,7 @@ def _said(value: Any) -> str:
 
 
 def refuse_other(path: Path | str, there: Any, here: Any, advice: str) -> None:
-    """Raises InvalidArgument where a file belongs to another system or run; `advice` ends the sentence."""
+    """Raises InvalidArgument if a file belongs to another system or run; the message ends with `advice`."""
     difference = first_difference(there, json.loads(json.dumps(here)))
     if difference is not None:
         raise InvalidArgument(f"{path} belongs to another run ({difference}); {advice}.")

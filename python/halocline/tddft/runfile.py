@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run file of `halocline tddft`: sections, keys, defaults and refusals.
 
-One file serves the three commands: what belongs to another command is checked and then left alone. Numbers are in
-Hartree atomic units, texts carry their unit ("0.25 angstrom"); see units.py. Paths are relative to the folder that the
-command is started in.
+One file serves the three commands: sections of the other commands are checked and otherwise ignored. Numbers are in
+Hartree atomic units, texts carry their unit ("0.25 angstrom"); see units.py. Paths are relative to the folder in which
+the command is started.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FUNCTIONALS = {
     "x": ("slater", "lda-x", "exchange"),
     "none": ("hartree",),
 }
-"""Functional -> other names of the field for it. Case, blanks, "-", "_" and "+" do not matter."""
+"""Functional -> other common names. Case, blanks, "-", "_" and "+" do not matter."""
 AXES = ("x", "y", "z")
 
 length = quantity("length", above=0.0)
@@ -54,7 +54,7 @@ three_counts = vector(integer(at_least=1), "three integers x, y, z, each at leas
 
 
 def any_length(value: Any) -> Any:
-    """A number, or a text with a unit; which unit a number has is settled by the section."""
+    """A number, or a text with a unit; the section determines the unit of a number."""
     if isinstance(value, str):
         converted(value, "length")
         return value
@@ -70,7 +70,7 @@ def atom(value: Any) -> tuple:
 
 
 def functional(value: Any) -> str:
-    """A name of FUNCTIONALS, given by that or another name of the field."""
+    """A name of FUNCTIONALS, given by this or another common name."""
 
     def plainly(name: str) -> str:
         return re.sub(r"[\s_+-]", "", name.lower())
@@ -88,7 +88,7 @@ def functional(value: Any) -> str:
 
 
 def direction(value: Any) -> Any:
-    """An axis, "xyz" for one run along each, or a vector."""
+    """An axis, "xyz" for one run along each axis, or a vector."""
     if isinstance(value, str):
         return choice(*AXES, "xyz")(value)
     vector_3 = array(number(), 'an axis "x", "y" or "z", "xyz" for one run each, or three numbers', length=3)(value)
@@ -172,11 +172,11 @@ class System(Section):
         """A length of this section in atomic units."""
         try:
             return converted(value if isinstance(value, str) else f"{value!r} {self.unit}", "length")
-        except Unfit:  # only where the conversion overflows: checks have seen the value
+        except Unfit:  # only if the conversion overflows: the checks have accepted the value
             raise InvalidArgument(f"[system] {value!r} {self.unit} is longer than numbers can be.") from None
 
     def edges(self) -> tuple[float, float, float] | None:
-        """Of the cell or box [bohr]; None where the file says it."""
+        """Edges of the cell or box [bohr]; None if the structure file gives them."""
         given = self.cell if self.cell is not None else self.box
         return None if given is None else tuple(self.in_bohr(v) for v in given)  # type: ignore[return-value]
 
@@ -233,7 +233,7 @@ class Element(Section):
 
     @property
     def kind(self) -> str:
-        """One of goedecker, upf and ky."""
+        """ "goedecker", "upf" or "ky"."""
         if self.file is None:
             return "goedecker"
         if self.format is not None:
@@ -271,7 +271,7 @@ class Pseudopotential(Section):
 
     @staticmethod
     def prepared(value: Any) -> Any:
-        """Symbols as keys, as run files have them, gathered in `elements`."""
+        """The table with the elements' symbols, which are keys in run files, collected in `elements`."""
         if not isinstance(value, Mapping) or "elements" in value:
             return value
         symbols = {k: v for k, v in value.items() if isinstance(v, Mapping) or (k[:1].isupper() and len(k) <= 2)}
@@ -409,7 +409,7 @@ class Propagate(Section):
 
 
 def unit_vector(given: Any) -> tuple[float, float, float]:
-    """Of an axis or of three numbers."""
+    """The unit vector along an axis or along three numbers."""
     if isinstance(given, str):
         return tuple(1.0 if a == given else 0.0 for a in AXES)  # type: ignore[return-value]
     size = sum(v * v for v in given) ** 0.5
@@ -474,7 +474,7 @@ class Output(Section):
     json: bool = key(False, boolean, "the numbers as JSON beside each result")
 
     def path(self, suffix: str) -> Path:
-        """Of a result: path("_gs.h5")."""
+        """The path of a result, such as path("_gs.h5")."""
         given = Path(self.file)
         return given.with_name(given.stem + suffix)
 
@@ -527,23 +527,23 @@ class Run:
 
     @staticmethod
     def from_table(tables: Mapping[str, Any]) -> Run:
-        """Makes a run of nested dictionaries, as TOML gives them. Raises InvalidArgument."""
+        """Makes a run from nested dictionaries, as TOML gives them. Raises InvalidArgument."""
         made = runs.read_sections(tables, SECTIONS, ("system", "grid"), "halocline tddft ground-state")
         return Run(**made)  # type: ignore[arg-type]
 
     def as_toml_values(self) -> dict[str, Any]:
-        """Every parameter, defaults included, as plain values in atomic units."""
+        """Every parameter, including defaults, as plain values in atomic units."""
         return {name: getattr(self, name).as_toml_values() for name in SECTIONS}
 
     def physics_hash(self, *sections: str) -> str:
-        """Digest of the sections named; of everything that changes a ground state when none is."""
+        """Digest of the named sections; without names, of all sections that affect a ground state."""
         named = sections or ("system", "grid", "kpoints", "pseudopotential", "xc", "scf")
         values = self.as_toml_values()
         return hashlib.sha256(json.dumps({n: values[n] for n in named}, sort_keys=True).encode()).hexdigest()
 
 
 def parse_run_file(content: str, name: str) -> Run:
-    """Reads the text of a run file; `name` heads the sentence of a refusal."""
+    """Reads the text of a run file; error messages begin with `name`."""
     tables = runs.parse(content, name)
     try:
         return Run.from_table(tables)
@@ -554,7 +554,7 @@ def parse_run_file(content: str, name: str) -> Run:
 def read_run_file(path: str | Path) -> Run:
     """Reads and checks a run file.
 
-    Raises FileError when it cannot be read, InvalidArgument for the first thing wrong in it. Collective: no.
+    Raises FileError if it cannot be read, InvalidArgument for the first error in it. Collective: no.
     """
     return parse_run_file(runs.text_of(path), str(path))
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spectra of kicked electrons: absorption of a molecule, dielectric function of a crystal.
 
-A molecule's dipole gives the polarisability along its kick, the mean over three kicks that of a molecule turned every
-way, and the absorption cross-section sigma = 4 pi omega / c Im alpha. A crystal's current gives the dielectric function
-epsilon = 1 + 4 pi i J / (kappa omega). Signals are damped by a window, and nothing is resolved that is closer than
-2 pi / T for a run of length T.
+A molecule's dipole gives the polarisability along its kick. The mean over three kicks is that of randomly oriented
+molecules, and gives the absorption cross-section sigma = 4 pi omega / c Im alpha. A crystal's current gives the
+dielectric function epsilon = 1 + 4 pi i J / (kappa omega). A window damps the signals. A run of length T does not
+resolve lines closer than 2 pi / T.
 
-An insulator's current swings about zero. Grids and k-points that are too coarse leave a constant in it, which makes
-epsilon wrong at low energies; it is subtracted unless the crystal is a metal, whose constant current is its Drude
-response. Two laws tell how good the current is: the f-sum rule, by which it begins as n kappa, and the Kramers-Kronig
-relation between Re epsilon(0) and the absorption.
+An insulator's current oscillates about zero. Grids and k-points that are too coarse leave a constant in it, which makes
+epsilon wrong at low energies. It is subtracted unless the crystal is a metal, whose constant current is its Drude
+response. Two laws test the quality of the current: the f-sum rule, by which the current starts as n kappa, and the
+Kramers-Kronig relation between Re epsilon(0) and the absorption.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 native = _halocline.tddft
 
 PEAK_FRACTION = 0.05
-"""Of the highest peak: lower ones are not listed."""
+"""Fraction of the highest peak below which peaks are not listed."""
 LARGEST_DEVIATION = 0.1
-"""Of the f-sum rule, the drift and the Kramers-Kronig relation, before a warning."""
+"""Largest deviation without a warning, for the f-sum rule, the drift and the Kramers-Kronig relation."""
 
 
 @dataclasses.dataclass
@@ -46,11 +46,11 @@ class Signal:
     """Displacement of the electrons along the kick (molecule), or their current (crystal)."""
     kick: float
     axis: np.ndarray
-    """Unit vector along the kick."""
+    """Unit vector of the kick."""
     periodic: bool
     electrons: float
     volume: float
-    """Of the cell or box [bohr^3]."""
+    """Volume of the cell or box [bohr^3]."""
     formula: str
     metal: bool = False
     finished: bool = True
@@ -67,7 +67,7 @@ class Spectrum:
     response: np.ndarray
     """Complex: polarisability [bohr^3], mean over the kicks, or dielectric function."""
     length: float
-    """Of the shortest run [a.u.]."""
+    """Length of the shortest run [a.u.]."""
     resolution: float
     """2 pi / length [hartree]."""
     window: str
@@ -80,12 +80,12 @@ class Spectrum:
     """Energy [hartree] and height of the cross-section [bohr^2] or of Im epsilon."""
     warnings: list[str]
     drift: float | None = None
-    """Crystals: the constant part of the current as a share of n kappa, mean over the kicks; None for molecules."""
+    """Crystals: the constant part of the current as a fraction of n kappa, mean over the kicks; None for molecules."""
     drift_subtracted: bool = False
     static: float | None = None
     """Crystals: Re epsilon(0) by the Kramers-Kronig relation, without the drift."""
     initial_electrons: float | None = None
-    """Crystals: electrons that the current just after the kick amounts to: all of them, by the f-sum rule."""
+    """Crystals: number of electrons from the current just after the kick; by the f-sum rule all electrons."""
 
     @property
     def energy_ev(self) -> np.ndarray:
@@ -109,11 +109,11 @@ class Spectrum:
 
     @property
     def sum_rule(self) -> float:
-        """Electrons that the energies have reached."""
+        """Number of electrons that the energy range accounts for."""
         return native.sum_rule(self.energy, self.strength)
 
     def attributes(self) -> dict[str, Any]:
-        """Of the result file."""
+        """The attributes of the result file."""
         return {
             "spectrum": self.kind,
             "window": self.window,
@@ -133,7 +133,7 @@ class Spectrum:
         }
 
     def data(self) -> dict[str, Any]:
-        """As results.write takes it."""
+        """The spectrum in the form for results.write."""
         found: dict[str, Any] = {
             "photon_energy": (self.energy, "hartree"),
             "photon_energy_ev": (self.energy_ev, "eV"),
@@ -150,7 +150,7 @@ class Spectrum:
         }
 
     def summary(self) -> list[str]:
-        """Lines of the log."""
+        """The lines of the log."""
         name = "Im epsilon" if self.kind == "dielectric" else "cross-section [angstrom^2]"
         factor = 1.0 if self.kind == "dielectric" else BOHR_ANGSTROM**2
         lines = [f"spectrum      {self.kind}, {self.window} window, resolution {self.resolution * HARTREE_EV:.3g} eV"]
@@ -170,7 +170,7 @@ class Spectrum:
 
 
 def signal_of(series: Series) -> Signal:
-    """Of a propagation in memory. Raises InvalidArgument."""
+    """The signal of a propagation in memory. Raises InvalidArgument."""
     system = series.system
     data = {"time": series.time, "current": series.current, "dipole": series.dipole}
     _refuse_other_light(series.options.pulses, series.options.field_table, "this run")
@@ -185,7 +185,7 @@ def signal_of(series: Series) -> Signal:
 
 
 def signal_of_file(path: str | Path) -> Signal:
-    """Of a file that `halocline tddft propagate` left. Raises FileError, InvalidArgument."""
+    """The signal of a file of `halocline tddft propagate`. Raises FileError, InvalidArgument."""
     a, data = results.read(path, "propagation")
     if len(data["time"]) < 4:
         raise FileError(f"{path}: has {len(data['time'])} points in time; let it propagate first.")
@@ -197,7 +197,8 @@ def signal_of_file(path: str | Path) -> Signal:
 
 
 def is_metal(gap: float | None, temperature: float) -> bool:
-    """By the gap of the ground state; where it is not known, smearing was asked for because of one."""
+    """Whether the system is a metal, judged by the gap of the ground state. With an unknown gap, smearing means a
+    metal."""
     return temperature > 0 if gap is None else gap <= temperature
 
 
@@ -212,13 +213,13 @@ def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = 
     if size == 0.0:
         raise InvalidArgument(f"{name}: had no kick, and a spectrum needs one; set [propagate] kick = 0.01.")
     axis = np.array(kick) / size
-    # Electrons are displaced against the dipole, which counts their charge.
+    # The displacement of the electrons is opposite to the dipole, which includes their negative charge.
     values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
     return Signal(np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, **about)
 
 
 def of_files(paths: Sequence[Path], options: runfile.Spectrum) -> Spectrum:
-    """Of the files of one run, or of three. Raises FileError, InvalidArgument. Collective: no."""
+    """The spectrum of the files of one run, or of three. Raises FileError, InvalidArgument. Collective: no."""
     for path in paths:
         if not path.is_file():
             raise FileError(f"{path}: is not there; run `halocline tddft propagate` with the same run file first.")
@@ -227,7 +228,7 @@ def of_files(paths: Sequence[Path], options: runfile.Spectrum) -> Spectrum:
 
 
 def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum:
-    """The mean over the signals. Raises InvalidArgument where they do not belong together, or resolve nothing."""
+    """The mean over the signals. Raises InvalidArgument if they do not belong together, or resolve nothing."""
     first = signals[0]
     if any((s.periodic, s.formula, s.electrons) != (first.periodic, first.formula, first.electrons) for s in signals):
         raise InvalidArgument("these runs are of different systems; a spectrum is the mean over kicks of one.")
@@ -280,7 +281,7 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
 
 
 def _refuse_equal_axes(signals: Sequence[Signal]) -> None:
-    """A mean over several kicks stands for all directions where the kicks are at right angles."""
+    """Checks that several kicks are at right angles; only then their mean represents all directions."""
     for n, one in enumerate(signals):
         for other in signals[:n]:
             if abs(float(one.axis @ other.axis)) > 1e-6:
@@ -301,7 +302,7 @@ def _refuse_unresolved(length: float, resolution: float, span: float) -> None:
 
 
 def _judge_current(made: Spectrum, signals: Sequence[Signal]) -> None:
-    """What drift, f-sum rule and Kramers-Kronig relation say of a crystal's current."""
+    """Tests a crystal's current by its drift, the f-sum rule and the Kramers-Kronig relation."""
     whole = [s.kick * s.electrons / s.volume for s in signals]
     made.drift = float(np.mean([native.drift(s.time, s.values) / n for s, n in zip(signals, whole, strict=True)]))
     made.static = float(np.mean([native.static_dielectric(s.time, s.values, s.kick) for s in signals]))
@@ -347,7 +348,7 @@ def spectrum(runs: Any, **options: Any) -> Spectrum:
 
 
 def write_table(path: Path, made: Spectrum) -> None:
-    """Columns of numbers with a head that names them. Raises FileError."""
+    """Writes columns of numbers below a header that names them. Raises FileError."""
     if made.kind == "dielectric":
         names = "photon energy [eV], Re epsilon, Im epsilon"
         columns = (made.energy_ev, made.response.real, made.response.imag)

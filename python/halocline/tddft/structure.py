@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atoms in a cell or a box, in bohr and in the frame of the grid, from an ASE object, a file or a run file.
 
-A crystal keeps its coordinates: grid point i of an axis stands at i h. A box has its middle at the origin; where ASE
-gives a cell to atoms without periodicity, the middle of that cell is taken for it, and otherwise the middle of the
-atoms (or the origin of the coordinates, with centre = false).
+A crystal keeps its coordinates: grid point i of an axis is at i h. A box has its centre at the origin. The point moved
+there is the centre of ASE's cell if the atoms have a non-periodic cell, and otherwise the centre of the atoms (with
+centre = false, the origin of the coordinates).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from halocline.tddft.units import BOHR_ANGSTROM
 
 @dataclasses.dataclass(frozen=True)
 class Structure:
-    """What stands where."""
+    """The positions of the atoms, or of the jellium sphere, in the cell or box."""
 
     symbols: tuple[str, ...]
     positions: np.ndarray
     """Shape (atoms, 3) [bohr], in the frame of the grid."""
     edges: np.ndarray
-    """Shape (3,) [bohr] of the cell or box."""
+    """Shape (3,) [bohr], edges of the cell or box."""
     periodic: bool
     jellium: tuple[float, float, tuple[float, float, float]] | None = None
     """Radius r_s [bohr], charge, centre [bohr]."""
@@ -43,24 +43,24 @@ class Structure:
 
 
 def read_atoms(path: str) -> Any:
-    """The last image of any file that ASE reads. Raises FileError."""
+    """The last image of a file in any format that ASE reads. Raises FileError."""
     import ase.io
 
     if not Path(path.rsplit("@", 1)[0]).is_file():
         raise FileError(f"{path}: no such file of atoms (paths are relative to the folder of the command).")
     try:
         atoms = ase.io.read(path)
-        atoms.get_chemical_symbols()  # fails for atomic numbers that no element has
+        atoms.get_chemical_symbols()  # raises an error for atomic numbers that no element has
         return atoms
-    except Exception as error:  # ASE's readers raise anything
+    except Exception as error:  # ASE's readers raise errors of any type
         said = str(error).strip().split("\n")[0]
         raise FileError(f"{path}: ASE cannot read atoms from it ({type(error).__name__}: {said}).") from None
 
 
 def structure_of(section: System, atoms: Any = None) -> Structure:
-    """Of a [system] section.
+    """The structure of a [system] section.
 
-    atoms: an ASE Atoms object, instead of what the section names
+    atoms: an ASE Atoms object, in place of the atoms named in the section
     Raises InvalidArgument and FileError.
     """
     if section.jellium is not None:
@@ -86,7 +86,7 @@ def structure_of(section: System, atoms: Any = None) -> Structure:
 
 
 def _cell_of(atoms: Any) -> tuple[tuple[float, ...] | None, bool]:
-    """Edges [bohr] of ASE's cell, None where it has none, and whether it is periodic."""
+    """Edges [bohr] of ASE's cell, None if it has none, and whether it is periodic."""
     periodic = [bool(p) for p in atoms.get_pbc()]
     if any(periodic) and not all(periodic):
         raise InvalidArgument(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A system ready to be computed: structure, pseudopotentials, grid, k-points, electrons and states.
+"""A system ready for computation: structure, pseudopotentials, grid, k-points, electrons and states.
 
-`from_atoms(atoms, spacing=...)` makes one from ASE atoms with the keys of a run file as arguments; `System(run)` from a
-run file. What cannot be computed is refused here, before anything large is allocated; what is doubtful is said in
-`System.warnings`.
+`from_atoms(atoms, spacing=...)` makes one from ASE atoms, with the keys of a run file as arguments; `System(run)` makes
+one from a run file. Systems that cannot be computed are refused here, before large allocations. `System.warnings` lists
+doubtful choices.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from halocline.texts import file_name
 native = _halocline.tddft
 
 STATED_ERROR = 1e-3
-"""Error of an atom [hartree] that is to be expected at Pseudopotential.coarsest_spacing."""
+"""Expected error of an atom at the spacing Pseudopotential.coarsest_spacing [hartree]."""
 LARGEST_ERROR = 1.0
-"""Estimated error of an atom [hartree] beyond which a spacing is refused."""
+"""Estimated error of an atom above which a spacing is refused [hartree]."""
 LANES = 4
-"""Orbitals that are computed together."""
+"""Number of orbitals that are computed together."""
 LARGEST_NUMBER, MOST_BYTES = 2**31, 2**56
-"""Of points along an axis, k-points, states; of all orbitals."""
+"""Limits: of points along an axis, k-points, or states; of the bytes of all orbitals."""
 
 
 class System:
-    """What a run file says, checked and built.
+    """The contents of a run file, checked and built.
 
     run: the run file
     structure: its atoms
     species: symbol -> pseudopotential
     native: the system of the library
-    functional: name of the functional, with "auto" settled
-    warnings: sentences about what is doubtful
+    functional: name of the functional, with "auto" resolved
+    warnings: sentences about doubtful choices
     """
 
     def __init__(self, run: Run, atoms: Any = None) -> None:
-        """Raises InvalidArgument and FileError for what cannot be computed. Collective: no."""
+        """Raises InvalidArgument and FileError for a system that cannot be computed. Collective: no."""
         self.run = run
         self.warnings: list[str] = []
         self.structure: Structure = structure_of(run.system, atoms)
@@ -87,7 +87,7 @@ class System:
         for symbol, p in self.species.items():
             if coarse <= p.coarsest_spacing * (1 + 1e-9):
                 continue
-            # Measured errors of atoms grow like this power of the spacing, or somewhat faster.
+            # Measured errors of atoms grow as this power of the spacing, or slightly faster.
             error = STATED_ERROR * min(coarse / p.coarsest_spacing, 1e20) ** 10
             sentence = (
                 f"a spacing of {coarse:.4g} bohr ({coarse * BOHR_ANGSTROM:.3g} angstrom) is coarse for {symbol} "
@@ -99,7 +99,7 @@ class System:
             self.warnings.append(sentence + ".")
 
     def _states(self) -> int:
-        """Of a channel: those asked for, or the filled ones and a few more, in whole groups of lanes."""
+        """Number of states of a channel: as requested, or the filled ones and a few more, in whole groups of lanes."""
         system = self.run.system
         if system.states is not None:
             return system.states
@@ -108,13 +108,14 @@ class System:
         return LANES * math.ceil((max(filled, 1) + more) / LANES)
 
     def _refuse_impossible_sizes(self) -> None:
-        """What no machine could hold, whatever the number of processes; make_model() knows them."""
+        """Refuses sizes that no machine could hold for any number of processes; make_model() checks the actual
+        number."""
         channels = math.prod(self.run.kpoints.mesh) * self.spins
         orbitals = 16 * math.prod(self.extent) * self.states * channels
         what = f"{self.sizes_text()}: that"
         if max(*self.extent, *self.run.kpoints.mesh, self.states) >= LARGEST_NUMBER or orbitals >= MOST_BYTES:
             raise InvalidArgument(f"[grid] {what} is larger than any machine could hold; take a coarser grid.")
-        # Every process has the numbers of all channels.
+        # Every process stores the numbers of all channels.
         memory.require_here(channels * (48 + 16 * self.states), f"[kpoints] {what}", "take fewer k-points")
 
     def sizes_text(self) -> str:
@@ -125,17 +126,17 @@ class System:
         return f"{x} x {y} x {z} points, {states} states and {k} channel{'' if channels == 1 else 's'}"
 
     def require_memory(self, group: Any, split: bool) -> None:
-        """Raises InvalidArgument, on every process, where the memory for the ground state is not there.
+        """Raises InvalidArgument, on every process, if there is not enough memory for the ground state.
 
-        split: the orbitals alone are split between processes, and each needs the density of all space
-        An estimate from below of what a process allocates [bytes a point]; measured values are within 20 % above it.
+        split: only the orbitals are split between processes, and each process needs the density of all space
+        A lower estimate of a process's allocations [bytes a point]; measured values are up to 20 % above it.
         Collective.
         """
         points = math.prod(self.extent)
         blocks, guards = -(-self.states // LANES), 1
         channels = math.prod(self.run.kpoints.mesh) * self.spins
         block_bytes = 16 * LANES
-        # The orbitals of all channels, and two sets more, with guard vectors, of the channel that is worked on.
+        # The orbitals of all channels, and for the channel in work two more sets with guard vectors.
         orbitals = block_bytes * (channels * blocks + 2 * (blocks + guards))
         mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
         fields = (150 if self.periodic else 210) + mixed
@@ -164,14 +165,14 @@ class System:
         )
 
     def with_states(self, states: int) -> System:
-        """The same system with fewer states: those that hold no electrons need not be propagated."""
+        """The same system with fewer states, because states without electrons need not be propagated."""
         other = copy.copy(self)
         other.states = states
         other.native = other._build()
         return other
 
     def identity(self) -> dict[str, Any]:
-        """Everything that another run must share to go on from this one's orbitals, as plain values."""
+        """Everything that another run must share to continue from this one's orbitals, as plain values."""
         s, k, system = self.structure, self.run.kpoints, self.run.system
         digests = {symbol: digest(e.file) for symbol, e in self.run.pseudopotential.elements.items() if e.file}
         return {
@@ -196,16 +197,16 @@ class System:
 
     @property
     def spins(self) -> int:
-        """1 or 2."""
+        """Number of spins, 1 or 2."""
         return 2 if self.run.system.spin else 1
 
     @property
     def periodic(self) -> bool:
-        """A crystal, not an isolated box."""
+        """True for a crystal, False for an isolated box."""
         return self.structure.periodic
 
     def describe(self) -> list[str]:
-        """Lines that echo what is computed, with everything that was chosen automatically."""
+        """Lines that echo the system, including everything that was chosen automatically."""
         s, edges = self.structure, self.structure.edges
         lines = [
             f"system        {s.formula()}, {'crystal' if s.periodic else 'isolated'}, "
@@ -226,7 +227,7 @@ class System:
 
 
 def digest(path: str) -> str:
-    """Of a file's content. Raises FileError."""
+    """Digest of a file's content. Raises FileError."""
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
     except OSError as error:
@@ -234,12 +235,12 @@ def digest(path: str) -> str:
 
 
 def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Points and spacing along each axis: the spacing asked for, made smaller until it divides the edge."""
+    """Points and spacing along each axis: the requested spacing, reduced until it divides the edge."""
     if run.grid.extent is not None:
         extent = run.grid.extent
     else:
         counts = [float(e) / h - 1e-6 for e, h in zip(edges, run.grid.spacing, strict=True)]
-        # What is infinite, or no number, is refused with everything else that is too large.
+        # Infinite numbers and NaN become LARGEST_NUMBER, and are refused later with all numbers that are too large.
         extent = tuple(max(1, math.ceil(n)) if n < LARGEST_NUMBER else LARGEST_NUMBER for n in counts)
     return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
 
@@ -247,7 +248,7 @@ def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[flo
 def pseudopotentials(symbols: Sequence[str], elements: Mapping[str, Element]) -> dict[str, Any]:
     """The pseudopotential of each element, in the order of first appearance.
 
-    Raises InvalidArgument for an element that has none, FileError for a file that is damaged or of another element.
+    Raises InvalidArgument for an element without one, FileError for a file that is damaged or of another element.
     """
     present = list(dict.fromkeys(symbols))
     for symbol in elements:
@@ -261,7 +262,7 @@ def pseudopotentials(symbols: Sequence[str], elements: Mapping[str, Element]) ->
 
 
 def pseudopotential(symbol: str, element: Element) -> Any:
-    """Of one element; see pseudopotentials()."""
+    """The pseudopotential of one element; see pseudopotentials()."""
     if element.kind == "goedecker":
         return native.goedecker(symbol, element.valence or 0)
     if not Path(element.file).is_file():
@@ -296,14 +297,15 @@ def from_atoms(
     Plain numbers are in ASE's units, like the atoms: lengths in angstrom, the temperature in eV. A text carries its
     own unit, as in "0.4 bohr" or "300 K". With unit = "bohr" plain lengths are in bohr.
 
-    atoms: positions and cell in angstrom, as ASE has them
-    spacing: of the grid, or extent instead
-    box: edges of an isolated box, where the atoms have no cell
+    atoms: positions and cell in angstrom, as in ASE
+    spacing: of the grid; or give extent
+    box: edges of an isolated box, if the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
-    pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; built-in ones for the others
+    pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
+        ones
     functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", or "auto"
     temperature: of the Fermi smearing
-    system: further keys of [system]: charge, spin, moment, states, centre
+    system: other keys of [system]: charge, spin, moment, states, centre
     Raises InvalidArgument and FileError. Collective: no.
     """
     given = {"file": "(atoms)", "box": box, "periodic": periodic, **system}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hartree atomic units inside, any unit at the border when it is written.
+"""Conversion to Hartree atomic units, which are used internally, from any unit in the input.
 
-A number in a run file or an argument is in Hartree atomic units; a text carries its unit, as in "0.25 angstrom". The
-values are CODATA 2022. `quantity("length")` is a check for schema.py that returns the number in atomic units.
+A number in a run file or an argument is in Hartree atomic units; a text carries its unit, as in "0.25 angstrom".
+Constants are from CODATA 2022. `quantity("length")` is a check for schema.py that returns the number in atomic units.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HARTREE_EV = 27.211386245981
 ATOMIC_TIME_FS = 0.024188843265864
 ATOMIC_FIELD_V_PER_ANGSTROM = HARTREE_EV / BOHR_ANGSTROM
 ATOMIC_INTENSITY_W_PER_CM2 = 3.50944506e16
-"""Of a linearly polarised wave whose peak field is one atomic unit: c eps_0 E^2 / 2."""
+"""Intensity of a linearly polarised wave with a peak field of one atomic unit: c eps_0 E^2 / 2."""
 KELVIN_HARTREE = 3.1668115634564e-6
 SPEED_OF_LIGHT = 137.035999177
 
@@ -67,7 +67,7 @@ UNITS: dict[str, dict[str, Convert]] = {
     "angle": {"rad": _times(1.0), "deg": _times(math.pi / 180.0), "pi": _times(math.pi)},
     "wall time": {"s": _times(1.0), "min": _times(60.0), "h": _times(3600.0)},
 }
-"""What is measured -> unit -> conversion to atomic units (or seconds). The first unit is that of a number."""
+"""Quantity -> unit -> conversion to atomic units (or seconds). A plain number has the first unit."""
 
 _TEXT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S.*?)\s*")
 
@@ -80,7 +80,7 @@ def converted(value: Any, kind: str) -> float:
     >>> converted(0.5, "energy")
     0.5
 
-    Raises Unfit: neither, an unknown unit, or not finite.
+    Raises Unfit: neither a number nor a text, an unknown unit, or not finite.
     """
     units = UNITS[kind]
     first = next(iter(units))
@@ -101,7 +101,7 @@ def converted(value: Any, kind: str) -> float:
 
 
 def in_unit(value: Any, unit: str) -> Any:
-    """Plain numbers, also in a list, as texts with this unit; everything else as it is.
+    """Turns plain numbers, also in a list, into texts with this unit; other values are unchanged.
 
     >>> in_unit([3.0, "4 bohr", None], "angstrom")
     ['3.0 angstrom', '4 bohr', None]
@@ -128,7 +128,7 @@ def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf
 
 
 def vector(entry: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
-    """A check: three entries, or one that stands for all three."""
+    """A check: three entries, or one entry for all three."""
 
     def check(value: Any) -> tuple:
         if not isinstance(value, (list, tuple)):

@@ -16,17 +16,18 @@
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace halocline::comm {
 namespace {
 
-using Maker = std::unique_ptr<Transport> (*)(const TransportOptions&, const std::string& network);
-
+/// A TransportKind; "hybrid" alone is given the name of a network too.
 struct Entry {
-  const char* name;
-  std::string (*unavailable_reason)(const ProcessGrid*);
-  Maker make;
+  std::string name;
+  std::function<std::string(const ProcessGrid*)> unavailable_reason;
+  std::function<std::unique_ptr<Transport>(const TransportOptions&, const std::string& network)> make;
 };
 
 template <class T>
@@ -55,8 +56,8 @@ std::unique_ptr<Transport> make_hybrid(const TransportOptions& options, const st
 }
 
 /// In alphabetical order.
-const std::vector<Entry>& table() {
-  static const std::vector<Entry> entries{
+std::vector<Entry>& table() {
+  static std::vector<Entry> entries{
       {"hybrid", hybrid_problem, make_hybrid},
 #if HALOCLINE_HAVE_MPI
       {"mpi_persistent", mpi_persistent_unavailable_reason, make<MpiPersistentTransport>},
@@ -88,10 +89,24 @@ std::string tail(std::string_view name) {
 const Entry* entry_of(std::string_view name) {
   const auto found = std::ranges::find_if(table(), [&](const Entry& entry) { return entry.name == head(name); });
   if (found == table().end()) return nullptr;
-  return tail(name).empty() || found->name == std::string_view("hybrid") ? &*found : nullptr;
+  return tail(name).empty() || found->name == "hybrid" ? &*found : nullptr;
 }
 
 }  // namespace
+
+void register_transport(TransportKind kind) {
+  if (kind.name.empty() || kind.name.find(':') != std::string::npos || !kind.unavailable_reason || !kind.make)
+    throw core::InvalidArgument("a transport was registered as \"" + kind.name +
+                                "\"; give a name without a colon, and two functions that are not empty");
+  auto& entries = table();
+  const auto place = std::ranges::lower_bound(entries, kind.name, {}, &Entry::name);
+  if (place != entries.end() && place->name == kind.name)
+    throw core::InvalidArgument("there is a transport \"" + kind.name + "\" already; register another name");
+  entries.insert(place, {kind.name, std::move(kind.unavailable_reason),
+                         [make = std::move(kind.make)](const TransportOptions& options, const std::string&) {
+                           return make(options);
+                         }});
+}
 
 std::vector<TransportInfo> available_transports() {
   std::vector<TransportInfo> all;
@@ -121,8 +136,7 @@ std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGr
   if (!problem.empty()) {
     std::string usable;
     for (const Entry& entry : table()) {
-      if (transport_unavailable_reason(entry.name, grid).empty())
-        usable += (usable.empty() ? "" : ", ") + std::string(entry.name);
+      if (transport_unavailable_reason(entry.name, grid).empty()) usable += (usable.empty() ? "" : ", ") + entry.name;
     }
     throw core::InvalidArgument("transport " + chosen + " cannot be used here: it " + problem +
                                 "; usable here: " + usable);

@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -114,6 +115,22 @@ struct TransportInfo {
   bool available;
   std::string reason;  ///< empty when available
 };
+
+/// How a transport is chosen and made.
+struct TransportKind {
+  std::string name;  ///< without a colon
+  /// Why it cannot serve a grid, as the end of a sentence that begins with "it"; empty where it can. Collective and the
+  /// same on every rank where there is a grid; without one (nullptr) as far as can be told, by one rank alone.
+  std::function<std::string(const ProcessGrid*)> unavailable_reason;
+  std::function<std::unique_ptr<Transport>(const TransportOptions&)> make;
+};
+
+/// Adds a transport from outside of the library, which is then one of available_transports(), may be named wherever a
+/// transport is, and takes part in the trials of "auto". It must keep the contract at the top of this file: run the
+/// laws of tests/comm/halo_laws.hpp over it. Call on every rank before the first exchange, from one thread.
+/// @throws InvalidArgument  for a name that is taken, is empty or has a colon, and for an empty function. Collective:
+/// no.
+void register_transport(TransportKind kind);
 
 /// All that Halocline knows of, in alphabetical order, as far as can be told without a grid. Collective: no.
 std::vector<TransportInfo> available_transports();

@@ -126,13 +126,24 @@ FacePlaces::FacePlaces(const HaloPlan& plan) {
 
 }  // namespace detail
 
+std::span<const char* const> halo_policy_names() noexcept {
+  static constexpr std::array names{"staged",      "gpu-aware-mpi", "copy-engine", "remote-write",
+                                    "merged-pack", "one-kernel",    "nvshmem"};
+  return names;
+}
+
 std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid) {
-  std::vector<PolicyInfo> out{{"staged", true, ""}};
-  const auto add = [&](const char* name, const std::string& reason) { out.push_back({name, reason.empty(), reason}); };
-  add("gpu-aware-mpi", detail::message_halo_unavailable_reason(device, grid));
+  const std::string message = detail::message_halo_unavailable_reason(device, grid);
   const std::string mapped = detail::mapped_halo_unavailable_reason(device, grid);
-  for (const char* name : {"copy-engine", "remote-write", "merged-pack", "one-kernel"}) add(name, mapped);
-  add("nvshmem", detail::nvshmem_halo_unavailable_reason(device));
+  const std::string nvshmem = detail::nvshmem_halo_unavailable_reason(device);
+  std::vector<PolicyInfo> out;
+  for (const std::string name : halo_policy_names()) {
+    const std::string reason = name == "staged"          ? std::string()
+                               : name == "gpu-aware-mpi" ? message
+                               : name == "nvshmem"       ? nvshmem
+                                                         : mapped;
+    out.push_back({name, reason.empty(), reason});
+  }
   return out;
 }
 
@@ -142,7 +153,7 @@ struct FaceExchange::State {
   ~State() {
     if (policy == nullptr) return;
     try {
-      plan.device.synchronize();  // kernels and copies may still use what ends here
+      plan.device.synchronize();  // kernels and copies may still use the policy's memory
     } catch (const core::Error&) {
       // The error shows when the caller waits for results.
     }

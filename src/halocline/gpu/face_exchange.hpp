@@ -29,7 +29,6 @@
 ///   ...interior kernel...
 ///   exchange.wait(stream)           the stream continues when every face has arrived
 ///   a kernel reads inbox(face)
-///   a kernel reads inbox(face)
 
 #include <array>
 #include <cstddef>
@@ -68,6 +67,9 @@ struct FaceSignals {
   std::uint64_t* failed = nullptr;              ///< a kernel that waited too long stores 16 step + 1 + face here
   double time_limit = 0;                        ///< [s]
 };
+
+/// The names of all policies.
+std::span<const char* const> halo_policy_names() noexcept;
 
 /// A policy, and the reason why it is unavailable here if it is.
 struct PolicyInfo {

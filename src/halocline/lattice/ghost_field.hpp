@@ -13,7 +13,6 @@
 ///
 /// Ghosts are filled one axis after another. Each slab includes the ghosts of the axes already done, so that the
 /// corners are correct after four steps and no diagonal message is needed.
-/// four steps and no diagonal message is needed.
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"

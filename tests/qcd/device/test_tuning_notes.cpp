@@ -51,7 +51,9 @@ TEST_CASE("device solver: a file of the tuner that cannot be used is a note of t
   auto solution = source;
   const auto told = [&] {
     const auto notes = solver.solve(solution, source).notes;
-    return std::count_if(notes.begin(), notes.end(), [&](const std::string& note) { return note.starts_with(path); });
+    return std::count_if(notes.begin(), notes.end(), [&](const SolveNote& note) {
+      return note.kind == SolveNote::Kind::tuning && note.text.starts_with(path);
+    });
   };
   CHECK(told() == 1);
   CHECK(told() == 0);

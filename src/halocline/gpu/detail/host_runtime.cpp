@@ -6,7 +6,6 @@
 /// Fresh device memory is filled with bytes 0xff, which are NaNs, to expose a kernel that relies on zeros. Memory that
 /// other processes may map is a named POSIX segment of its own; the handle carries the name. The name is removed when
 /// the owner seals or frees the memory.
-/// when the owner seals or frees the memory.
 
 #include "halocline/gpu/detail/runtime.hpp"
 

@@ -74,9 +74,9 @@ void run_on_host(const Functor& functor, const Extent& extent, const Block& bloc
 }
 
 #if defined(__CUDACC__)
-/// One thread for each point. The first thread of a block calls the hooks. The barrier after begin_block() makes what
-/// the hook has seen valid for all threads of the block. Before end_block(), each thread makes its own writes visible
-/// to the whole machine, then the block synchronizes.
+/// One thread for each point. The first thread of a block calls the hooks. The barrier after begin_block() extends to
+/// all threads of the block the visibility of the writes that the hook has seen. Before end_block(), each thread makes
+/// its own writes visible to the whole machine, then the block synchronizes.
 template <class Functor>
 __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
     run_functor(const __grid_constant__ Functor functor, const __grid_constant__ Extent extent) {

@@ -10,7 +10,6 @@
 /// is unwinding by an exception. So at the end the processes exchange a message of eight bytes through shared host
 /// memory, with a time limit. If the message does not come, the device memory is leaked instead of freed. On the host
 /// executor a mapping outlives its owner, so no final exchange is needed.
-/// mapping outlives its owner, and nobody needs to part.
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,6 @@
 /// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done. All
 /// work enqueued before the packing is then done too, including the reading of step k-1. The sends of step k are done
 /// when wait() returns.
-/// wait() returns.
 
 #include <algorithm>
 #include <chrono>

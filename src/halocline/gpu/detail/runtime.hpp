@@ -7,7 +7,6 @@
 /// because it runs everything on enqueueing, and Stream keeps its captures. Every member may be called by any thread
 /// and leaves the thread's current CUDA device unchanged. A member that fails throws core::Error, which names the call,
 /// its subject and the device.
-/// device.
 
 #include <array>
 #include <atomic>

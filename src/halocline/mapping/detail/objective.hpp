@@ -17,7 +17,6 @@
 ///
 /// The cost of a partial map is a lower bound for every map that completes it: the missing rings are taken to send over
 /// one hop by exits of their own. More items, merged items or larger items never make the best packing lighter.
-/// one hop by exits of their own: more items, items merged, or larger items never make the best packing lighter.
 
 #include <array>
 #include <compare>

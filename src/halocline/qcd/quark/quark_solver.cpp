@@ -23,11 +23,11 @@
 namespace halocline::qcd {
 namespace {
 
-constexpr std::array kinds{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"};
-constexpr std::array precisions{"mixed", "double"};
+constexpr std::array kind_names{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"};
+constexpr std::array precision_names{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab"};
-constexpr std::array schur_forms{"symmetric", "asymmetric"};
-constexpr std::array inner_precisions{"auto", "float", "half", "quarter"};
+constexpr std::array schur_names{"symmetric", "asymmetric"};
+constexpr std::array inner_names{"auto", "half", "quarter", "float"};
 
 template <class Names>
 void require_one_of(const char* what, const std::string& given, const Names& known) {
@@ -48,7 +48,7 @@ std::string together_words(int columns) {
 
 /// What holds on a device alone, or on the processor alone.
 void validate_place(const SolverParameters& p) {
-  require_one_of("the solver's inner precision", p.inner_precision, inner_precisions);
+  require_one_of("the solver's inner precision", p.inner_precision, inner_precisions());
   if (!p.on_device()) {
     if (p.inner_precision != "auto" && p.inner_precision != "float")
       throw core::InvalidArgument(
@@ -88,10 +88,31 @@ device::BackendOptions backend_options(const SolverParameters& p) {
 
 }  // namespace
 
+std::span<const char* const> solver_kinds() noexcept { return kind_names; }
+std::span<const char* const> solver_precisions() noexcept { return precision_names; }
+std::span<const char* const> schur_forms() noexcept { return schur_names; }
+std::span<const char* const> inner_precisions() noexcept { return inner_names; }
+
+const char* name(SolveNote::Kind kind) noexcept {
+  switch (kind) {
+  case SolveNote::Kind::choice:
+    return "choice";
+  case SolveNote::Kind::memory:
+    return "memory";
+  case SolveNote::Kind::failure:
+    return "failure";
+  case SolveNote::Kind::source:
+    return "source";
+  case SolveNote::Kind::tuning:
+    return "tuning";
+  }
+  return "";
+}
+
 void SolverParameters::validate() const {
-  require_one_of("the solver", kind, kinds);
-  require_one_of("the solver's precision", precision, precisions);
-  require_one_of("the Schur complement's form", schur, schur_forms);
+  require_one_of("the solver", kind, solver_kinds());
+  require_one_of("the solver's precision", precision, solver_precisions());
+  require_one_of("the Schur complement's form", schur, schur_forms());
   if (!choice.empty()) require_one_of("the choice of auto", choice, choices);
   require_one_of("the outer solver around Schwarz", outer, schwarz::outer_solvers());
   if (!(tolerance > 0) || !(tolerance < 1))
@@ -171,7 +192,7 @@ struct QuarkSolver::Implementation {
     if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
                                  std::exchange(operators->refusal, {})));
-    for (const std::string& sentence : news) solves.note(sentence);
+    for (const std::string& sentence : news) solves.note({SolveNote::Kind::choice, sentence});
     news.clear();
     if (trial) return trial->chosen;
     return parameters.choice == "schwarz" && operators->schwarz ? "schwarz" : "bicgstab";
@@ -187,11 +208,12 @@ struct QuarkSolver::Implementation {
     if (std::exchange(memory_noted, true)) return;
     const auto memory = backend->memory();
     const double unit = 1e9;
-    solves.note(memory.total > 0
-                    ? fmt::format("uses {:.3g} GB of {:.3g} GB on {} ({})", static_cast<double>(predicted) / unit,
-                                  static_cast<double>(memory.total) / unit, backend->device(), backend->storage())
-                    : fmt::format("uses {:.3g} GB on the {} ({})", static_cast<double>(predicted) / unit,
-                                  backend->device(), backend->storage()));
+    solves.note({SolveNote::Kind::memory,
+                 memory.total > 0
+                     ? fmt::format("uses {:.3g} GB of {:.3g} GB on {} ({})", static_cast<double>(predicted) / unit,
+                                   static_cast<double>(memory.total) / unit, backend->device(), backend->storage())
+                     : fmt::format("uses {:.3g} GB on the {} ({})", static_cast<double>(predicted) / unit,
+                                   backend->device(), backend->storage())});
   }
 
   /// On the device; `take` gets the solves and the batch, and gives the reports for the seconds that it is told.
@@ -207,7 +229,7 @@ struct QuarkSolver::Implementation {
     ColumnSolves solves(there, group, parameters, sources, progress);
     note_memory(solves, predicted);
     solves.run(methods);
-    for (const std::string& sentence : backend->take_notes()) solves.note(sentence);
+    for (const std::string& sentence : backend->take_notes()) solves.note({SolveNote::Kind::tuning, sentence});
     auto reports = take(
         solves, there, [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); });
     for (SolveReport& report : reports) {

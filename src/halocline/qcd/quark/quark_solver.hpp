@@ -53,6 +53,12 @@ struct Trial {
   double bicgstab_seconds = 0;  ///< by even-odd BiCGStab
 };
 
+/// Names that SolverParameters take, the default first. Python and the command line ask for them here.
+std::span<const char* const> solver_kinds() noexcept;
+std::span<const char* const> solver_precisions() noexcept;
+std::span<const char* const> schur_forms() noexcept;
+std::span<const char* const> inner_precisions() noexcept;
+
 struct SolverParameters {
   std::string kind = "auto";        ///< "auto", "schwarz", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
   double tolerance = 1e-10;         ///< on |b - D x| / |b|
@@ -82,6 +88,21 @@ struct SolverParameters {
   void validate() const;
 };
 
+/// A sentence for the log.
+struct SolveNote {
+  enum class Kind {
+    choice,   ///< which method "auto" took, and why
+    memory,   ///< what a device's memory is used for
+    failure,  ///< a method that failed, and the next step
+    source,   ///< a source that was not solved for as it stands
+    tuning,   ///< a file of the tuner that could not be used
+  };
+  Kind kind;
+  std::string text;
+};
+/// "choice", "memory", ...
+const char* name(SolveNote::Kind kind) noexcept;
+
 /// What became of one right-hand side.
 struct SolveReport {
   bool converged = false;
@@ -94,8 +115,7 @@ struct SolveReport {
   std::string device{};  ///< "cuda:0 (NVIDIA H200)"; empty for the processor
   std::int64_t predicted_bytes = 0;  ///< on the device, predicted before the solve; 0 on the processor
   std::vector<double> history;       ///< relative residual of the recursion after each iteration
-  std::vector<std::string>
-      notes{};  ///< sentences for the log: the trial of "auto", a method that failed, what was done
+  std::vector<SolveNote> notes{};
 };
 
 /// Holds the operator in the precisions that the method needs.

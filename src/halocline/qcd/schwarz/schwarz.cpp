@@ -2,7 +2,10 @@
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,19 +20,30 @@ namespace halocline::qcd::schwarz {
 
 using lattice::DomainLayout;
 
+namespace {
+
+constexpr std::array inverse_names{"jacobi", "minres"};
+constexpr std::array storage_names{"float", "half"};
+constexpr std::array arithmetic_names{"auto", "float", "half"};
+
+void require_one_of(const char* what, const std::string& given, std::span<const char* const> known) {
+  if (std::ranges::find(known, given) == known.end())
+    throw core::InvalidArgument(fmt::format("{} is \"{}\"; give one of {}", what, given, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::span<const char* const> inverses() noexcept { return inverse_names; }
+std::span<const char* const> storages() noexcept { return storage_names; }
+std::span<const char* const> arithmetics() noexcept { return arithmetic_names; }
+
 void Parameters::validate() const {
   if (nsap < 0 || nsap > 100) throw core::InvalidArgument(fmt::format("nsap is {}; give 0 to 100", nsap));
-  if (inner != "jacobi" && inner != "minres")
-    throw core::InvalidArgument(
-        fmt::format("the solver inside the domains is \"{}\"; give one of jacobi, minres", inner));
+  require_one_of("the solver inside the domains", inner, inverses());
   if (steps < 1 || steps > 100)
     throw core::InvalidArgument(fmt::format("{} steps inside the domains were asked for; give 1 to 100", steps));
-  if (storage != "float" && storage != "half")
-    throw core::InvalidArgument(
-        fmt::format("the preconditioner's storage is \"{}\"; give one of float, half", storage));
-  if (arithmetic != "auto" && arithmetic != "float" && arithmetic != "half")
-    throw core::InvalidArgument(
-        fmt::format("the preconditioner's arithmetic is \"{}\"; give one of auto, float, half", arithmetic));
+  require_one_of("the preconditioner's storage", storage, storages());
+  require_one_of("the preconditioner's arithmetic", arithmetic, arithmetics());
   if (arithmetic == "half" && storage != "half")
     throw core::InvalidArgument(
         "arithmetic in half was asked for fields that are stored in float; store them in half, or compute in float");

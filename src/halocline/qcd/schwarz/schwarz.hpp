@@ -42,6 +42,11 @@ class GaugeField;
 
 namespace halocline::qcd::schwarz {
 
+/// Names that Parameters take, the default first: the inverse inside a domain, storage, and arithmetic.
+std::span<const char* const> inverses() noexcept;
+std::span<const char* const> storages() noexcept;
+std::span<const char* const> arithmetics() noexcept;
+
 struct Parameters {
   int nsap = 4;                                ///< highest power of the iteration: nsap + 1 sweeps
   std::string inner = "jacobi";                ///< "jacobi" or "minres"

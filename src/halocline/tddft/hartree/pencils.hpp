@@ -12,7 +12,6 @@
 /// sub-box for each process that holds the same box; each of them has all of it, so nothing is sent. A sub-box is cut
 /// into one part for each process among which the x axis is divided; together these processes hold its rows. If x is
 /// not divided, a process finds its rows in its own box.
-/// divided a process finds its rows in its own box.
 
 #include "halocline/tddft/base/decomposition.hpp"
 

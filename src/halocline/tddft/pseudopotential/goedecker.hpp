@@ -15,7 +15,6 @@
 /// the cost of the nonlocal part grows with the volume of the sphere. For silicon (16^3 points in the cubic cell) this
 /// changes the total energy by 1.5e-6 hartree an atom, little compared with the error of the spacing. A cut at 1e-8
 /// would leave 2e-8 and cost half as much again; a cut at 1e-5 would leave 2e-5.
-/// leave 2e-8 and cost half as much again, one at 1e-5 leave 2e-5.
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 

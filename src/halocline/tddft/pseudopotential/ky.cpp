@@ -25,8 +25,7 @@ constexpr double bohr_angstrom = 0.52917721067;  // see ky.hpp
 constexpr double no_projector = 1e-10;           // limit of the integral 1/h below which there is no projector
 constexpr double largest_valence = 120;
 constexpr double smallest_step = 1e-6, largest_end = 1e4;  // of the table [bohr]
-constexpr double largest_ky_entry =
-    1e6;  // of any column, in the file's units: larger means damage; squares stay finite
+constexpr double largest_ky_entry = 1e6;                   // of any column, in the file's units; larger means damage
 
 /// The file's content in atomic units.
 struct Table {

@@ -20,8 +20,7 @@
 ///   - units: one electronvolt is 1/27.21138505 hartree and one angstrom 1/0.52917721067 bohr, the constants of the
 ///     code that these files come from.
 /// (Between the core radius and their end the tables of carbon and hydrogen have -Z/r with a charge that is 4e-5 and
-/// 2.5e-5 too small. Omitting this part would lower all levels of acetylene equally, by 3 meV.)
-/// 2.5e-5 smaller. To leave that out lowers the levels of acetylene by 3 meV, all alike.)
+/// 2.5e-5 smaller. Omitting this part would lower all levels of acetylene equally, by 3 meV.)
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 

@@ -184,10 +184,11 @@ void ColumnSolves::run(std::span<const std::string> plan) {
     }
     if (failed == nullptr || !any_active() || stage + 1 == plan.size()) continue;
     const bool again = plan[++stage] == method_;
-    note(fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", batch_->describe(method_),
-                     solve::name(failed->reason), failed->residual, failed->iterations,
-                     again ? "starting again from the true residual"
-                           : fmt::format("going on with {}", batch_->describe(plan[stage]))));
+    note({SolveNote::Kind::failure,
+          fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", batch_->describe(method_),
+                      solve::name(failed->reason), failed->residual, failed->iterations,
+                      again ? "starting again from the true residual"
+                            : fmt::format("going on with {}", batch_->describe(plan[stage])))});
     caution = 1.0;
   }
 }
@@ -226,7 +227,7 @@ std::vector<SolveReport> ColumnSolves::reports(double seconds) const {
     report.columns = static_cast<int>(given_);
     report.history = column.history;
     report.notes = notes_;
-    if (!column.remark.empty()) report.notes.push_back(column.remark);
+    if (!column.remark.empty()) report.notes.push_back({SolveNote::Kind::source, column.remark});
     reports.push_back(std::move(report));
   }
   return reports;

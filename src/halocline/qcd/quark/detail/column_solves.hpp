@@ -37,7 +37,7 @@ public:
 
   bool any_active() const noexcept;
 
-  void note(const std::string& sentence) { notes_.push_back(sentence); }
+  void note(SolveNote note) { notes_.push_back(std::move(note)); }
   /// Takes the solutions out. @param seconds  of all columns together
   std::vector<SolveReport> finish(std::span<const std::span<std::complex<double>>> solutions, double seconds) const;
   /// The same without the solutions: what the batch holds times 2^exponents() is them.
@@ -67,7 +67,7 @@ private:
   std::vector<Column> columns_;
   std::size_t given_;
   std::string method_;
-  std::vector<std::string> notes_;
+  std::vector<SolveNote> notes_;
 };
 
 }  // namespace halocline::qcd
