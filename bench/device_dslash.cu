@@ -261,7 +261,7 @@ void measure_device_dslash(DeviceResult& result, const GeometryPtr& geometry, co
   result.parameters.emplace_back("device_name", device.describe());
   if (c.precision == "double") return run<double>(result, geometry, device, c, effort);
   if (c.precision == "float") return run<float>(result, geometry, device, c, effort);
-  if (c.precision == "half") return run<Fixed16>(result, geometry, device, c, effort);
+  if (c.precision == "fixed16") return run<Fixed16>(result, geometry, device, c, effort);
   return run<Fixed8>(result, geometry, device, c, effort);
 }
 

@@ -24,7 +24,7 @@ namespace halocline::bench {
 struct DeviceDslashCase {
   std::string device = "cuda";  ///< as gpu::Device::open
   Extents local{16, 16, 16, 16};
-  std::string precision = "half";
+  std::string precision = "fixed16";
   std::string form = "hopping";
   int link_reals = 12;          ///< 18, 12 or 8
   int columns = 1;              ///< right-hand sides, 1 to 32

@@ -20,10 +20,10 @@ void add(Json& made, const Properties& properties) { made.update(Json::parse(to_
 DeviceStorage device_storage(const std::string& precision) {
   if (precision == "double") return {8, 0};
   if (precision == "float") return {4, 0};
-  if (precision == "half") return {2, 4};
-  if (precision == "quarter") return {1, 4};
+  if (precision == "fixed16") return {2, 4};
+  if (precision == "fixed8") return {1, 4};
   throw core::InvalidArgument(
-      fmt::format("the precision is \"{}\"; on a device give double, float, half or quarter", precision));
+      fmt::format("the precision is \"{}\"; on a device give double, float, fixed16 or fixed8", precision));
 }
 
 DeviceCost device_cost(const std::string& form, const std::string& precision, int link_reals, int columns) {

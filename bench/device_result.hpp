@@ -17,7 +17,7 @@ namespace halocline::bench {
 struct DeviceStorage {
   double number = 0, scale = 0;
 };
-/// @param precision  "double", "float", "half" or "quarter". @throws InvalidArgument  another name; lists these
+/// @param precision  "double", "float", "fixed16" or "fixed8". @throws InvalidArgument  another name; lists these
 DeviceStorage device_storage(const std::string& precision);
 
 /// Cost for one site of the target parity and all its columns: the hop and the operations fused with it.

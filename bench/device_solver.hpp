@@ -20,7 +20,7 @@ struct DeviceSolverCase {
   qcd::WilsonCloverAction action;
   std::string device = "cuda";
   std::string kind = "bicgstab";  ///< as SolverParameters
-  std::string inner = "half";     ///< storage inside the iteration: "double": as outside; "float", "half", "quarter"
+  std::string inner = "fixed16";  ///< storage inside the iteration: "double": as outside; "float", "fixed16", "fixed8"
   int link_reals = 0;             ///< inside the iteration; 0: the solver's default
   std::string policy{};           ///< of the halo; empty: the solver's default
   double tolerance = 1e-10;

@@ -22,8 +22,8 @@ KEYS = {
     "bench", "case", "host_executor", "seconds", "flops", "bytes", "bytes_with_reuse", "gflops", "gbytes_per_s",
     "gbytes_per_s_with_reuse", "ceiling", "fraction_of_copy", "fraction_of_copy_with_reuse", "memory_bytes", "result",
 }  # fmt: skip
-NUMBER = {"double": 8, "float": 4, "half": 2, "quarter": 1}
-SCALE = {"double": 0, "float": 0, "half": 4, "quarter": 4}
+NUMBER = {"double": 8, "float": 4, "fixed16": 2, "fixed8": 1}
+SCALE = {"double": 0, "float": 0, "fixed16": 4, "fixed8": 4}
 
 
 def check(result: dict, name: str) -> None:
@@ -57,9 +57,9 @@ def test_the_hop_counts_operations_and_bytes(precision, link_reals, columns):
 
 @pytest.mark.parametrize(("form", "flops", "spinors"), [("hopping-clover", 1824, 0), ("fused", 2016, 1)])
 def test_forms_add_what_they_fuse(form, flops, spinors):
-    plain = device.dslash(LOCAL, precision="half", **SHORT)
+    plain = device.dslash(LOCAL, precision="fixed16", **SHORT)
     for stage in ("whole", "separate"):
-        result = device.dslash(LOCAL, precision="half", form=form, stage=stage, **SHORT)
+        result = device.dslash(LOCAL, precision="fixed16", form=form, stage=stage, **SHORT)
         check(result, "dslash")
         assert result["flops"] == flops * SITES
         assert result["bytes"] - plain["bytes"] == (72 * 2 + 4 + spinors * 52) * SITES
@@ -108,7 +108,7 @@ def test_halos_need_an_axis_that_is_split():
     assert "split" in device.dslash(LOCAL, stage="halo", **SHORT)["skipped"]
 
 
-@pytest.mark.parametrize(("kind", "inner", "applied"), [("bicgstab", "half", 2), ("cg", "float", 2)])
+@pytest.mark.parametrize(("kind", "inner", "applied"), [("bicgstab", "fixed16", 2), ("cg", "float", 2)])
 def test_the_solver_counts_the_operator_and_tells_the_residual(kind, inner, applied):
     u = qcd.weak_links([4, 4, 4, 4], 0.2, seed=5)
     result = device.solver(u, "weak", mass=0.2, csw=1.0, kind=kind, inner=inner, tolerance=1e-8, runs=1, **SHORT)
@@ -123,7 +123,7 @@ def test_the_solver_counts_the_operator_and_tells_the_residual(kind, inner, appl
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"precision": "eighth"}, "double, float, half or quarter"),
+        ({"precision": "eighth"}, "double, float, fixed16 or fixed8"),
         ({"form": "wilson"}, "hopping, hopping-clover or fused"),
         ({"link_reals": 10}, "18, 12 or 8"),
         ({"columns": 33}, "1 to 32"),
@@ -141,7 +141,7 @@ def test_wrong_words_are_refused(words, said):
 
 def test_the_command_writes_tables_and_json(bench_command, tmp_path):
     done = bench_command(
-        "dslash", "--device", "host-executor", "--local", "4x4x4x4", "--precision", "half", "--link-reals", "12,8",
+        "dslash", "--device", "host-executor", "--local", "4x4x4x4", "--precision", "fixed16", "--link-reals", "12,8",
         "--emulate", "1x1x1x2", "--policy", "staged,nvshmem", "--seconds", "0.01", "--json", "d.json", ranks=0,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -149,7 +149,7 @@ def test_the_command_writes_tables_and_json(bench_command, tmp_path):
     assert [r["case"]["link_reals"] for r in results] == [12, 12, 8, 8]
     assert {r["case"]["policy"] for r in results} == {"staged", "nvshmem"}
     assert "Tflop/s" in done.stdout and "of copy" in done.stdout
-    assert "skipped: dslash, 4x4x4x4, half, hopping, nvshmem" in done.stdout
+    assert "skipped: dslash, 4x4x4x4, fixed16, hopping, nvshmem" in done.stdout
     assert "say nothing about a GPU" in done.stdout + done.stderr
 
 

@@ -77,15 +77,15 @@ def test_solvers_reach_the_tolerance_on_a_device(u, b, kind):
     assert residual < 1e-11
     assert D.report["residual"] == pytest.approx(residual, rel=0.1)
     assert D.report["device"] == "host executor" and D.report["predicted_bytes"] > 0
-    assert "half" in D.report["method"]
+    assert "fixed16" in D.report["method"]
 
 
 @pytest.mark.parametrize(
     "words",
     [
         {"inner_precision": "float", "link_reals": 18},
-        {"inner_precision": "half", "link_reals": 8},
-        {"inner_precision": "quarter", "link_reals": 12},
+        {"inner_precision": "fixed16", "link_reals": 8},
+        {"inner_precision": "fixed8", "link_reals": 12},
         {"precision": "double", "even_odd": False},
     ],
     ids=lambda words: "-".join(map(str, words.values())),
@@ -141,7 +141,7 @@ def test_correlators_on_a_device_are_those_of_the_cpu(lime, tmp_path, monkeypatc
     assert found[HOST].nucleon == pytest.approx(found["cpu"].nucleon, rel=1e-9)
     said = [line for line in hears.lines if line.startswith("device host executor: ")]
     assert len(said) == 1 and re.fullmatch(
-        r"device host executor: predicted [\d.e-]+ GB of [\d.]+ GB free; half, 12 reals a link", said[0]
+        r"device host executor: predicted [\d.e-]+ GB of [\d.]+ GB free; fixed16, 12 reals a link", said[0]
     )
     assert hears.warnings == []
 
@@ -149,11 +149,11 @@ def test_correlators_on_a_device_are_those_of_the_cpu(lime, tmp_path, monkeypatc
 def test_a_run_file_says_what_a_device_does(u):
     more = 'device = "cuda:1"\nhalo_policy = "remote-write"'
     text = RUN.format(
-        lime="a", solver='kind = "bicgstab"\ninner_precision = "quarter"\nlink_reals = 8', parallel=more, output="o.h5"
+        lime="a", solver='kind = "bicgstab"\ninner_precision = "fixed8"\nlink_reals = 8', parallel=more, output="o.h5"
     )
     run = parse_run_file(text, "run.toml")
     assert (run.parallel.device, run.parallel.halo_policy) == ("cuda:1", "remote-write")
-    assert (run.solver.inner_precision, run.solver.link_reals) == ("quarter", 8)
+    assert (run.solver.inner_precision, run.solver.link_reals) == ("fixed8", 8)
     on_cpu = parse_run_file(RUN.format(lime="a", solver="", parallel="", output="o.h5"), "run.toml")
     assert on_cpu.parallel.device == "cpu"
     assert on_cpu.on_device("cuda").physics_hash() == on_cpu.physics_hash()
@@ -172,12 +172,12 @@ def test_a_run_file_says_what_a_device_does(u):
         ('device = "cuda"', "", "[solver] has no key 'device'; 'device' belongs in [parallel]"),
         ("", 'device = "cuda"\nhalo_policy = "remote"', 'did you mean "remote-write"?'),
         ("", 'halo_policy = "staged"', "[parallel] halo_policy is of devices"),
-        ('inner_precision = "half"', "", '[solver] inner_precision = "half" is of devices'),
-        ('inner_precision = "haIf"', 'device = "cuda"', 'did you mean "half"?'),
+        ('inner_precision = "fixed16"', "", '[solver] inner_precision = "fixed16" is of devices'),
+        ('inner_precision = "fixed-16"', 'device = "cuda"', 'did you mean "fixed16"?'),
         ("link_reals = 8", "", "[solver] link_reals is of devices"),
         ("link_reals = 10", 'device = "cuda"', "link_reals = 10: expected 18 or 12 or 8"),
         ('kind = "schwarz"', 'device = "cuda"', 'kind = "schwarz" is not to be had on device = "cuda"'),
-        ('precision = "double"\ninner_precision = "half"', 'device = "cuda"', 'needs precision = "mixed"'),
+        ('precision = "double"\ninner_precision = "fixed16"', 'device = "cuda"', 'needs precision = "mixed"'),
     ],
 )
 def test_what_a_device_does_not_do_is_refused_up_front(solver, parallel, said):
@@ -320,4 +320,4 @@ def test_the_command_solves_on_a_device(halocline, lime, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "device host executor: predicted" in done.stdout
     (source,) = json.loads((tmp_path / "s.json").read_text())["configurations"][0]["sources"]
-    assert max(source["residuals"]) <= 1e-12 and "half" in source["method"]
+    assert max(source["residuals"]) <= 1e-12 and "fixed16" in source["method"]

@@ -15,7 +15,7 @@ import halocline as hc
 GPU, OTHER = "NVIDIA H200, 9.0", "NVIDIA A100-SXM4-80GB, 8.0"
 
 
-def entry(kernel="wilson_hop", problem="16x16x16x32, half", **changed):
+def entry(kernel="wilson_hop", problem="16x16x16x32, fixed16", **changed):
     """An entry as the file holds it; of this build's device code unless told otherwise."""
     return {
         "device": GPU,
@@ -42,7 +42,7 @@ def entry(kernel="wilson_hop", problem="16x16x16x32, half", **changed):
 
 FIVE = {
     "hop": {},
-    "bigger": {"problem": "32x32x32x64, half"},
+    "bigger": {"problem": "32x32x32x64, fixed16"},
     "pack": {"kernel": "pack", "flops": 0.0},
     "other device": {"device": OTHER},
     "stale": {"kernel_hash": "0" * 16},
@@ -142,7 +142,8 @@ def test_show_prints_a_table_by_device(five, tune):
     assert f"{GPU}, driver 13.0, toolkit 13.0" in lines and f"{OTHER}, driver 13.0, toolkit 13.0" in lines
     row = next(line for line in lines if "32x32x32x64" in line).split("  ")
     words = [word.strip() for word in row if word.strip()]
-    assert words == ["wilson_hop", "32x32x32x64, half", "64x2x1", "2 sites", "20 us", "8", "4e+03", "1.5", "2026-01-02"]
+    problem = ["wilson_hop", "32x32x32x64, fixed16", "64x2x1", "2 sites"]
+    assert words == [*problem, "20 us", "8", "4e+03", "1.5", "2026-01-02"]
     assert sum(line.lstrip().startswith("*wilson_hop") for line in lines) == 1
     assert "5 entries, 1 of them of other device code" in lines[-1]
     assert numbers["entries"] == json.loads(json.dumps([e.as_dict() for e in hc.gpu.tune_entries()]))

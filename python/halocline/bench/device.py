@@ -17,7 +17,7 @@ from halocline.comm import communicator
 from halocline.device import HALO_POLICIES
 
 FORMS = ("hopping", "hopping-clover", "fused")
-PRECISIONS = ("double", "float", "half", "quarter")
+PRECISIONS = ("double", "float", "fixed16", "fixed8")
 LINK_REALS = (18, 12, 8)
 STAGES = ("whole", "no-halo", "halo", "messages", "separate")
 SOLVERS = ("auto", "bicgstab", "cg", "gcr")
@@ -27,7 +27,7 @@ POLICIES = HALO_POLICIES
 def dslash(
     local: Sequence[int],
     device: str = "cuda",
-    precision: str = "half",
+    precision: str = "fixed16",
     form: str = "hopping",
     link_reals: int = 12,
     columns: int = 1,
@@ -63,7 +63,7 @@ def solver(
     boundary: Sequence[complex] = (1, 1, 1, -1),
     device: str = "cuda",
     kind: str = "bicgstab",
-    inner: str = "half",
+    inner: str = "fixed16",
     link_reals: int = 0,
     policy: str = "",
     tolerance: float = 1e-10,

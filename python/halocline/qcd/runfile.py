@@ -303,8 +303,8 @@ class Solver(Section):
     inner_precision: str | None = key(
         None,
         choice(*INNER_PRECISIONS),
-        'inside precision "mixed": "half", "quarter" or "float" on a device, half when absent; "float" on the CPU',
-        example='inner_precision = "half"',
+        'inside precision "mixed": "fixed16", "fixed8" or "float" on a device, fixed16 when absent; "float" on the CPU',
+        example='inner_precision = "fixed16"',
     )
     link_reals: int | None = key(
         None,

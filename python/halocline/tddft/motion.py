@@ -161,8 +161,8 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
     pulses = []
     for p in options.pulses:
         values = {name: getattr(p, name) for name in ("shape", "amplitude", "frequency", "duration", "phase")}
-        # Two durations from its centre the envelope of a Gaussian is 1/256 of its peak.
-        begin = 0.5 * p.duration if p.shape == "cos2" else 2.0 * p.duration
+        # Three durations from its centre the envelope of a Gaussian is 4e-6 of its peak.
+        begin = 0.5 * p.duration if p.shape == "cos2" else 3.0 * p.duration
         values["centre"] = begin if p.centre is None else p.centre
         pulses.append(values | {"direction": unit_vector(p.direction)})
     return {"gauge": gauge, "kick": list(kick), "pulses": pulses, "table_times": times, "table_fields": fields}

@@ -171,7 +171,7 @@ TEST_CASE("device halo: the hop in double is the same to the bit under every pol
 TEST_CASE("device halo: the hop in float is the same to the bit under every policy") {
   check_hops<float>(gpu::Device::host_executor(), 12, {1, 12}, false);
 }
-TEST_CASE("device halo: the hop in half precision is the same to its rounding under every policy") {
+TEST_CASE("device halo: the hop in fixed16 is the same to its rounding under every policy") {
   for (const gpu::Device& device : testing::test_devices(comm::world().rank())) {
     CAPTURE(device.describe());
     check_hops<Fixed16>(device, 8, {3}, false);

@@ -97,15 +97,17 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
   const auto hop = [](const std::string& name) { return most_registers(name); };
   const auto fused = [](const std::string& name) { return name.find("<double") != std::string::npos ? 192 : 128; };
   const auto pack = [](const std::string&) { return 80; };
+  const auto sites = [](const std::string& name) { return name.find("<double") != std::string::npos ? 255 : 128; };
   const auto algebra = [](const std::string&) { return 96; };
   const Group groups[] = {
       // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns
-      // a thread of float and half with links of 18 and 12, and several sites a thread of four.
-      {{"wilson/cuda_double", "wilson/cuda_float", "wilson/cuda_half", "wilson/cuda_quarter"},
+      // a thread of float and fixed16 with links of 18 and 12, and several sites a thread of four.
+      {{"wilson/cuda_double", "wilson/cuda_float", "wilson/cuda_fixed16", "wilson/cuda_fixed8"},
        "Hop",
        4 * 12 + 2 * 4 + 4,
        hop},
       {{"wilson/cuda_fused"}, "FusedHop", 4, fused},
+      {{"dirac/cuda_sites"}, "MultiplySites", 4, sites},
       // Four storages, with flags and without.
       {{"wilson/cuda_halo"}, "Pack", 4 * 2, pack},
       // Without sums, and with sums of 1, 2 and 4 dot products, of 2 in fixed point.

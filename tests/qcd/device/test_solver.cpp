@@ -79,7 +79,7 @@ TEST_CASE("device solver: every storage and method reaches the tolerance that is
   const auto b = where.source(2);
   for (const auto& action : {heavy, light}) {
     const auto exact = reference(where, action, b);
-    for (const char* inner : {"double", "float", "half", "quarter"})
+    for (const char* inner : {"double", "float", "fixed16", "fixed8"})
       for (const char* kind : {"auto", "bicgstab", "cg", "gcr"})
         for (const double tolerance : {1e-6, 1e-10}) {
           if (tolerance > 1e-8 && std::string(inner) == "double") continue;
@@ -115,7 +115,7 @@ TEST_CASE("device solver: conjugate gradients take in any storage the iterations
     return report.iterations;
   };
   const int exact = iterations("double");
-  for (const char* inner : {"float", "half", "quarter"}) {
+  for (const char* inner : {"float", "fixed16", "fixed8"}) {
     CAPTURE(inner);
     CHECK(iterations(inner) <= exact + 2);
   }
@@ -130,9 +130,10 @@ TEST_CASE("device solver: forms of the Schur complement, none, and links in fewe
     int reals;
     unsigned emulated;
   };
-  for (const Case& c : {Case{"symmetric", "half", 12, 0}, Case{"asymmetric", "half", 8, 0}, Case{"none", "half", 18, 0},
-                        Case{"asymmetric", "double", 12, 0}, Case{"none", "double", 8, 0},
-                        Case{"symmetric", "half", 12, 0b1010}, Case{"none", "float", 12, 0b0101}}) {
+  for (const Case& c :
+       {Case{"symmetric", "fixed16", 12, 0}, Case{"asymmetric", "fixed16", 8, 0}, Case{"none", "fixed16", 18, 0},
+        Case{"asymmetric", "double", 12, 0}, Case{"none", "double", 8, 0}, Case{"symmetric", "fixed16", 12, 0b1010},
+        Case{"none", "float", 12, 0b0101}}) {
     CAPTURE(c.schur);
     CAPTURE(c.inner);
     CAPTURE(c.reals);
@@ -158,7 +159,7 @@ TEST_CASE("device solver: a batch with zeros, tiny numbers and what is not finit
   for (auto& z : b[2]) z *= 1e-40;
   b[3][17] = std::numeric_limits<double>::quiet_NaN();
   const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
-  for (const char* inner : {"double", "half"}) {
+  for (const char* inner : {"double", "fixed16"}) {
     CAPTURE(inner);
     QuarkSolver solver(where.gauge, heavy, on_host_executor("auto", inner));
     auto x = b;
@@ -181,7 +182,7 @@ TEST_CASE("device solver: graphs change no bit, nor does a column's neighbour") 
   const auto b = where.source(2), other = where.source(3);
   for (const char* kind : {"bicgstab", "cg"}) {
     CAPTURE(kind);
-    auto with = on_host_executor(kind, "half"), without = with;
+    auto with = on_host_executor(kind, "fixed16"), without = with;
     without.device_graphs = false;
     QuarkSolver replayed(where.gauge, heavy, with), launched(where.gauge, heavy, without);
     Numbers x(b.size()), y(b.size()), z(b.size()), rest(b.size());
@@ -202,7 +203,7 @@ TEST_CASE("device solver: solutions stay on the device, and memory is as predict
   const Lattice where({4, 4, 4, 6});
   const auto b = where.source(2), other = where.source(3);
   const std::vector<std::span<const std::complex<double>>> sources{b, other};
-  auto parameters = on_host_executor("bicgstab", "half");
+  auto parameters = on_host_executor("bicgstab", "fixed16");
   parameters.rhs_batch = 2;
   QuarkSolver solver(where.gauge, heavy, parameters);
   std::vector<Numbers> x(2, Numbers(b.size()));
@@ -271,14 +272,14 @@ TEST_CASE("device solver: what a device has not is refused with what to do") {
   };
   for (const char* kind : {"schwarz", "fgmres"})
     CHECK(refusal(on_host_executor(kind, "float")).find("give \"auto\"") != std::string::npos);
-  CHECK(refusal(on_host_executor("auto", "tiny")).find("auto, half, quarter, float") != std::string::npos);
+  CHECK(refusal(on_host_executor("auto", "tiny")).find("auto, fixed16, fixed8, float") != std::string::npos);
   SolverParameters here;
-  here.inner_precision = "half";
+  here.inner_precision = "fixed16";
   CHECK(refusal(here).find("name a device") != std::string::npos);
-  auto reals = on_host_executor("auto", "half");
+  auto reals = on_host_executor("auto", "fixed16");
   reals.device_links = 10;
   CHECK(refusal(reals).find("18, 12 or 8") != std::string::npos);
-  auto unknown = on_host_executor("auto", "half");
+  auto unknown = on_host_executor("auto", "fixed16");
   unknown.device = "abacus";
   CHECK(refusal(unknown).find("abacus") != std::string::npos);
   // Links that are not unitary refuse compression.

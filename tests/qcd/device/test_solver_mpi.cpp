@@ -49,7 +49,7 @@ TEST_CASE("device solver: processes agree with the processor on what they share"
   here.solve(std::vector<std::span<std::complex<double>>>(x.begin(), x.end()), sources);
   parameters.device = "host-executor";
   parameters.tolerance = 1e-10;
-  for (const char* inner : {"half", "double"}) {
+  for (const char* inner : {"fixed16", "double"}) {
     CAPTURE(inner);
     parameters.precision = std::string(inner) == "double" ? "double" : "mixed";
     parameters.inner_precision = "auto";

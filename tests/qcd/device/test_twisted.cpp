@@ -26,7 +26,7 @@ TEST_CASE("device twisted: D, its adjoint and every method are those of the proc
        {TwistedCloverAction{{.mass = 0.2, .csw = 1.0}, 0.5}, TwistedCloverAction{{.mass = 0.1}, -0.3}}) {
     QuarkSolver here(gauge, action);
     for (const char* kind : {"auto", "cg", "gcr"})
-      for (const char* inner : {"double", "float", "half", "quarter"})
+      for (const char* inner : {"double", "float", "fixed16", "fixed8"})
         for (const char* form : {"symmetric", "asymmetric"}) {
           CAPTURE(kind);
           CAPTURE(inner);

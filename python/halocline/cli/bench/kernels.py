@@ -35,7 +35,7 @@ def dslash(
     threads: Threads = "1",
     precision: Annotated[
         list[str],
-        typer.Option(help="float or double, on a device half or quarter as well; several by commas or repetition."),
+        typer.Option(help="float or double, on a device fixed16 or fixed8 as well; several by commas or repetition."),
     ] = [  # noqa: B006
         "float",
         "double",
@@ -108,8 +108,8 @@ def solver(
     runs: Annotated[int, typer.Option(help="Solves of each case.")] = 3,
     device: on_device.Device = "cpu",
     inner: Annotated[
-        str, typer.Option(help="On a device: precision inside, double, float, half, quarter, some by commas, or all.")
-    ] = "half",
+        str, typer.Option(help="On a device: precision inside, double, float, fixed16, fixed8, some by commas, or all.")
+    ] = "fixed16",
     link_reals: Annotated[
         str, typer.Option("--link-reals", metavar="N[,N]", help="On a device: 18, 12 or 8 reals kept of a link inside.")
     ] = "12",
@@ -127,7 +127,7 @@ def solver(
     tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
     mass = _halocline.qcd.mass_from_kappa(kappa)
     if on_cpu:
-        on_device.only_on_devices(inner=(inner, "half"), link_reals=(link_reals, "12"), policy=(policy, "default"))
+        on_device.only_on_devices(inner=(inner, "fixed16"), link_reals=(link_reals, "12"), policy=(policy, "default"))
     else:
         on_device.known(device)
     if gauge is None:

@@ -16,12 +16,12 @@
 ///   |---|---|---|---|
 ///   | double  | 0        | 6e-16    | 1.2e-15 |
 ///   | float   | 3.0e-8   | 1.2e-7   | 3.9e-7  |
-///   | half    | 1.5e-5   | 4.1e-5   | 1.2e-4  |
-///   | quarter | 3.9e-3   | 1.0e-2   | 3.1e-2  |
+///   | fixed16    | 1.5e-5   | 4.1e-5   | 1.2e-4  |
+///   | fixed8 | 3.9e-3   | 1.0e-2   | 3.1e-2  |
 ///
 /// A matrix read from 8 reals is in SU(3) to the rounding of the arithmetic (1e-6), in fixed point too.
 ///
-/// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh: a link of half precision in 12 reals is a
+/// Memory is `[parity][direction][chunk][site]`, as in spinor_array.cuh: a link of fixed16 in 12 reals is a
 /// chunk of 16 bytes and one of 8. Flops of a load, a reciprocal counted as one: 42 from 12 reals, 118 from 8.
 
 #include "halocline/qcd/device/host_data.hpp"

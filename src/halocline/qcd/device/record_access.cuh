@@ -3,7 +3,7 @@
 /// @file
 /// Records of numbers, one a site, read and written by vector accesses.
 ///
-/// A record of n numbers is cut into pieces of 16 bytes and, at its end, of 8, 4, 2 or 1 (a half-precision link of
+/// A record of n numbers is cut into pieces of 16 bytes and, at its end, of 8, 4, 2 or 1 (a fixed16 link of
 /// twelve reals: 16 + 8). Piece j of consecutive sites stands side by side, `[piece][site]`, so a warp touches whole
 /// lines at each access. A row of pieces begins at base + stride x (numbers before the piece); the stride is a multiple
 /// of 64 sites (padded()), so every row begins at a multiple of 128 bytes whatever the number type.

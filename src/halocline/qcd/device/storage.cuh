@@ -6,10 +6,10 @@
 /// A fixed-point spinor has one float scale a site and column, the largest of its 24 reals, and each real is an integer
 /// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]); clover blocks
 /// have a mean and a scale a site. A spinor that holds a number which is not finite has no finite number when it is
-/// read again, and a spinor below 2^-110 is read as zero. Quarter precision is coarse, half a per cent of the largest
+/// read again, and a spinor below 2^-110 is read as zero. Fixed8 is coarse, half a per cent of the largest
 /// number, and meant for preconditioners.
 /// Arithmetic is in double for double fields and in float for all others. In options and reports the names are
-/// "double", "float", "half" and "quarter".
+/// "double", "float", "fixed16" and "fixed8".
 
 #include <cstdint>
 #include <string>
@@ -39,7 +39,7 @@ template <>
 struct Storage<Fixed16> {
   using Real = float;
   using Word = std::int16_t;
-  static constexpr const char* name = "half";
+  static constexpr const char* name = "fixed16";
   static constexpr bool scaled = true;
   static constexpr float largest = 32767.0f;
 };
@@ -47,7 +47,7 @@ template <>
 struct Storage<Fixed8> {
   using Real = float;
   using Word = std::int8_t;
-  static constexpr const char* name = "quarter";
+  static constexpr const char* name = "fixed8";
   static constexpr bool scaled = true;
   static constexpr float largest = 127.0f;
 };

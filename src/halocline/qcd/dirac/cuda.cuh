@@ -8,7 +8,7 @@
 
 #include "halocline/qcd/device/clover_array.cuh"
 #include "halocline/qcd/device/operator.cuh"
-#include "halocline/qcd/dirac/operator.hpp"
+#include "halocline/qcd/dirac/even_odd_operator.hpp"
 
 namespace halocline::qcd::device {
 

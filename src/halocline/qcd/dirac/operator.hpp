@@ -9,29 +9,16 @@
 /// schur/even_odd.hpp. The interface is virtual and no template argument: run files choose the action, a call costs
 /// nothing beside a hop, and one instantiation of each solver serves all actions.
 ///
-/// EvenOddOperator names the same interface as a concept, which the operators of a device (dirac/cuda.cuh) satisfy too.
-/// Algorithms are templates over it.
+/// The concept EvenOddOperator (dirac/even_odd_operator.hpp) names the part that even-odd preconditioning needs.
+/// Operators of a device (dirac/cuda.cuh) satisfy it too, and algorithms are templates over it.
 
-#include <concepts>
 #include <memory>
 
+#include "halocline/qcd/dirac/even_odd_operator.hpp"
 #include "halocline/qcd/dirac/site_term.hpp"
-#include "halocline/qcd/dirac/terms.hpp"
 #include "halocline/qcd/field/spinor_field.hpp"
 
 namespace halocline::qcd {
-
-/// What even-odd preconditioning needs of an operator, on any back end.
-template <class D>
-concept EvenOddOperator = requires(D& d, typename D::Field& out, const typename D::Field& in, int parity, bool dagger,
-                                   const typename D::Terms& terms) {
-  { d.columns() } -> std::convertible_to<int>;
-  { d.diagonal() } -> std::convertible_to<double>;
-  { d.site(parity, dagger) } -> std::same_as<const typename D::Term*>;
-  { d.inverse_site(parity, dagger) } -> std::same_as<const typename D::Term*>;
-  d.hop(out, in, parity, dagger, terms);
-  d.multiply_inverse_diagonal(out, in, parity, dagger);
-};
 
 template <class T>
 class DiracOperator {

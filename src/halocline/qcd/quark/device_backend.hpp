@@ -25,8 +25,9 @@ namespace halocline::qcd::device {
 /// What is asked of a device. The names are those of SolverParameters.
 struct BackendOptions {
   std::string device = "cuda";  ///< as gpu::Device::open takes it
-  std::string inner = "half";   ///< storage inside the iteration: "double" (none inside), "float", "half", "quarter"
-  int link_reals = 0;           ///< of the inner links: 18, 12, 8; 0: 12 where they are unitary, 18 in double
+  std::string inner =
+      "fixed16";       ///< storage inside the iteration: "double" (none inside), "float", "fixed16", "fixed8"
+  int link_reals = 0;  ///< of the inner links: 18, 12, 8; 0: 12 where they are unitary, 18 in double
   bool even_odd = true;
   bool symmetric = true;  ///< form of the Schur complement
   int restart_length = 20;
@@ -66,7 +67,7 @@ public:
 
   /// "cuda:0 (NVIDIA H200)" or "host executor"
   virtual std::string device() const = 0;
-  /// The storage inside the iteration and the reals of its links: "half, 12 reals a link".
+  /// The storage inside the iteration and the reals of its links: "fixed16, 12 reals a link".
   virtual std::string storage() const = 0;
   /// Bytes on the device when the methods have run on so many columns at once: links, clover blocks, and vectors.
   virtual std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const = 0;

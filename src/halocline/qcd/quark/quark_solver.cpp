@@ -27,7 +27,7 @@ constexpr std::array kind_names{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgm
 constexpr std::array precision_names{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab"};
 constexpr std::array schur_names{"symmetric", "asymmetric"};
-constexpr std::array inner_names{"auto", "half", "quarter", "float"};
+constexpr std::array inner_names{"auto", "fixed16", "fixed8", "float"};
 
 template <class Names>
 void require_one_of(const char* what, const std::string& given, const Names& known) {
@@ -75,7 +75,7 @@ void validate_place(const SolverParameters& p) {
 device::BackendOptions backend_options(const SolverParameters& p) {
   device::BackendOptions options;
   options.device = p.device;
-  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "half" : p.inner_precision;
+  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "fixed16" : p.inner_precision;
   options.link_reals = p.device_links;
   options.even_odd = p.even_odd;
   options.symmetric = p.schur == "symmetric";

@@ -74,8 +74,8 @@ struct SolverParameters {
   int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 where memory allows, or fewer
   std::string choice{};             ///< what "auto" takes without a trial: "schwarz" or "bicgstab"; empty for a trial
   std::string device = "cpu";       ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
-  /// Of the iteration where the precision is mixed: "float", "half" or "quarter"; "auto" is float on the processor, the
-  /// only one there, and half on a device. Links are of the same storage.
+  /// Of the iteration where the precision is mixed: "float", "fixed16" or "fixed8"; "auto" is float on the processor,
+  /// the only one there, and fixed16 on a device. Links are of the same storage.
   std::string inner_precision = "auto";
   int device_links = 0;          ///< reals a link on a device: 18, 12 or 8; 0: 12 where links are unitary, double 18
   std::string device_halo{};     ///< policy of the halo between devices (gpu/face_exchange.hpp), or "auto"

@@ -10,7 +10,7 @@
 /// and x_o = A_oo^-1 (b_o - H_oe x_e). An application is two hops, each finished in its own pass: the inverse block and
 /// the sum with the source vector are applied while the site is in registers.
 
-#include "halocline/qcd/dirac/operator.hpp"
+#include "halocline/qcd/dirac/even_odd_operator.hpp"
 
 namespace halocline::qcd {
 

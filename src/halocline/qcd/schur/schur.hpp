@@ -3,6 +3,7 @@
 /// @file
 /// Even-odd preconditioning on the CPU: the Schur complement of D on one parity (even_odd.hpp).
 
+#include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/schur/even_odd.hpp"
 
 namespace halocline::qcd {

@@ -14,12 +14,18 @@ DeviceTwisted<S>::DeviceTwisted(const WilsonData<S>& data, int columns)
   const double d = data.diagonal, square = d * d + data.mu * data.mu;
   for (int dagger = 0; dagger < 2; ++dagger) {
     const double mu = dagger != 0 ? -data.mu : data.mu;
+    Term& site = site_[dagger];
+    Term& inverse = inverse_site_[dagger];
+    site.twist = mu;
     if (data.blocks) {
-      site_[dagger] = {.second = data.blocks.get(), .twist = mu};
-      inverse_site_[dagger] = {.first = data.inverse.get(), .second = data.blocks.get(), .twist = -mu};
+      site.second = data.blocks.get();
+      inverse.first = data.inverse.get();
+      inverse.second = data.blocks.get();
+      inverse.twist = -mu;
     } else {
-      site_[dagger] = {.constant = d, .twist = mu};
-      inverse_site_[dagger] = {.constant = d / square, .twist = -mu / square};
+      site.constant = d;
+      inverse.constant = d / square;
+      inverse.twist = -mu / square;
     }
   }
 }

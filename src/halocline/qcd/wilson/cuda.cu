@@ -56,7 +56,7 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
 
 double hop_bytes(const char* storage, int reals, int columns, const HopVariant& variant) {
   const std::string name = storage;
-  const double each = name == "double" ? 8 : name == "float" ? 4 : name == "half" ? 2 : 1;
+  const double each = name == "double" ? 8 : name == "float" ? 4 : name == "fixed16" ? 2 : 1;
   const double scale = each < 4 ? 4 : 0;
   const double spinor = 24 * each + scale;
   const double blocks = (variant.hop_blocks + variant.add_blocks) * each +

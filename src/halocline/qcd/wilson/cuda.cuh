@@ -12,7 +12,7 @@
 /// The hermitian conjugate is gamma5 hop gamma5: signs at the loads and the stores, at no cost.
 ///
 /// A site and column is 1320 flops, and reads 8 links and 8 spinors, of which caches may hold all but one spinor, and
-/// writes a spinor: between 1248 and 576 bytes in float with links of 12 reals, 660 and 296 in half precision. A thread
+/// writes a spinor: between 1248 and 576 bytes in float with links of 12 reals, 660 and 296 in fixed16. A thread
 /// takes one site and one column, two columns that share the link, or several sites one after another
 /// (detail/hop_several.cuh); blocks may be several columns high. The tuner chooses.
 /// docs/benchmarks/gpu-kernels.md has the registers and instructions of each case, and what limits it.

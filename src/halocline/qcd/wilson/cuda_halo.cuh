@@ -6,7 +6,7 @@
 ///
 /// What arrives from direction d at a target site is (1 -+ gamma_mu) psi of its neighbour, upper two spins, in the
 /// storage of the field: 12 reals and the scale of fixed point, in words of 16 bytes, `[column][word][slot]`. That is
-/// 96, 48, 32 and 16 bytes a slot and column in double, float, half and quarter precision.
+/// 96, 48, 32 and 16 bytes a slot and column in double, float, fixed16 and fixed8.
 
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"

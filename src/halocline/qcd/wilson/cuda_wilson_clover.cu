@@ -30,9 +30,10 @@ template <class S>
 DeviceWilson<S>::DeviceWilson(const WilsonData<S>& data, int columns)
     : DeviceDirac<S>(data.links->context(), lattice::Subset::full, columns),
       data_(data),
-      hopping_(data.links, columns),
-      site_{.first = data.blocks.get()},
-      inverse_site_{.first = data.inverse.get()} {}
+      hopping_(data.links, columns) {
+  site_.first = data.blocks.get();
+  inverse_site_.first = data.inverse.get();
+}
 
 template <class S>
 HopTerms<S> hop_terms(const DeviceTerms<S>& terms) {

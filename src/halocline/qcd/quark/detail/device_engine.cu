@@ -183,10 +183,10 @@ std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> 
   });
   if (options.inner == "double") return std::make_unique<Engine<double>>(context, read, action, options);
   if (options.inner == "float") return std::make_unique<Engine<float>>(context, read, action, options);
-  if (options.inner == "half") return std::make_unique<Engine<Fixed16>>(context, read, action, options);
-  if (options.inner == "quarter") return std::make_unique<Engine<Fixed8>>(context, read, action, options);
+  if (options.inner == "fixed16") return std::make_unique<Engine<Fixed16>>(context, read, action, options);
+  if (options.inner == "fixed8") return std::make_unique<Engine<Fixed8>>(context, read, action, options);
   throw core::InvalidArgument("the storage inside the iteration is \"" + options.inner +
-                              "\"; give double, float, half or quarter");
+                              "\"; give double, float, fixed16 or fixed8");
 }
 
 }  // namespace halocline::qcd::device

@@ -5,11 +5,11 @@
 ///
 /// Mixed precision: BiCGStab and CG iterate in the inner storage with reliable updates in double; GCR corrects defects.
 /// CG keeps its search direction over an update, and so takes as many iterations in any storage as in double; by defect
-/// correction it took 49 in double and 50, 52 and 69 in float, half and quarter (8 x 4^3, random links, mass -1). What
-/// an inner storage can gain before it must see the true residual:
+/// correction it took 49 in double and 50, 52 and 69 in float, fixed16 and fixed8 (8 x 4^3, random links, mass -1).
+/// What an inner storage can gain before it must see the true residual:
 ///   - float: two digits, as on the processor;
-///   - half: one digit; the scale of every site and column keeps 15 bits whatever the size of the vectors;
-///   - quarter: seven bits, so the residual is replaced each time it has halved.
+///   - fixed16: one digit; the scale of every site and column keeps 15 bits whatever the size of the vectors;
+///   - fixed8: seven bits, so the residual is replaced each time it has halved.
 
 #include <string>
 

@@ -6,8 +6,8 @@
 /// Half spinors in messages: how a packing kernel writes them and an exterior kernel reads them.
 ///
 /// A half spinor is 12 reals, [colour][spin][re, im], in words of 16 bytes: six words in double, three in float. In
-/// fixed point its scale travels in the words too: half precision is 12 integers of 16 bits, the scale, and 4 bytes of
-/// zeros in two words, quarter precision 12 integers of 8 bits and the scale in one.
+/// fixed point its scale travels in the words too: fixed16 is 12 integers of 16 bits, the scale, and 4 bytes of
+/// zeros in two words, fixed8 12 integers of 8 bits and the scale in one.
 ///
 /// Whoever reads must not take the read-only path of a GPU: a neighbour writes this memory, perhaps while the kernel
 /// that reads it later is running already.

@@ -24,7 +24,7 @@ struct HopVariant {
   friend auto operator<=>(const HopVariant&, const HopVariant&) = default;
 };
 
-/// "16x16x16x32, half, 12 reals, 4 columns, sum, interior of zt"
+/// "16x16x16x32, fixed16, 12 reals, 4 columns, sum, interior of zt"
 std::string describe_hop(const Box& box, const char* storage, int reals, int columns, const HopVariant& variant);
 
 /// Bytes of a site of all columns as if no neighbour were found in a cache.

@@ -8,8 +8,8 @@
 /// of sites is no constant of the kernel and the loop is not unrolled: a site is computed by the same source whatever
 /// the number, and results do not depend on it.
 ///
-/// This is a kernel beside that of one site a thread, which the loop would cost registers (80 become 110 in half
-/// precision with links of 12 reals), and one that the tuner may choose where it is compiled.
+/// This is a kernel beside that of one site a thread, which the loop would cost registers (80 become 110 in fixed16
+/// with links of 12 reals), and one that the tuner may choose where it is compiled.
 
 #include <cstdint>
 #include <type_traits>

@@ -20,7 +20,7 @@ namespace halocline::qcd::device {
 namespace detail_of_hopping {
 
 /// Columns that a thread may take. Sums of four columns do not fit the registers, nor those of two in double; links of
-/// 8 reals are for few columns, as with more the links are no longer what memory is busy with; and quarter precision is
+/// 8 reals are for few columns, as with more the links are no longer what memory is busy with; and fixed8 is
 /// for preconditioners.
 template <class S, int reals>
 inline constexpr int most_columns = std::is_same_v<S, double> || std::is_same_v<S, Fixed8> || reals == 8 ? 1 : 2;
