@@ -70,11 +70,11 @@ class DiracSetup {
 public:
   virtual ~DiracSetup() = default;
   /// @param columns     of the fields
-  /// @param link_reals  stored of a link: 18, or 12
+  /// @param stored_reals  of a link: 18, or 12
   /// @throws InvalidArgument  as wilson::Hopping does
   /// Collective: yes.  Cost: the links in the order of the kernel, and the blocks.
-  virtual std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int link_reals = 18) const = 0;
-  virtual std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int link_reals = 18) const = 0;
+  virtual std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int stored_reals = 18) const = 0;
+  virtual std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int stored_reals = 18) const = 0;
 };
 
 }  // namespace halocline::qcd

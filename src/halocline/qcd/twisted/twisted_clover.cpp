@@ -18,17 +18,17 @@ TwistedSetup::TwistedSetup(const GaugeField& gauge, const TwistedCloverAction& a
   }
 }
 
-std::unique_ptr<DiracOperator<float>> TwistedSetup::in_float(int columns, int link_reals) const {
-  return std::make_unique<TwistedClover<float>>(*this, columns, link_reals);
+std::unique_ptr<DiracOperator<float>> TwistedSetup::in_float(int columns, int stored_reals) const {
+  return std::make_unique<TwistedClover<float>>(*this, columns, stored_reals);
 }
-std::unique_ptr<DiracOperator<double>> TwistedSetup::in_double(int columns, int link_reals) const {
-  return std::make_unique<TwistedClover<double>>(*this, columns, link_reals);
+std::unique_ptr<DiracOperator<double>> TwistedSetup::in_double(int columns, int stored_reals) const {
+  return std::make_unique<TwistedClover<double>>(*this, columns, stored_reals);
 }
 
 template <class T>
-TwistedClover<T>::TwistedClover(const TwistedSetup& setup, int columns, int link_reals)
+TwistedClover<T>::TwistedClover(const TwistedSetup& setup, int columns, int stored_reals)
     : wilson::HoppingOperator<T>(wilson::Hopping<T>(setup.neighbours(), setup.gauge(), setup.action().wilson,
-                                                    {columns, link_reals, setup.transport()})),
+                                                    {columns, stored_reals, setup.transport()})),
       diagonal_(setup.action().wilson.diagonal()),
       mu_(setup.action().mu) {
   if (setup.blocks()) {

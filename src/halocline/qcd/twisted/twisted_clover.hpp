@@ -33,8 +33,8 @@ public:
   const std::optional<clover::Blocks<double>>& inverse_blocks() const noexcept { return inverse_; }
   const std::string& transport() const noexcept { return transport_; }
 
-  std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int link_reals = 18) const override;
-  std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int link_reals = 18) const override;
+  std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int stored_reals = 18) const override;
+  std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int stored_reals = 18) const override;
 
 private:
   const GaugeField* gauge_;
@@ -50,9 +50,9 @@ public:
   using typename DiracOperator<T>::Field;
   using typename DiracOperator<T>::Term;
 
-  /// @param columns, link_reals  as HoppingOptions say
+  /// @param columns, stored_reals  as HoppingOptions say (stored_reals is its link_reals)
   /// @throws InvalidArgument  as wilson::Hopping does. Collective: yes.
-  explicit TwistedClover(const TwistedSetup& setup, int columns = 1, int link_reals = 18);
+  explicit TwistedClover(const TwistedSetup& setup, int columns = 1, int stored_reals = 18);
   /// The same operator on fields of another number of columns; shares links and blocks. Collective: yes.
   TwistedClover(const TwistedClover& other, int columns);
   std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;

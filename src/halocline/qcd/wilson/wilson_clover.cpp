@@ -18,17 +18,17 @@ WilsonSetup::WilsonSetup(const GaugeField& gauge, const WilsonCloverAction& acti
   }
 }
 
-std::unique_ptr<DiracOperator<float>> WilsonSetup::in_float(int columns, int link_reals) const {
-  return std::make_unique<WilsonClover<float>>(*this, columns, link_reals);
+std::unique_ptr<DiracOperator<float>> WilsonSetup::in_float(int columns, int stored_reals) const {
+  return std::make_unique<WilsonClover<float>>(*this, columns, stored_reals);
 }
-std::unique_ptr<DiracOperator<double>> WilsonSetup::in_double(int columns, int link_reals) const {
-  return std::make_unique<WilsonClover<double>>(*this, columns, link_reals);
+std::unique_ptr<DiracOperator<double>> WilsonSetup::in_double(int columns, int stored_reals) const {
+  return std::make_unique<WilsonClover<double>>(*this, columns, stored_reals);
 }
 
 template <class T>
-WilsonClover<T>::WilsonClover(const WilsonSetup& setup, int columns, int link_reals)
+WilsonClover<T>::WilsonClover(const WilsonSetup& setup, int columns, int stored_reals)
     : wilson::HoppingOperator<T>(wilson::Hopping<T>(setup.neighbours(), setup.gauge(), setup.action(),
-                                                    {columns, link_reals, setup.transport()})),
+                                                    {columns, stored_reals, setup.transport()})),
       diagonal_(setup.action().diagonal()) {
   if (setup.blocks()) {
     blocks_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.blocks()));
