@@ -72,6 +72,8 @@ def test_charged_and_neutral_mesons(u):
     charged, neutral = hc.qcd.mesons(up)["pion"], hc.qcd.mesons(up, down)["pion"]
     assert np.allclose(charged, (np.abs(up.array()) ** 2).reshape(8, -1).sum(axis=1), rtol=1e-12)
     assert np.abs(charged / neutral - 1).max() > 1e-3
+    with pytest.raises(InvalidArgument, match="nucleon of these is not available"):
+        hc.qcd.nucleon(up, down)
 
 
 def test_a_run_file_measures_charged_mesons(tmp_path, monkeypatch):

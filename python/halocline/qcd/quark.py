@@ -578,7 +578,14 @@ def nucleon(
 
     boundary_t: the t entry of the action's boundary
     Returns shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
+    Raises InvalidArgument for propagators of twisted-mass quarks: in their basis the projector is not one on parity.
     """
+    actions = [(getattr(s, "record", None) or {}).get("action") for s in (up, down)]
+    if any(isinstance(action, Mapping) and action.get("mu") for action in actions):
+        raise InvalidArgument(
+            "nucleon: the propagator is of twisted-mass quarks, whose basis mixes parities; the nucleon of these is "
+            "not available. Give propagators of WilsonClover."
+        )
     chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
     result = _halocline.qcd.nucleon(up, up if down is None else down, complex(boundary_t), parity, chosen)
     return result[0].real.copy() if momenta is None else result
