@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// A transport from outside of the library: registered by name, it is listed, chosen, refused with its reason and held
-/// to the laws like the others.
+/// A transport from outside of the library: registered by name, it is listed, chosen, tried by "auto", refused with its
+/// reason and held to the laws like the others.
 
 #include "comm/halo_laws.hpp"
+#include "halocline/comm/transport_choice.hpp"
 #include "halocline/comm/world.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 using namespace halo_laws;
 
@@ -63,11 +65,8 @@ comm::TransportKind counting() {
 }
 
 void register_once() {
-  static const bool done = [] {
-    comm::register_transport(counting());
-    return true;
-  }();
-  CHECK(done);
+  static std::once_flag once;
+  std::call_once(once, [] { comm::register_transport(counting()); });
 }
 
 }  // namespace
@@ -79,6 +78,12 @@ TEST_CASE("transports: one from outside is listed in its place and keeps the law
   CHECK(std::ranges::is_sorted(all, {}, &comm::TransportInfo::name));
   CHECK(std::ranges::count(all, "counting", &comm::TransportInfo::name) == 1);
   const ProcessGrid grid(world, {world.size()});
+  const std::vector<std::size_t> bytes(1, 4096);
+  const auto choice = comm::choose_transport(grid, bytes, {}, 1e-3);
+  const auto trial = std::ranges::find(choice.trials, "counting", &comm::TransportTrial::name);
+  REQUIRE(trial != choice.trials.end());
+  CHECK(trial->problem == (world.size() == 3 ? "counts no groups of three" : ""));
+  CHECK((trial->seconds > 0) == (world.size() != 3));
   if (world.size() == 3) {
     CHECK_THROWS_WITH_AS(comm::make_transport("counting", grid), doctest::Contains("it counts no groups of three"),
                          core::InvalidArgument);

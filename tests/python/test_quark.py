@@ -78,6 +78,7 @@ def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     D.solve(spinor)
     (note,) = D.report["notes"]
+    assert D.report["note_kinds"] == ["choice"]
     assert note.startswith("auto: schwarz would take") and "even-odd bicgstab" in note
     chosen = D.report["method"]
     D.solve(spinor)
@@ -142,6 +143,7 @@ def test_sources_that_are_zero_or_no_numbers_get_a_sentence(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3, kind="bicgstab")
     assert not D.solve(0 * spinor).any()
     assert D.report["notes"] == ["the source is zero, and so is the solution"]
+    assert D.report["note_kinds"] == ["source"]
     with pytest.raises(hc.InvalidArgument, match="the source holds NaN or infinite numbers"):
         D.solve(np.where(np.arange(3) == 1, np.nan, spinor))
     with pytest.raises(hc.InvalidArgument, match="below 1e-289 or above 1e289.*scale it"):

@@ -96,6 +96,6 @@ def test_a_signal_ends_every_rank_with_a_checkpoint(tmp_path, parallel_environme
     # MPICH's launcher, which got the signal, ends with status 0 though the ranks end with 130.
     assert status != 0 or "the same command goes on from run_rt.orbitals" in text, text
     assert "Traceback" not in text, text
-    # That of Open MPI 5 prints nothing of the ranks any more once it has the signal.
+    # That of Open MPI 5 prints nothing of the ranks once it has the signal, and kills them half a second later.
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout
     assert "stopping at the next safe point" in text or re.search(r"Open MPI\D+([5-9]|\d\d)\.", version), text

@@ -180,3 +180,15 @@ def test_an_atomic_number_that_no_element_has_is_refused(tmp_path):
     assert read_atoms(str(tmp_path / "1.cube")).get_chemical_symbols() == ["H"]
     with pytest.raises(hc.FileError, match="ASE cannot read atoms"):
         read_atoms(str(tmp_path / "999.cube"))
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "cos2"])
+def test_a_pulse_begins_where_its_envelope_is_small(shape):
+    from halocline.tddft.motion import field_of
+    from halocline.tddft.runfile import Propagate, Pulse
+
+    pulse = Pulse(shape=shape, amplitude=0.01, frequency=0.2, duration=100.0, direction=(0.0, 0.0, 1.0))
+    (found,) = field_of(Propagate(pulses=(pulse,)), "velocity", (0.0, 0.0, 0.0))["pulses"]
+    # Of the field: a Gaussian whose intensity has the duration as its width at half maximum, and cos^2.
+    t = found["centre"] / found["duration"]
+    assert (2.0 ** (-2 * t**2) if shape == "gaussian" else np.cos(np.pi * t) ** 2) < 1e-5

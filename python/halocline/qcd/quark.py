@@ -55,17 +55,19 @@ class DiracOperator:
         u: GaugeField,
         kind: str,
         solver: Solver | Mapping[str, Any] | str | None,
-        parallel: dict[str, Any],
         solver_keys: dict[str, Any],
+        device: str,
+        halo_policy: str | None,
+        time_limit: float,
         **action: Any,
     ) -> None:
-        """The constructor that the actions share. kind, action: keys of [action]; parallel: keys of [parallel]."""
-        known = ("solver", *action, *parallel)
+        """The constructor that the actions share. kind, action: keys of [action]; the rest as of WilsonClover."""
+        known = ("solver", "device", "halo_policy", "time_limit", *action)
         (changes,) = sorted_keys(type(self).__name__, solver_keys, SOLVER_KEYS, known=known)
         self.action = Action(kind=kind, **action)
         self._u = u
         self._choice = ""
-        self._parallel = Parallel(**parallel)
+        self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
         self._solver: Solver | None = None
         self._prepare(dataclasses.replace(solver_section(solver), **changes))
 
@@ -286,9 +288,8 @@ class WilsonClover(DiracOperator):
 
         Raises InvalidArgument for parameters that cannot work, and when the device is not available.
         """
-        parallel = {"device": device, "halo_policy": halo_policy, "time_limit": time_limit}
         self._open(
-            u, "wilson-clover", solver, parallel, solver_keys,
+            u, "wilson-clover", solver, solver_keys, device, halo_policy, time_limit,
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
         )  # fmt: skip
 
@@ -329,9 +330,8 @@ class TwistedMass(DiracOperator):
         The Schwarz solver is for Wilson-clover quarks: kind = "auto" is even-odd BiCGStab here and, where it fails,
         conjugate gradients on the normal equations. Raises as WilsonClover.
         """
-        parallel = {"device": device, "halo_policy": halo_policy, "time_limit": time_limit}
         self._open(
-            u, "twisted-clover", solver, parallel, solver_keys, mu=mu,
+            u, "twisted-clover", solver, solver_keys, device, halo_policy, time_limit, mu=mu,
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
         )  # fmt: skip
 

@@ -23,25 +23,20 @@
 namespace halocline::comm {
 namespace {
 
-/// A TransportKind; "hybrid" alone is given the name of a network too.
-struct Entry {
-  std::string name;
-  std::function<std::string(const ProcessGrid*)> unavailable_reason;
-  std::function<std::unique_ptr<Transport>(const TransportOptions&, const std::string& network)> make;
-};
-
 template <class T>
-std::unique_ptr<Transport> make(const TransportOptions&, const std::string&) {
+std::unique_ptr<Transport> make(const TransportOptions&) {
   return std::make_unique<T>();
 }
-
-[[maybe_unused]] std::string without_mpi(const ProcessGrid*) { return "is not in this build, which is without MPI"; }
-[[maybe_unused]] std::unique_ptr<Transport> make_nothing(const TransportOptions&, const std::string&) {
-  return nullptr;
+std::unique_ptr<Transport> make_hybrid(const TransportOptions& options) {
+  return std::make_unique<HybridTransport>(options.network, options);
 }
+std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_unavailable_reason(grid); }
+
+[[maybe_unused]] std::unique_ptr<Transport> make_nothing(const TransportOptions&) { return nullptr; }
+[[maybe_unused]] std::string without_mpi(const ProcessGrid*) { return "is not in this build, which is without MPI"; }
 
 #if HALOCLINE_HAVE_UTOFU
-std::unique_ptr<Transport> make_utofu(const TransportOptions& options, const std::string&) {
+std::unique_ptr<Transport> make_utofu(const TransportOptions& options) {
   return std::make_unique<UtofuTransport>(options);
 }
 #else
@@ -50,14 +45,9 @@ std::string without_utofu(const ProcessGrid*) {
 }
 #endif
 
-std::string hybrid_problem(const ProcessGrid* grid) { return hybrid_unavailable_reason(grid); }
-std::unique_ptr<Transport> make_hybrid(const TransportOptions& options, const std::string& network) {
-  return std::make_unique<HybridTransport>(network, options);
-}
-
 /// In alphabetical order.
-std::vector<Entry>& table() {
-  static std::vector<Entry> entries{
+std::vector<TransportKind>& table() {
+  static std::vector<TransportKind> kinds{
       {"hybrid", hybrid_problem, make_hybrid},
 #if HALOCLINE_HAVE_MPI
       {"mpi_persistent", mpi_persistent_unavailable_reason, make<MpiPersistentTransport>},
@@ -76,18 +66,18 @@ std::vector<Entry>& table() {
       {"utofu", without_utofu, make_nothing},
 #endif
   };
-  return entries;
+  return kinds;
 }
 
-/// "hybrid:mpi_rma" is the entry "hybrid" with the network "mpi_rma".
+/// "hybrid:mpi_rma" is the kind "hybrid" with the network "mpi_rma".
 std::string head(std::string_view name) { return std::string(name.substr(0, name.find(':'))); }
 std::string tail(std::string_view name) {
   const std::size_t colon = name.find(':');
   return colon == std::string_view::npos ? std::string() : std::string(name.substr(colon + 1));
 }
 
-const Entry* entry_of(std::string_view name) {
-  const auto found = std::ranges::find_if(table(), [&](const Entry& entry) { return entry.name == head(name); });
+const TransportKind* kind_of(std::string_view name) {
+  const auto found = std::ranges::find_if(table(), [&](const TransportKind& kind) { return kind.name == head(name); });
   if (found == table().end()) return nullptr;
   return tail(name).empty() || found->name == "hybrid" ? &*found : nullptr;
 }
@@ -98,31 +88,28 @@ void register_transport(TransportKind kind) {
   if (kind.name.empty() || kind.name.find(':') != std::string::npos || !kind.unavailable_reason || !kind.make)
     throw core::InvalidArgument("a transport was registered as \"" + kind.name +
                                 "\"; give a name without a colon, and two functions that are not empty");
-  auto& entries = table();
-  const auto place = std::ranges::lower_bound(entries, kind.name, {}, &Entry::name);
-  if (place != entries.end() && place->name == kind.name)
+  auto& kinds = table();
+  const auto place = std::ranges::lower_bound(kinds, kind.name, {}, &TransportKind::name);
+  if (place != kinds.end() && place->name == kind.name)
     throw core::InvalidArgument("there is a transport \"" + kind.name + "\" already; register another name");
-  entries.insert(place, {kind.name, std::move(kind.unavailable_reason),
-                         [make = std::move(kind.make)](const TransportOptions& options, const std::string&) {
-                           return make(options);
-                         }});
+  kinds.insert(place, std::move(kind));
 }
 
 std::vector<TransportInfo> available_transports() {
   std::vector<TransportInfo> all;
-  for (const Entry& entry : table()) {
-    std::string reason = entry.unavailable_reason(nullptr);
+  for (const TransportKind& kind : table()) {
+    std::string reason = kind.unavailable_reason(nullptr);
     const bool available = reason.empty();
-    all.push_back({entry.name, available, std::move(reason)});
+    all.push_back({kind.name, available, std::move(reason)});
   }
   return all;
 }
 
 std::string transport_unavailable_reason(std::string_view name, const ProcessGrid& grid) {
-  const Entry* const entry = entry_of(name);
-  if (entry == nullptr) return "is not known";
+  const TransportKind* const kind = kind_of(name);
+  if (kind == nullptr) return "is not known";
   const std::string network = tail(name);
-  std::string reason = entry->unavailable_reason(&grid);
+  std::string reason = kind->unavailable_reason(&grid);
   if (!reason.empty() || network.empty()) return reason;
   if (network == "hybrid") return "cannot have itself between the nodes";
   reason = transport_unavailable_reason(network, grid);
@@ -135,13 +122,15 @@ std::unique_ptr<Transport> make_transport(std::string_view name, const ProcessGr
   const std::string problem = transport_unavailable_reason(chosen, grid);
   if (!problem.empty()) {
     std::string usable;
-    for (const Entry& entry : table()) {
-      if (transport_unavailable_reason(entry.name, grid).empty()) usable += (usable.empty() ? "" : ", ") + entry.name;
+    for (const TransportKind& kind : table()) {
+      if (transport_unavailable_reason(kind.name, grid).empty()) usable += (usable.empty() ? "" : ", ") + kind.name;
     }
     throw core::InvalidArgument("transport " + chosen + " cannot be used here: it " + problem +
                                 "; usable here: " + usable);
   }
-  return entry_of(chosen)->make(options, tail(chosen));
+  TransportOptions given = options;
+  if (!tail(chosen).empty()) given.network = tail(chosen);
+  return kind_of(chosen)->make(given);
 }
 
 std::string default_transport(const ProcessGrid& grid) {

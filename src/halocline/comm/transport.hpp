@@ -104,6 +104,7 @@ public:
 /// Wishes that only some transports can grant; the others ignore them.
 struct TransportOptions {
   int ranks_per_node = 0;           ///< hybrid: consecutive ranks taken as a node; 0 asks the machine
+  std::string network{};            ///< hybrid: the transport between nodes, NAME of "hybrid:NAME"; empty: the default
   std::vector<int> interfaces{};    ///< utofu: network interface of each face, shape (2 ndim,); empty spreads them
   bool cache_injection = true;      ///< utofu: received data goes into the last-level cache too
   std::size_t piggyback_bytes = 8;  ///< utofu: messages up to this length travel inside the descriptor; at most 8

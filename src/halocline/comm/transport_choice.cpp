@@ -21,9 +21,14 @@ constexpr double worth_a_change = 0.98;  // of the time of a transport that stan
 
 constexpr std::string_view openshmem = "openshmem";
 
-/// Best guesses first.
-constexpr const char* candidates[] = {"self",  "shared_memory", "hybrid",         "openshmem",
-                                      "utofu", "mpi_rma",       "mpi_persistent", "simulated"};
+/// Best guesses first, and then those from outside of the library.
+std::vector<std::string> candidates() {
+  std::vector<std::string> names{"self",  "shared_memory", "hybrid",         "openshmem",
+                                 "utofu", "mpi_rma",       "mpi_persistent", "simulated"};
+  for (const TransportInfo& transport : available_transports())
+    if (std::ranges::find(names, transport.name) == names.end()) names.push_back(transport.name);
+  return names;
+}
 
 /// What a caller does in a step: write every outgoing message, read every incoming one.
 void step(HaloExchange& exchange, std::byte value) {
@@ -61,7 +66,7 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
                                  const HaloOptions& options, double seconds) {
   TransportChoice choice;
   const TransportTrial* best = nullptr;
-  for (const char* name : candidates) {
+  for (const std::string& name : candidates()) {
     TransportTrial trial{name, 0.0, transport_unavailable_reason(name, grid)};
     if (trial.problem.empty() && name == openshmem) trial.problem = openshmem_trial_unavailable_reason(grid);
     if (trial.problem.empty()) {
@@ -81,7 +86,10 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
     if (best == nullptr || trial.seconds < worth_a_change * best->seconds) best = &trial;
   }
   if (best == nullptr) {
-    throw core::InvalidArgument("no transport can serve this process grid: " + choice.trials.front().problem);
+    std::string problems;
+    for (const TransportTrial& trial : choice.trials)
+      problems += (problems.empty() ? "" : "; ") + trial.name + ": " + trial.problem;
+    throw core::InvalidArgument("no transport can serve this process grid: " + problems);
   }
   choice.name = best->name;
   return choice;

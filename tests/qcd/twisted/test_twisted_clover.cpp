@@ -10,11 +10,13 @@
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
+#include "qcd/apply_operator.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
 namespace {
 
+using test::apply;
 using test::random_links;
 using test::random_numbers;
 using test::relative_distance;
@@ -25,20 +27,6 @@ constexpr std::int64_t volume = 4 * 6 * 8 * 4;
 
 GaugeField random_gauge(int seed) {
   return GaugeField::from_canonical(test::one_process(extents), random_links(volume, seed));
-}
-
-template <class T>
-Complexes apply(const DiracOperator<T>& d, const Complexes& psi, bool dagger = false) {
-  auto in = spinor_field<T>(d.layout(), lattice::Subset::full);
-  auto out = spinor_field<T>(d.layout(), lattice::Subset::full);
-  from_canonical<T>(in, psi);
-  if (dagger)
-    d.apply_dagger(out, in);
-  else
-    d.apply(out, in);
-  Complexes result(psi.size());
-  to_canonical<T>(result, out);
-  return result;
 }
 
 /// gamma5 = diag(1, 1, -1, -1), times a number.

@@ -11,12 +11,14 @@
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/gauge/transform.hpp"
+#include "qcd/apply_operator.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 
 namespace halocline::qcd {
 namespace {
 
+using test::apply;
 using test::random_links;
 using test::random_numbers;
 using test::relative_distance;
@@ -32,21 +34,6 @@ test::ReferenceOperator oracle(std::span<const std::complex<double>> links, cons
   reference.boundary = action.boundary;
   for (int axis = 0; axis < 4; ++axis) reference.hopping[axis] = action.hopping(axis);
   return {extents, links, reference};
-}
-
-template <class T>
-std::vector<std::complex<double>> apply(const WilsonClover<T>& d, std::span<const std::complex<double>> psi,
-                                        bool dagger) {
-  auto in = spinor_field<T>(d.layout(), lattice::Subset::full);
-  auto out = spinor_field<T>(d.layout(), lattice::Subset::full);
-  from_canonical<T>(in, psi);
-  if (dagger)
-    d.apply_dagger(out, in);
-  else
-    d.apply(out, in);
-  std::vector<std::complex<double>> result(psi.size());
-  to_canonical<T>(result, out);
-  return result;
 }
 
 std::vector<WilsonCloverAction> actions() {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/dirac/site_term.hpp"
 #include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
@@ -165,13 +164,6 @@ Blocks<T> convert(const Blocks<double>& blocks) {
   return out;
 }
 
-template <class T>
-void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int columns) {
-  qcd::multiply(out, in, SiteTerm<T>{.first = blocks.parity(parity)}, *blocks.layout, columns);
-}
-
-template void multiply(float*, const float*, const Blocks<float>&, int, int);
-template void multiply(double*, const double*, const Blocks<double>&, int, int);
 template Blocks<float> convert(const Blocks<double>&);
 template Blocks<double> convert(const Blocks<double>&);
 

@@ -53,9 +53,4 @@ std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonClove
 template <class T>
 Blocks<T> convert(const Blocks<double>& blocks);
 
-/// out = A in on the tiles of one parity, [tile][column][24][lane] each; out may be in.
-/// Collective: no.  Cost: 504 flops a site and column; 72 + 48 columns reals a site.
-template <class T>
-void multiply(T* out, const T* in, const Blocks<T>& blocks, int parity, int columns = 1);
-
 }  // namespace halocline::qcd::clover

@@ -63,6 +63,29 @@ private:
   gpu::DeviceArray<std::byte> memory_;
 };
 
+/// For kernels: blocks of either size, or none.
+template <class S>
+struct AnyBlocks {
+  CloverReader<S, 72> full{};
+  CloverReader<S, 56> packed{};
+  int reals = 0;
+
+  /// @param clover  null for none
+  static AnyBlocks of(const DeviceClover<S>* clover, int parity) noexcept {
+    AnyBlocks blocks;
+    if (clover == nullptr) return blocks;
+    blocks.reals = clover->reals();
+    if (blocks.reals == 56)
+      blocks.packed = clover->template reader<56>(parity);
+    else
+      blocks.full = clover->template reader<72>(parity);
+    return blocks;
+  }
+  HALOCLINE_INLINE Spinor<RealOf<S>> multiply(int site, const Spinor<RealOf<S>>& psi) const {
+    return reals == 56 ? packed.multiply(site, psi) : full.multiply(site, psi);
+  }
+};
+
 /// out = A in on one parity, all columns; out may be in. Enqueued.
 /// @throws InvalidArgument  fields of other columns or contexts, or that do not hold the parity
 template <class S>

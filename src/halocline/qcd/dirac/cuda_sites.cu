@@ -9,31 +9,10 @@
 namespace halocline::qcd::device {
 namespace {
 
-/// A block in 72 or 56 reals, or none.
-template <class S>
-struct BlockReader {
-  CloverReader<S, 72> full{};
-  CloverReader<S, 56> packed{};
-  int reals = 0;
-
-  BlockReader() = default;
-  BlockReader(const DeviceClover<S>* blocks, int parity) {
-    if (blocks == nullptr) return;
-    reals = blocks->reals();
-    if (reals == 56)
-      packed = blocks->template reader<56>(parity);
-    else
-      full = blocks->template reader<72>(parity);
-  }
-  HALOCLINE_INLINE Spinor<RealOf<S>> multiply(int site, const Spinor<RealOf<S>>& psi) const {
-    return reals == 56 ? packed.multiply(site, psi) : full.multiply(site, psi);
-  }
-};
-
 template <class S>
 struct TermReader {
   using Real = RealOf<S>;
-  BlockReader<S> first, second;
+  AnyBlocks<S> first, second;
   Real constant = 1, twist = 0;
   bool any = false, twisted = false;
 
@@ -42,8 +21,8 @@ struct TermReader {
     if (term == nullptr) return;
     any = true;
     twisted = term->twisted();
-    first = BlockReader<S>(term->first, parity);
-    second = BlockReader<S>(term->second, parity);
+    first = AnyBlocks<S>::of(term->first, parity);
+    second = AnyBlocks<S>::of(term->second, parity);
     constant = static_cast<Real>(term->constant);
     twist = static_cast<Real>(term->twist);
   }

@@ -45,12 +45,6 @@ void validate(const Action& action) {
   std::visit([](const auto& one) { one.validate(); }, action);
 }
 
-std::string wilson_only_reason(const Action& action, const char* back_end) {
-  const double mu = twisted_mass(action);
-  return mu == 0 ? std::string()
-                 : fmt::format("{} knows Wilson and Wilson-clover quarks only, and mu is {}", back_end, mu);
-}
-
 double kappa_from_mass(double mass) {
   if (mass == -4 || !std::isfinite(mass))
     throw core::InvalidArgument(fmt::format("mass {} has no kappa = 1/(8 + 2 mass); give another mass", mass));

@@ -16,7 +16,6 @@
 #include <array>
 #include <complex>
 #include <optional>
-#include <string>
 #include <variant>
 
 namespace halocline::qcd {
@@ -56,10 +55,6 @@ const WilsonCloverAction& wilson_part(const Action& action) noexcept;
 double twisted_mass(const Action& action) noexcept;
 /// @throws InvalidArgument  as validate() of the alternative
 void validate(const Action& action);
-/// @param back_end  words for the sentence, such as "the Schwarz preconditioner"
-/// @returns  why a part of the library that is made for Wilson-clover quarks only cannot serve this action; empty if it
-///           can
-std::string wilson_only_reason(const Action& action, const char* back_end);
 
 /// kappa = 1 / (8 + 2 m0)
 /// @throws InvalidArgument  for m0 = -4

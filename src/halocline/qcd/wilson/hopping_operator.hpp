@@ -1,39 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Dirac operators whose hop is the Wilson hopping term: all but their blocks of sites.
+/// Dirac operators with the Wilson hopping term and clover blocks. An action adds its blocks of sites alone.
 
-#include <utility>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
 
+#include "halocline/qcd/clover/clover.hpp"
 #include "halocline/qcd/dirac/operator.hpp"
+#include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/wilson/hopping.hpp"
 
 namespace halocline::qcd::wilson {
+
+/// What the operators of an action share in all precisions.
+class HoppingSetup : public DiracSetup {
+public:
+  const GaugeField& gauge() const noexcept { return *gauge_; }
+  const WilsonCloverAction& wilson() const noexcept { return wilson_; }
+  const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
+  /// A; nothing without a clover term.
+  const std::optional<clover::Blocks<double>>& blocks() const noexcept { return blocks_; }
+  /// A^-1 or, with a twisted mass, (A^2 + mu^2)^-1.
+  const std::optional<clover::Blocks<double>>& inverse_blocks() const noexcept { return inverse_; }
+  const std::string& transport() const noexcept { return transport_; }
+
+protected:
+  /// @param gauge  links in double, ghosts filled; referred to, so it must live as long as this
+  /// @param mu     twisted mass; with 0 the clover term needs an inverse
+  /// @param lanes  most lanes of the layout; fewer only where a test asks for it
+  /// @throws InvalidArgument  for impossible parameters or a box that no layout fits, on every rank
+  /// @throws Error            where a block cannot be inverted
+  /// Collective: yes.  Cost: the clover term and its inverse, 2 x 576 bytes a site.
+  HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes, std::string transport);
+
+private:
+  const GaugeField* gauge_;
+  WilsonCloverAction wilson_;
+  std::shared_ptr<const lattice::Neighbours> neighbours_;
+  std::optional<clover::Blocks<double>> blocks_, inverse_;
+  std::string transport_;
+};
 
 template <class T>
 class HoppingOperator : public DiracOperator<T> {
 public:
   using typename DiracOperator<T>::Field;
+  using typename DiracOperator<T>::Term;
   using typename DiracOperator<T>::Terms;
 
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept override { return hopping_.layout_ptr(); }
   int columns() const noexcept override { return hopping_.columns(); }
+  double diagonal() const noexcept override { return diagonal_; }
+  const Term* site(int parity, bool dagger) const noexcept override {
+    return has_terms_ ? &site_[parity][dagger ? 1 : 0] : nullptr;
+  }
+  const Term* inverse_site(int parity, bool dagger) const noexcept override {
+    return has_terms_ ? &inverse_site_[parity][dagger ? 1 : 0] : nullptr;
+  }
+  void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const override;
+
   const Hopping<T>& hopping() const noexcept { return hopping_; }
 
-  void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const override {
-    hopping_.apply(out.parity(target_parity), in.parity(1 - target_parity), target_parity, dagger,
-                   {.hop_scale = static_cast<T>(terms.hop_scale),
-                    .hop_term = terms.hop_term,
-                    .add = terms.add != nullptr ? terms.add->parity(target_parity) : nullptr,
-                    .add_scale = static_cast<T>(terms.add_scale),
-                    .add_term = terms.add_term});
-  }
-
 protected:
-  explicit HoppingOperator(Hopping<T> hopping) : hopping_(std::move(hopping)) {}
+  /// @param columns, stored_reals  as HoppingOptions say (stored_reals is its link_reals)
+  /// A is the clover term, or diagonal(). @throws InvalidArgument  as Hopping does
+  /// Collective: yes.  Cost: the links in the order of the kernel, and the clover blocks, in T.
+  HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals);
+  /// Shares links and blocks. Collective: yes.
+  HoppingOperator(const HoppingOperator& other, int columns);
+
+  /// Tiles of one parity; null without a clover term.
+  const T* blocks(int parity) const noexcept { return blocks_ ? blocks_->parity(parity) : nullptr; }
+  const T* inverse_blocks(int parity) const noexcept { return inverse_ ? inverse_->parity(parity) : nullptr; }
+  /// Sets A and its inverse on one parity, or their hermitian conjugates.
+  void set_terms(int parity, bool dagger, const Term& site, const Term& inverse);
 
 private:
   Hopping<T> hopping_;
+  double diagonal_;
+  std::shared_ptr<const clover::Blocks<T>> blocks_, inverse_;
+  bool has_terms_ = false;
+  std::array<std::array<Term, 2>, 2> site_{}, inverse_site_{};  ///< by parity and conjugation
 };
+
+extern template class HoppingOperator<float>;
+extern template class HoppingOperator<double>;
 
 }  // namespace halocline::qcd::wilson

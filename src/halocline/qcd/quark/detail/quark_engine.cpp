@@ -30,7 +30,10 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_giv
   precise = setup->in_double();
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = setup->in_float();
-  const std::string reason = wilson_only_reason(action, "the Schwarz preconditioner");
+  const double mu = twisted_mass(action);
+  const std::string reason =
+      mu == 0 ? ""
+              : fmt::format("the Schwarz preconditioner knows Wilson and Wilson-clover quarks only, and mu is {}", mu);
   if (parameters.kind == "schwarz") {
     if (!reason.empty())
       throw core::InvalidArgument(reason + R"(; give the solver "auto", "bicgstab", "cg", "gcr" or "fgmres")");

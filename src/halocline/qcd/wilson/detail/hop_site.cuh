@@ -22,18 +22,6 @@ HALOCLINE_INLINE Spinor<RealOf<S>> load_written(const SpinorReader<S>& field, in
   return detail::load_spinor<S, false>(field.data, field.scale, field.stride, site, column);
 }
 
-/// Clover blocks of either size, or none.
-template <class S>
-struct AnyBlocks {
-  CloverReader<S, 72> full{};
-  CloverReader<S, 56> packed{};
-  int reals = 0;
-
-  HALOCLINE_INLINE Spinor<RealOf<S>> multiply(int site, const Spinor<RealOf<S>>& psi) const {
-    return reals == 56 ? packed.multiply(site, psi) : full.multiply(site, psi);
-  }
-};
-
 /// out = hop_scale [B] hop + add_scale [A] add, for kernels.
 template <class S>
 struct HopOutput {

@@ -30,18 +30,6 @@ inline bool holds(lattice::Subset subset, int parity) {
 }
 
 template <class S>
-AnyBlocks<S> blocks_for(const DeviceClover<S>* clover, int parity) {
-  AnyBlocks<S> blocks;
-  if (clover == nullptr) return blocks;
-  blocks.reals = clover->reals();
-  if (blocks.reals == 56)
-    blocks.packed = clover->template reader<56>(parity);
-  else
-    blocks.full = clover->template reader<72>(parity);
-  return blocks;
-}
-
-template <class S>
 void check_fields(int columns, const DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int parity,
                   const HopTerms<S>& terms) {
   const auto fits = [&](const DeviceSpinor<S>& field, int held, const char* name) {
@@ -84,8 +72,8 @@ struct Hopping<S>::Work {
     output.upper_scale = static_cast<Real>(call.terms.hop_scale);
     output.lower_scale = call.dagger ? -output.upper_scale : output.upper_scale;
     output.add_scale = static_cast<Real>(call.terms.add_scale);
-    output.hop_blocks = detail_of_hopping::blocks_for(call.terms.hop_blocks, call.parity);
-    output.add_blocks = detail_of_hopping::blocks_for(call.terms.add_blocks, call.parity);
+    output.hop_blocks = AnyBlocks<S>::of(call.terms.hop_blocks, call.parity);
+    output.add_blocks = AnyBlocks<S>::of(call.terms.add_blocks, call.parity);
     return output;
   }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/wilson/hopping_operator.hpp"
+
+#include <utility>
+
+#include "halocline/qcd/field/gauge_field.hpp"
+
+namespace halocline::qcd::wilson {
+
+HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes,
+                           std::string transport)
+    : gauge_(&gauge), wilson_(wilson), transport_(std::move(transport)) {
+  wilson_.validate();
+  auto layout = lattice::TileLayout::best(gauge.geometry_ptr(), lanes);
+  neighbours_ = std::make_shared<const lattice::Neighbours>(layout);
+  if (wilson_.has_clover()) {
+    blocks_ = clover::clover_term(layout, gauge, wilson_);
+    inverse_ = clover::inverse(*blocks_, mu);
+  }
+}
+
+template <class T>
+HoppingOperator<T>::HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals)
+    : hopping_(setup.neighbours(), setup.gauge(), setup.wilson(), {columns, stored_reals, setup.transport()}),
+      diagonal_(setup.wilson().diagonal()) {
+  if (!setup.blocks()) return;
+  blocks_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.blocks()));
+  inverse_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.inverse_blocks()));
+  for (int parity = 0; parity < 2; ++parity)
+    for (const bool dagger : {false, true})
+      set_terms(parity, dagger, {.first = blocks(parity)}, {.first = inverse_blocks(parity)});
+}
+
+template <class T>
+HoppingOperator<T>::HoppingOperator(const HoppingOperator& other, int columns)
+    : hopping_(other.hopping_, columns),
+      diagonal_(other.diagonal_),
+      blocks_(other.blocks_),
+      inverse_(other.inverse_),
+      has_terms_(other.has_terms_),
+      site_(other.site_),
+      inverse_site_(other.inverse_site_) {}
+
+template <class T>
+void HoppingOperator<T>::set_terms(int parity, bool dagger, const Term& site, const Term& inverse) {
+  has_terms_ = true;
+  site_[parity][dagger ? 1 : 0] = site;
+  inverse_site_[parity][dagger ? 1 : 0] = inverse;
+}
+
+template <class T>
+void HoppingOperator<T>::hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const {
+  hopping_.apply(out.parity(target_parity), in.parity(1 - target_parity), target_parity, dagger,
+                 {.hop_scale = static_cast<T>(terms.hop_scale),
+                  .hop_term = terms.hop_term,
+                  .add = terms.add != nullptr ? terms.add->parity(target_parity) : nullptr,
+                  .add_scale = static_cast<T>(terms.add_scale),
+                  .add_term = terms.add_term});
+}
+
+template class HoppingOperator<float>;
+template class HoppingOperator<double>;
+
+}  // namespace halocline::qcd::wilson
