@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "halocline/comm/mpi.hpp"
-#include "halocline/comm/reduction.hpp"
+#include "halocline/comm/mpi/mpi.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {

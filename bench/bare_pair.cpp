@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "halocline/comm/mpi.hpp"
+#include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pause.hpp"
 

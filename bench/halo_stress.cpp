@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "halocline/comm/reduction.hpp"
-#include "halocline/comm/simulation.hpp"
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {

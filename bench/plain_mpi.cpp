@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "halocline/comm/mpi.hpp"
+#include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
 

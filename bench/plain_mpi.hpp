@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
 
 namespace halocline::bench {
 

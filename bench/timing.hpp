@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 namespace halocline::bench {
 

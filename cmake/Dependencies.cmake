@@ -77,15 +77,27 @@ if(HALOCLINE_MPI)
   endif()
 endif()
 
-# uTofu, the low-level interface of the Tofu-D interconnect, comes with the compilers of machines that have one; nobody
-# misses it elsewhere.
-find_path(HALOCLINE_UTOFU_INCLUDE utofu.h)
-find_library(HALOCLINE_UTOFU_LIBRARY tofucom)
-if(HALOCLINE_UTOFU_INCLUDE AND HALOCLINE_UTOFU_LIBRARY)
-  set(HALOCLINE_UTOFU_FOUND ON)
-else()
-  set(HALOCLINE_UTOFU_FOUND OFF)
-endif()
+# Libraries that nobody misses where they are not. halocline_have_<name> says whether `name` is there; if so the target
+# halocline_dep_<name> has it, and else halocline_without_<name> is the end of a sentence that begins with "this build".
+set(halocline_optional_libraries "")
+function(halocline_optional name header library without)
+  string(TOUPPER ${name} key)
+  find_path(HALOCLINE_${key}_INCLUDE ${header})
+  find_library(HALOCLINE_${key}_LIBRARY ${library})
+  set(halocline_have_${name} OFF PARENT_SCOPE)
+  set(halocline_without_${name} ${without} PARENT_SCOPE)
+  if(HALOCLINE_${key}_INCLUDE AND HALOCLINE_${key}_LIBRARY)
+    set(halocline_have_${name} ON PARENT_SCOPE)
+    add_library(halocline_dep_${name} INTERFACE)
+    target_include_directories(halocline_dep_${name} SYSTEM INTERFACE ${HALOCLINE_${key}_INCLUDE})
+    target_link_libraries(halocline_dep_${name} INTERFACE ${HALOCLINE_${key}_LIBRARY})
+    set(halocline_optional_libraries ${halocline_optional_libraries} ${name} PARENT_SCOPE)
+  endif()
+endfunction()
+set(halocline_have_mpi ${HALOCLINE_MPI})
+set(halocline_without_mpi "is without MPI")
+# Comes with the compilers of machines that have this interconnect.
+halocline_optional(utofu utofu.h tofucom "found no uTofu, the interface of the Tofu-D interconnect")
 
 halocline_find_headers(fmt fmt/core.h)
 # What the rooms asked for do not use is not looked for.

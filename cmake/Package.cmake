@@ -11,7 +11,7 @@ foreach(room ${halocline_rooms})
   list(APPEND halocline_installed halocline_${room})
   install(DIRECTORY ${halocline_source_root}/halocline/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/halocline
           COMPONENT cpp FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cuh")
-  file(GLOB halocline_modules CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.f90)
+  file(GLOB_RECURSE halocline_modules CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.f90)
   install(FILES ${halocline_modules} DESTINATION ${halocline_fortran_folder} COMPONENT cpp)
 endforeach()
 install(TARGETS ${halocline_installed} EXPORT halocline COMPONENT cpp)

@@ -6,8 +6,7 @@
 # HALOCLINE_ROOMS=comm builds comm and the rooms below it, for programs that need nothing else.
 #
 # The room is every *.cpp and *.cu below src/halocline/<name> (Cuda.cmake says how the latter are compiled). A room with headers only becomes an INTERFACE library, a room
-# without a folder does not exist. "An absent back end is an absent file": without MPI the files named mpi_*.cpp or
-# *_mpi.cpp are left out, and utofu.cpp where there is no such interconnect.
+# without a folder does not exist. An absent back end is an absent folder (Transports.cmake).
 
 include(CheckLinkerFlag)
 set(halocline_known_rooms "")
@@ -74,11 +73,10 @@ function(halocline_build_room name)
   if(NOT sources AND NOT headers)
     return()
   endif()
-  if(NOT HALOCLINE_MPI)
-    list(FILTER sources EXCLUDE REGEX "(/mpi_[^/]*|_mpi)\\.cpp$")
-  endif()
-  if(NOT HALOCLINE_UTOFU_FOUND)
-    list(FILTER sources EXCLUDE REGEX "/utofu\\.cpp$")
+  halocline_without_absent(sources)
+  if(name STREQUAL comm)
+    halocline_write_transports(list_of_transports)
+    list(APPEND sources ${list_of_transports})
   endif()
   if(name STREQUAL tddft AND NOT HALOCLINE_TDDFT)
     # Without its libraries (a cross build) the room is its stencil.
@@ -133,12 +131,13 @@ function(halocline_build_room name)
     if(HALOCLINE_MPI)
       target_link_libraries(${target} ${scope} MPI::MPI_CXX)
     endif()
-    if(HALOCLINE_UTOFU_FOUND)
-      target_include_directories(${target} SYSTEM PRIVATE ${HALOCLINE_UTOFU_INCLUDE})
-      target_link_libraries(${target} ${scope} ${HALOCLINE_UTOFU_LIBRARY})
-    endif()
+    foreach(library ${halocline_optional_libraries})
+      string(TOUPPER ${library} key)
+      target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:halocline_dep_${library}>
+                                              $<INSTALL_INTERFACE:$<LINK_ONLY:${HALOCLINE_${key}_LIBRARY}>>)
+    endforeach()
     target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
-    # Programs show where their data ends: Open MPI's OpenSHMEM asks (comm/openshmem.hpp).
+    # Programs show where their data ends: Open MPI's OpenSHMEM asks (comm/transports/openshmem).
     check_linker_flag(CXX LINKER:--export-dynamic-symbol=_end HALOCLINE_LINKER_EXPORTS_SYMBOL)
     if(HALOCLINE_LINKER_EXPORTS_SYMBOL)
       target_link_options(${target} INTERFACE

@@ -6,8 +6,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/cpu.hpp"
 
 #include <cstdio>

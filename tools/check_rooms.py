@@ -108,12 +108,15 @@ def room_of(path: str) -> str | None:
 def floor_of(rules: Rules, path: str) -> str | None:
     """Folder inside its room of a path from src/ on, "" for the room itself; None where the room has no floors.
 
-    A `detail/` belongs to the folder around it.
+    A folder that is not on a line, a `detail/` for example, belongs to the nearest one around it that is.
     """
     room = room_of(path)
     if room not in rules.floors:
         return None
     inner = path.split("/")[3:-1]
+    for length in range(len(inner), 0, -1):
+        if "/".join(inner[:length]) in rules.floors[room]:
+            return "/".join(inner[:length])
     return "/".join(inner[: inner.index("detail")] if "detail" in inner else inner)
 
 
@@ -138,8 +141,9 @@ def check_include(rules: Rules, path: str, target: str) -> str | None:
         own_test = folder[0] == "tests" and folder[1] == there
         if here != there and not own_test:
             return f"include {target} reaches into the detail/ of room {there}"
-        if here == there and floor_here != floor_there:
-            return f"include {target} reaches into the detail/ of folder {floor_there}"
+        around = "/".join(["src", *parts[: parts.index("detail")], ""])
+        if here == there and floor_here is not None and not path.startswith(around):
+            return f"include {target} reaches into the detail/ of folder {around.split('/', 3)[3].rstrip('/')}"
     if here == there and floor_here is not None and floor_here != floor_there:
         below = rules.floors[there].get(floor_here, [])
         if floor_there not in below:

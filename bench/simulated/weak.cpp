@@ -27,11 +27,11 @@
 #include <utility>
 #include <vector>
 
-#include "halocline/comm/halo_exchange.hpp"
-#include "halocline/comm/mpi.hpp"
-#include "halocline/comm/process_grid.hpp"
-#include "halocline/comm/reduction.hpp"
-#include "halocline/comm/transport.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
+#include "halocline/comm/exchange/transport.hpp"
+#include "halocline/comm/group/process_grid.hpp"
+#include "halocline/comm/mpi/mpi.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 
 namespace {

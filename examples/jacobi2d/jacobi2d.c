@@ -11,7 +11,7 @@
 // its own halo is there. Every point adds in the same order wherever it is, and the residual is summed exactly, so
 // every number is the same for any number of processes, to the last bit.
 
-#include <halocline/comm/c.h>
+#include <halocline/comm/bindings/c.h>
 
 #include <math.h>
 #include <stdint.h>

@@ -4,11 +4,11 @@
 //
 // The same problem and the same steps as jacobi2d.c, which tells what is solved.
 
-#include <halocline/comm/exact_sum.hpp>
-#include <halocline/comm/halo_exchange.hpp>
-#include <halocline/comm/process_grid.hpp>
-#include <halocline/comm/reduction.hpp>
-#include <halocline/comm/world.hpp>
+#include <halocline/comm/exchange/halo_exchange.hpp>
+#include <halocline/comm/group/process_grid.hpp>
+#include <halocline/comm/group/world.hpp>
+#include <halocline/comm/sums/exact_sum.hpp>
+#include <halocline/comm/sums/reduction.hpp>
 #include <halocline/core/cpu.hpp>
 
 #include <array>

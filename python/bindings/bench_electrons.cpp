@@ -6,7 +6,7 @@
 #include "bench/stencil.hpp"
 #include "bench_cases.hpp"
 #include "bindings.hpp"
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 namespace halocline::bindings {
 

@@ -2,11 +2,11 @@
 /// @file
 /// comm: groups of processes and their grids.
 #include "bindings.hpp"
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/process_grid.hpp"
-#include "halocline/comm/time_limit.hpp"
-#include "halocline/comm/transport.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/exchange/transport.hpp"
+#include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/process_grid.hpp"
+#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/group/world.hpp"
 
 namespace halocline::bindings {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/gpu/tuning.hpp"

@@ -1,23 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run files of several sections: reading, refusals, and the commented example, for any set of sections.
+"""The base of all run files: reading, refusals, the commented example, and keys that several of them have.
 
-A run file is a TOML file whose tables are sections (schema.py). The caller gives the sections by name, in the order in
-which `--example` prints them.
+A run file is a TOML file whose tables are sections (schema.py). `qcd.runfile.Run` and `tddft.runfile.Run` name theirs.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from halocline.errors import FileError, InvalidArgument
-from halocline.schema import Section, plain, read_table, shown
+from halocline.schema import Section, Unfit, key, number, plain, printable, read_table, shown, text
 from halocline.texts import toml_tables
 
 Sections = Mapping[str, type[Section]]
+
+
+class RunFile:
+    """Base of a whole run file: a frozen dataclass with a field for each section, under the section's name."""
+
+    sections: ClassVar[Sections] = {}
+    """In the order of `--example`."""
+    required: ClassVar[tuple[str, ...]] = ()
+    command: ClassVar[str] = ""
+    """The command that prints an example, as refusals name it."""
+    example_head: ClassVar[tuple[str, ...]] = ()
+    example_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys "section.key" without a default that the example sets."""
+
+    @classmethod
+    def from_table(cls, tables: Mapping[str, Any]) -> Self:
+        """Makes a run from nested dictionaries, as TOML gives them. Raises InvalidArgument."""
+        return cls(**read_sections(tables, cls.sections, cls.required, cls.command))
+
+    @classmethod
+    def parse(cls, content: str, name: str) -> Self:
+        """Reads the text of a run file; error messages begin with `name`."""
+        tables = parse(content, name)
+        try:
+            return cls.from_table(tables)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{name}: {printable(str(error))}") from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Reads and checks a run file.
+
+        Raises FileError if it cannot be read, InvalidArgument for the first error in it. Collective: no.
+        """
+        return cls.parse(text_of(path), str(path))
+
+    @classmethod
+    def example(cls) -> str:
+        """A complete run file with a comment on every key, as `--example` prints it."""
+        return example(cls.sections, cls.example_head, cls.example_keys)
+
+    def as_toml_values(self) -> dict[str, Any]:
+        """Every parameter, including defaults, as plain values in the units of the library."""
+        return {name: getattr(self, name).as_toml_values() for name in self.sections}
+
+
+def digest(values: Any) -> str:
+    """SHA-256 of plain values, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def hdf5_name(value: Any) -> str:
+    """A check: a name that ends in .h5 or .hdf5."""
+    name = text(value)
+    if not name.endswith((".h5", ".hdf5")):
+        raise Unfit('a file name ending in ".h5"')
+    return name
+
+
+def time_limit_key() -> Any:
+    """The key [parallel] time_limit."""
+    note = "seconds that a process waits for others in the work before the run ends with an error"
+    return key(300.0, number(above=0.0), note)
 
 
 def read_sections(

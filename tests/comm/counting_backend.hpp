@@ -2,8 +2,8 @@
 #pragma once
 // A group of processes that counts how often it makes this one wait for the others.
 
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 #include <memory>
 #include <utility>

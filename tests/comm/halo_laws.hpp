@@ -7,8 +7,8 @@
 /// transport: "delivers what self delivers" is tested byte by byte without a second run. A law is a function of a group
 /// and of a way to travel; all_laws() runs them all. Collective over the group.
 
-#include "halocline/comm/halo_exchange.hpp"
-#include "halocline/comm/reduction.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

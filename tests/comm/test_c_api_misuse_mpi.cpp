@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "halocline/comm/c.h"
+#include "halocline/comm/bindings/c.h"
 
 #include <array>
 #include <cstddef>

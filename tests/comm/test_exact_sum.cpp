@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/exact_sum.hpp"
+#include "halocline/comm/sums/exact_sum.hpp"
 
 #include "halocline/core/error.hpp"
 

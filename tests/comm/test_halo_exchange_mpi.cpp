@@ -3,8 +3,8 @@
 /// The laws of the halo exchange over every transport that can be used here, and what concerns the choice of one.
 
 #include "comm/halo_laws.hpp"
-#include "halocline/comm/transport_choice.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/exchange/transport_choice.hpp"
+#include "halocline/comm/group/world.hpp"
 
 #include <memory>
 #include <omp.h>

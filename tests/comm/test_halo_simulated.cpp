@@ -4,8 +4,8 @@
 /// nodes of two ranks, in up to six dimensions.
 
 #include "halo_laws.hpp"
-#include "halocline/comm/detail/backend.hpp"
-#include "halocline/comm/simulation.hpp"
+#include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
 
 #include <array>
 #include <set>

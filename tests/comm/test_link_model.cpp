@@ -16,7 +16,7 @@
 /// What must never happen is in enum Fault; the two moments of packing matter to a direct transport alone. With one
 /// buffer and no rule the search must find it, which shows that it looks.
 
-#include "halocline/comm/detail/link.hpp"
+#include "halocline/comm/exchange/detail/link.hpp"
 
 #include <doctest/doctest.h>
 

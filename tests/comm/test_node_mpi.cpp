@@ -3,11 +3,11 @@
 /// What a group gives to polling: its node, swaps, who is alive; and the transports that stand on shared memory.
 
 #include "comm/halo_laws.hpp"
-#include "halocline/comm/detail/backend.hpp"
-#include "halocline/comm/detail/patience.hpp"
-#include "halocline/comm/hybrid.hpp"
-#include "halocline/comm/shared_memory.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/group/patience.hpp"
+#include "halocline/comm/group/world.hpp"
+#include "halocline/comm/transports/hybrid/hybrid.hpp"
+#include "halocline/comm/transports/shared_memory/shared_memory.hpp"
 
 #include <array>
 #include <atomic>
@@ -116,12 +116,12 @@ TEST_CASE("shared_memory: short faces are packed in place, and whoever abandons 
   CHECK(transport.direct(2));  // to ourselves: packing is the exchange
   CHECK(transport.outbox(2, 1, 8) == transport.inbox(3, 1, 8));
   CHECK(transport.arrived_flag(0, 0, 64) == 0);
-  CHECK(transport.acknowledged(1) == 0);
+  CHECK(transport.acknowledgements()->acknowledged(1) == 0);
   world.barrier();
-  transport.acknowledge(1, 7);
+  transport.acknowledgements()->acknowledge(1, 7);
   world.barrier();
-  CHECK(transport.acknowledged(0) == 7);
-  CHECK(transport.acknowledged(1) == 0);
+  CHECK(transport.acknowledgements()->acknowledged(0) == 7);
+  CHECK(transport.acknowledgements()->acknowledged(1) == 0);
   for (int face = 0; face < 4; ++face) CHECK_FALSE(transport.neighbour_gone(face));
   world.barrier();
   if (world.rank() == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 
 #include "halocline/core/error.hpp"
 

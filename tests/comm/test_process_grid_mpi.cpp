@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/process_grid.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/process_grid.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/detail/processes.hpp"
+#include "halocline/comm/group/processes.hpp"
 
 #include <doctest/doctest.h>
 

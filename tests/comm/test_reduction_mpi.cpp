@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/exact_sum.hpp"
-#include "halocline/comm/reduction.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
+#include "halocline/comm/sums/exact_sum.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

@@ -4,8 +4,8 @@
 /// reason and held to the laws like the others.
 
 #include "comm/halo_laws.hpp"
-#include "halocline/comm/transport_choice.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/exchange/transport_choice.hpp"
+#include "halocline/comm/group/world.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@ using namespace halo_laws;
 
 namespace {
 
-/// Counts what another transport carries.
+/// Counts what another transport carries. Serves exchanges of two buffers.
 class Counting final : public comm::Transport {
 public:
   static inline std::atomic<std::int64_t> messages{0};
@@ -42,9 +42,6 @@ public:
   void release(int face, int slot) override { inner_->release(face, slot); }
   bool sent(int face, int slot) override { return inner_->sent(face, slot); }
   void arrived(int face, int slot, std::size_t bytes) noexcept override { inner_->arrived(face, slot, bytes); }
-  void acknowledge(int face, std::uint64_t count) override { inner_->acknowledge(face, count); }
-  std::uint64_t acknowledged(int face) override { return inner_->acknowledged(face); }
-  bool paced(int face) const noexcept override { return inner_->paced(face); }
   bool direct(int face) const noexcept override { return inner_->direct(face); }
   bool concurrent() const noexcept override { return inner_ && inner_->concurrent(); }
   std::string thread_unavailable_reason() const override { return inner_->thread_unavailable_reason(); }
@@ -89,6 +86,11 @@ TEST_CASE("transports: one from outside is listed in its place and keeps the law
                          core::InvalidArgument);
     return;
   }
+  comm::HaloOptions one_buffer;
+  one_buffer.buffering = comm::Buffering::one;
+  CHECK_THROWS_WITH_AS(comm::HaloExchange(grid, bytes, "counting", one_buffer),
+                       doctest::Contains("transport counting serves exchanges of two buffers, and one was asked for"),
+                       core::InvalidArgument);
   const std::int64_t before = Counting::messages;
   all_laws(world, named_way("counting"));
   CHECK(Counting::messages > before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/detail/shared_room.hpp"
+#include "halocline/comm/group/shared_room.hpp"
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/detail/shared_segment.hpp"
+#include "halocline/comm/group/shared_segment.hpp"
 
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

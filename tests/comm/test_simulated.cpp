@@ -3,12 +3,12 @@
 /// The halo exchange against the simulated network: hundreds of histories with every byte verified, ranks that die or
 /// stall, and messages that are damaged.
 
-#include "halocline/comm/simulated.hpp"
+#include "halocline/comm/transports/simulated/simulated.hpp"
 
 #include "halo_laws.hpp"
-#include "halocline/comm/detail/backend.hpp"
-#include "halocline/comm/detail/link.hpp"
-#include "halocline/comm/simulation.hpp"
+#include "halocline/comm/exchange/detail/link.hpp"
+#include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
 
 #include <string>
 #include <vector>

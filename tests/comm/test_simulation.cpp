@@ -3,9 +3,9 @@
 /// Laws of the simulated machine: a seed is one history, collectives give what anybody can work out, and a rank that
 /// fails, stops or waits in vain is reported and leaves nothing behind.
 
-#include "halocline/comm/simulation.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
 
-#include "halocline/comm/detail/backend.hpp"
+#include "halocline/comm/group/backend.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

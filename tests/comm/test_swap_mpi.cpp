@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "halocline/comm/swap.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/swap.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <cstddef>

@@ -2,12 +2,12 @@
 /// @file
 /// Transport utofu on simulated ranks over the loopback shim of its interface.
 
-#include "halocline/comm/utofu.hpp"
+#include "halocline/comm/transports/utofu/utofu.hpp"
 
 #include "comm/utofu_shim/shim_control.hpp"
 #include "halo_laws.hpp"
-#include "halocline/comm/detail/backend.hpp"
-#include "halocline/comm/simulation.hpp"
+#include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
 
 #include <utofu.h>
 

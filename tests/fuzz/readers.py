@@ -163,7 +163,7 @@ def timings() -> Family:
 
 
 def field_tables() -> Family:
-    from halocline.tddft.motion import read_table
+    from halocline.tddft.propagation import read_table
 
     text = "# t Ex Ey Ez\n" + "".join(f"{0.1 * n:.3f} {0.01 * n:.4e} 0.0 {-1e-3 * n:.5f}\n" for n in range(12))
     words = [b"#", b" ", b"\n", b"nan", b"inf", b"1e999", b",", b"1j", b"0x1p3", b"1_0", b"\xff", b"\0", b"\xd9\xa3"]

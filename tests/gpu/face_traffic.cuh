@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gpu/devices.hpp"
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/gpu/face_signals.cuh"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gpu/face_traffic.cuh"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 using namespace halocline;

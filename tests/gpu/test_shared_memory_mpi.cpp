@@ -2,8 +2,8 @@
 #include "halocline/gpu/detail/shared_memory.hpp"
 
 #include "gpu/devices.hpp"
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

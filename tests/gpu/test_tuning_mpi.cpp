@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "gpu/tune_laws.hpp"
-#include "halocline/comm/communicator.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/communicator.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 using namespace halocline;

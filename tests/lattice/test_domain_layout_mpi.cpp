@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/lattice/domain_layout.hpp"
 
 using namespace halocline;

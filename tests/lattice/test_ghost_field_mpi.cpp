@@ -2,7 +2,7 @@
 //
 // Ghost sites over many processes: every ghost, corners included, is what its owner wrote.
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/lattice/ghost_field.hpp"
 
 #include <doctest/doctest.h>

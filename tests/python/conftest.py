@@ -18,6 +18,13 @@ SMALL = "4x4x4x4b6.0000id3n1"
 SECONDS = 300
 
 
+@pytest.fixture(autouse=True)
+def no_trials_of_other_tests() -> None:
+    """A trial of "auto" is remembered in the process, and which tests share a process is chance."""
+    if (quark := sys.modules.get("halocline.qcd.quark")) is not None:
+        quark.forget_trials()
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of reference configurations; tests that need it are skipped without it."""

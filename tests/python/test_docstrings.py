@@ -9,8 +9,8 @@ import pytest
 import halocline as hc
 from halocline import device
 from halocline.mapping import problem
-from halocline.qcd import analysis, gauge, quark
-from halocline.tddft import ground, motion, spectra, structure, system, units
+from halocline.qcd import analysis, gauge, measure, quark
+from halocline.tddft import ground, propagation, spectra, structure, system, units
 
 
 @pytest.mark.parametrize("module", [analysis, device, problem, quark, units], ids=lambda m: m.__name__)
@@ -21,7 +21,22 @@ def test_examples(module):
 
 @pytest.mark.parametrize(
     "module",
-    [hc.comm, hc.gpu, hc.mapping, device, gauge, quark, analysis, ground, motion, spectra, structure, system, units],
+    [
+        hc.comm,
+        hc.gpu,
+        hc.mapping,
+        device,
+        gauge,
+        measure,
+        quark,
+        analysis,
+        ground,
+        propagation,
+        spectra,
+        structure,
+        system,
+        units,
+    ],
     ids=lambda m: m.__name__,
 )
 def test_every_public_function_says_what_it_does(module):

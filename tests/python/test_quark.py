@@ -74,7 +74,6 @@ def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
 
 
 def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
-    hc.qcd.forget_trials()
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     D.solve(spinor)
     (note,) = D.report["notes"]
@@ -90,7 +89,6 @@ def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
 
 
 def test_a_trial_is_remembered_on_its_lattice_and_nowhere_else(u, spinor):
-    hc.qcd.forget_trials()
     first = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     first.solve(spinor)
     other = hc.qcd.WilsonClover(hc.qcd.weak_links([4, 4, 6, 8], 0.3, seed=4), mass=0.2, csw=1.0)

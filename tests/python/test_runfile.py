@@ -5,7 +5,7 @@ import math
 import tomllib
 
 import pytest
-from halocline.qcd.runfile import SECTIONS, Action, Solver, Source, example_run_file, parse_run_file, read_run_file
+from halocline.qcd.runfile import Action, Run, Solver, Source, example_run_file, parse_run_file, read_run_file
 
 from halocline import FileError, InvalidArgument
 
@@ -40,7 +40,7 @@ def test_the_example_is_a_valid_run_file_and_mentions_every_key():
     parse_run_file(text, "example")
     import dataclasses
 
-    for name, cls in SECTIONS.items():
+    for name, cls in Run.sections.items():
         assert f"[{name}]" in text
         for field in dataclasses.fields(cls):
             assert f"\n{field.name} = " in text or f"\n# {field.name} = " in text

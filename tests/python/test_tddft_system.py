@@ -154,7 +154,7 @@ def test_files_of_atoms_are_read_and_others_refused(tmp_path):
     ("rows", "said"), [("0 0 0 0\n1 0 nan 0\n", "row 2"), ("inf 0 0 0\n1 0 0 0\n", "row 1"), ("", "0 rows")]
 )
 def test_a_table_of_a_field_has_finite_numbers(tmp_path, recwarn, rows, said):
-    from halocline.tddft.motion import read_table
+    from halocline.tddft.propagation import read_table
 
     (tmp_path / "field.txt").write_text("# t Ex Ey Ez\n" + rows)
     with pytest.raises(hc.FileError, match=said):
@@ -184,7 +184,7 @@ def test_an_atomic_number_that_no_element_has_is_refused(tmp_path):
 
 @pytest.mark.parametrize("shape", ["gaussian", "cos2"])
 def test_a_pulse_begins_where_its_envelope_is_small(shape):
-    from halocline.tddft.motion import field_of
+    from halocline.tddft.propagation import field_of
     from halocline.tddft.runfile import Propagate, Pulse
 
     pulse = Pulse(shape=shape, amplitude=0.01, frequency=0.2, duration=100.0, direction=(0.0, 0.0, 1.0))

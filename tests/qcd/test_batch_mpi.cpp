@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/schur/schur.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/shift.hpp"
 #include "qcd/random_fields.hpp"

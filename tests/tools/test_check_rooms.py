@@ -144,6 +144,17 @@ def test_a_room_with_floors_has_no_findings(house):
     assert all_sentences(root) == []
 
 
+def test_folders_inside_a_floor_belong_to_it_and_keep_their_details(house):
+    house("src/halocline/comm/halo/ring/ring.hpp", "#pragma once", '#include "halocline/comm/base/rank.hpp"')
+    house("src/halocline/comm/halo/ring/detail/order.hpp", "#pragma once")
+    root = house("src/halocline/comm/halo/ring/ring.cpp", '#include "halocline/comm/halo/ring/detail/order.hpp"')
+    assert all_sentences(root) == []
+    found = all_sentences(
+        house("src/halocline/comm/halo/a.cpp", '#include "halocline/comm/halo/ring/detail/order.hpp"')
+    )
+    assert len(found) == 1 and "reaches into the detail/ of folder halo/ring" in found[0]
+
+
 @pytest.mark.parametrize(
     ("path", "line", "expected"),
     [

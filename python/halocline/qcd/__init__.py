@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lattice QCD: a gauge configuration goes in, quark propagators and hadron correlators come out."""
 
-from halocline.qcd import analysis
+from halocline.qcd import analysis, measure
 from halocline.qcd.fields import covariant_derivative, shift
 from halocline.qcd.gauge import (
     GaugeField,
@@ -29,6 +29,7 @@ from halocline.qcd.gauge import (
     wilson_flow,
     write_gauge,
 )
+from halocline.qcd.measure import mesons, nucleon, point_source, sequential_sources, smear_gaussian, wall_source
 from halocline.qcd.propagators import read_propagator, write_propagator
 from halocline.qcd.quark import (
     DiracOperator,
@@ -38,13 +39,7 @@ from halocline.qcd.quark import (
     forget_trials,
     kappa_from_mass,
     mass_from_kappa,
-    mesons,
-    nucleon,
-    point_source,
     propagator,
-    sequential_sources,
-    smear_gaussian,
-    wall_source,
 )
 from halocline.qcd.runfile import Run, Solver, Source, example_run_file, parse_run_file, read_run_file
 from halocline.qcd.spectrum import spectrum
@@ -53,8 +48,8 @@ __all__ = [
     "DiracOperator", "GaugeField", "Geometry", "Propagator", "Run", "Solver", "Source", "TwistedMass", "WilsonClover",
     "analysis", "coulomb_theta", "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather",
     "geometry", "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa",
-    "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator",
-    "random_gauge", "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle",
+    "measure", "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov",
+    "propagator", "random_gauge", "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle",
     "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "topological_charge",
     "unit_links", "wall_source", "weak_links", "wilson_flow", "write_gauge", "write_propagator",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quarks: the Wilson-clover operator, sources, propagators and their contractions.
+"""Quarks: Dirac operators, their inverses, and propagators.
 
 Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; basis DeGrand-Rossi.
 docs/conventions.md gives the operator. Everything is collective over the processes of the gauge field unless it says
@@ -23,11 +23,11 @@ from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
+from halocline.qcd.measure import Spinor, source_columns, spinor_of
 from halocline.qcd.propagators import Propagator, gauge_record
-from halocline.qcd.runfile import CLIFFORD, MESONS, Action, Parallel, Solver, Source, channels, momentum_list, one_of
-from halocline.schema import choice, instance, number, phase, read_table, shown, sorted_keys, takes
+from halocline.qcd.runfile import Action, Parallel, Solver, Source
+from halocline.schema import instance, number, read_table, sorted_keys, takes
 
-Spinor = NDArray[np.complex128]
 Progress = Callable[[int, float], bool]
 kappa_from_mass = _halocline.qcd.kappa_from_mass
 mass_from_kappa = _halocline.qcd.mass_from_kappa
@@ -147,11 +147,11 @@ class DiracOperator:
 
     def __call__(self, spinor: Spinor) -> Spinor:
         """D spinor, in double."""
-        return self._quark.apply(_spinor(spinor), False)
+        return self._quark.apply(spinor_of(spinor), False)
 
     def dagger(self, spinor: Spinor) -> Spinor:
         """D^dagger spinor, in double."""
-        return self._quark.apply(_spinor(spinor), True)
+        return self._quark.apply(spinor_of(spinor), True)
 
     @takes(
         count=checks.one_or_more,
@@ -193,7 +193,7 @@ class DiracOperator:
         Raises Error when it does not converge, with the reason; `report` holds the last one either way.
         """
         self._change("solve", changes)
-        x, self.report = self._quark.solve(_spinor(source), progress)
+        x, self.report = self._quark.solve(spinor_of(source), progress)
         self._remember()
         _check(self.report)
         return x
@@ -207,7 +207,7 @@ class DiracOperator:
         """
         if self._parallel.device == "cpu":
             raise InvalidArgument('solve_on_device: the operator is on the CPU; make it with device = "cuda".')
-        sources = [_spinor(b) for b in sources]
+        sources = [spinor_of(b) for b in sources]
         held, self.reports = self._quark.solve_on_device(sources, progress)
         for report in self.reports:
             _check(report)
@@ -227,7 +227,7 @@ class DiracOperator:
         `bicgstab_seconds`, predicted for the whole solve by each method (None: it would never end). Returns None when
         there is no choice.
         """
-        sources = [_spinor(b) for b in sources]
+        sources = [spinor_of(b) for b in sources]
         trial = self._quark.choose(sources, progress)
         self._remember()
         if trial is None:
@@ -242,7 +242,7 @@ class DiracOperator:
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
         """
-        sources = [_spinor(b) for b in sources]
+        sources = [spinor_of(b) for b in sources]
         reports = self._quark.solve_columns(s, first, sources, progress)
         self._remember()
         for report in reports:
@@ -351,16 +351,6 @@ def dirac_operator(
     return self
 
 
-def _spinor(values: Any) -> Spinor:
-    """The spinor as a contiguous complex128 array; the library checks its shape. Raises InvalidArgument otherwise."""
-    try:
-        return np.ascontiguousarray(values, dtype=np.complex128)
-    except (TypeError, ValueError):
-        raise InvalidArgument(
-            f"a spinor was given as {shown(values)}; expected an array [t][z][y][x][spin][colour] of complex numbers."
-        ) from None
-
-
 def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:
     """The Solver that an argument `solver` describes. Raises InvalidArgument for an unknown kind, key or type."""
     if isinstance(given, Solver):
@@ -386,75 +376,6 @@ def _check(report: dict[str, Any]) -> None:
             "raise max_iterations or the quark mass, or try another kind."
             + "".join(f" ({note})" for note in report["notes"])
         )
-
-
-@takes(geometry=checks.a_place, position=checks.a_site, spin=checks.a_spin, colour=checks.a_colour)
-def point_source(geometry: Any, position: Sequence[int], spin: int, colour: int) -> Spinor:
-    """1 at a global position x, y, z, t in one spin and colour; geometry: or a GaugeField. Not collective."""
-    return _halocline.qcd.point_source(_geometry(geometry), list(position), spin, colour)
-
-
-@takes(
-    geometry=checks.a_place, time=checks.a_time, spin=checks.a_spin, colour=checks.a_colour, momentum=checks.a_momentum
-)
-def wall_source(geometry: Any, time: int, spin: int, colour: int, momentum: Sequence[int] = (0, 0, 0)) -> Spinor:
-    """exp(i p x) on a time slice in one spin and colour; fix the gauge first. Not collective."""
-    return _halocline.qcd.wall_source(_geometry(geometry), time, spin, colour, list(momentum))
-
-
-def _geometry(place: Any) -> Any:
-    return place.geometry if isinstance(place, GaugeField) else place
-
-
-@takes(s=checks.a_propagator, time=checks.a_time, gamma=choice(*CLIFFORD), momentum=checks.a_momentum)
-def sequential_sources(
-    s: Propagator, time: int, gamma: str = "gxgygzgt", momentum: Sequence[int] = (0, 0, 0)
-) -> list[Spinor]:
-    """Twelve sources through a sink at `time`: exp(-i p x) Gamma S on that slice, zero elsewhere.
-
-    gamma: a product of gx, gy, gz, gt by name, "1" for none; gamma5 is "gxgygzgt"
-    Raises InvalidArgument for another name or a time outside the lattice. Not collective.
-    """
-    return _halocline.qcd.sequential_sources(s, time, CLIFFORD.index(gamma), list(momentum))
-
-
-@takes(
-    u=checks.a_field,
-    width=checks.positive,
-    steps=checks.one_or_more,
-    boundary=checks.space_phases,
-)
-def smear_gaussian(
-    spinor: Spinor, u: GaugeField, width: float, steps: int = 20, boundary: Sequence[complex] = (1, 1, 1, -1)
-) -> Spinor:
-    """Gauge-covariant Gaussian smearing of a spinor in space, a new array; width in sites.
-
-    With at most 3/2 width^2 steps, the largest momenta grow and the source is no Gaussian. This is a warning and not an
-    error, because other codes allow it.
-    """
-    for sentence in Source(kind="gaussian", width=width, steps=steps).doubts():
-        warnings.warn(sentence, stacklevel=3)
-    spinor = _spinor(spinor)
-    return _halocline.qcd.smear_gaussian(spinor, u, width, steps, [complex(b) for b in boundary[:3]])
-
-
-def source_columns(u: GaugeField, source: Source, position: Sequence[int], boundary: Sequence[complex]) -> list[Spinor]:
-    """The twelve right-hand sides of a propagator, in the order 3 spin + colour. Collective for a Gaussian source."""
-    geometry = u.geometry
-    if source.kind == "z2":
-        sample = int(position[3])
-        return _halocline.qcd.noise_sources(geometry, int(position[3]), source.seed, sample)
-    columns = []
-    for spin in range(4):
-        for colour in range(3):
-            if source.kind == "wall":
-                columns.append(wall_source(geometry, position[3], spin, colour))
-                continue
-            column = point_source(geometry, position, spin, colour)
-            if source.kind == "gaussian":
-                column = _halocline.qcd.smear_gaussian(column, u, source.width, source.steps, list(boundary[:3]))
-            columns.append(column)
-    return columns
 
 
 @takes(D=instance(DiracOperator, "a WilsonClover or another operator"))
@@ -541,51 +462,3 @@ def _one_source(source: Any, kind: str, keys: dict[str, Any]) -> Source:
             "and no other words about the source."
         )
     return source
-
-
-@takes(
-    quark=checks.a_propagator,
-    antiquark=checks.a_propagator,
-    channels=channels,
-    momenta=momentum_list,
-)
-def mesons(
-    quark: Propagator,
-    antiquark: Propagator | None = None,
-    channels: Sequence[str] | str = MESONS,
-    momenta: Sequence[Sequence[int]] | None = None,
-) -> dict[str, NDArray[Any]]:
-    """Meson correlators C(t), summed over space, source time at index 0, no volume or kappa factor.
-
-    channels: names, or "all"; momenta: integer momenta [nx, ny, nz] of the sink
-    Returns channel -> shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
-    """
-    names = list(channels)
-    chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
-    result = _halocline.qcd.mesons(quark, quark if antiquark is None else antiquark, names, chosen)
-    return {name: c[0].real.copy() for name, c in result.items()} if momenta is None else result
-
-
-@takes(up=checks.a_propagator, down=checks.a_propagator, boundary_t=phase, parity=one_of(1, -1), momenta=momentum_list)
-def nucleon(
-    up: Propagator,
-    down: Propagator | None = None,
-    boundary_t: complex = -1,
-    parity: int = 1,
-    momenta: Sequence[Sequence[int]] | None = None,
-) -> NDArray[Any]:
-    """The nucleon correlator tr[(1 + parity gamma_t)/2 G(t)] of docs/conventions.md.
-
-    boundary_t: the t entry of the action's boundary
-    Returns shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
-    Raises InvalidArgument for propagators of twisted-mass quarks: in their basis the projector is not one on parity.
-    """
-    actions = [(getattr(s, "record", None) or {}).get("action") for s in (up, down)]
-    if any(isinstance(action, Mapping) and action.get("mu") for action in actions):
-        raise InvalidArgument(
-            "nucleon: the propagator is of twisted-mass quarks, whose basis mixes parities; the nucleon of these is "
-            "not available. Give propagators of WilsonClover."
-        )
-    chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
-    result = _halocline.qcd.nucleon(up, up if down is None else down, complex(boundary_t), parity, chosen)
-    return result[0].real.copy() if momenta is None else result

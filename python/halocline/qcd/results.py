@@ -29,15 +29,15 @@ from typing import Any
 import h5py
 import numpy as np
 
-from halocline import hdf5
 from halocline.errors import FileError, InvalidArgument
-from halocline.files import make_folder_of, stamp_of
 from halocline.hdf5 import opened
 from halocline.qcd.runfile import Run
+from halocline.results import DAMAGED, ResultFile, first_difference, other_run, plain_value
 
 FORMAT = "halocline spectrum 1"
 NEEDED = ("parameters", "physics_hash", "momenta")
-DAMAGED = "it is damaged, or another program has changed it; compute it again"
+NOT_PHYSICS = ("parallel", "output", "files", "bin")
+"""Sections and keys in which the runs of one file may differ."""
 
 
 @dataclasses.dataclass(eq=False)  # compared by identity: == of arrays gives no single truth value
@@ -53,7 +53,7 @@ class Measured:
     attributes: dict[str, Any]
 
 
-class SpectrumFile:
+class SpectrumFile(ResultFile):
     """Results on disk. Used by one rank alone, inside `files.claimed(path)`."""
 
     def __init__(self, path: str | Path, run: Run, attributes: Mapping[str, Any], overwrite: bool = False) -> None:
@@ -64,13 +64,11 @@ class SpectrumFile:
         Raises InvalidArgument when the file holds the results of other physics, FileError when it is no such file or
         cannot be written.
         """
-        self.path = Path(path)
+        super().__init__(path)
         self.run = run
         self.attributes = dict(attributes)
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
-        make_folder_of(self.path)
-        self.stamp = stamp_of(self.path)
         if self.path.exists() and not overwrite:
             self._take_in()
         elif not os.access(self.path.parent, os.W_OK):
@@ -94,11 +92,8 @@ class SpectrumFile:
             if file.attrs["physics_hash"] == self.run.physics_hash():
                 return
             there = json.loads(file.attrs["parameters"])
-        difference = first_difference(there, self.run.as_toml_values())
-        raise InvalidArgument(
-            f"{self.path} holds results of another run ({difference}); "
-            "name another [output] file, or replace that one with --overwrite."
-        )
+        difference = first_difference(there, self.run.as_toml_values(), NOT_PHYSICS)
+        raise other_run(self.path, difference or "the same keys, and another hash of them")
 
     def finished(self, name: str) -> Measured | None:
         """The results of a configuration that an earlier run finished."""
@@ -123,10 +118,9 @@ class SpectrumFile:
         self._replace()
 
     def _replace(self) -> None:
-        if stamp_of(self.path) != self.stamp and self.path.exists():
+        if self.replaced():
             self._take_in()
-        hdf5.write(self.path, self._fill)
-        self.stamp = stamp_of(self.path)
+        self.put(self._fill)
 
     def _fill(self, file: h5py.File) -> None:
         file.attrs["format"] = FORMAT
@@ -186,23 +180,6 @@ def _read_measured(path: str | Path, group: h5py.Group) -> Measured:
     )
 
 
-def first_difference(there: Any, here: Any, where: str = "") -> str:
-    """'[solver] tolerance is 1e-10 there and 1e-08 here', for two nested tables."""
-    for name in sorted(set(there) | set(here), key=lambda n: (n not in there, n)):
-        before, now = there.get(name), here.get(name)
-        if before == now or (where == "" and name in ("parallel", "output")) or name in ("files", "bin"):
-            continue
-        inner = f"{where} {name}".strip() if where else f"[{name}]"
-        if isinstance(before, Mapping) and isinstance(now, Mapping):
-            return first_difference(before, now, inner)
-        return f"{inner} is {_said(before)} there and {_said(now)} here"
-    return "the same keys, another order"
-
-
-def _said(value: Any) -> str:
-    return "absent" if value is None else json.dumps(value)
-
-
 def zero_momentum(momenta: np.ndarray) -> int | None:
     """Position of zero momentum in the list, None when it was not asked for."""
     hits = np.flatnonzero(~np.any(np.asarray(momenta), axis=1))
@@ -235,16 +212,3 @@ def as_json(attributes: Mapping[str, Any], measured: list[Measured]) -> dict[str
     root = {name: plain_value(value) for name, value in attributes.items() if name not in texts}
     root["solver_choice"] = choice_of(attributes)
     return root | {"parameters": json.loads(attributes["parameters"]), "configurations": configurations}
-
-
-def plain_value(value: Any) -> Any:
-    """An HDF5 attribute as JSON holds it."""
-    if isinstance(value, np.ndarray):
-        return [plain_value(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bytes):
-        return value.decode()
-    if isinstance(value, complex):
-        return [value.real, value.imag]
-    return value

@@ -8,15 +8,12 @@ relative to the folder the command is started in. Lattice units throughout.
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import hashlib
-import json
-from pathlib import Path
 from typing import Any, ClassVar
 
-from halocline import _halocline, runs
+from halocline import _halocline
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
-from halocline.errors import FileError, InvalidArgument
+from halocline.errors import InvalidArgument
+from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
 from halocline.schema import (
     REQUIRED,
     Check,
@@ -29,10 +26,6 @@ from halocline.schema import (
     key,
     number,
     phase,
-    plain,
-    printable,
-    read_table,
-    shown,
     table,
     text,
 )
@@ -147,7 +140,9 @@ class Action(Section):
     )
     anisotropy: float = key(1.0, number(above=0.0), "bare anisotropy a_s/a_t of the hopping term")
     nu: float = key(1.0, number(above=0.0), "ratio of the bare speeds of light, spatial hopping over temporal")
-    csw_t: float | None = key(None, number(), "clover coefficient of the planes with t; csw when absent")
+    csw_t: float | None = key(
+        None, number(), "clover coefficient of the planes with t; csw when absent", example="csw_t = 1.0"
+    )
     mu: float | None = key(
         None, number(), "twisted-clover: twisted mass; -mu is the other flavour", example="mu = 0.01"
     )
@@ -411,11 +406,7 @@ class Parallel(Section):
         None, extents(), "processes along x, y, z, t; least surface when absent", example="grid = [1, 1, 1, 2]"
     )
     device: str = key("cpu", device_name, 'what solves: "cpu", "cuda" (each process takes a GPU), "cuda:N" (the N-th)')
-    time_limit: float = key(
-        300.0,
-        number(above=0.0),
-        "seconds that a process waits for others in the work before the run ends with an error",
-    )
+    time_limit: float = time_limit_key()
     halo_policy: str | None = key(
         None,
         choice(*HALO_POLICIES),
@@ -430,13 +421,6 @@ class Parallel(Section):
             )
 
 
-def hdf5_name(value: Any) -> str:
-    name = text(value)
-    if not name.endswith((".h5", ".hdf5")):
-        raise Unfit('a file name ending in ".h5"')
-    return name
-
-
 @dataclasses.dataclass(frozen=True)
 class Output(Section):
     title: ClassVar[str] = "[output]"
@@ -445,8 +429,25 @@ class Output(Section):
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(RunFile):
     """A whole run file. Raises InvalidArgument on construction by `from_table`."""
+
+    sections: ClassVar[dict[str, type[Section]]] = {
+        "gauge": Gauge,
+        "action": Action,
+        "source": Source,
+        "solver": Solver,
+        "measure": Measure,
+        "parallel": Parallel,
+        "output": Output,
+    }
+    required: ClassVar[tuple[str, ...]] = ("gauge", "action")
+    command: ClassVar[str] = "halocline qcd spectrum"
+    example_head: ClassVar[tuple[str, ...]] = (
+        "Run file of `halocline qcd spectrum` and `halocline qcd solve`. Lattice units; axes x, y, z, t.",
+        "Beyond the links, a mass and csw, every key may be left out; what is commented out has no default.",
+    )
+    example_keys: ClassVar[tuple[str, ...]] = ("gauge.files", "action.mass", "action.csw")
 
     gauge: Gauge
     action: Action
@@ -478,27 +479,6 @@ class Run:
         except InvalidArgument as error:
             raise InvalidArgument(f"--device {device}: {error}") from None
 
-    @staticmethod
-    def from_table(tables: dict[str, Any]) -> Run:
-        """Makes a run of nested dictionaries, as TOML gives them."""
-        homes = {cls.title: [f.name for f in dataclasses.fields(cls)] for cls in SECTIONS.values()}
-        for name, value in tables.items():
-            if name in SECTIONS:
-                continue
-            home = next((title for title, names in homes.items() if name in names), None)
-            if home is not None and not isinstance(value, dict):
-                raise InvalidArgument(f"'{name}' stands outside every section; it belongs in {home}.")
-            listed = ", ".join(f"[{s}]" for s in SECTIONS)
-            raise InvalidArgument(f"there is no section [{name}]; {nearest_section(name)}there are {listed}.")
-        for name in ("gauge", "action"):
-            if name not in tables:
-                raise InvalidArgument(f"the section [{name}] is missing; `halocline qcd spectrum --example` shows one.")
-        return Run(**{name: read_table(SECTIONS[name], value, homes) for name, value in tables.items()})
-
-    def as_toml_values(self) -> dict[str, Any]:
-        """Every parameter, defaults included, as plain values."""
-        return {name: getattr(self, name).as_toml_values() for name in SECTIONS}
-
     def physics_hash(self) -> str:
         """Digest of everything that changes a number in a result: all sections but [parallel] and [output].
 
@@ -511,63 +491,7 @@ class Run:
         values["gauge"].pop("files", None)
         if "generate" in values["gauge"]:
             values["gauge"]["generate"].pop("configurations")
-        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+        return digest(values)
 
 
-SECTIONS: dict[str, type[Section]] = {
-    "gauge": Gauge,
-    "action": Action,
-    "source": Source,
-    "solver": Solver,
-    "measure": Measure,
-    "parallel": Parallel,
-    "output": Output,
-}
-
-
-def nearest_section(name: str) -> str:
-    near = difflib.get_close_matches(name.lower(), SECTIONS, n=1, cutoff=0.5)
-    return f"did you mean [{near[0]}]? " if near else ""
-
-
-def parse_run_file(content: str, name: str) -> Run:
-    """Reads the text of a run file; `name` heads the sentence of a refusal."""
-    tables = runs.parse(content, name)
-    try:
-        return Run.from_table(tables)
-    except InvalidArgument as error:
-        raise InvalidArgument(f"{name}: {printable(str(error))}") from None
-
-
-def read_run_file(path: str | Path) -> Run:
-    """Reads and checks a run file.
-
-    Raises FileError when it cannot be read, InvalidArgument for the first mistake in it. Collective: no.
-    """
-    try:
-        content = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{path}: not a TOML file: it is not text in UTF-8.") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-    return parse_run_file(content, str(path))
-
-
-def example_run_file() -> str:
-    """A complete run file with a comment on every key, as `--example` prints it."""
-    lines = ["# Run file of `halocline qcd spectrum` and `halocline qcd solve`. Lattice units; axes x, y, z, t."]
-    lines += ["# Beyond the links, a mass and csw, every key may be left out; what is commented out has no default."]
-    shown_anyway = {"files", "mass", "csw"}
-    for name, cls in SECTIONS.items():
-        lines += ["", f"[{name}]"]
-        for field in dataclasses.fields(cls):
-            example = field.metadata["example"] or f"{field.name} = {shown(plain(default_of(field)))}"
-            off = default_of(field) is None and field.name not in shown_anyway
-            if default_of(field) is None and field.metadata["example"] is None:
-                example = f"{field.name} = 1.0"
-            lines += [f"# {field.metadata['note']}", f"{'# ' if off else ''}{example}"]
-    return "\n".join(lines) + "\n"
-
-
-def default_of(field: dataclasses.Field) -> Any:
-    return field.default_factory() if field.default is dataclasses.MISSING else field.default
+read_run_file, parse_run_file, example_run_file = Run.read, Run.parse, Run.example

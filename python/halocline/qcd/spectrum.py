@@ -25,7 +25,7 @@ from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for
-from halocline.qcd import gauge, quark
+from halocline.qcd import gauge, measure, quark
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
 from halocline.qcd.runfile import Run, Schwarz
@@ -325,12 +325,12 @@ class Job:
         return s
 
     def _one_source(self, D: DiracOperator, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
-        measure = self.run.measure
+        asked = self.run.measure
         s = self.propagator(D, position)
-        mesons = quark.mesons(s, channels=measure.mesons, momenta=measure.momenta) if measure.mesons else {}
+        mesons = measure.mesons(s, channels=asked.mesons, momenta=asked.momenta) if asked.mesons else {}
         nucleon = None
-        if measure.nucleon:
-            nucleon = quark.nucleon(s, boundary_t=self.run.action.boundary[3], momenta=measure.momenta)
+        if asked.nucleon:
+            nucleon = measure.nucleon(s, boundary_t=self.run.action.boundary[3], momenta=asked.momenta)
         return mesons, nucleon, s.reports
 
     def _stop_if_asked(self) -> None:

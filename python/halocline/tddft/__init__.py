@@ -13,7 +13,7 @@ Plain numbers are in Hartree atomic units; a text carries its unit. In `from_ato
 from typing import TYPE_CHECKING, Any
 
 from halocline.tddft.ground import GroundState, ground_state
-from halocline.tddft.motion import Series, propagate
+from halocline.tddft.propagation import Series, propagate
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
 from halocline.tddft.spectra import Spectrum, spectrum
 from halocline.tddft.system import System, from_atoms

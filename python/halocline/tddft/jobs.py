@@ -21,7 +21,7 @@ from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
 from halocline.tddft.ground import GroundState, make_model, orbital_file
-from halocline.tddft.motion import (
+from halocline.tddft.propagation import (
     Series,
     count_excited,
     duration,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ import h5py
 import numpy as np
 
 from halocline import _halocline, hdf5
-from halocline.errors import FileError, InvalidArgument
-from halocline.files import make_folder_of, stamp_of
+from halocline.errors import FileError
+from halocline.results import DAMAGED, OTHER_FILE, ResultFile, refuse_other
 from halocline.schema import given_texts
 
 FORMAT = "halocline tddft 1"
@@ -93,13 +93,7 @@ def is_result(path: Path | str) -> bool:
         return False
 
 
-def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-    """Writes a file to disk, whole or not at all.
-
-    data: name -> array, or (array, unit); slashes make groups
-    Raises FileError; an older file is then unchanged. For one process.
-    """
-    make_folder_of(path)
+def _filling(kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> Callable[[h5py.File], None]:
     head = {"format": FORMAT, "kind": kind, "version": _halocline.core.version, "revision": _halocline.core.revision}
     if given := given_texts(attributes.get("parameters", {})):
         head["as_given"] = given
@@ -115,10 +109,19 @@ def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[st
             file.create_dataset(name, data=np.asarray(array))
             file[name].attrs["unit"] = unit
 
-    hdf5.write(path, fill)
+    return fill
 
 
-class Guarded:
+def write(path: Path, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Writes a file to disk, whole or not at all.
+
+    data: name -> array, or (array, unit); slashes make groups
+    Raises FileError; an older file is then unchanged. For one process.
+    """
+    ResultFile(path).put(_filling(kind, attributes, data))
+
+
+class Guarded(ResultFile):
     """A result file that a run may replace, because it is the run's own or may be lost; used inside
     `files.claimed(path)`.
 
@@ -131,28 +134,26 @@ class Guarded:
 
         Raises InvalidArgument if it belongs to another run, FileError if it cannot be read.
         """
-        self.path, self.stamp = path, stamp_of(path)
+        super().__init__(path)
         self.there: dict[str, Any] | None = None
         if overwrite or not path.exists():
             return
-        advice = "name another [output] file, or replace it with --overwrite"
         try:
             self.there = attributes_of(path, kind)
             if "identity" not in self.there:
                 raise FileError(f"{path}: does not say which system it belongs to.")
         except FileError as error:
-            raise FileError(f"{str(error).rstrip('.')}; {advice}.") from None
-        refuse_other(path, self.there["identity"], identity, advice)
+            raise FileError(f"{str(error).rstrip('.')}; {OTHER_FILE}.") from None
+        refuse_other(path, self.there["identity"], identity)
 
     def write(self, kind: str, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> None:
         """As results.write, after check()."""
         self.check()
-        write(self.path, kind, attributes, data)
-        self.stamp = stamp_of(self.path)
+        self.put(_filling(kind, attributes, data))
 
     def check(self) -> None:
         """Raises FileError if the file has changed since it was read."""
-        if stamp_of(self.path) not in (self.stamp, None):
+        if self.replaced():
             raise FileError(
                 f"{self.path}: another program replaced it while this run was working; it is left as it is, and what "
                 "this run has since reached is not kept. Move it away and give the same command again."
@@ -181,10 +182,7 @@ def read(path: Path | str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     missing = [name for name in (*HEAD, *attributes_needed) if name not in attributes]
     missing += [name for name in data_needed if name not in data]
     if missing:
-        raise FileError(
-            f"{path}: lacks {', '.join(missing)}, which every {kind.replace('_', ' ')} has: it is damaged, or another "
-            "program has changed it; compute it again."
-        )
+        raise FileError(f"{path}: lacks {', '.join(missing)}, which every {kind.replace('_', ' ')} has: {DAMAGED}.")
     return attributes, data
 
 
@@ -205,31 +203,6 @@ def _attribute(value: Any) -> Any:
     if isinstance(value, str) and value[:1] == "{":
         return json.loads(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def first_difference(there: Any, here: Any, where: str = "") -> str | None:
-    """'[grid] extent is [12, 12, 12] there and [14, 14, 14] here', for two nested tables; None if they agree."""
-    for name in sorted(set(there) | set(here), key=lambda n: (n not in there, n)):
-        before, now = there.get(name), here.get(name)
-        if before == now:
-            continue
-        inner = f"{where} {name}" if where else f"[{name}]"
-        if isinstance(before, Mapping) and isinstance(now, Mapping):
-            return first_difference(before, now, inner)
-        return f"{inner} is {_said(before)} there and {_said(now)} here"
-    return None
-
-
-def _said(value: Any) -> str:
-    text = "absent" if value is None else json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def refuse_other(path: Path | str, there: Any, here: Any, advice: str) -> None:
-    """Raises InvalidArgument if a file belongs to another system or run; the message ends with `advice`."""
-    difference = first_difference(there, json.loads(json.dumps(here)))
-    if difference is not None:
-        raise InvalidArgument(f"{path} belongs to another run ({difference}); {advice}.")
 
 
 def as_json(path: Path | str) -> dict[str, Any]:

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from halocline import runs
 from halocline.errors import InvalidArgument
+from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
 from halocline.schema import (
     REQUIRED,
     Section,
@@ -29,7 +27,6 @@ from halocline.schema import (
     integer,
     key,
     number,
-    printable,
     read_table,
     table,
     text,
@@ -455,14 +452,6 @@ class Spectrum(Section):
             raise InvalidArgument(f'[spectrum] window = "{self.window}" needs width, such as "0.1 eV".')
 
 
-def hdf5_name(value: Any) -> str:
-    """A name that ends in .h5 or .hdf5."""
-    name = text(value)
-    if not name.endswith((".h5", ".hdf5")):
-        raise Unfit('a file name ending in ".h5"')
-    return name
-
-
 @dataclasses.dataclass(frozen=True)
 class Output(Section):
     title: ClassVar[str] = "[output]"
@@ -485,34 +474,37 @@ class Parallel(Section):
     k: int | None = key(None, integer(at_least=1), "processes over k-points and spins; automatic", example="k = 1")
     orbitals: int | None = key(None, integer(at_least=1), "processes over orbitals", example="orbitals = 1")
     space: tuple | None = key(None, three_counts, "processes over the grid, x, y, z", example="space = [1, 1, 2]")
-    time_limit: float = key(
-        300.0,
-        number(above=0.0),
-        "seconds that a process waits for others in the work before the run ends with an error",
-    )
+    time_limit: float = time_limit_key()
     transport: str = key("auto", text, "of the halo: a name of `halocline doctor`, or measured (auto)")
     hartree: str = key(
         "auto", choice("auto", "redundant", "shared"), "Hartree potential in each group, by all, or measured (auto)"
     )
 
 
-SECTIONS: dict[str, type[Section]] = {
-    "system": System,
-    "grid": Grid,
-    "kpoints": KPoints,
-    "pseudopotential": Pseudopotential,
-    "xc": Xc,
-    "scf": Scf,
-    "propagate": Propagate,
-    "spectrum": Spectrum,
-    "output": Output,
-    "parallel": Parallel,
-}
-
-
 @dataclasses.dataclass(frozen=True)
-class Run:
+class Run(RunFile):
     """A whole run file."""
+
+    sections: ClassVar[dict[str, type[Section]]] = {
+        "system": System,
+        "grid": Grid,
+        "kpoints": KPoints,
+        "pseudopotential": Pseudopotential,
+        "xc": Xc,
+        "scf": Scf,
+        "propagate": Propagate,
+        "spectrum": Spectrum,
+        "output": Output,
+        "parallel": Parallel,
+    }
+    required: ClassVar[tuple[str, ...]] = ("system", "grid")
+    command: ClassVar[str] = "halocline tddft ground-state"
+    example_head: ClassVar[tuple[str, ...]] = (
+        "Run file of `halocline tddft ground-state`, `propagate` and `spectrum`: acetylene in a box.",
+        'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
+        "What is commented out has no default, or stands for what is.",
+    )
+    example_keys: ClassVar[tuple[str, ...]] = ("system.atoms", "system.box", "grid.extent", "propagate.total_time")
 
     system: System
     grid: Grid
@@ -525,46 +517,11 @@ class Run:
     output: Output = dataclasses.field(default_factory=Output)
     parallel: Parallel = dataclasses.field(default_factory=Parallel)
 
-    @staticmethod
-    def from_table(tables: Mapping[str, Any]) -> Run:
-        """Makes a run from nested dictionaries, as TOML gives them. Raises InvalidArgument."""
-        made = runs.read_sections(tables, SECTIONS, ("system", "grid"), "halocline tddft ground-state")
-        return Run(**made)  # type: ignore[arg-type]
-
-    def as_toml_values(self) -> dict[str, Any]:
-        """Every parameter, including defaults, as plain values in atomic units."""
-        return {name: getattr(self, name).as_toml_values() for name in SECTIONS}
-
     def physics_hash(self, *sections: str) -> str:
         """Digest of the named sections; without names, of all sections that affect a ground state."""
         named = sections or ("system", "grid", "kpoints", "pseudopotential", "xc", "scf")
         values = self.as_toml_values()
-        return hashlib.sha256(json.dumps({n: values[n] for n in named}, sort_keys=True).encode()).hexdigest()
+        return digest({n: values[n] for n in named})
 
 
-def parse_run_file(content: str, name: str) -> Run:
-    """Reads the text of a run file; error messages begin with `name`."""
-    tables = runs.parse(content, name)
-    try:
-        return Run.from_table(tables)
-    except InvalidArgument as error:
-        raise InvalidArgument(f"{name}: {printable(str(error))}") from None
-
-
-def read_run_file(path: str | Path) -> Run:
-    """Reads and checks a run file.
-
-    Raises FileError if it cannot be read, InvalidArgument for the first error in it. Collective: no.
-    """
-    return parse_run_file(runs.text_of(path), str(path))
-
-
-def example_run_file() -> str:
-    """A complete run file with a comment on every key, as `--example` prints it."""
-    head = (
-        "Run file of `halocline tddft ground-state`, `propagate` and `spectrum`: acetylene in a box.",
-        'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
-        "What is commented out has no default, or stands for what is.",
-    )
-    kept = ("system.atoms", "system.box", "grid.extent", "propagate.total_time")
-    return runs.example(SECTIONS, head, kept)
+read_run_file, parse_run_file, example_run_file = Run.read, Run.parse, Run.example

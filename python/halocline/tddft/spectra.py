@@ -26,7 +26,7 @@ from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
 from halocline.files import write_file
 from halocline.tddft import results, runfile
-from halocline.tddft.motion import Series
+from halocline.tddft.propagation import Series
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 native = _halocline.tddft

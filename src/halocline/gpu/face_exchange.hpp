@@ -39,7 +39,7 @@
 #include <string_view>
 #include <vector>
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/core/device.hpp"
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/stream.hpp"

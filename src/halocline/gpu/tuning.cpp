@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/detail/tune_measure.hpp"
 #include "halocline/gpu/detail/tune_state.hpp"

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 
 namespace halocline::lattice {
 

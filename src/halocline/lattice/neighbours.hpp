@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/lattice/tile_layout.hpp"
 
 namespace halocline::lattice {

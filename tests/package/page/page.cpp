@@ -2,12 +2,12 @@
 //
 // What docs/using-comm.md shows in C++, word for word (tests/docs/test_using_comm.py compares), in functions that check
 // what came. Every byte of a message is 1 + the number of the face that it left through.
-#include <halocline/comm/exact_sum.hpp>
-#include <halocline/comm/halo_exchange.hpp>
-#include <halocline/comm/process_grid.hpp>
-#include <halocline/comm/reduction.hpp>
-#include <halocline/comm/transport.hpp>
-#include <halocline/comm/world.hpp>
+#include <halocline/comm/exchange/halo_exchange.hpp>
+#include <halocline/comm/exchange/transport.hpp>
+#include <halocline/comm/group/process_grid.hpp>
+#include <halocline/comm/group/world.hpp>
+#include <halocline/comm/sums/exact_sum.hpp>
+#include <halocline/comm/sums/reduction.hpp>
 #include <halocline/core/error.hpp>
 
 #include <array>

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/quark/detail/device_solver_batch.cuh"
 #include "qcd/device/halo_links.hpp"

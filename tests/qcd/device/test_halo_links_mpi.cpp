@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "qcd/device/halo_links.hpp"
 #include "qcd/random_fields.hpp"

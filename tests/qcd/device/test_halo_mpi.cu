@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gpu/devices.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/wilson/cuda.cuh"
 #include "qcd/device/halo_links.hpp"

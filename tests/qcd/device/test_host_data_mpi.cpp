@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/clover/host_clover.hpp"
 #include "halocline/qcd/device/host_data.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"

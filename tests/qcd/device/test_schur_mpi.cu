@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gpu/devices.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/quark/detail/device_solver_batch.cuh"
 #include "halocline/qcd/schur/cuda.cuh"

@@ -4,7 +4,7 @@
 /// Gauge fields and transformations for the tests of qcd/gauge: a function of the global site and a seed alone, so the
 /// same whatever the process grid, and made without the library's own generators.
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/su3_projection.hpp"
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <memory>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/gauge/observables.hpp"
 #include "qcd/gauge/some_links.hpp"
 

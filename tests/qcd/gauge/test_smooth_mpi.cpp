@@ -2,7 +2,7 @@
 //
 // Smearing, flow and gauge fixing on a process grid give the links that one process gives.
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
 #include "halocline/qcd/gauge/fix.hpp"
 #include "halocline/qcd/gauge/flow.hpp"

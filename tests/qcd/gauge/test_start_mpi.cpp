@@ -9,7 +9,7 @@
 #include <cmath>
 #include <memory>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/gauge/observables.hpp"
 #include "halocline/qcd/gauge/transform.hpp"
 #include "qcd/gauge/some_links.hpp"

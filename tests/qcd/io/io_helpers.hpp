@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/lattice/geometry.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 

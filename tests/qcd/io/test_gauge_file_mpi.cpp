@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/io/gauge_file.hpp"
 #include "qcd/io/io_helpers.hpp"

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/measure/meson.hpp"
 #include "halocline/qcd/measure/noise.hpp"
 #include "halocline/qcd/measure/nucleon.hpp"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/transport.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/exchange/transport.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/pack.hpp"
 #include "qcd/schwarz/sample.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "tddft/ground_state/systems.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/hartree/pencils.hpp"
 #include "tddft/hartree/densities.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/io/orbital_file.hpp"
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/io/cube.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"

@@ -3,7 +3,7 @@
 /// @file
 /// Small systems for the tests of the ions, and densities on them.
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 

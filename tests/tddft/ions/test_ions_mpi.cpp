@@ -2,7 +2,7 @@
 //
 // What the ions do does not depend on how space is divided.
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/tddft/ions/ions.hpp"
 #include "tddft/ions/ion_systems.hpp"
 

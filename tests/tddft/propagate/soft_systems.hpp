@@ -2,7 +2,7 @@
 #pragma once
 // Small systems whose motion is known, or at least smooth on a coarse grid.
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/core/philox.hpp"
 #include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"

@@ -6,7 +6,7 @@
 #include "halocline/tddft/propagate/propagator.hpp"
 
 #include "comm/counting_backend.hpp"
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
 #include "tddft/propagate/soft_systems.hpp"

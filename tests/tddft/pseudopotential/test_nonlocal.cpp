@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
-#include "halocline/comm/simulation.hpp"
+#include "halocline/comm/simulation/simulation.hpp"
 #include "halocline/core/error.hpp"
 #include "tddft/pseudopotential/nonlocal_systems.hpp"
 

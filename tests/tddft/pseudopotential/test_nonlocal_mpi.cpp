@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "tddft/pseudopotential/nonlocal_systems.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // The stencil over many processes: every division of space gives what one process gives.
 
-#include "halocline/comm/world.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "tddft/stencil/cases.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/gpu/face_exchange.hpp"
 
 namespace halocline::gpu::detail {

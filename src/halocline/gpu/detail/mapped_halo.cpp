@@ -16,7 +16,7 @@
 #include <map>
 #include <optional>
 
-#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/detail/await_faces.hpp"

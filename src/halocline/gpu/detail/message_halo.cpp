@@ -14,7 +14,7 @@
 #include <chrono>
 #include <thread>
 
-#include "halocline/comm/swap.hpp"
+#include "halocline/comm/group/swap.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/detail/halo_policy.hpp"

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/detail/halo_policy.hpp"
 

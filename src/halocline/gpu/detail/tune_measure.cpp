@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 namespace halocline::gpu::detail {
 

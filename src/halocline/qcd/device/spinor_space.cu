@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/detail/spinor_algebra.cuh"

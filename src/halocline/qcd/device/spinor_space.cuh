@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "halocline/comm/reduction.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
 #include "halocline/solve/vector_space.hpp"

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 namespace halocline::qcd::io {
 

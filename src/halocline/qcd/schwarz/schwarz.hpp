@@ -71,7 +71,7 @@ public:
 
   /// @param gauge    links in double with ghosts filled; read here and not kept
   /// @param columns  of the fields: right-hand sides that share the reading of links and clover blocks
-  /// @param transport  how the faces travel, by name (comm/transport.hpp), or "auto"; empty for the default
+  /// @param transport  how the faces travel, by name (comm/exchange/transport.hpp), or "auto"; empty for the default
   /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut into these domains, on every rank
   /// @throws Error            where the clover term cannot be inverted
   /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 fields of work; 4 with minres.

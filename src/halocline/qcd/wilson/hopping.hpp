@@ -50,9 +50,10 @@ struct HopTerms {
 };
 
 struct HoppingOptions {
-  int columns = 1;        ///< of the fields
-  int link_reals = 18;    ///< stored of a link: 18, or 12 where memory is what a hop waits for
-  std::string transport;  ///< how the halo travels, by name (comm/transport.hpp), or "auto"; empty for the default
+  int columns = 1;      ///< of the fields
+  int link_reals = 18;  ///< stored of a link: 18, or 12 where memory is what a hop waits for
+  std::string
+      transport;  ///< how the halo travels, by name (comm/exchange/transport.hpp), or "auto"; empty for the default
 };
 
 template <class T>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "halocline/comm/halo_exchange.hpp"
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"

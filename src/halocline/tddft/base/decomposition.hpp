@@ -14,7 +14,7 @@
 ///   orbitals()  the same channels and the same box. Orthogonality between orbitals
 ///   box_mates() the same box: all channels and orbitals. The density is a sum over exactly this group
 
-#include "halocline/comm/process_grid.hpp"
+#include "halocline/comm/group/process_grid.hpp"
 #include "halocline/tddft/base/system.hpp"
 
 #include <array>

@@ -9,7 +9,7 @@
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"

@@ -8,7 +8,7 @@
 /// two buffers. All blocks have the size of the largest one; the unused end of a shorter block is sent but never read.
 /// A group of one process has one buffer and sends nothing.
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/region.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"

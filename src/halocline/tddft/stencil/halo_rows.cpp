@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "halocline/comm/time_limit.hpp"
-#include "halocline/comm/transport_choice.hpp"
+#include "halocline/comm/exchange/transport_choice.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
 namespace halocline::tddft {

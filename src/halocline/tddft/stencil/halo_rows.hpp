@@ -14,7 +14,7 @@
 ///   x faces [z][y][4],  y faces [z][4][x],  z faces [4][y][x],  each point a line.
 /// There are two exchanges, so that the halo of the next block can be in transit while this block is computed.
 
-#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
 

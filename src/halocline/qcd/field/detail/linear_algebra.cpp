@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "halocline/comm/reduction.hpp"
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/device.hpp"
 #include "halocline/core/error.hpp"

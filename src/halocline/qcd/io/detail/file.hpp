@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 namespace halocline::qcd::io::detail {
 

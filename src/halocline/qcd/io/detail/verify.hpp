@@ -9,7 +9,7 @@
 #include <complex>
 #include <span>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/io/detail/header.hpp"
 

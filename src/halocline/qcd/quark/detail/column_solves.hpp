@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/qcd/quark/detail/batch_engine.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 

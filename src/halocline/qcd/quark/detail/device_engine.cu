@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <map>
 
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/device/staging.cuh"
 #include "halocline/qcd/quark/detail/device_solver_batch.cuh"

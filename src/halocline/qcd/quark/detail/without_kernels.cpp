@@ -4,7 +4,7 @@
 /// them.
 #include "halocline/qcd/quark/detail/device_engine.hpp"
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/device.hpp"
 

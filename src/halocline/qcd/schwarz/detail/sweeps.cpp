@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "halocline/comm/time_limit.hpp"
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/region.hpp"
 
 namespace halocline::qcd::schwarz {

@@ -30,7 +30,7 @@
 #include <string>
 #include <vector>
 
-#include "halocline/comm/halo_exchange.hpp"
+#include "halocline/comm/exchange/halo_exchange.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/cpu.hpp"
 #include "halocline/core/team_barrier.hpp"

@@ -6,7 +6,7 @@
 /// A new file is written beside PATH (core/new_file.hpp). It takes the name PATH only after every process has written
 /// and synced its part without error, so that a crash or a full disk leaves the previous content of PATH.
 
-#include "halocline/comm/communicator.hpp"
+#include "halocline/comm/group/communicator.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The border to MPI: the only header that includes <mpi.h>.
+
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1  // the C++ interface of old Open MPI would add a library that nothing here uses
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include "halocline/comm/group/communicator.hpp"
+
+#include <mpi.h>
+
+namespace halocline::comm {
+
+/// A group on a duplicate of `mpi`, so that its messages cannot meet other people's. The duplicate returns errors
+/// instead of aborting; they come out as core::Error.
+/// @throws InvalidArgument  for MPI_COMM_NULL, an inter-communicator, or before MPI has started
+/// Collective: yes, over `mpi`.
+Communicator from_mpi(MPI_Comm mpi);
+
+/// The communicator under a group, or MPI_COMM_NULL for a group that does not stand on MPI. Owned by the group.
+MPI_Comm mpi_comm(const Communicator& group) noexcept;
+
+/// Why only one thread may call MPI in this process, not even several in turns; empty where they may.
+std::string mpi_thread_unavailable_reason();
+
+/// Throws core::Error naming the rank and the call when `code` is not MPI_SUCCESS.
+/// @param call  e.g. "MPI_Bcast"
+void check_mpi(int code, const char* call, int rank);
+
+/// While it stands, errors that MPI raises on MPI_COMM_WORLD, as it does for what belongs to no communicator yet, are
+/// returned; before and after they end the job unless the program has told MPI otherwise.
+class ErrorsReturned {
+public:
+  ErrorsReturned();
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+  ~ErrorsReturned();
+
+private:
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+}  // namespace halocline::comm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Transport `mpi_persistent`: MPI requests that are made once and started every step.
+///
+/// The flag is the last word of the message. A receive stands ready in every slot: release() starts the next one, with
+/// two buffers a whole step before its message can come, so no message is ever unexpected and large ones go straight to
+/// their place. With one buffer a message may come before its receive: MPI keeps it, or makes its sender wait. Requests
+/// have a fixed length, so sends have one for each length in use, made when it is first sent; a receive takes the
+/// longest. Each transport has its own duplicate of the communicator; the tag is the receiver's face and slot. Where a
+/// process is its own neighbour, nothing goes through MPI.
+
+#include "halocline/comm/exchange/transport.hpp"
+#include "halocline/comm/mpi/mpi.hpp"
+
+#include <memory>
+
+namespace halocline::comm {
+
+/// Why `mpi_persistent` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid);
+
+class MpiPersistentTransport final : public Transport, private Acknowledgements {
+public:
+  MpiPersistentTransport();
+  ~MpiPersistentTransport() override;
+
+  std::string_view name() const noexcept override { return "mpi_persistent"; }
+  /// @throws InvalidArgument  a message above 2 GiB, or several processes that do not stand on MPI
+  void open(const ProcessGrid& grid, std::span<const std::size_t> capacity, int slots) override;
+  std::byte* outbox(int face, int slot, std::size_t bytes) noexcept override;
+  const std::byte* inbox(int face, int slot, std::size_t bytes) const noexcept override;
+  void put(int face, int slot, std::size_t bytes, std::uint64_t flag) override;
+  std::uint64_t arrived_flag(int face, int slot, std::size_t bytes) override;
+  void release(int face, int slot) override;
+  bool sent(int face, int slot) override;
+  Acknowledgements* acknowledgements() noexcept override { return this; }
+  bool direct(int face) const noexcept override;
+  std::string thread_unavailable_reason() const override { return mpi_thread_unavailable_reason(); }
+  void abandon() noexcept override;
+
+private:
+  void acknowledge(int face, std::uint64_t count) override;
+  std::uint64_t acknowledged(int face) override;
+  bool paced(int face) const noexcept override;
+
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The line of this transport in the list of all.
+TransportKind mpi_persistent_transport();
+
+}  // namespace halocline::comm
