@@ -11,6 +11,14 @@
 
 namespace halocline::core {
 
+/// A product that is rounded by itself, where it is added to another one that may then become a fused multiply-add. GCC
+/// takes the first product for that, wherever the expression stands; clang chooses anew at each place, and for its
+/// packs there is an overload (pack.hpp).
+template <class Real>
+HALOCLINE_INLINE const Real& rounded(const Real& product) {
+  return product;
+}
+
 template <class Real>
 struct Complex {
   Real re, im;
@@ -41,7 +49,7 @@ HALOCLINE_INLINE Complex<Real> operator-(const Complex<Real>& a) {
 }
 template <class Real>
 HALOCLINE_INLINE Complex<Real> operator*(const Complex<Real>& a, const Complex<Real>& b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return {a.re * b.re - rounded(a.im * b.im), a.re * b.im + rounded(a.im * b.re)};
 }
 template <class Real>
 HALOCLINE_INLINE Complex<Real> operator*(const Real& a, const Complex<Real>& b) {
@@ -60,7 +68,7 @@ HALOCLINE_INLINE Complex<Real> times_i(const Complex<Real>& a) {
 /// conj(a) b
 template <class Real>
 HALOCLINE_INLINE Complex<Real> conj_times(const Complex<Real>& a, const Complex<Real>& b) {
-  return {a.re * b.re + a.im * b.im, a.re * b.im - a.im * b.re};
+  return {a.re * b.re + rounded(a.im * b.im), a.re * b.im - rounded(a.im * b.re)};
 }
 /// sum += a b: four fused multiply-adds.
 template <class Real>
@@ -80,7 +88,7 @@ HALOCLINE_INLINE void conj_multiply_add(Complex<Real>& sum, const Complex<Real>&
 }
 template <class Real>
 HALOCLINE_INLINE Real norm(const Complex<Real>& a) {
-  return a.re * a.re + a.im * a.im;
+  return a.re * a.re + rounded(a.im * a.im);
 }
 
 }  // namespace halocline::core

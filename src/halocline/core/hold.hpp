@@ -26,15 +26,7 @@ __attribute__((always_inline)) inline void hold([[maybe_unused]] T& number) {
 
 template <class T, int N>
 __attribute__((always_inline)) inline void hold(Pack<T, N>& p) {
-  if constexpr (sizeof(T) * N == register_bytes) {
-#if defined(__AVX512F__)
-    asm("" : "+v"(p.v));
-#elif defined(__x86_64__)
-    asm("" : "+x"(p.v));
-#elif defined(__aarch64__)
-    asm("" : "+w"(p.v));
-#endif
-  }
+  detail::hold_register(p.v);
 }
 
 /// Loads a number and holds it.

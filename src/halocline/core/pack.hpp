@@ -45,6 +45,22 @@ struct VectorOf {
 };
 template <int N, class T>
 using MaskInt = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+/// Hides from the compiler where a vector comes from that fits into a register, where it can be named as one.
+template <class Vector>
+__attribute__((always_inline)) inline void hold_register([[maybe_unused]] Vector& v) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Vector) >= 16 && sizeof(Vector) <= register_bytes) {
+#if defined(__AVX512F__)
+    asm("" : "+v"(v));
+#else
+    asm("" : "+x"(v));
+#endif
+  }
+#elif defined(__aarch64__)
+  if constexpr (sizeof(Vector) == 16 || sizeof(Vector) == register_bytes) asm("" : "+w"(v));
+#endif
+}
 }  // namespace detail
 
 template <std::floating_point T, int N>
@@ -317,5 +333,14 @@ struct Lanes<T> {
   static __attribute__((always_inline)) T load(const T* from) { return *from; }
   static __attribute__((always_inline)) void store(T* to, const T& p) { *to = p; }
 };
+
+#if defined(__clang__)
+/// As rounded() of complex.hpp.
+template <class T, int N>
+__attribute__((always_inline)) inline Pack<T, N> rounded(Pack<T, N> product) {
+  detail::hold_register(product.v);
+  return product;
+}
+#endif
 
 }  // namespace halocline::core

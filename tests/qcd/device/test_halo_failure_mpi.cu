@@ -75,7 +75,7 @@ void check_sentence(const std::string& said, const comm::ProcessGrid& grid) {
 TEST_CASE("device halo: a message that did not come for the last hop is told, not its NaNs") {
   Fixture on;
   const auto& grid = on.geometry->grid();
-  detail::Level<double> level(on.data, on.options, 1);
+  detail::DeviceLevel<double> level(on.data, on.options, 1);
   DeviceSpinor<double> in(on.context, lattice::Subset::full), out(on.context, lattice::Subset::full);
   from_canonical(in, 0, on.numbers);
   grid.communicator().barrier();
@@ -88,7 +88,7 @@ TEST_CASE("device halo: a message that did not come for the last hop is told, no
       level.a().apply(out, in);
     on.context->stream.synchronize();
     enqueued = true;
-    level.check();
+    level.d().check();
   } catch (const core::Error& error) {
     said = error.what();
   }

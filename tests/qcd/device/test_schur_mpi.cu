@@ -92,10 +92,10 @@ void check_laws(const gpu::Device& device, unsigned emulated, double csw, double
     CHECK(std::abs(fused.wait()[2 * columns + c] - std::conj(expected.wait()[c])) < small * unit);
   }
   for (const int parity : {0, 1})
-    for (const bool symmetric : {true, false}) {
+    for (const SchurForm form : {SchurForm::symmetric, SchurForm::asymmetric}) {
       CAPTURE(parity);
-      CAPTURE(symmetric);
-      DeviceSchur<S> s(d, symmetric, parity);
+      CAPTURE(static_cast<int>(form));
+      DeviceSchur<S> s(d, form, parity);
       const SpinorSpace<S> half(context, s.subset(), columns);
       auto rhs = half.create(), xs = half.create(), sx = half.create(), u = half.create(), su = half.create();
       assign_parity(xs, 1.0, x, parity);

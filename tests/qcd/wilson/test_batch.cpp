@@ -8,7 +8,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
-#include "halocline/qcd/quark/detail/krylov.hpp"
+#include "halocline/qcd/quark/detail/host_krylov.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
@@ -191,8 +191,8 @@ TEST_CASE("batch: every column of a solve has the solution, the iterations and t
                              const SpinorField<double>& b) {
         SpinorSpace<double> space(s.layout(), s.subset(), s.columns());
         SpinorSpace<float> inner_space(s.layout(), s.subset(), s.columns());
-        auto a = SpinorOperator<double>::of(s);
-        auto inner_a = SpinorOperator<float>::of(inner);
+        const SpinorOperator<double>& a = s;
+        const SpinorOperator<float>& inner_a = inner;
         return mixed ? solve_mixed(kind, space, a, x, b, inner_space, inner_a, options)
                      : solve_by(kind, space, a, x, b, options);
       };

@@ -20,7 +20,7 @@ struct Convert {
     const Spinor<RealOf<From>> from = in.load(site, p.y);
     Spinor<RealOf<To>> to;
     HALOCLINE_UNROLL
-    for (int i = 0; i < 24; ++i) detail::real_of(to, i) = static_cast<RealOf<To>>(detail::real_of(from, i));
+    for (int i = 0; i < spinor_reals; ++i) detail::real_of(to, i) = static_cast<RealOf<To>>(detail::real_of(from, i));
     out.store(site, p.y, to);
   }
 };

@@ -15,7 +15,7 @@
 namespace halocline::qcd::device {
 namespace {
 
-constexpr std::int64_t site_bytes = 24 * sizeof(double);
+constexpr std::int64_t site_bytes = spinor_reals * sizeof(double);
 
 /// Site number `held` of a field that begins with parity `first`.
 struct HeldSite {
@@ -36,10 +36,10 @@ struct Import {
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
     const HeldSite at = held_site(begin + p.x, first, sites);
-    const double* reals = from + 24 * p.x;
+    const double* reals = from + spinor_reals * p.x;
     Spinor<RealOf<S>> psi;
     HALOCLINE_UNROLL
-    for (int k = 0; k < 12; ++k)
+    for (int k = 0; k < spinor_components; ++k)
       psi.at[k % 3][k / 3] = {static_cast<RealOf<S>>(reals[2 * k]), static_cast<RealOf<S>>(reals[2 * k + 1])};
     if (at.parity == 0)
       out[0].store(at.site, column, psi);
@@ -59,9 +59,9 @@ struct Export {
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
     const HeldSite at = held_site(begin + p.x, first, sites);
     const Spinor<RealOf<S>> psi = at.parity == 0 ? in[0].load(at.site, column) : in[1].load(at.site, column);
-    double* reals = to + 24 * p.x;
+    double* reals = to + spinor_reals * p.x;
     HALOCLINE_UNROLL
-    for (int k = 0; k < 12; ++k) {
+    for (int k = 0; k < spinor_components; ++k) {
       reals[2 * k] = static_cast<double>(psi.at[k % 3][k / 3].re);
       reals[2 * k + 1] = static_cast<double>(psi.at[k % 3][k / 3].im);
     }
@@ -104,7 +104,7 @@ DeviceSpinor<S>::DeviceSpinor(ContextPtr context, lattice::Subset subset, int co
 
 template <class S>
 std::int64_t DeviceSpinor<S>::bytes(const Box& box, lattice::Subset subset, int columns) {
-  constexpr std::int64_t site = 24 * sizeof(Word) + (Storage<S>::scaled ? sizeof(float) : 0);
+  constexpr std::int64_t site = spinor_reals * sizeof(Word) + (Storage<S>::scaled ? sizeof(float) : 0);
   return site * padded(box.sites) * columns * (subset == lattice::Subset::full ? 2 : 1);
 }
 
@@ -123,7 +123,7 @@ void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::com
       *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
         for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
-          std::memcpy(to + 24 * i, canonical.data() + 12 * site, site_bytes);
+          std::memcpy(to + spinor_reals * i, canonical.data() + spinor_components * site, site_bytes);
         });
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
@@ -153,7 +153,8 @@ void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
         for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
-          std::memcpy(static_cast<void*>(canonical.data() + 12 * site), from + 24 * i, site_bytes);
+          std::memcpy(static_cast<void*>(canonical.data() + spinor_components * site), from + spinor_reals * i,
+                      site_bytes);
         });
       });
 }

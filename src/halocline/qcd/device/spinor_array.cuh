@@ -23,6 +23,7 @@
 #include "halocline/lattice/field.hpp"
 #include "halocline/qcd/device/context.cuh"
 #include "halocline/qcd/device/storage.cuh"
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/site/hop.hpp"
 
 namespace halocline::qcd::device {
@@ -74,11 +75,12 @@ public:
   /// The field must hold this parity.
   SpinorReader<S> reader(int parity) const noexcept {
     const auto* bytes = memory_.data();
-    return {reinterpret_cast<const Word*>(bytes) + place(parity) * 24, scale_of(bytes, parity), stride(), columns_};
+    return {reinterpret_cast<const Word*>(bytes) + place(parity) * spinor_reals, scale_of(bytes, parity), stride(),
+            columns_};
   }
   SpinorWriter<S> writer(int parity) noexcept {
     auto* bytes = memory_.data();
-    return {reinterpret_cast<Word*>(bytes) + place(parity) * 24, scale_of(bytes, parity), stride(), columns_};
+    return {reinterpret_cast<Word*>(bytes) + place(parity) * spinor_reals, scale_of(bytes, parity), stride(), columns_};
   }
   /// Memory of all, for copies and borders.
   gpu::DeviceArray<std::byte>& memory() noexcept { return memory_; }
@@ -101,7 +103,8 @@ private:
   auto scale_of(Byte* bytes, int parity) const noexcept {
     using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
     if constexpr (Storage<S>::scaled)
-      return reinterpret_cast<Float*>(bytes + std::int64_t{stride()} * columns_ * parities() * 24 * sizeof(Word)) +
+      return reinterpret_cast<Float*>(bytes +
+                                      std::int64_t{stride()} * columns_ * parities() * spinor_reals * sizeof(Word)) +
              place(parity);
     else
       return static_cast<Float*>(nullptr);

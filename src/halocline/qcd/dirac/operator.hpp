@@ -20,14 +20,25 @@
 
 namespace halocline::qcd {
 
+/// What the Krylov methods see of an operator on spinor fields: D, or its Schur complement.
 template <class T>
-class DiracOperator {
+class SpinorOperator {
 public:
   using Field = SpinorField<T>;
+
+  virtual ~SpinorOperator() = default;
+  /// out = A in, and A^dagger in; out and in not the same. One application at a time. Collective: yes.
+  virtual void apply(Field& out, const Field& in) const = 0;
+  virtual void apply_dagger(Field& out, const Field& in) const = 0;
+};
+
+template <class T>
+class DiracOperator : public SpinorOperator<T> {
+public:
+  using typename SpinorOperator<T>::Field;
   using Term = SiteTerm<T>;
   using Terms = DiracTerms<Field, Term>;
 
-  virtual ~DiracOperator() = default;
   /// The same operator on fields of another number of columns; shares links and blocks. Collective: yes.
   virtual std::unique_ptr<DiracOperator> with_columns(int columns) const = 0;
 
@@ -51,9 +62,9 @@ public:
   /// out = D in on full fields of columns() columns, out and in not the same.
   /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops, each 1320 flops a site of its parity
   /// and column, and the blocks.
-  void apply(Field& out, const Field& in) const { apply(out, in, false); }
+  void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = D^dagger in
-  void apply_dagger(Field& out, const Field& in) const { apply(out, in, true); }
+  void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
   /// out = A^-1 in, or A^-dagger in, on one parity, which both hold; out may be in. Collective: no.
   void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;

@@ -2,6 +2,7 @@
 #include "halocline/qcd/dirac/site_term.hpp"
 
 #include "halocline/lattice/dispatch.hpp"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd {
 namespace {
@@ -14,7 +15,7 @@ void multiply_tiles(T* out, const T* in, const SiteTerm<T>& term, const lattice:
   for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
     for (int column = 0; column < columns; ++column)
       for (int lane = 0; lane < V; lane += width) {
-        const std::int64_t spinor = (tile * columns + column) * (24 * V) + lane;
+        const std::int64_t spinor = (tile * columns + column) * (spinor_reals * V) + lane;
         const std::int64_t place = tile * (clover::block_reals * V) + lane;
         wilson::Spinor<Real> psi;
         for (int colour = 0; colour < 3; ++colour)

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <span>
 
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/field/gamma.hpp"
 
 namespace halocline::qcd {
@@ -116,13 +117,13 @@ static_assert(every_basis_is_right());
 /// Collective: no.  Cost: one sweep.
 inline void to_basis(const SpinBasis& basis, std::span<std::complex<double>> spinor) {
   const double scale = 1 / std::sqrt(static_cast<double>(basis.norm));
-  for (std::size_t site = 0; site + 12 <= spinor.size(); site += 12) {
-    std::array<std::complex<double>, 12> rotated{};
+  for (std::size_t site = 0; site + spinor_components <= spinor.size(); site += spinor_components) {
+    std::array<std::complex<double>, spinor_components> rotated{};
     for (std::size_t i = 0; i < 4; ++i)
       for (std::size_t k = 0; k < 4; ++k)
         for (std::size_t c = 0; c < 3; ++c)
           rotated[3 * i + c] += scale * basis.numerators[i][k] * spinor[site + 3 * k + c];
-    for (std::size_t i = 0; i < 12; ++i) spinor[site + i] = rotated[i];
+    for (std::size_t i = 0; i < spinor_components; ++i) spinor[site + i] = rotated[i];
   }
 }
 

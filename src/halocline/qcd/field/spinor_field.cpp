@@ -13,7 +13,7 @@ template <class FieldType, class Box, class Visit>
 void for_each_site(FieldType& field, int column, std::span<Box> box, Visit visit) {
   const auto& layout = field.layout();
   const auto& local = layout.geometry().local();
-  const std::int64_t expected = lattice::product<4>(local) * 12;
+  const std::int64_t expected = lattice::product<4>(local) * spinor_components;
   if (static_cast<std::int64_t>(box.size()) != expected)
     throw core::InvalidArgument(
         fmt::format("a spinor array of {} complex numbers was given for a local box of {}x{}x{}x{} sites; give "
@@ -29,7 +29,7 @@ void for_each_site(FieldType& field, int column, std::span<Box> box, Visit visit
     if (field.subset() != lattice::Subset::full && static_cast<int>(field.subset()) != place.parity) continue;
     auto* reals =
         field.parity(place.parity) + place.tile * field.tile_stride() + column * field.column_stride() + place.lane;
-    visit(reals, box.data() + 12 * site, lanes);
+    visit(reals, box.data() + spinor_components * site, lanes);
   }
 }
 

@@ -8,10 +8,9 @@
 #include <span>
 
 #include "halocline/lattice/field.hpp"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd {
-
-inline constexpr int spinor_reals = 24;
 
 template <class T>
 using SpinorField = lattice::Field<T>;

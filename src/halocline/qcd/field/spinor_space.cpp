@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/field/spinor_space.hpp"
 
+#include <array>
+#include <cmath>
 #include <utility>
 
 #include "halocline/core/error.hpp"
@@ -14,6 +16,15 @@ SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, l
           layout->geometry().communicator()),
       layout_(std::move(layout)),
       subset_(subset) {}
+
+template <class T>
+std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v) {
+  const std::array<solve::Dot<SpinorField<T>>, 1> dots{{{&v, &v}}};
+  const auto pending = space.update_and_reduce({}, dots);
+  std::vector<double> out;
+  for (const solve::Scalar& sum : pending.wait()) out.push_back(std::sqrt(sum.real()));
+  return out;
+}
 
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in) {
@@ -37,6 +48,8 @@ void apply_gamma5(SpinorField<T>& out, const SpinorField<T>& in) {
 
 template class SpinorSpace<float>;
 template class SpinorSpace<double>;
+template std::vector<double> norms(const SpinorSpace<float>&, const SpinorField<float>&);
+template std::vector<double> norms(const SpinorSpace<double>&, const SpinorField<double>&);
 template void convert(SpinorField<float>&, const SpinorField<double>&);
 template void convert(SpinorField<double>&, const SpinorField<float>&);
 template void convert(SpinorField<float>&, const SpinorField<float>&);

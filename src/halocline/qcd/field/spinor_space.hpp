@@ -8,6 +8,7 @@
 /// has the same bits for any number of threads, and for a column alone or in a batch.
 
 #include <memory>
+#include <vector>
 
 #include "halocline/qcd/field/spinor_field.hpp"
 #include "halocline/qcd/field/tiled_space.hpp"
@@ -33,6 +34,10 @@ private:
   std::shared_ptr<const lattice::TileLayout> layout_;
   lattice::Subset subset_;
 };
+
+/// |v| of each column. Collective: yes.
+template <class T>
+std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v);
 
 /// Rounds or widens `in`. Both fields must have the same layout, subset and columns, so that the conversion streams.
 /// @throws InvalidArgument  where they differ. Collective: no.

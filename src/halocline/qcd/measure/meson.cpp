@@ -65,8 +65,8 @@ PackComplex colour_trace(const detail::SiteMatrix& q, const detail::SiteMatrix& 
     for (int sink = 0; sink < 3; ++sink)
       core::conj_multiply_add(
           (source + sink) % 2 == 0 ? even : odd,
-          qbar[static_cast<std::size_t>(12 * (3 * e.source_qbar + source) + 3 * e.sink_qbar + sink)],
-          q[static_cast<std::size_t>(12 * (3 * e.source_q + source) + 3 * e.sink_q + sink)]);
+          qbar[static_cast<std::size_t>(spinor_components * (3 * e.source_qbar + source) + 3 * e.sink_qbar + sink)],
+          q[static_cast<std::size_t>(spinor_components * (3 * e.source_q + source) + 3 * e.sink_q + sink)]);
   return even + odd;
 }
 

@@ -43,10 +43,11 @@ std::vector<Spinor> noise_source(const lattice::Geometry4& geometry, const Noise
   for (std::int64_t i = sites.first; i < sites.first + sites.count; ++i) {
     const std::int64_t global = geometry.global_index(lattice::coordinates_of<4>(i, geometry.local()));
     const std::uint64_t bits = philox.at(static_cast<std::uint64_t>(global), options.sample).bits();
-    for (int k = 0; k < 12; ++k) {
+    for (int k = 0; k < spinor_components; ++k) {
       const auto [draw, column] = place(options.dilution, k);
       const std::uint64_t two = (bits >> (2 * draw)) & 3U;
-      made[column][static_cast<std::size_t>(12 * i + k)] = root[options.noise == Noise::z2 ? two & 2U : two];
+      made[column][static_cast<std::size_t>(spinor_components * i + k)] =
+          root[options.noise == Noise::z2 ? two & 2U : two];
     }
   }
   return made;

@@ -26,7 +26,7 @@ constexpr bool is_real(const SpinMatrix& m) {
 static_assert(is_real(diquark) && is_real(diquark_bar) && is_real(gamma[3]));
 
 constexpr std::size_t element(int sink_spin, int sink_colour, int source_spin, int source_colour) {
-  return static_cast<std::size_t>(12 * (3 * source_spin + source_colour) + 3 * sink_spin + sink_colour);
+  return static_cast<std::size_t>(spinor_components * (3 * source_spin + source_colour) + 3 * sink_spin + sink_colour);
 }
 
 /// D~ = (C gamma5) S (gamma_t (C gamma5)^dagger gamma_t)

@@ -24,7 +24,7 @@ void check_time(const lattice::Geometry4& geometry, std::int64_t time) {
 }
 
 void check_spinor(const lattice::Geometry4& geometry, std::span<const std::complex<double>> spinor, const char* what) {
-  const auto expected = static_cast<std::size_t>(12 * geometry.local_volume());
+  const auto expected = static_cast<std::size_t>(spinor_components * geometry.local_volume());
   if (spinor.size() != expected)
     throw core::InvalidArgument(
         fmt::format("{} has {} complex numbers, but the {} local sites need {}; give a canonical "
@@ -35,8 +35,9 @@ void check_spinor(const lattice::Geometry4& geometry, std::span<const std::compl
 Propagator::Propagator(GeometryPointer geometry, const Coordinates4& source)
     : geometry_(std::move(geometry)), source_(source) {
   check_position(*geometry_, source_);
-  columns_.reserve(12);
-  for (int column = 0; column < 12; ++column) columns_.emplace_back(12 * geometry_->local_volume());
+  columns_.reserve(spinor_components);
+  for (int column = 0; column < spinor_components; ++column)
+    columns_.emplace_back(spinor_components * geometry_->local_volume());
 }
 
 }  // namespace halocline::qcd::measure

@@ -18,6 +18,7 @@
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/lattice/geometry.hpp"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd::measure {
 

@@ -101,7 +101,10 @@ struct GaussianSmearer::Work {
   Field in, out;
 
   Work(const GaugeField& given, const GaussianSmearing& p)
-      : links(&given), parameters(p), in(given.geometry_ptr(), 24, 1), out(given.geometry_ptr(), 24, 1) {
+      : links(&given),
+        parameters(p),
+        in(given.geometry_ptr(), spinor_reals, 1),
+        out(given.geometry_ptr(), spinor_reals, 1) {
     if (is_one(p.boundary[0]) && is_one(p.boundary[1]) && is_one(p.boundary[2])) return;
     phased.emplace(with_phases(given, p.boundary));
     links = &*phased;
@@ -110,7 +113,7 @@ struct GaussianSmearer::Work {
   /// The local time slices that hold a non-zero number on any process. Collective: yes.
   std::vector<std::int64_t> active_slices(std::span<const std::complex<double>> spinor) const {
     const auto& geometry = links->geometry();
-    const auto slice = static_cast<std::size_t>(12 * geometry.local_volume() / geometry.local()[3]);
+    const auto slice = static_cast<std::size_t>(spinor_components * geometry.local_volume() / geometry.local()[3]);
     std::vector<double> occupied(static_cast<std::size_t>(geometry.global()[3]));
     for (std::int64_t t = 0; t < geometry.local()[3]; ++t)
       for (const auto& z : spinor.subspan(static_cast<std::size_t>(t) * slice, slice))
@@ -134,10 +137,11 @@ struct GaussianSmearer::Work {
     for (std::int64_t job = 0; job < static_cast<std::int64_t>(slices.size()) * rows; ++job) {
       const std::int64_t t = slices[static_cast<std::size_t>(job / rows)], z = job % rows / local[1],
                          y = job % local[1];
-      const std::int64_t first = 24 * local[0] * (y + local[1] * (z + local[2] * t));
+      const std::int64_t first = spinor_reals * local[0] * (y + local[1] * (z + local[2] * t));
       double* row = field.data() + field.offset({0, y, z, t});
       for (std::int64_t x = 0; x < local[0]; ++x)
-        for (std::int64_t k = 0; k < 24; ++k) move(first + 24 * x + k, row[k * field.component_stride() + x]);
+        for (std::int64_t k = 0; k < spinor_reals; ++k)
+          move(first + spinor_reals * x + k, row[k * field.component_stride() + x]);
     }
   }
 };

@@ -31,7 +31,7 @@ Spinor wall_source(const lattice::Geometry4& geometry, std::int64_t time, int sp
 template <class Make>
 std::vector<Spinor> columns(Make&& make) {
   std::vector<Spinor> made;
-  made.reserve(12);
+  made.reserve(spinor_components);
   for (int spin = 0; spin < 4; ++spin)
     for (int colour = 0; colour < 3; ++colour) made.push_back(make(spin, colour));
   return made;

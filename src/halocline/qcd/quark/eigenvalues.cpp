@@ -5,6 +5,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/philox.hpp"
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/quark/dirac_setup.hpp"
@@ -27,15 +28,15 @@ struct HermitianDirac {
 
 std::vector<std::complex<double>> gaussian_spinor(const lattice::Geometry4& geometry, const core::Philox& random,
                                                   int draw) {
-  std::vector<std::complex<double>> spinor(static_cast<std::size_t>(geometry.local_volume() * 12));
+  std::vector<std::complex<double>> spinor(static_cast<std::size_t>(geometry.local_volume() * spinor_components));
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < geometry.local_volume(); ++site) {
     const auto x = lattice::coordinates_of<4>(site, geometry.local());
-    auto numbers =
-        random.at(static_cast<std::uint64_t>(geometry.global_index(x)), static_cast<std::uint64_t>(draw) * 12);
-    for (int i = 0; i < 12; ++i) {
+    auto numbers = random.at(static_cast<std::uint64_t>(geometry.global_index(x)),
+                             static_cast<std::uint64_t>(draw) * spinor_components);
+    for (int i = 0; i < spinor_components; ++i) {
       const auto [re, im] = numbers.gaussian_pair();
-      spinor[12 * site + i] = {re, im};
+      spinor[spinor_components * site + i] = {re, im};
     }
   }
   return spinor;
@@ -56,9 +57,9 @@ EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action, 
                                  const std::function<bool(int applications, int found)>& progress) {
   parameters.validate();
   const auto& geometry = gauge.geometry();
-  if (parameters.count > geometry.global_volume() * 12)
+  if (parameters.count > geometry.global_volume() * spinor_components)
     throw core::InvalidArgument(fmt::format("{} eigenvalues were asked for, but the operator has {}", parameters.count,
-                                            geometry.global_volume() * 12));
+                                            geometry.global_volume() * spinor_components));
   const auto d = dirac_setup(gauge, action)->in_double();
   if (!d->gamma5_hermitian())
     throw core::InvalidArgument(
@@ -87,7 +88,7 @@ EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action, 
   report.seconds = result.timings.total;
   if (parameters.vectors)
     for (const auto& v : result.vectors) {
-      report.vectors.emplace_back(static_cast<std::size_t>(geometry.local_volume() * 12));
+      report.vectors.emplace_back(static_cast<std::size_t>(geometry.local_volume() * spinor_components));
       to_canonical<double>(report.vectors.back(), v);
     }
   return report;

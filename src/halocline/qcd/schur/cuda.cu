@@ -11,10 +11,10 @@
 namespace halocline::qcd::device {
 
 template <class S>
-DeviceSchur<S>::DeviceSchur(DeviceDirac<S>& d, bool symmetric, int parity)
+DeviceSchur<S>::DeviceSchur(DeviceDirac<S>& d, SchurForm form, int parity)
     : DeviceOperator<S>(d.context(), static_cast<lattice::Subset>(parity), d.columns()),
       d_(&d),
-      form_(symmetric ? SchurForm::symmetric : SchurForm::asymmetric),
+      form_(form),
       parity_(parity),
       other_(d.context(), static_cast<lattice::Subset>(1 - parity), d.columns()),
       same_(d.context(), static_cast<lattice::Subset>(parity), d.columns()) {}

@@ -17,11 +17,11 @@ class DeviceSchur : public DeviceOperator<S> {
 public:
   using Field = DeviceSpinor<S>;
 
-  /// @param d          referred to; must live as long as this
-  /// @param symmetric  1 - A^-1 H A^-1 H, else A - H A^-1 H; @param parity  the one that is solved for
-  explicit DeviceSchur(DeviceDirac<S>& d, bool symmetric = true, int parity = 0);
+  /// @param d       referred to; must live as long as this
+  /// @param parity  the one that is solved for
+  explicit DeviceSchur(DeviceDirac<S>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
-  bool symmetric() const noexcept { return form_ == SchurForm::symmetric; }
+  SchurForm form() const noexcept { return form_; }
 
   /// The right-hand side of S from that of D: full field in, subset() out. Enqueued. Collective: where an axis is
   /// split.

@@ -29,7 +29,7 @@ Schur<T>::Schur(const DiracOperator<T>& d, SchurForm form, int parity)
       same_(spinor_field<T>(d.layout(), static_cast<lattice::Subset>(parity), d.columns())) {}
 
 template <class T>
-void Schur<T>::apply(Field& out, const Field& in, bool dagger) {
+void Schur<T>::apply(Field& out, const Field& in, bool dagger) const {
   require(out, subset(), columns(), "result");
   require(in, subset(), columns(), "operand");
   even_odd::apply(*d_, form_, parity_, dagger, out, in, other_, same_, [](auto&) {});

@@ -9,9 +9,9 @@
 namespace halocline::qcd {
 
 template <class T>
-class Schur {
+class Schur final : public SpinorOperator<T> {
 public:
-  using Field = SpinorField<T>;
+  using typename SpinorOperator<T>::Field;
 
   /// @param parity  the one that is solved for: 0 even, 1 odd
   /// Works on fields of d.columns() columns. `d` is referred to and must live as long as this.
@@ -26,9 +26,9 @@ public:
   /// out = S in on fields of subset(), not the same field.
   /// @throws InvalidArgument  for a field of another subset or number of columns
   /// Collective: yes.  Cost: 2 hops a site of the parity and column, plus the blocks (504 flops a clover block).
-  void apply(Field& out, const Field& in) { apply(out, in, false); }
+  void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = S^dagger in
-  void apply_dagger(Field& out, const Field& in) { apply(out, in, true); }
+  void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
   /// The right-hand side of S from that of D: full field in, subset() out. Collective: yes.
   void prepare(Field& rhs, const Field& source);
@@ -36,13 +36,13 @@ public:
   void reconstruct(Field& solution, const Field& half, const Field& source);
 
 private:
-  void apply(Field& out, const Field& in, bool dagger);
+  void apply(Field& out, const Field& in, bool dagger) const;
 
   const DiracOperator<T>* d_;
   SchurForm form_;
   int parity_;
-  Field other_;  ///< work on the other parity
-  Field same_;   ///< work on the solved parity, for the adjoint of the symmetric form
+  mutable Field other_;  ///< work on the other parity
+  mutable Field same_;   ///< work on the solved parity, for the adjoint of the symmetric form
 };
 
 extern template class Schur<float>;

@@ -97,8 +97,12 @@ void Mixer::mix(std::span<double> in, std::span<const double> out) {
   std::vector<double> right = dots(steps, now);
 
   // Normalise the differences, so that the cut of small eigenvalues and Johnson's w_0 mean the same in every iteration.
+  // A difference of the size of rounding is left out: what it says is noise, and normalised it would be large noise,
+  // which does not even keep the number of electrons.
+  const std::vector<const std::vector<double>*> density{&last_density_};
+  const double rounding = n > 0 ? 1e-26 * dots(density, density)[0] : 0.0;
   std::vector<double> norm(n);
-  for (std::size_t k = 0; k < n; ++k) norm[k] = gram[k * n + k] > 0 ? 1 / std::sqrt(gram[k * n + k]) : 0.0;
+  for (std::size_t k = 0; k < n; ++k) norm[k] = gram[k * n + k] > rounding ? 1 / std::sqrt(gram[k * n + k]) : 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     right[k] *= norm[k];
     for (std::size_t l = 0; l < n; ++l) gram[k * n + l] *= norm[k] * norm[l];

@@ -6,6 +6,7 @@
 /// How a kernel reads and writes a spinor: vector accesses, and the conversion from and to fixed point in registers.
 
 #include "halocline/qcd/device/fixed_point.cuh"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd::device {
 
@@ -36,14 +37,14 @@ template <class S, bool constant>
 HALOCLINE_INLINE Spinor<RealOf<S>> load_spinor(const typename Storage<S>::Word* data, const float* scale, int stride,
                                                int site, int column) {
   using Real = RealOf<S>;
-  Record<typename Storage<S>::Word, 24> record;
-  load_record<constant>(record, data + std::int64_t{stride} * (24 * column), stride, site);
+  Record<typename Storage<S>::Word, spinor_reals> record;
+  load_record<constant>(record, data + std::int64_t{stride} * (spinor_reals * column), stride, site);
   Real factor = 1;
   if constexpr (Storage<S>::scaled)
     factor = load_scale<constant>(scale + std::int64_t{stride} * column + site) * (1.0f / Storage<S>::largest);
   Spinor<Real> psi;
   HALOCLINE_UNROLL
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < spinor_reals; ++i) {
     if constexpr (Storage<S>::scaled)
       real_of(psi, i) = number(record, i) * factor;
     else
@@ -65,11 +66,11 @@ HALOCLINE_INLINE Spinor<RealOf<S>> SpinorWriter<S>::load(int site, int column) c
 
 template <class S>
 HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<Real>& psi) const {
-  detail::Record<typename Storage<S>::Word, 24> record;
+  detail::Record<typename Storage<S>::Word, spinor_reals> record;
   if constexpr (Storage<S>::scaled) {
     std::uint32_t largest = 0;
     HALOCLINE_UNROLL
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < spinor_reals; ++i) {
       const std::uint32_t bits = detail::bits_of(detail::real_of(psi, i)) & 0x7fffffffu;
       largest = bits > largest ? bits : largest;
     }
@@ -78,9 +79,9 @@ HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<
     scale[std::int64_t{stride} * column + site] = found.kept;
   } else {
     HALOCLINE_UNROLL
-    for (int i = 0; i < 24; ++i) record.at[i] = detail::real_of(psi, i);
+    for (int i = 0; i < spinor_reals; ++i) record.at[i] = detail::real_of(psi, i);
   }
-  detail::store_record(data + std::int64_t{stride} * (24 * column), stride, site, record);
+  detail::store_record(data + std::int64_t{stride} * (spinor_reals * column), stride, site, record);
 }
 
 }  // namespace halocline::qcd::device

@@ -17,6 +17,7 @@
 
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd::device::detail {
 
@@ -70,7 +71,7 @@ template <class S>
 struct ChunkPlace {
   using Real = RealOf<S>;
   static constexpr int reals = 16 / static_cast<int>(sizeof(Real));
-  static constexpr int chunks = 24 / reals;
+  static constexpr int chunks = spinor_reals / reals;
   static constexpr bool keeps_last = true;
   using Value = Record<Real, reals>;
 
@@ -103,7 +104,7 @@ struct ChunkPlace {
 template <class S>
 struct SitePlace {
   using Real = RealOf<S>;
-  static constexpr int reals = 24;
+  static constexpr int reals = spinor_reals;
   static constexpr bool keeps_last = false;  // it would be rounded, and take 24 registers
   using Value = Record<Real, reals>;
 
@@ -300,7 +301,7 @@ struct WriteCanonical {
     const Coordinates c = box.coordinates(p.y, site);
     const std::int64_t linear =
         c.x[0] + box.extent[0] * (c.x[1] + box.extent[1] * (c.x[2] + std::int64_t{box.extent[2]} * c.x[3]));
-    double* to = out + linear * 24;
+    double* to = out + linear * spinor_reals;
     HALOCLINE_UNROLLED(4)
     for (int spin = 0; spin < 4; ++spin) HALOCLINE_UNROLLED(3)
     for (int colour = 0; colour < 3; ++colour) {

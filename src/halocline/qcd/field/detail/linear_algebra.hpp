@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/solve/vector_space.hpp"
 
 namespace halocline::comm {
@@ -45,7 +46,7 @@ namespace halocline::qcd::detail {
 struct FlatShape {
   std::int64_t tiles = 0;
   int columns = 1;
-  int components = 24;  ///< reals a site and column: pairs of a real and an imaginary part
+  int components = spinor_reals;  ///< reals a site and column: pairs of a real and an imaginary part
   int lanes = 1;
 };
 

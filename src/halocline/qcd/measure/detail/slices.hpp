@@ -5,12 +5,13 @@
 
 #include <cstdint>
 
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
 
 namespace halocline::qcd::measure::detail {
 
 inline Spinor zero(const lattice::Geometry4& geometry) {
-  return Spinor(static_cast<std::size_t>(12 * geometry.local_volume()));
+  return Spinor(static_cast<std::size_t>(spinor_components * geometry.local_volume()));
 }
 
 /// First local site and number of local sites of a global time slice; none where another process holds it.

@@ -35,14 +35,15 @@ using SiteMatrix = std::array<PackComplex, 144>;
 /// Reads `count` <= lanes consecutive sites; the lanes beyond are zero.
 /// Cost: 2304 bytes read a site.
 inline void load(SiteMatrix& out, const Propagator& s, std::int64_t site, int count) {
-  alignas(64) double element[24][lanes] = {};
-  for (int source = 0; source < 12; ++source) {
-    const auto* from = reinterpret_cast<const double*>(s.column(source / 3, source % 3).data() + 12 * site);
+  alignas(64) double element[spinor_reals][lanes] = {};
+  for (int source = 0; source < spinor_components; ++source) {
+    const auto* from =
+        reinterpret_cast<const double*>(s.column(source / 3, source % 3).data() + spinor_components * site);
     for (int lane = 0; lane < count; ++lane)
-      for (int k = 0; k < 24; ++k) element[k][lane] = from[24 * lane + k];
-    for (int sink = 0; sink < 12; ++sink)
-      out[static_cast<std::size_t>(12 * source + sink)] = {Number::load(element[2 * sink]),
-                                                           Number::load(element[2 * sink + 1])};
+      for (int k = 0; k < spinor_reals; ++k) element[k][lane] = from[spinor_reals * lane + k];
+    for (int sink = 0; sink < spinor_components; ++sink)
+      out[static_cast<std::size_t>(spinor_components * source + sink)] = {Number::load(element[2 * sink]),
+                                                                          Number::load(element[2 * sink + 1])};
   }
 }
 

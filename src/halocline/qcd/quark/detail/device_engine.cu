@@ -128,14 +128,14 @@ public:
     if (x.size() != shifts.size())
       throw core::InvalidArgument(std::to_string(shifts.size()) + " shifts and room for " + std::to_string(x.size()) +
                                   " solutions were given; give as many of each");
-    detail::Level<double> level(precise_, options_, 1);
+    detail::DeviceLevel<double> level(precise_, options_, 1);
     auto source = level.space().create();
     from_canonical(source, 0, b);
     std::vector<DeviceSpinor<double>> solutions;
     for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(level.space().create());
     auto results = solve_shifted(level.space(), level.a(), shifts, solutions, source, options);
     for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(x[i], solutions[i]);
-    level.check();
+    level.d().check();
     return results;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Krylov methods of solve/ over device fields, instantiated once for each storage (device_krylov.cu).
+/// The Krylov methods of krylov.hpp over device fields, instantiated once for each storage (device_krylov.cu).
 ///
 /// Mixed precision: BiCGStab and CG iterate in the inner storage with reliable updates in double; GCR corrects defects.
 /// CG keeps its search direction over an update, and so takes as many iterations in any storage as in double; by defect
@@ -11,25 +11,30 @@
 ///   - fixed16: one digit; the scale of every site and column keeps 15 bits whatever the size of the vectors;
 ///   - fixed8: seven bits, so the residual is replaced each time it has halved.
 
+#include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "halocline/qcd/device/operator.cuh"
-#include "halocline/solve/result.hpp"
+#include "halocline/qcd/quark/detail/krylov.hpp"
+
+namespace halocline::qcd {
+
+template <class S>
+struct KrylovTraits<device::SpinorSpace<S>> {
+  static constexpr bool fixed16 = std::is_same_v<S, device::Fixed16>, fixed8 = std::is_same_v<S, device::Fixed8>;
+  static constexpr bool offers_fgmres = false;
+  static constexpr double replacement = fixed8 ? 0.5 : fixed16 ? 1e-1 : 1e-2;
+  static constexpr bool reliable_cg = true;
+  static constexpr double most_gain = fixed8 ? 0.3 : fixed16 ? 1e-2 : 0.0;
+};
+
+}  // namespace halocline::qcd
 
 namespace halocline::qcd::device {
 
-/// A x = b by "bicgstab", "cg" (normal equations) or "gcr" in one storage. Collective.
-template <class S>
-solve::SolveResult solve_by(const std::string& kind, SpinorSpace<S>& space, DeviceOperator<S>& a, DeviceSpinor<S>& x,
-                            const DeviceSpinor<S>& b, const solve::SolveOptions& options);
-
-/// The same with the iteration in storage S and solution and residual in double. Collective.
-template <class S>
-solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& space, DeviceOperator<double>& a,
-                               DeviceSpinor<double>& x, const DeviceSpinor<double>& b, SpinorSpace<S>& inner_space,
-                               DeviceOperator<S>& inner, const solve::SolveOptions& options);
-
-/// (A^dagger A + shifts[i]) x[i] = b for every shift, in double. Collective.
+/// (A^dagger A + shifts[i]) x[i] = b for every shift, in double. Collective: yes.
 std::vector<solve::SolveResult> solve_shifted(SpinorSpace<double>& space, DeviceOperator<double>& a,
                                               std::span<const double> shifts, std::span<DeviceSpinor<double>> x,
                                               const DeviceSpinor<double>& b, const solve::SolveOptions& options);
@@ -42,3 +47,26 @@ struct WorkVectors {
 WorkVectors work_vectors(const std::string& kind, bool mixed, int restart_length);
 
 }  // namespace halocline::qcd::device
+
+namespace halocline::qcd {
+
+#define HALOCLINE_DEVICE_KRYLOV(prefix, S)                                                                             \
+  prefix template solve::SolveResult solve_by(const std::string&, device::SpinorSpace<S>&, device::DeviceOperator<S>&, \
+                                              device::DeviceSpinor<S>&, const device::DeviceSpinor<S>&,                \
+                                              const solve::SolveOptions&);
+#define HALOCLINE_DEVICE_MIXED(prefix, S)                                                                              \
+  prefix template solve::SolveResult solve_mixed(const std::string&, device::SpinorSpace<double>&,                     \
+                                                 device::DeviceOperator<double>&, device::DeviceSpinor<double>&,       \
+                                                 const device::DeviceSpinor<double>&, device::SpinorSpace<S>&,         \
+                                                 device::DeviceOperator<S>&, const solve::SolveOptions&);
+#define HALOCLINE_DEVICE_METHODS(prefix)                                                                               \
+  HALOCLINE_DEVICE_KRYLOV(prefix, double)                                                                              \
+  HALOCLINE_DEVICE_KRYLOV(prefix, float)                                                                               \
+  HALOCLINE_DEVICE_KRYLOV(prefix, device::Fixed16)                                                                     \
+  HALOCLINE_DEVICE_KRYLOV(prefix, device::Fixed8)                                                                      \
+  HALOCLINE_DEVICE_MIXED(prefix, float)                                                                                \
+  HALOCLINE_DEVICE_MIXED(prefix, device::Fixed16)                                                                      \
+  HALOCLINE_DEVICE_MIXED(prefix, device::Fixed8)
+HALOCLINE_DEVICE_METHODS(extern)
+
+}  // namespace halocline::qcd

@@ -1,59 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Krylov methods instantiated once for spinor fields, behind an operator that hides which one it is. Fields of
-/// several columns are that many solves that share the applications of the operator: each column has its own tolerance,
-/// iterations and reason, and the bits that it has alone.
+/// The Krylov methods of solve/ by name, for fields of the CPU and of a device alike.
+///
+/// They are instantiated once for each kind of field (host_krylov.cpp, device_krylov.cu), for an operator whose class
+/// hides which one it is: D or its Schur complement, of any action. Fields of several columns are that many solves that
+/// share the applications of the operator: each column has its own tolerance, iterations and reason, and the bits that
+/// it has alone.
 
 #include <string>
 
-#include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/solve/result.hpp"
 
 namespace halocline::qcd {
 
-/// A reference to any operator with apply and apply_dagger on spinor fields. The call through a pointer costs nothing
-/// beside a hop, and one instantiation of each solver serves D and its Schur complement.
-template <class T>
-class SpinorOperator {
-public:
-  using Field = SpinorField<T>;
-
-  template <class Operator>
-  static SpinorOperator of(Operator& a) {
-    SpinorOperator me;
-    me.object_ = &a;
-    me.apply_ = [](void* object, Field& out, const Field& in) { static_cast<Operator*>(object)->apply(out, in); };
-    me.dagger_ = [](void* object, Field& out, const Field& in) {
-      static_cast<Operator*>(object)->apply_dagger(out, in);
-    };
-    return me;
-  }
-
-  void apply(Field& out, const Field& in) { apply_(object_, out, in); }
-  void apply_dagger(Field& out, const Field& in) { dagger_(object_, out, in); }
-
-private:
-  using Call = void (*)(void*, Field&, const Field&);
-  void* object_ = nullptr;
-  Call apply_ = nullptr;
-  Call dagger_ = nullptr;
+/// How the methods treat fields of a space; here as those of the CPU.
+template <class Space>
+struct KrylovTraits {
+  static constexpr bool offers_fgmres = true;
+  /// As the inner precision: the residual is recomputed each time that it fell by this factor, two digits in float.
+  static constexpr double replacement = 1e-2;
+  static constexpr bool reliable_cg = false;  ///< "cg" by reliable updates too
+  static constexpr double most_gain = 0;      ///< least inner tolerance of a defect correction; 0: that of the options
 };
 
-/// A x = b by "bicgstab", "cg" (normal equations), "gcr" or "fgmres" in one precision. Collective.
-template <class T>
-solve::SolveResult solve_by(const std::string& kind, SpinorSpace<T>& space, SpinorOperator<T>& a, SpinorField<T>& x,
-                            const SpinorField<T>& b, const solve::SolveOptions& options);
+/// A x = b by "bicgstab", "cg" (normal equations), "gcr" or, where the space offers it, "fgmres", in one precision.
+/// Collective: yes.
+template <class Space, class Operator>
+solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
+                            const typename Space::Vector& b, const solve::SolveOptions& options);
 
-/// The same with the iteration in float and solution and residual in double. Collective.
-solve::SolveResult solve_mixed(const std::string& kind, SpinorSpace<double>& space, SpinorOperator<double>& a,
-                               SpinorField<double>& x, const SpinorField<double>& b, SpinorSpace<float>& inner_space,
-                               SpinorOperator<float>& inner, const solve::SolveOptions& options);
-
-extern template solve::SolveResult solve_by(const std::string&, SpinorSpace<float>&, SpinorOperator<float>&,
-                                            SpinorField<float>&, const SpinorField<float>&, const solve::SolveOptions&);
-extern template solve::SolveResult solve_by(const std::string&, SpinorSpace<double>&, SpinorOperator<double>&,
-                                            SpinorField<double>&, const SpinorField<double>&,
-                                            const solve::SolveOptions&);
+/// The same with the iteration in an inner precision, and solution and residual in the outer one: "bicgstab" by
+/// reliable updates, "cg" where KrylovTraits say so, others by defect correction. Collective: yes.
+template <class Space, class Operator, class InnerSpace, class InnerOperator>
+solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
+                               const typename Space::Vector& b, InnerSpace& inner_space, InnerOperator& inner,
+                               const solve::SolveOptions& options);
 
 }  // namespace halocline::qcd

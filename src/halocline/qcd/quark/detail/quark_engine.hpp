@@ -14,6 +14,8 @@
 
 #include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/quark/detail/host_krylov.hpp"
+#include "halocline/qcd/quark/detail/level.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/matrix.hpp"
@@ -21,8 +23,13 @@
 
 namespace halocline::qcd {
 
-/// |v| of each column. Collective: yes.
-std::vector<double> norms(const SpinorSpace<double>& space, const SpinorField<double>& v);
+template <class T>
+struct SolverTypes<DiracOperator<T>> {
+  using Operator = const SpinorOperator<T>;
+  using Schur = qcd::Schur<T>;
+  using Space = SpinorSpace<T>;
+  static const auto& place(const DiracOperator<T>& d) { return d.layout(); }
+};
 
 /// What engines of all numbers of columns share: the operator for one column in double and, where a method with its
 /// iteration in float on the even-odd tiles may be asked for, in float; and the matrix of the Schwarz preconditioner.
@@ -71,17 +78,11 @@ public:
   void forget_schwarz() { schwarz_.reset(); }
 
 private:
-  template <class T>
-  struct Level;
-
-  solve::SolveResult krylov(const std::string& method, SpinorField<double>& e, const SpinorField<double>& r,
-                            solve::SolveOptions options);
-
   const QuarkOperators* operators_;
   std::unique_ptr<DiracOperator<double>> d_;
   SpinorSpace<double> space_;
-  std::unique_ptr<Level<double>> precise_;
-  std::unique_ptr<Level<float>> coarse_;
+  std::optional<Level<DiracOperator<double>>> precise_;
+  std::optional<Level<DiracOperator<float>>> coarse_;
   std::unique_ptr<schwarz::SchwarzSolver> schwarz_;
 };
 

@@ -114,7 +114,7 @@ void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& ne
   const auto count = static_cast<std::int64_t>(tiles.size());
 #pragma omp parallel
   {
-    alignas(64) T far[24 * V] = {};
+    alignas(64) T far[spinor_reals * V] = {};
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t tile = tiles[i];
@@ -125,7 +125,8 @@ void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& ne
             view, near, coming, view.links + tile * (8 * reals * V) + lane, tile, lane, 0, 0, far};
         Spinor<typename View::Real> sum;
         hop<dagger>(sum, accessor);
-        finish<T, V>(out, sum, terms, tile * (24 * V) + lane, tile * (clover::block_reals * V) + lane, past_caches);
+        finish<T, V>(out, sum, terms, tile * (spinor_reals * V) + lane, tile * (clover::block_reals * V) + lane,
+                     past_caches);
       }
     }
     if (past_caches) core::fence_streams();
@@ -142,7 +143,7 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
   const int stored = 8 * view.link_reals;
 #pragma omp parallel
   {
-    alignas(64) T far[24 * V] = {};
+    alignas(64) T far[spinor_reals * V] = {};
     alignas(64) T whole[8 * 18 * V];
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -167,7 +168,7 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
               view, near, over ? coming : near, links + lane, tile, lane, column, ahead, far};
           Spinor<typename View::Real> sum;
           hop<dagger>(sum, accessor);
-          finish<T, V>(out, sum, terms, (tile * columns + column) * (24 * V) + lane,
+          finish<T, V>(out, sum, terms, (tile * columns + column) * (spinor_reals * V) + lane,
                        tile * (clover::block_reals * V) + lane, past_caches);
         }
     }
@@ -181,8 +182,8 @@ template <class T, int V>
 void hop_tiles(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity, bool dagger,
                std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
   // What outgrows the caches is not read into them only to be overwritten.
-  const auto bytes =
-      static_cast<std::int64_t>(tiles.size()) * view.columns * (24 * V) * static_cast<std::int64_t>(sizeof(T));
+  const auto bytes = static_cast<std::int64_t>(tiles.size()) * view.columns * (spinor_reals * V) *
+                     static_cast<std::int64_t>(sizeof(T));
   const bool past_caches = bytes > std::int64_t{8} << 20;
   const auto run = [&]<bool with_dagger> {
     // Of plain numbers (one lane) the compiler chooses, loop by loop, which product it rounds by itself: one loop for

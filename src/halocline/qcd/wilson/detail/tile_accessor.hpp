@@ -30,6 +30,7 @@
 
 #include "halocline/core/hold.hpp"
 #include "halocline/lattice/neighbours.hpp"
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/site/hop.hpp"
 
 namespace halocline::qcd::wilson {
@@ -104,9 +105,9 @@ struct TileAccessor {
   /// Where the column of a source tile begins.
   HALOCLINE_INLINE const T* source(std::int32_t of, int at_column) const {
     if constexpr (batch)
-      return view.in + (std::int64_t(of) * view.columns + at_column) * (24 * V);
+      return view.in + (std::int64_t(of) * view.columns + at_column) * (spinor_reals * V);
     else
-      return view.in + std::int64_t(of) * (24 * V);
+      return view.in + std::int64_t(of) * (spinor_reals * V);
   }
 
   static HALOCLINE_INLINE Complex<Real> load(const T* spinor, int colour, int spin) {

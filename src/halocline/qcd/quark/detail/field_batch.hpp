@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The fields of a BatchEngine and what is done with them, once for the CPU and for devices.
+
+#include <cstdint>
+#include <utility>
+
+#include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/quark/detail/batch_engine.hpp"
+
+namespace halocline::qcd {
+
+/// @tparam Base   BatchEngine or a class derived from it
+/// @tparam Space  of the full fields in double
+template <class Base, class Space>
+class FieldBatch : public Base {
+public:
+  using Field = typename Space::Vector;
+
+  int columns() const override { return full_.columns(); }
+
+  std::vector<double> load(std::span<const std::span<const std::complex<double>>> sources) override {
+    full_.set_zero(b_);
+    for (std::size_t c = 0; c < sources.size(); ++c) from_canonical(b_, static_cast<int>(c), sources[c]);
+    return norms(full_, b_);
+  }
+  void clear(int column) override {
+    const std::vector<std::complex<double>> zero(static_cast<std::size_t>(column_length_));
+    from_canonical(b_, column, std::span<const std::complex<double>>(zero));
+  }
+  void start(std::span<const solve::Scalar> factor) override {
+    solve::update(full_, {solve::scale(b_, factor)});
+    full_.set_zero(x_);
+    full_.copy(r_, b_);
+  }
+  void scale_residual(std::span<const solve::Scalar> factor) override {
+    solve::update(full_, {solve::scale(r_, factor)});
+  }
+  std::vector<double> add_correction(std::span<const solve::Scalar> weight) override {
+    solve::update(full_, {solve::add(x_, weight, e_)});
+    apply(r_, x_);
+    const solve::Scalars minus(static_cast<std::size_t>(columns()), solve::Scalar(-1.0));
+    solve::update(full_, {solve::scale_add(r_, minus, {}, b_)});
+    std::vector<double> lengths = norms(full_, r_);
+    check();
+    return lengths;
+  }
+  void unload(std::span<std::complex<double>> solution, int column) override { to_canonical(solution, x_, column); }
+
+  /// b - D x of each column, scaled; zero in columns that nothing was given for.
+  const Field& residual() const noexcept { return r_; }
+
+protected:
+  /// @param column_length  complex numbers of a column
+  FieldBatch(Space full, std::int64_t column_length)
+      : full_(std::move(full)),
+        column_length_(column_length),
+        b_(full_.create()),
+        x_(full_.create()),
+        r_(full_.create()),
+        e_(full_.create()) {}
+
+  /// out = D in
+  virtual void apply(Field& out, const Field& in) = 0;
+  /// Throws if something has failed that results do not show.
+  virtual void check() {}
+
+  Space full_;
+  std::int64_t column_length_;
+  Field b_, x_, r_, e_;
+};
+
+}  // namespace halocline::qcd

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// A Dirac operator in one precision as the Krylov methods see it, and a correction by it: once for the CPU and for
+/// devices.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "halocline/qcd/quark/detail/krylov.hpp"
+#include "halocline/qcd/schur/even_odd.hpp"
+#include "halocline/solve/vector_space.hpp"
+
+namespace halocline::qcd {
+
+/// What belongs to a class of Dirac operators: Operator, the base that the Krylov methods are instantiated for; Schur,
+/// its Schur complement; Space, of its fields; and place(d), what a Space is made of.
+template <class Dirac>
+struct SolverTypes;
+
+/// D on full fields, or its Schur complement on the even sites.
+template <class Dirac>
+class Level {
+public:
+  using Types = SolverTypes<Dirac>;
+  using Operator = typename Types::Operator;
+  using Schur = typename Types::Schur;
+  using Space = typename Types::Space;
+  using Field = typename Space::Vector;
+
+  /// Collective: yes.
+  Level(std::unique_ptr<Dirac> d, bool even_odd, SchurForm form)
+      : d_(std::move(d)),
+        space_(Types::place(*d_), even_odd ? lattice::Subset::even : lattice::Subset::full, d_->columns()) {
+    if (even_odd) schur_.emplace(*d_, form);
+  }
+
+  Dirac& d() noexcept { return *d_; }
+  /// nullptr for D itself.
+  Schur* schur() noexcept { return schur_ ? &*schur_ : nullptr; }
+  Space& space() noexcept { return space_; }
+  Operator& a() noexcept {
+    if (schur_) return *schur_;
+    return *d_;
+  }
+
+private:
+  std::unique_ptr<Dirac> d_;
+  std::optional<Schur> schur_;
+  Space space_;
+};
+
+/// `limits` with these tolerances of the columns, each times `caution`.
+inline solve::SolveOptions with_tolerances(solve::SolveOptions limits, std::span<const double> tolerance,
+                                           double caution) {
+  limits.column_tolerance.clear();
+  for (const double wanted : tolerance) limits.column_tolerance.push_back(std::min(0.5, wanted * caution));
+  return limits;
+}
+
+namespace detail {
+
+/// e = D^-1 r by a solve of the even-odd Schur complement.
+/// @param scale    of D against its Schur complement: A's number for the symmetric form, else 1
+/// @param full     |r| of each column
+/// @param options  column_tolerance, one a column, is on |r - D e| / |r|
+/// @param solve    callable (half, rhs, options) -> SolveResult
+/// The result is about the Schur complement. Collective: yes.
+template <class Schur, class Space, class Field, class Solve>
+solve::SolveResult solve_even_odd(Schur& schur, double scale, const Space& space, Field& e, const Field& r, Field& rhs,
+                                  Field& half, std::span<const double> full, solve::SolveOptions options,
+                                  const Solve& solve) {
+  schur.prepare(rhs, r);
+  // The residual of the Schur complement against that of D: a number near one, which nobody knows beforehand.
+  const std::vector<double> reduced = norms(space, rhs);
+  constexpr double safety = 0.7;
+  double longest = 0;
+  for (std::size_t c = 0; c < full.size(); ++c) {
+    const double ratio = reduced[c] > 0 ? full[c] / (scale * reduced[c]) : 1.0;
+    options.column_tolerance[c] = std::min(0.1, safety * ratio * options.column_tolerance[c]);
+    if (full[c] > 0) longest = std::max(longest, 1.0 / ratio);
+  }
+  if (options.progress)
+    options.progress = [progress = options.progress, longest](int iteration, double residual) {
+      return progress(iteration, residual * longest);
+    };
+  solve::SolveResult result = solve(half, rhs, options);
+  schur.reconstruct(e, half, r);
+  return result;
+}
+
+}  // namespace detail
+
+/// e = D^-1 r from e = 0, on full fields, by a Krylov method on `level`.
+/// @param inner    the same operator in the precision of the iteration; nullptr for the precision of `level`
+/// @param full     space of the full fields
+/// @param options  column_tolerance, one a column, is on |r - D e| / |r|
+/// @param settle   called before the work fields are freed
+/// The result is about the system of `level`. Collective: yes.
+template <class Outer, class Inner, class Settle>
+solve::SolveResult solve_on(Outer& level, Inner* inner, const std::string& method, const typename Outer::Space& full,
+                            typename Outer::Field& e, const typename Outer::Field& r,
+                            const solve::SolveOptions& options, const Settle& settle) {
+  using Field = typename Outer::Field;
+  auto& space = level.space();
+  auto rhs = space.create(), half = space.create();
+  const auto run = [&](Field& x, const Field& b, const solve::SolveOptions& given) {
+    if constexpr (!std::is_same_v<Outer, Inner>)
+      if (inner != nullptr) return solve_mixed(method, space, level.a(), x, b, inner->space(), inner->a(), given);
+    return solve_by(method, space, level.a(), x, b, given);
+  };
+  solve::SolveResult result;
+  if (auto* schur = level.schur()) {
+    const double scale = schur->form() == SchurForm::symmetric ? level.d().diagonal() : 1.0;
+    result = detail::solve_even_odd(*schur, scale, space, e, r, rhs, half, norms(full, r), options, run);
+  } else {
+    space.copy(rhs, r);
+    result = run(half, rhs, options);
+    space.copy(e, half);
+  }
+  settle();
+  return result;
+}
+
+}  // namespace halocline::qcd
