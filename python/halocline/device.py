@@ -65,7 +65,7 @@ class DeviceArray:
 
     >>> import numpy as np, halocline as hc
     >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 4]), mass=0.5, device="host-executor")
-    >>> x = D.solve_on_device([hc.qcd.point_source(D.geometry, [0, 0, 0, 0], 0, 0)])
+    >>> x = D.solver.solve_on_device([hc.qcd.point_source(D.geometry, [0, 0, 0, 0], 0, 0)])
     >>> x.shape, x.device, np.array_equal(np.from_dlpack(x), x.numpy())
     ((1, 4, 4, 4, 4, 4, 3), 'host-executor', True)
     """

@@ -21,8 +21,8 @@ SECONDS = 300
 @pytest.fixture(autouse=True)
 def no_trials_of_other_tests() -> None:
     """A trial of "auto" is remembered in the process, and which tests share a process is chance."""
-    if (quark := sys.modules.get("halocline.qcd.quark")) is not None:
-        quark.forget_trials()
+    if (solver := sys.modules.get("halocline.qcd.quark_solver")) is not None:
+        solver.forget_trials()
 
 
 @pytest.fixture(scope="session")

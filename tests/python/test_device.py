@@ -57,12 +57,12 @@ def D(u):
 
 @pytest.fixture(scope="module")
 def x(D, b):
-    return D.solve_on_device([b, 1j * b])
+    return D.solver.solve_on_device([b, 1j * b])
 
 
 def test_d_on_a_device_is_d(u, D, b):
     on_cpu = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
-    assert (D.device, on_cpu.device) == ("host executor", "cpu")
+    assert (D.solver.device, on_cpu.solver.device) == ("host executor", "cpu")
     largest = np.abs(b).max() * 8
     assert D(b) == pytest.approx(on_cpu(b), abs=1e-14 * largest)
     assert D.dagger(b) == pytest.approx(on_cpu.dagger(b), abs=1e-14 * largest)
@@ -75,9 +75,9 @@ def test_solvers_reach_the_tolerance_on_a_device(u, b, kind):
     on_cpu = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     residual = np.linalg.norm(b - on_cpu(x)) / np.linalg.norm(b)
     assert residual < 1e-11
-    assert D.report["residual"] == pytest.approx(residual, rel=0.1)
-    assert D.report["device"] == "host executor" and D.report["predicted_bytes"] > 0
-    assert "fixed16" in D.report["method"]
+    assert D.solver.report["residual"] == pytest.approx(residual, rel=0.1)
+    assert D.solver.report["device"] == "host executor" and D.solver.report["predicted_bytes"] > 0
+    assert "fixed16" in D.solver.report["method"]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_gpu_gives_the_correlators_of_the_cpu(lime, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(bool(UNAVAILABLE), reason=UNAVAILABLE)
 def test_a_gpu_array_says_where_it_is(u, b):
-    x = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, device="cuda").solve_on_device([b])
+    x = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, device="cuda").solver.solve_on_device([b])
     interface = x.__cuda_array_interface__
     assert interface["version"] == 3 and interface["typestr"] == "<c16" and interface["shape"] == x.shape
     assert x.__dlpack_device__() == (2, int(x.device.removeprefix("cuda:")))
@@ -239,7 +239,7 @@ def test_solutions_stay_on_the_device_until_they_are_asked_for(D, b, x):
     copy = x.numpy()
     assert np.linalg.norm(b - D(copy[0])) <= 1.01e-12 * np.linalg.norm(b)
     assert copy[1] == pytest.approx(1j * copy[0], abs=1e-11 * np.abs(copy).max())
-    assert all(report["converged"] for report in D.reports)
+    assert all(report["converged"] for report in D.solver.reports)
     assert np.array_equal(np.asarray(x), copy)
     # A copy is the caller's own.
     copy[:] = 0
@@ -275,7 +275,7 @@ def test_an_array_of_a_gpu_tells_libraries_where_it_is():
 
 def test_an_exported_array_outlives_what_made_it(u, b):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=TIGHT, device=HOST)
-    x = D.solve_on_device([b])
+    x = D.solver.solve_on_device([b])
     kept, expected = np.from_dlpack(x), x.numpy()
     del D, x
     gc.collect()
@@ -285,30 +285,30 @@ def test_an_exported_array_outlives_what_made_it(u, b):
 
 def test_a_second_solve_leaves_the_first_solution_alone(D, b, x):
     before = x.numpy()
-    D.solve_on_device([2 * b, b])
+    D.solver.solve_on_device([2 * b, b])
     assert np.array_equal(x.numpy(), before)
 
 
 def test_the_memory_of_a_device_is_predicted(u, D):
-    memory = D.memory
+    memory = D.solver.memory
     assert set(memory) == {"predicted", "free", "total", "ours", "most_ours"}
     # Links in double alone are 8 matrices of 18 reals for each of 256 sites.
     assert memory["predicted"] > 256 * 8 * 18 * 8
     # A fixed staging area for copies from and to the host comes on top.
     assert 0 < memory["ours"] <= memory["most_ours"] <= memory["predicted"] + 2**24
     assert memory["free"] <= memory["total"]
-    assert hc.qcd.WilsonClover(u, mass=0.3).memory is None
+    assert hc.qcd.WilsonClover(u, mass=0.3).solver.memory is None
 
 
 def test_wrong_words_are_refused(u, b, D):
     with pytest.raises(hc.InvalidArgument, match='did you mean "cuda"'):
         hc.qcd.WilsonClover(u, mass=0.3, device="Cuda")
     with pytest.raises(hc.InvalidArgument, match="on the CPU"):
-        hc.qcd.WilsonClover(u, mass=0.3).solve_on_device([b])
+        hc.qcd.WilsonClover(u, mass=0.3).solver.solve_on_device([b])
     with pytest.raises(hc.InvalidArgument, match="schwarz"):
         hc.qcd.WilsonClover(u, mass=0.3, device=HOST, solver=Solver(kind="schwarz"))
     with pytest.raises(hc.InvalidArgument, match="shape"):
-        D.solve_on_device([b[:2]])
+        D.solver.solve_on_device([b[:2]])
     with pytest.raises(hc.InvalidArgument):
         _halocline.qcd.open_device("cuda:x")
     assert DEVICES[0] == "cpu" and _halocline.qcd.open_device(HOST) == "host executor"

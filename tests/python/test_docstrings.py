@@ -9,11 +9,11 @@ import pytest
 import halocline as hc
 from halocline import device
 from halocline.mapping import problem
-from halocline.qcd import analysis, gauge, measure, quark
+from halocline.qcd import analysis, gauge, measure, quark, quark_solver
 from halocline.tddft import ground, propagation, spectra, structure, system, units
 
 
-@pytest.mark.parametrize("module", [analysis, device, problem, quark, units], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [analysis, device, problem, quark, quark_solver, units], ids=lambda m: m.__name__)
 def test_examples(module):
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
@@ -29,6 +29,7 @@ def test_examples(module):
         gauge,
         measure,
         quark,
+        quark_solver,
         analysis,
         ground,
         propagation,

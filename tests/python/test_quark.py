@@ -51,7 +51,7 @@ def test_every_solver_solves(u, spinor, kind, precision):
     x = D.solve(spinor, kind=kind, precision=precision, tolerance=1e-11)
     residual = np.linalg.norm(spinor - D(x)) / np.linalg.norm(spinor)
     assert residual < 1e-11
-    assert D.report["residual"] == pytest.approx(residual, rel=0.1)
+    assert D.solver.report["residual"] == pytest.approx(residual, rel=0.1)
 
 
 @pytest.mark.parametrize(
@@ -68,42 +68,53 @@ def test_schwarz_has_a_preset_and_parameters(u, spinor, schwarz):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     x = D.solve(spinor, kind="schwarz", schwarz=schwarz, tolerance=1e-13)
     assert np.linalg.norm(spinor - D(x)) < 1.05e-13 * np.linalg.norm(spinor)
-    assert "schwarz" in D.report["method"] and D.report["notes"] == []
+    assert "schwarz" in D.solver.report["method"] and D.solver.report["notes"] == []
     if "arithmetic" in schwarz:
-        assert "half computed in half" in D.report["method"]
+        assert "half computed in half" in D.solver.report["method"]
+
+
+def test_a_second_solver_of_an_operator_has_settings_of_its_own(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, kind="bicgstab", tolerance=1e-6)
+    cg = hc.qcd.QuarkSolver(D, "cg", tolerance=1e-11)
+    x, y = D.solve(spinor), cg.solve(spinor)
+    assert "bicgstab" in D.solver.report["method"] and 1e-11 < D.solver.report["residual"] <= 1e-6
+    assert "cg" in cg.report["method"] and cg.report["residual"] <= 1e-11
+    assert np.linalg.norm(x - y) < 1e-5 * np.linalg.norm(y)
+    with pytest.raises(hc.InvalidArgument, match="QuarkSolver.*tolerence.*did you mean"):
+        hc.qcd.QuarkSolver(D, tolerence=1e-9)
 
 
 def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     D.solve(spinor)
-    (note,) = D.report["notes"]
-    assert D.report["note_kinds"] == ["choice"]
+    (note,) = D.solver.report["notes"]
+    assert D.solver.report["note_kinds"] == ["choice"]
     assert note.startswith("auto: schwarz would take") and "even-odd bicgstab" in note
-    chosen = D.report["method"]
+    chosen = D.solver.report["method"]
     D.solve(spinor)
-    assert D.report["notes"] == [] and D.report["method"] == chosen
-    trial = D.choose([spinor])
+    assert D.solver.report["notes"] == [] and D.solver.report["method"] == chosen
+    trial = D.solver.choose([spinor])
     assert trial["chosen"] in chosen and trial["columns"] == 1
     assert trial["bicgstab_seconds"] > 0 and f"{trial['bicgstab_seconds']:.3g} s (one right-hand side" in note
-    assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.Solver(kind="cg")).choose([spinor]) is None
+    assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.Solver(kind="cg")).solver.choose([spinor]) is None
 
 
 def test_a_trial_is_remembered_on_its_lattice_and_nowhere_else(u, spinor):
     first = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     first.solve(spinor)
     other = hc.qcd.WilsonClover(hc.qcd.weak_links([4, 4, 6, 8], 0.3, seed=4), mass=0.2, csw=1.0)
-    assert other.choose([spinor]) == first.choose([spinor])
+    assert other.solver.choose([spinor]) == first.solver.choose([spinor])
     other.solve(spinor)
-    (note,) = other.report["notes"]
+    (note,) = other.solver.report["notes"]
     assert note.startswith("auto: ") and "as an earlier trial on this lattice found" in note
     other.solve(spinor)
-    assert other.report["notes"] == []
+    assert other.solver.report["notes"] == []
     for another in (
         hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, even_odd=False),
         hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.3, csw=1.0),
     ):
         another.solve(hc.qcd.point_source(another.geometry, [0, 0, 0, 0], 0, 0))
-        assert "would take" in another.report["notes"][0]
+        assert "would take" in another.solver.report["notes"][0]
 
 
 def test_solver_keys_are_taken_by_the_operator_and_the_propagator(u):
@@ -114,7 +125,7 @@ def test_solver_keys_are_taken_by_the_operator_and_the_propagator(u):
     assert all(1e-12 < r["residual"] <= 1e-6 for r in loose.reports)
     assert all(r["residual"] <= 1e-12 for r in tight.reports)
     given = hc.qcd.WilsonClover(u, mass=0.3, solver=hc.qcd.Solver(kind="cg", tolerance=1e-7), tolerance=1e-8)
-    report = given.solve(hc.qcd.point_source(u, [0, 0, 0, 0], 0, 0)) is not None and given.report
+    report = given.solve(hc.qcd.point_source(u, [0, 0, 0, 0], 0, 0)) is not None and given.solver.report
     assert "cg" in report["method"] and report["residual"] <= 1e-8
 
 
@@ -133,15 +144,15 @@ def test_sources_whose_square_leaves_the_range_of_double_are_solved(u, spinor, s
     exponent = np.exp2(np.round(np.log2(size)))
     D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, kind="bicgstab", device=device)
     x = D.solve(spinor * exponent)
-    assert D.report["iterations"] > 3 and 0 < D.report["residual"] <= 1e-10
+    assert D.solver.report["iterations"] > 3 and 0 < D.solver.report["residual"] <= 1e-10
     assert np.array_equal(x / exponent, D.solve(spinor))
 
 
 def test_sources_that_are_zero_or_no_numbers_get_a_sentence(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3, kind="bicgstab")
     assert not D.solve(0 * spinor).any()
-    assert D.report["notes"] == ["the source is zero, and so is the solution"]
-    assert D.report["note_kinds"] == ["source"]
+    assert D.solver.report["notes"] == ["the source is zero, and so is the solution"]
+    assert D.solver.report["note_kinds"] == ["source"]
     with pytest.raises(hc.InvalidArgument, match="the source holds NaN or infinite numbers"):
         D.solve(np.where(np.arange(3) == 1, np.nan, spinor))
     with pytest.raises(hc.InvalidArgument, match="below 1e-289 or above 1e289.*scale it"):
@@ -214,7 +225,7 @@ def test_a_solve_that_does_not_converge_says_why(u, spinor):
     D = hc.qcd.WilsonClover(u, mass=0.3)
     with pytest.raises(hc.Error, match="without reaching the tolerance"):
         D.solve(spinor, max_iterations=2)
-    assert D.report["converged"] is False
+    assert D.solver.report["converged"] is False
 
 
 def test_a_solve_stops_when_progress_says_so(u, spinor):
@@ -285,7 +296,7 @@ def test_solver_is_a_kind_a_dictionary_or_a_section():
     for solver in ("cg", {"kind": "cg"}, Solver(kind="cg")):
         d = hc.qcd.WilsonClover(u, mass=0.1, solver=solver)
         found.append(d.solve(b))
-        assert "cg" in d.report["method"]
+        assert "cg" in d.solver.report["method"]
     assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
     with pytest.raises(hc.InvalidArgument, match='kind = "cgg": expected .*did you mean "cg"'):
         hc.qcd.WilsonClover(u, mass=0.1, solver="cgg")

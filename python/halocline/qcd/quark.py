@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quarks: Dirac operators, their inverses, and propagators.
+"""Quarks: Dirac operators and propagators.
 
 Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; basis DeGrand-Rossi.
 docs/conventions.md gives the operator. Everything is collective over the processes of the gauge field unless it says
@@ -18,34 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halocline import _halocline
-from halocline.comm import on_root
-from halocline.device import DeviceArray
-from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.errors import Error, InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.measure import Spinor, source_columns, spinor_of
+from halocline.qcd.measure import Spinor, source_columns
 from halocline.qcd.propagators import Propagator, gauge_record
+from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
 from halocline.qcd.runfile import Action, Parallel, Solver, Source
-from halocline.schema import instance, number, read_table, sorted_keys, takes
+from halocline.schema import instance, number, sorted_keys, takes
 
-Progress = Callable[[int, float], bool]
 kappa_from_mass = _halocline.qcd.kappa_from_mass
 mass_from_kappa = _halocline.qcd.mass_from_kappa
 
-SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
 SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("kind", "positions")}
-
-_trials: dict[tuple, list[dict[str, Any]]] = {}
-"""Results of the trials of kind = "auto" in this process, by lattice, processes and solver."""
-
-
-def forget_trials() -> None:
-    """Makes the next solve with kind = "auto" measure again, as in a new process. Not collective."""
-    _trials.clear()
 
 
 class DiracOperator:
-    """D of a fermion action on one gauge field, and its inverse, on the CPU or on a device (docs/gpu.md).
+    """D of a fermion action on one gauge field; `solver` (a QuarkSolver) has its inverse, on the CPU or on a device.
 
     The actions are classes of their own: WilsonClover, TwistedMass. Collective, like everything here.
     """
@@ -68,44 +57,7 @@ class DiracOperator:
         self._u = u
         self._choice = ""
         self._parallel = Parallel(device=device, halo_policy=halo_policy, time_limit=time_limit)
-        self._solver: Solver | None = None
-        self._prepare(dataclasses.replace(solver_section(solver), **changes))
-
-    def _prepare(self, solver: Solver) -> None:
-        """Makes a new solver if its settings have changed."""
-        if solver == self._solver:
-            return
-        a, s, p = self.action, solver, self._parallel
-        s.check_device(p.device)
-        _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
-        boundary = [complex(b) for b in a.boundary]
-        self._quark = _halocline.qcd.Quark(
-            self._u, a.m0, a.clover, boundary, a.anisotropy, a.nu, a.csw_t, a.mu,
-            s.as_binding_values()
-            | {"choice": self._choice if s.kind == "auto" else ""}
-            | {"device": p.device, "device_halo": p.halo_policy or "auto"},
-        )  # fmt: skip
-        self._solver = solver
-        self._recall()
-
-    def _trial_key(self) -> tuple | None:
-        """The key under which trials are remembered; None if this operator makes no trials."""
-        if self._solver.kind != "auto" or self._choice or self._parallel.device != "cpu":
-            return None
-        g = self.geometry
-        solver = tuple(sorted((k, str(v)) for k, v in self._solver.as_binding_values().items()))
-        return (*g.extents, *g.grid, g.communicator.size, solver)
-
-    def _recall(self) -> None:
-        """Takes over the trials of earlier operators on such a lattice, from the first process for all. Collective."""
-        key = self._trial_key()
-        if key is not None:
-            self._quark.recall(on_root(self.geometry.communicator, lambda: _trials.get(key, [])))
-
-    def _remember(self) -> None:
-        key = self._trial_key()
-        if key is not None:
-            _trials[key] = self._quark.trials
+        self.solver = QuarkSolver(self, solver, **changes)
 
     @property
     def geometry(self) -> Any:
@@ -115,43 +67,13 @@ class DiracOperator:
     def kappa(self) -> float:
         return 0.5 / (4.0 + self.action.m0)
 
-    @property
-    def tile(self) -> tuple[int, ...]:
-        """SIMD lanes along x, y, z, t in the layout that was chosen; 1 on a device."""
-        return tuple(self._quark.tile)
-
-    @property
-    def rhs_batch(self) -> int:
-        """The largest number of right-hand sides that are solved together."""
-        return self._quark.rhs_batch
-
-    @property
-    def device(self) -> str:
-        """The device that solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
-        return self._quark.device or "cpu"
-
-    @property
-    def storage(self) -> str:
-        """How the iteration on a device stores numbers: "half, 12 reals a link"; empty on the CPU."""
-        return self._quark.storage
-
-    @property
-    def memory(self) -> dict[str, int] | None:
-        """Bytes on the device: predicted, ours, most_ours, free, total; None on the CPU.
-
-        `predicted` is for solves of rhs_batch columns and includes links and clover blocks, but not a fixed area of
-        8 MiB for copies. `ours` is the present use, `most_ours` the largest so far. The memory of the host executor is
-        that of the host. Not collective.
-        """
-        return self._quark.memory
-
     def __call__(self, spinor: Spinor) -> Spinor:
         """D spinor, in double."""
-        return self._quark.apply(spinor_of(spinor), False)
+        return self.solver.apply(spinor)
 
     def dagger(self, spinor: Spinor) -> Spinor:
         """D^dagger spinor, in double."""
-        return self._quark.apply(spinor_of(spinor), True)
+        return self.solver.apply(spinor, dagger=True)
 
     @takes(
         count=checks.one_or_more,
@@ -180,74 +102,8 @@ class DiracOperator:
         return np.array(self.report["values"])
 
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
-        """The x with D x = source.
-
-        With kind = "auto" the first solve on a lattice begins with a short trial of two methods. Their timing decides,
-        so the last bits may differ from run to run, by less than the tolerance. Only the choice depends on timing: the
-        chosen method gives results bit-identical to selecting it by name. Other operators on the same lattice and
-        processes, with the same solver, use the same choice (`forget_trials` makes them measure again). Any other kind
-        is reproducible.
-
-        progress: called with iterations and residual; returning False stops, which raises Interrupted
-        changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
-        Raises Error when it does not converge, with the reason; `report` holds the last one either way.
-        """
-        self._change("solve", changes)
-        x, self.report = self._quark.solve(spinor_of(source), progress)
-        self._remember()
-        _check(self.report)
-        return x
-
-    def solve_on_device(self, sources: Sequence[Spinor], progress: Progress | None = None) -> DeviceArray:
-        """The x with D x = source for several sources at once, left in the memory of the device.
-
-        sources: at most rhs_batch NumPy arrays, local parts as everywhere
-        Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, which other libraries take without a copy
-        Raises as `solve`, and InvalidArgument on the CPU; `reports` holds the reports of the columns either way.
-        """
-        if self._parallel.device == "cpu":
-            raise InvalidArgument('solve_on_device: the operator is on the CPU; make it with device = "cuda".')
-        sources = [spinor_of(b) for b in sources]
-        held, self.reports = self._quark.solve_on_device(sources, progress)
-        for report in self.reports:
-            _check(report)
-        return DeviceArray(held)
-
-    def _change(self, title: str, changes: dict[str, Any]) -> None:
-        (known,) = sorted_keys(title, changes, SOLVER_KEYS, known=("source", "progress"))
-        if known:
-            self._prepare(dataclasses.replace(self._solver, **known))
-
-    def choose(self, sources: Sequence[Spinor], progress: Progress | None = None) -> dict[str, Any] | None:
-        """Runs the trial of kind = "auto" on the first of these right-hand sides, as many as are solved together.
-
-        One trial is made for each number of columns; a later call returns the earlier result.
-        progress: called with iterations and residual; returning False ends the trial without a choice
-        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many are solved together), and `schwarz_seconds` and
-        `bicgstab_seconds`, predicted for the whole solve by each method (None: it would never end). Returns None when
-        there is no choice.
-        """
-        sources = [spinor_of(b) for b in sources]
-        trial = self._quark.choose(sources, progress)
-        self._remember()
-        if trial is None:
-            return None
-        return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
-
-    def solve_columns(
-        self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
-    ) -> list[dict]:
-        """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
-
-        progress: called with iterations and the worst residual; returning False stops
-        Returns the solver's report of each column. Raises as `solve`.
-        """
-        sources = [spinor_of(b) for b in sources]
-        reports = self._quark.solve_columns(s, first, sources, progress)
-        self._remember()
-        for report in reports:
-            _check(report)
-        return reports
+        """The x with D x = source by `solver`, whose `solve` has the details. Raises as it does."""
+        return self.solver.solve(source, progress, **changes)
 
 
 class WilsonClover(DiracOperator):
@@ -345,37 +201,10 @@ def dirac_operator(
     """
     kind = TwistedMass if action.kind == "twisted-clover" else WilsonClover
     self = kind.__new__(kind)
-    self.action, self._u, self._solver, self._choice = action, u, None, choice
+    self.action, self._u, self._choice = action, u, choice
     self._parallel = parallel or Parallel()
-    self._prepare(solver)
+    self.solver = QuarkSolver(self, solver)
     return self
-
-
-def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:
-    """The Solver that an argument `solver` describes. Raises InvalidArgument for an unknown kind, key or type."""
-    if isinstance(given, Solver):
-        return given
-    if given is None or isinstance(given, str):
-        return Solver() if given is None else Solver(kind=given)
-    if isinstance(given, Mapping):
-        return read_table(Solver, given)
-    raise InvalidArgument(
-        f'solver is a {type(given).__name__}; give a kind such as "cg", a dictionary of keys of [solver], or a Solver.'
-    )
-
-
-def _check(report: dict[str, Any]) -> None:
-    if report["reason"] == "cancelled":
-        raise Interrupted("the solve was stopped.")
-    if report["reason"] == "not_finite" and report["iterations"] == 0 and report["notes"]:
-        raise InvalidArgument(f"solve: {report['notes'][-1]}.")
-    if not report["converged"]:
-        raise Error(
-            f"the solver stopped without reaching the tolerance: {report['reason']} after {report['iterations']} "
-            f"iterations of {report['method']}, |b - D x|/|b| = {report['residual']:.3g}; "
-            "raise max_iterations or the quark mass, or try another kind."
-            + "".join(f" ({note})" for note in report["notes"])
-        )
 
 
 @takes(D=instance(DiracOperator, "a WilsonClover or another operator"))
@@ -388,7 +217,7 @@ def propagator(
     chosen: Callable[[dict[str, Any]], None] | None = None,
     **keys: Any,
 ) -> Propagator:
-    """Twelve solutions from one source, `D.rhs_batch` columns at a time.
+    """Twelve solutions from one source, `D.solver.rhs_batch` columns at a time.
 
     source: global position x, y, z, t, or a Source, which then describes the source completely
     kind: "point", "wall", "gaussian" or "z2"
@@ -397,7 +226,7 @@ def propagator(
     progress: called for each finished column with its number (1 to 12) and the solver's report
     inner: called during a solve with the first column, the number of columns solved together, iterations and worst
     residual; returning False stops, which raises Interrupted
-    chosen: called before the first solve with the result of `D.choose`, if there was a choice
+    chosen: called before the first solve with the result of `D.solver.choose`, if there was a choice
     Returns a Propagator with its arrays and the attributes `reports` (twelve) and `record` (the parameters that
     reproduce it; write_propagator stores them).
     Raises InvalidArgument, and Error when a column does not converge.
@@ -409,7 +238,7 @@ def propagator(
     if D.geometry.communicator.rank == 0:
         for sentence in how.doubts():
             warnings.warn(sentence, stacklevel=3)
-    D._change("propagator", in_solver)
+    D.solver.change("propagator", in_solver)
     return propagator_from(D, how, progress, inner, chosen)
 
 
@@ -426,16 +255,16 @@ def propagator_from(
     s = Propagator(D.geometry, list(source))
     s.reports = []
     sources = source_columns(D._u, how, source, boundary)
-    batches = -(-len(sources) // D.rhs_batch)
+    batches = -(-len(sources) // D.solver.rhs_batch)
     together = -(-len(sources) // batches)
     if chosen is not None:
-        trial = D.choose(sources, None if inner is None else functools.partial(inner, 0, together))
+        trial = D.solver.choose(sources, None if inner is None else functools.partial(inner, 0, together))
         if trial is not None:
             chosen(trial)
     for first in range(0, len(sources), together):
         some = sources[first : first + together]
         heard = None if inner is None else functools.partial(inner, first, len(some))
-        for report in D.solve_columns(s, first, some, heard):
+        for report in D.solver.solve_columns(s, first, some, heard):
             s.reports.append(report)
             if progress is not None:
                 progress(len(s.reports), report)
@@ -444,7 +273,7 @@ def propagator_from(
     s.record = {
         "action": D.action.as_toml_values(),
         "source": how.as_toml_values(),
-        "solver": D._solver.as_toml_values(),
+        "solver": D.solver.settings.as_toml_values(),
         "gauge": gauge_record(D._u),
         "method": s.reports[0]["method"],
         "residuals": [report["residual"] for report in s.reports],

@@ -283,7 +283,7 @@ class Job:
         D = quark.dirac_operator(u, self.run.action, self.run.solver, choice, self.run.parallel)
         if self.run.parallel.device != "cpu" and not self._device_is_said:
             self._device_is_said = True
-            self.reporter.line(f"device {D.device}: {memory_text(D.memory)}; {D.storage}")
+            self.reporter.line(f"device {D.solver.device}: {memory_text(D.solver.memory)}; {D.solver.storage}")
         return D
 
     def _keep_choice(self, trial: dict[str, Any]) -> None:

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions of D x = b for any Dirac operator, on the CPU or on a device; mirrors qcd/quark/quark_solver.hpp.
+
+Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process. Everything is
+collective over the processes of the gauge field unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.comm import on_root
+from halocline.device import DeviceArray
+from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.qcd.measure import Spinor, spinor_of
+from halocline.qcd.propagators import Propagator
+from halocline.qcd.runfile import Solver
+from halocline.schema import read_table, sorted_keys
+
+if TYPE_CHECKING:
+    from halocline.qcd.quark import DiracOperator
+
+Progress = Callable[[int, float], bool]
+SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
+
+_trials: dict[tuple, list[dict[str, Any]]] = {}
+"""Results of the trials of kind = "auto" in this process, by lattice, processes and solver."""
+
+
+def forget_trials() -> None:
+    """Makes the next solve with kind = "auto" measure again, as in a new process. Not collective."""
+    _trials.clear()
+
+
+class QuarkSolver:
+    """Solves D x = b for one operator, with settings of its own. An operator has one, `D.solver`; others may stand
+    beside it.
+
+    >>> import halocline as hc
+    >>> D = hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.5)
+    >>> b = hc.qcd.point_source(D.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    >>> cg = hc.qcd.QuarkSolver(D, kind="cg", tolerance=1e-10)
+    >>> bool(abs(D(cg.solve(b)) - b).max() < 1e-9)
+    True
+    """
+
+    def __init__(
+        self, D: DiracOperator, solver: Solver | Mapping[str, Any] | str | None = None, **solver_keys: Any
+    ) -> None:
+        """D: an operator; its device and time limit hold here too
+        solver: as [solver] of the run file: a kind such as "cg", a dictionary of its keys, or a Solver
+        solver_keys: keys of [solver], such as tolerance=1e-12, which override it
+
+        Converts links and clover blocks to the layout of the methods. Raises InvalidArgument for settings that cannot
+        work.
+        """
+        (changes,) = sorted_keys("QuarkSolver", solver_keys, SOLVER_KEYS, known=("D", "solver"))
+        self._u, self._action, self._parallel, self._choice = D._u, D.action, D._parallel, D._choice
+        self.settings: Solver | None = None
+        self._prepare(dataclasses.replace(solver_section(solver), **changes))
+
+    def _prepare(self, settings: Solver) -> None:
+        """Makes a new solver of the library if the settings have changed."""
+        if settings == self.settings:
+            return
+        a, p = self._action, self._parallel
+        settings.check_device(p.device)
+        _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
+        self._quark = _halocline.qcd.Quark(
+            self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t, a.mu,
+            settings.as_binding_values()
+            | {"choice": self._choice if settings.kind == "auto" else ""}
+            | {"device": p.device, "device_halo": p.halo_policy or "auto"},
+        )  # fmt: skip
+        self.settings = settings
+        self._recall()
+
+    def change(self, title: str, changes: Mapping[str, Any]) -> None:
+        """Changes keys of [solver] for later solves; refusals begin with `title`."""
+        (known,) = sorted_keys(title, dict(changes), SOLVER_KEYS, known=("source", "progress"))
+        if known:
+            self._prepare(dataclasses.replace(self.settings, **known))
+
+    def _trial_key(self) -> tuple | None:
+        """The key under which trials are remembered; None if this solver makes no trials."""
+        if self.settings.kind != "auto" or self._choice or self._parallel.device != "cpu":
+            return None
+        g = self._u.geometry
+        solver = tuple(sorted((k, str(v)) for k, v in self.settings.as_binding_values().items()))
+        return (*g.extents, *g.grid, g.communicator.size, solver)
+
+    def _recall(self) -> None:
+        """Takes over the trials of earlier solvers on such a lattice, from the first process for all. Collective."""
+        key = self._trial_key()
+        if key is not None:
+            self._quark.recall(on_root(self._u.geometry.communicator, lambda: _trials.get(key, [])))
+
+    def _remember(self) -> None:
+        key = self._trial_key()
+        if key is not None:
+            _trials[key] = self._quark.trials
+
+    @property
+    def tile(self) -> tuple[int, ...]:
+        """SIMD lanes along x, y, z, t in the layout that was chosen; 1 on a device."""
+        return tuple(self._quark.tile)
+
+    @property
+    def rhs_batch(self) -> int:
+        """The largest number of right-hand sides that are solved together."""
+        return self._quark.rhs_batch
+
+    @property
+    def device(self) -> str:
+        """The device that solves: "cpu", "cuda:0 (NVIDIA H200)", "host executor"."""
+        return self._quark.device or "cpu"
+
+    @property
+    def storage(self) -> str:
+        """How the iteration on a device stores numbers: "half, 12 reals a link"; empty on the CPU."""
+        return self._quark.storage
+
+    @property
+    def memory(self) -> dict[str, int] | None:
+        """Bytes on the device: predicted, ours, most_ours, free, total; None on the CPU.
+
+        `predicted` is for solves of rhs_batch columns and includes links and clover blocks, but not a fixed area of
+        8 MiB for copies. `ours` is the present use, `most_ours` the largest so far. The memory of the host executor is
+        that of the host. Not collective.
+        """
+        return self._quark.memory
+
+    def apply(self, spinor: Spinor, dagger: bool = False) -> Spinor:
+        """D spinor, or D^dagger spinor, in double."""
+        return self._quark.apply(spinor_of(spinor), dagger)
+
+    def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
+        """The x with D x = source.
+
+        With kind = "auto" the first solve on a lattice begins with a short trial of two methods. Their timing decides,
+        so the last bits may differ from run to run, by less than the tolerance. Only the choice depends on timing: the
+        chosen method gives results bit-identical to selecting it by name. Other solvers with the same settings, on the
+        same lattice and processes, use the same choice (`forget_trials` makes them measure again). Any other kind is
+        reproducible.
+
+        progress: called with iterations and residual; returning False stops, which raises Interrupted
+        changes: keys of the run file's [solver], such as tolerance=1e-12; they stay for later calls
+        Raises Error when it does not converge, with the reason; `report` holds the last one either way.
+        """
+        self.change("solve", changes)
+        x, self.report = self._quark.solve(spinor_of(source), progress)
+        self._remember()
+        _check(self.report)
+        return x
+
+    def solve_on_device(self, sources: Sequence[Spinor], progress: Progress | None = None) -> DeviceArray:
+        """The x with D x = source for several sources at once, left in the memory of the device.
+
+        sources: at most rhs_batch NumPy arrays, local parts as everywhere
+        Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, which other libraries take without a copy
+        Raises as `solve`, and InvalidArgument on the CPU; `reports` holds the reports of the columns either way.
+        """
+        if self._parallel.device == "cpu":
+            raise InvalidArgument('solve_on_device: the operator is on the CPU; make it with device = "cuda".')
+        sources = [spinor_of(b) for b in sources]
+        held, self.reports = self._quark.solve_on_device(sources, progress)
+        for report in self.reports:
+            _check(report)
+        return DeviceArray(held)
+
+    def choose(self, sources: Sequence[Spinor], progress: Progress | None = None) -> dict[str, Any] | None:
+        """Runs the trial of kind = "auto" on the first of these right-hand sides, as many as are solved together.
+
+        One trial is made for each number of columns; a later call returns the earlier result.
+        progress: called with iterations and residual; returning False ends the trial without a choice
+        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many are solved together), and `schwarz_seconds` and
+        `bicgstab_seconds`, predicted for the whole solve by each method (None: it would never end). Returns None when
+        there is no choice.
+        """
+        sources = [spinor_of(b) for b in sources]
+        trial = self._quark.choose(sources, progress)
+        self._remember()
+        if trial is None:
+            return None
+        return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
+
+    def solve_columns(
+        self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
+    ) -> list[dict]:
+        """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
+
+        progress: called with iterations and the worst residual; returning False stops
+        Returns the solver's report of each column. Raises as `solve`.
+        """
+        sources = [spinor_of(b) for b in sources]
+        reports = self._quark.solve_columns(s, first, sources, progress)
+        self._remember()
+        for report in reports:
+            _check(report)
+        return reports
+
+
+def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:
+    """The Solver that an argument `solver` describes. Raises InvalidArgument for an unknown kind, key or type."""
+    if isinstance(given, Solver):
+        return given
+    if given is None or isinstance(given, str):
+        return Solver() if given is None else Solver(kind=given)
+    if isinstance(given, Mapping):
+        return read_table(Solver, given)
+    raise InvalidArgument(
+        f'solver is a {type(given).__name__}; give a kind such as "cg", a dictionary of keys of [solver], or a Solver.'
+    )
+
+
+def _check(report: dict[str, Any]) -> None:
+    if report["reason"] == "cancelled":
+        raise Interrupted("the solve was stopped.")
+    if report["reason"] == "not_finite" and report["iterations"] == 0 and report["notes"]:
+        raise InvalidArgument(f"solve: {report['notes'][-1]}.")
+    if not report["converged"]:
+        raise Error(
+            f"the solver stopped without reaching the tolerance: {report['reason']} after {report['iterations']} "
+            f"iterations of {report['method']}, |b - D x|/|b| = {report['residual']:.3g}; "
+            "raise max_iterations or the quark mass, or try another kind."
+            + "".join(f" ({note})" for note in report["notes"])
+        )
