@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the tree to src/halocline/rooms.toml: arrows between rooms, headers of others, page rules.
 
-    tools/check_rooms.py [ROOT]
+    tools/check_rooms.py [ROOT]            check
+    tools/check_rooms.py --picture [ROOT]  the rooms and their floors, from the top down, with who stands on what
 
 Prints one line a finding, `path:line: sentence`, and exits with status 1 when there is any; 2 when rooms.toml itself
 is wrong. What is checked:
@@ -262,9 +263,40 @@ def check(root: Path) -> list[Finding]:
     return found
 
 
+def storeys(arrows: dict[str, list[str]]) -> list[list[str]]:
+    """The names by height, the lowest first: one that may include nothing is on storey 0, others above what they
+    include.
+    """
+    height: dict[str, int] = {}
+    while len(height) < len(arrows):
+        for name, targets in arrows.items():
+            if name not in height and all(target in height for target in targets):
+                height[name] = 1 + max((height[target] for target in targets), default=-1)
+    return [[n for n in arrows if height[n] == level] for level in range(max(height.values()) + 1)]
+
+
+def picture(rules: Rules) -> str:
+    """The rooms, and the floors of each room that has them, the highest first, each with what it may include."""
+    lines = []
+    for title, arrows in [("rooms", rules.rooms), *((f"floors of {room}", f) for room, f in rules.floors.items())]:
+        width = max(map(len, arrows))
+        lines.append(f"{title}:")
+        for level, names in reversed(list(enumerate(storeys(arrows)))):
+            for name in names:
+                targets = ", ".join(arrows[name])
+                lines.append(f"  {level}  {name:<{width}}  ->  {targets}" if targets else f"  {level}  {name}")
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
 def main(arguments: list[str]) -> int:
-    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    drawn = "--picture" in arguments
+    places = [argument for argument in arguments if argument != "--picture"]
+    root = Path(places[0]) if places else Path(__file__).resolve().parent.parent
     try:
+        if drawn:
+            print(picture(read_rules(root)))
+            return 0
         found = check(root)
     except (BadRules, KeyError, tomllib.TOMLDecodeError) as error:
         print(f"src/halocline/rooms.toml: {error}", file=sys.stderr)

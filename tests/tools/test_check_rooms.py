@@ -217,3 +217,12 @@ def test_contradicting_rules_are_refused_with_status_2(tree, before, after, expe
     )
     assert answer.returncode == 2
     assert expected in answer.stderr
+
+
+def test_the_picture_puts_each_floor_above_what_it_includes(house, capsys):
+    root = house("src/halocline/comm/halo/a.cpp")
+    assert check_rooms.main(["--picture", str(root)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == ["  1  halo  ->  base", "  0  base"] and "floors of comm:" in lines
+    heights = {line.split()[1]: int(line.split()[0]) for line in lines[1 : lines.index("")]}
+    assert heights["core"] == 0 and heights["comm"] == 1

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "halocline/lattice/field.hpp"
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/qcd/schur/even_odd.hpp"
 #include "halocline/solve/vector_space.hpp"
