@@ -17,6 +17,7 @@
 
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/comm/sums/reduction.hpp"
+#include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "halocline/comm/mpi/mpi.hpp"
+#include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pause.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
 #if HALOCLINE_HAVE_MPI

@@ -102,7 +102,7 @@ set_target_properties(halocline_flags PROPERTIES EXPORT_NAME flags)
 add_library(halocline_warnings INTERFACE)
 # Sources compiled together (Unity.cmake): a local name may be that of a neighbour's constant, and GCC takes an included file
 # for a header, in which a member of a type without linkage would be a mistake.
-target_compile_options(halocline_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-psabi
+target_compile_options(halocline_warnings INTERFACE -Wall -Wextra -Wpedantic -Wundef -Wno-psabi
                                                     -Wno-missing-field-initializers $<$<BOOL:${HALOCLINE_WERROR}>:-Werror>)
 if(NOT HALOCLINE_UNITY)
   target_compile_options(halocline_warnings INTERFACE -Wshadow)

@@ -3,6 +3,7 @@
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/comm/mpi/mpi.hpp"
+#include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The border to MPI: the only header that includes <mpi.h>.
+/// The border to MPI: the only header that includes <mpi.h>. Without MPI it is empty, for programs that ask
+/// HALOCLINE_HAVE_MPI what they can offer.
+
+#include "halocline/core/config.hpp"
+
+#if HALOCLINE_HAVE_MPI
 
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1  // the C++ interface of old Open MPI would add a library that nothing here uses
@@ -45,3 +50,5 @@ private:
 };
 
 }  // namespace halocline::comm
+
+#endif

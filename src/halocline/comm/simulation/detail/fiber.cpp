@@ -13,39 +13,39 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define HALOCLINE_FIBER_ASAN 1
+#define HALOCLINE_FIBER_ASAN
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define HALOCLINE_FIBER_ASAN 1
+#define HALOCLINE_FIBER_ASAN
 #endif
 #endif
 #if defined(__SANITIZE_THREAD__)
-#define HALOCLINE_FIBER_TSAN 1
+#define HALOCLINE_FIBER_TSAN
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define HALOCLINE_FIBER_TSAN 1
+#define HALOCLINE_FIBER_TSAN
 #endif
 #endif
 
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 
 // __CET__ & 2: the compiler was told (-fcf-protection) that return addresses are checked against a shadow stack.
 #if defined(__CET__) && (__CET__ & 2) != 0
-#define HALOCLINE_FIBER_SHADOW_STACK 1
+#define HALOCLINE_FIBER_SHADOW_STACK
 #endif
-#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__) && !HALOCLINE_FIBER_SHADOW_STACK
-#define HALOCLINE_FIBER_BY_HAND 1
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__ILP32__) && !defined(HALOCLINE_FIBER_SHADOW_STACK)
+#define HALOCLINE_FIBER_BY_HAND
 #else
 #include <ucontext.h>
 #endif
 
-#if HALOCLINE_FIBER_BY_HAND
+#if defined(HALOCLINE_FIBER_BY_HAND)
 // halocline_fiber_switch(void** save, void* stack): pushes what a call preserves, stores the stack pointer in *save,
 // takes the other stack and pops the same. A new stack is made to look as if it had been left this way, with the
 // address of halocline_fiber_begin to return to, which calls a function that it finds in preserved registers.
@@ -147,7 +147,7 @@ namespace halocline::comm::detail {
 namespace {
 
 // What a sanitizer adds to every frame is paid for with a larger stack.
-#if HALOCLINE_FIBER_ASAN || HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_ASAN) || defined(HALOCLINE_FIBER_TSAN)
 constexpr std::size_t stack_bytes = 4 * 256 * 1024;
 #else
 constexpr std::size_t stack_bytes = 256 * 1024;
@@ -159,26 +159,26 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 struct Fiber::Machine {
   char* mapped = nullptr;  ///< guard page and stack; nullptr for the thread itself
   std::size_t mapped_bytes = 0;
-#if HALOCLINE_FIBER_BY_HAND
+#if defined(HALOCLINE_FIBER_BY_HAND)
   void* stack_pointer = nullptr;
 #else
   ucontext_t context{};
 #endif
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
   std::size_t size = 0;
 #endif
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
   void* tsan = nullptr;
 #endif
 
   ~Machine() {
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
     if (mapped != nullptr && tsan != nullptr) __tsan_destroy_fiber(tsan);
 #endif
     if (mapped == nullptr) return;
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
     __asan_unpoison_memory_region(mapped, mapped_bytes);  // frames that were left for good
 #endif
     munmap(mapped, mapped_bytes);
@@ -186,7 +186,7 @@ struct Fiber::Machine {
 };
 
 Fiber::Fiber() : machine_(new Machine) {
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
   machine_->tsan = __tsan_get_current_fiber();
 #endif
 }
@@ -202,14 +202,14 @@ Fiber::Fiber(void (*entry)(void*), void* argument) : machine_(new Machine), entr
     throw std::bad_alloc();
   }
   m.mapped = static_cast<char*>(mapped);
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
   m.bottom = m.mapped + page;
   m.size = stack_bytes;
 #endif
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
   m.tsan = __tsan_create_fiber(0);
 #endif
-#if HALOCLINE_FIBER_BY_HAND
+#if defined(HALOCLINE_FIBER_BY_HAND)
   auto* const top = reinterpret_cast<std::uintptr_t*>(m.mapped + m.mapped_bytes);
   void (*const first)(void*) = &Fiber::begin;
 #if defined(__x86_64__)
@@ -262,14 +262,14 @@ void Fiber::jump(Fiber& other, [[maybe_unused]] bool for_good) {
   exceptions_ = *exceptions;
   *exceptions = other.exceptions_;
   other.from_ = this;
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
   __sanitizer_start_switch_fiber(for_good ? nullptr : &machine_->fake_stack, other.machine_->bottom,
                                  other.machine_->size);
 #endif
-#if HALOCLINE_FIBER_TSAN
+#if defined(HALOCLINE_FIBER_TSAN)
   __tsan_switch_to_fiber(other.machine_->tsan, 0);
 #endif
-#if HALOCLINE_FIBER_BY_HAND
+#if defined(HALOCLINE_FIBER_BY_HAND)
   halocline_fiber_switch(&machine_->stack_pointer, other.machine_->stack_pointer);
 #else
   swapcontext(&machine_->context, &other.machine_->context);
@@ -280,7 +280,7 @@ void Fiber::jump(Fiber& other, [[maybe_unused]] bool for_good) {
 /// The first thing on the new stack. The address sanitizer tells where the stack is that we come from, which is the
 /// only way to learn that of the thread.
 void Fiber::landed() noexcept {
-#if HALOCLINE_FIBER_ASAN
+#if defined(HALOCLINE_FIBER_ASAN)
   const void* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(machine_->fake_stack, &bottom, &size);
