@@ -40,3 +40,4 @@ endif()
 install(DIRECTORY ${halocline_source_root}/halocline/core ${halocline_source_root}/halocline/comm
         DESTINATION halocline/sources/src/halocline COMPONENT python FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.in")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/simulated DESTINATION halocline/sources/bench COMPONENT python)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/Transports.cmake DESTINATION halocline/sources/cmake COMPONENT python)

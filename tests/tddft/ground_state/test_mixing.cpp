@@ -66,6 +66,22 @@ TEST_CASE("mixing: what is a fixed point stays one") {
   }
 }
 
+TEST_CASE("mixing: a residual that changes by rounding alone says nothing of the next density") {
+  for (const std::string& kind : Mixer::kinds()) {
+    CAPTURE(kind);
+    Mixer mixer(comm::Communicator::self(), kind, 0.4, 3);
+    const std::vector<double> residual{0.1, -0.1, 0.07, -0.07}, begin{1, 2, 3, 4};
+    std::vector<double> n = begin;
+    for (int step = 1; step <= 6; ++step) {
+      std::vector<double> out(n.size());
+      for (std::size_t i = 0; i < n.size(); ++i) out[i] = n[i] + residual[i];
+      mixer.mix(n, out);
+      for (std::size_t i = 0; i < n.size(); ++i)
+        CHECK(n[i] == doctest::Approx(begin[i] + 0.4 * step * residual[i]).epsilon(1e-12));
+    }
+  }
+}
+
 TEST_CASE("mixing: the number of electrons is that of the densities mixed") {
   for (const std::string& kind : Mixer::kinds()) {
     Mixer mixer(comm::Communicator::self(), kind, 0.4, 3);

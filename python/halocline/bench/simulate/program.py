@@ -26,9 +26,12 @@ from halocline.errors import Error, InvalidArgument
 FLAGS = ("-std=c++20", "-O1", "-fPIC")
 TOGETHER = 8
 """Sources compiled as one, as cmake/Unity.cmake does it: most of the time goes into the headers that they share."""
-NOT_SIMULATED = ("utofu.cpp", "c.cpp")  # another network's library; a border that nobody crosses here
+NOT_SIMULATED = ("comm/bindings/", "comm/group/without_mpi.cpp")
+"""A border that nobody crosses here; what stands in for MPI where there is none."""
+LIBRARIES = ("", "mpi")
+"""What the transports of the simulated program may stand on."""
 CONFIGURATION = {
-    "HALOCLINE_HAVE_MPI": "1", "HALOCLINE_HAVE_UTOFU": "0", "PROJECT_VERSION": "simulated", "HALOCLINE_ISA_NAME": "any",
+    "HALOCLINE_HAVE_MPI": "1", "PROJECT_VERSION": "simulated", "HALOCLINE_ISA_NAME": "any",
     "HALOCLINE_SVE_BITS": "0", "CMAKE_CXX_COMPILER_ID": "any", "CMAKE_CXX_COMPILER_VERSION": "",
     "CMAKE_BUILD_TYPE": "simulated", "HALOCLINE_CPU_FEATURES": "",
 }  # fmt: skip
@@ -86,11 +89,11 @@ def build(progress: Callable[[int, int], None] | None = None) -> Path:
     top = sources()
     files = [f for room in ("core", "comm") for f in sorted((top / "src/halocline" / room).rglob("*.?pp"))]
     program = top / "bench/simulated/weak.cpp"
-    template = top / "src/halocline/core/config.hpp.in"
+    template, transports = top / "src/halocline/core/config.hpp.in", top / "cmake/Transports.cmake"
     digest = hashlib.sha256(
         repr((FLAGS, _version(_compiler(), "--version"), _version("smpicxx", "--version"))).encode()
     )
-    for file in (*files, program, template):
+    for file in (*files, program, template, transports):
         digest.update(file.read_bytes())
     folder = _cache() / f"simulated-{sysconfig.get_platform()}-{digest.hexdigest()[:16]}"
     if (folder / "weak").is_file():
@@ -98,21 +101,26 @@ def build(progress: Callable[[int, int], None] | None = None) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="simulated-") as made:
         work = Path(made)
-        _compile(top, [f for f in files if f.suffix == ".cpp"], program, template, work, progress)
+        _compile(top, [f for f in files if f.suffix == ".cpp"], program, work, progress)
         folder.mkdir(exist_ok=True)
         (work / "weak").replace(folder / "weak")  # whole or not at all, whoever else builds it
     return folder / "weak"
 
 
 def _compile(
-    top: Path, files: list[Path], program: Path, template: Path, work: Path,
+    top: Path, files: list[Path], program: Path, work: Path,
     progress: Callable[[int, int], None] | None,
 ) -> None:  # fmt: skip
     config = work / "halocline/core/config.hpp"
     config.parent.mkdir(parents=True)
-    config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION.get(name[1], "0"), template.read_text()))
+    template = (top / "src/halocline/core/config.hpp.in").read_text()
+    config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION.get(name[1], "0"), template))
     includes = [f"-I{work}", f"-I{top / 'src'}"]
-    compiled = [f for f in files if f.name not in NOT_SIMULATED]
+    list_of_transports, left_out = _transports((top / "cmake/Transports.cmake").read_text())
+    (work / "built_in_transports.cpp").write_text(list_of_transports)
+    left_out += NOT_SIMULATED
+    compiled = [f for f in files if not any(part in f.as_posix() for part in left_out)]
+    compiled.append(work / "built_in_transports.cpp")
     objects, commands = [], []
     for number, batch in enumerate(compiled[i : i + TOGETHER] for i in range(0, len(compiled), TOGETHER)):
         together = work / f"{number}.cpp"
@@ -129,6 +137,19 @@ def _compile(
     _run(["smpicxx", *FLAGS, *includes, str(program), *map(str, objects), "-o", str(work / "weak"), *link])
     if progress is not None:
         progress(len(commands) + 1, len(commands) + 1)
+
+
+def _transports(lines: str) -> tuple[str, tuple[str, ...]]:
+    """The source of built_in_transports() from cmake/Transports.cmake, and the folders of transports that it leaves
+    out.
+    """
+    kinds = re.findall(r'^[^#\n]*"(\w+)(?: +NEEDS (\w+))?"', lines, re.MULTILINE)
+    here = [name for name, need in kinds if need in LIBRARIES]
+    text = '#include "halocline/comm/exchange/transport.hpp"\n'
+    text += "".join(f'#include "halocline/comm/transports/{name}/{name}.hpp"\n' for name in here)
+    text += "namespace halocline::comm {\nstd::vector<TransportKind> built_in_transports() {\n  return {"
+    text += ", ".join(f"{name}_transport()" for name in here) + "};\n}\n}\n"
+    return text, tuple(f"comm/transports/{name}/" for name, _ in kinds if name not in here)
 
 
 def _run(command: list[str]) -> None:
