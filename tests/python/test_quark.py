@@ -82,6 +82,8 @@ def test_a_second_solver_of_an_operator_has_settings_of_its_own(u, spinor):
     assert np.linalg.norm(x - y) < 1e-5 * np.linalg.norm(y)
     with pytest.raises(hc.InvalidArgument, match="QuarkSolver.*tolerence.*did you mean"):
         hc.qcd.QuarkSolver(D, tolerence=1e-9)
+    with pytest.raises(hc.InvalidArgument, match="D is a GaugeField; give an operator"):
+        hc.qcd.QuarkSolver(u, "cg")
 
 
 def test_auto_says_what_it_chose_and_chooses_once(u, spinor):

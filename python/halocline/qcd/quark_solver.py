@@ -59,6 +59,12 @@ class QuarkSolver:
         Converts links and clover blocks to the layout of the methods. Raises InvalidArgument for settings that cannot
         work.
         """
+        from halocline.qcd.quark import DiracOperator
+
+        if not isinstance(D, DiracOperator):
+            raise InvalidArgument(
+                f"QuarkSolver: D is a {type(D).__name__}; give an operator, such as hc.qcd.WilsonClover(u, mass=0.1)."
+            )
         (changes,) = sorted_keys("QuarkSolver", solver_keys, SOLVER_KEYS, known=("D", "solver"))
         self._u, self._action, self._parallel, self._choice = D._u, D.action, D._parallel, D._choice
         self.settings: Solver | None = None
