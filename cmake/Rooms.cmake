@@ -5,8 +5,9 @@
 #
 # HALOCLINE_ROOMS=comm builds comm and the rooms below it, for programs that need nothing else.
 #
-# The room is every *.cpp and *.cu below src/halocline/<name> (Cuda.cmake says how the latter are compiled). A room with headers only becomes an INTERFACE library, a room
-# without a folder does not exist. An absent back end is an absent folder (Transports.cmake).
+# A room is every *.cpp and *.cu below src/halocline/<name> (Cuda.cmake says how the latter are compiled). A room with
+# headers only becomes an INTERFACE library, a room without a folder does not exist. An absent transport is an absent
+# folder (Transports.cmake).
 
 include(CheckLinkerFlag)
 set(halocline_known_rooms "")

@@ -53,9 +53,11 @@ def first_difference(there: Any, here: Any, left_out: Container[str] = (), where
         if before == now or name in left_out:
             continue
         inner = f"{where} {name}" if where else f"[{name}]"
-        if isinstance(before, Mapping) and isinstance(now, Mapping):
-            return first_difference(before, now, left_out, inner)
-        return f"{inner} is {_short(before)} there and {_short(now)} here"
+        if not (isinstance(before, Mapping) and isinstance(now, Mapping)):
+            return f"{inner} is {_short(before)} there and {_short(now)} here"
+        difference = first_difference(before, now, left_out, inner)
+        if difference is not None:
+            return difference
     return None
 
 

@@ -12,6 +12,7 @@ import h5py
 import pytest
 from halocline.cli.main import main
 from halocline.qcd.runfile import parse_run_file
+from halocline.results import first_difference
 
 import halocline as hc
 from halocline import files
@@ -258,6 +259,14 @@ def test_configurations_that_another_program_added_are_kept(tmp_path, monkeypatc
     (tmp_path / "alien.h5").rename(tmp_path / "out.h5")
     with pytest.raises(hc.InvalidArgument, match="another run"):
         second.add(one)
+
+
+def test_the_first_difference_that_counts_is_named():
+    left_out = ("files", "parallel")
+    there = {"gauge": {"files": ["a"]}, "parallel": {"device": "cpu"}, "action": {"kappa": 0.12, "csw": 1.0}}
+    here = {"gauge": {"files": ["b"]}, "parallel": {"device": "cuda"}, "action": {"kappa": 0.13, "csw": 1.0}}
+    assert first_difference(there, here, left_out) == "[action] kappa is 0.12 there and 0.13 here"
+    assert first_difference(there, there | {"gauge": {"files": []}}, left_out) is None
 
 
 def test_gauge_files_and_propagators_are_not_replaced_unasked(tmp_path):

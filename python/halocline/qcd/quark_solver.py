@@ -128,7 +128,7 @@ class QuarkSolver:
 
     @property
     def storage(self) -> str:
-        """How the iteration on a device stores numbers: "half, 12 reals a link"; empty on the CPU."""
+        """How the iteration on a device stores numbers: "fixed16, 12 reals a link"; empty on the CPU."""
         return self._quark.storage
 
     @property

@@ -143,7 +143,10 @@ def _transports(lines: str) -> tuple[str, tuple[str, ...]]:
     """The source of built_in_transports() from cmake/Transports.cmake, and the folders of transports that it leaves
     out.
     """
-    kinds = re.findall(r'^[^#\n]*"(\w+)(?: +NEEDS (\w+))?"', lines, re.MULTILINE)
+    names = re.search(r"^set\(halocline_transports(.*?)\)", lines, re.MULTILINE | re.DOTALL)
+    kinds = re.findall(r'"(\w+)(?: +NEEDS (\w+))?"', names[1] if names else "")
+    if not kinds:
+        raise Error("cmake/Transports.cmake names no transports; install Halocline again, by ./quickstart.")
     here = [name for name, need in kinds if need in LIBRARIES]
     text = '#include "halocline/comm/exchange/transport.hpp"\n'
     text += "".join(f'#include "halocline/comm/transports/{name}/{name}.hpp"\n' for name in here)
