@@ -35,7 +35,8 @@ from halocline.errors import Error, FileError
 from halocline.files import NewFile, cannot_write
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-FOOTER = b"halocline seal 1, %08d bytes\n"
+SEAL_MARK = b"halocline seal"
+FOOTER = SEAL_MARK + b" 1, %08d bytes\n"
 FOOTER_BYTES = len(FOOTER % 0)
 LONGEST_SEAL = 1 << 20
 BLOCK = 1 << 22
@@ -148,13 +149,13 @@ def _has_seal(path: str | Path, file: Any, size: int) -> bool:
     if not head.startswith(SIGNATURE):
         raise FileError(f"{path}: not a readable HDF5 file of Halocline (it does not begin as HDF5 files do).")
     end = _end_of_hdf5(head)
-    if end is None:
+    damaged = "the file is damaged; take another copy, or compute it anew."
+    if end is None or end == size:
+        if SEAL_MARK in _tail(file, size, FOOTER_BYTES):  # HDF5 overlooks some damage to the superblock
+            raise FileError(f"{path}: has a seal, and its first bytes are not those of the sealed file: {damaged}")
         return False
     if size < end:
         raise FileError(f"{path}: ends at byte {size}, and should at {end}: it is truncated; take another copy.")
-    if size == end:
-        return False
-    damaged = "the file is damaged; take another copy, or compute it anew."
     footer = _tail(file, size, FOOTER_BYTES)
     length = footer[18:26]
     if not length.isdigit() or footer != FOOTER % int(length) or int(length) > LONGEST_SEAL:

@@ -106,6 +106,18 @@ def test_a_seal_of_impossible_numbers_is_refused(sealed, line):
         everything(sealed)
 
 
+@pytest.mark.parametrize("at", [24, 40])
+def test_a_damaged_superblock_does_not_take_the_seal_away(sealed, at):
+    """The base address, of which HDF5 takes some wrong ones for 0, and the end of the file."""
+    whole = bytearray(sealed.read_bytes())
+    whole[at : at + 8] = b"\xff" * 8 if at == 24 else struct.pack("<Q", len(whole))
+    sealed.write_bytes(whole)
+    with h5py.File(sealed, "r") as file:  # the library takes it
+        assert file.attrs["kind"] == "spectrum"
+    with pytest.raises(hc.FileError, match="damaged"):
+        everything(sealed)
+
+
 def test_a_file_that_another_program_changed_is_read(sealed):
     with h5py.File(sealed, "a") as file:
         file["note"] = 5.0
