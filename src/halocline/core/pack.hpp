@@ -38,6 +38,17 @@ inline constexpr int register_bytes = 16;
 template <class T>
 inline constexpr int native_lanes = register_bytes / static_cast<int>(sizeof(T));
 
+/// Lanes of the packs in which a kernel computes a tile of V lanes: at most V, at most a register, and a number that
+/// compiles to vector instructions. GCC turns packs between 16 bytes and the register of a fixed-length SVE into scalar
+/// code. Such a tile is computed in packs of 16 bytes.
+template <class T, int V>
+inline constexpr int pack_lanes =
+#if defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+    V >= native_lanes<T> ? native_lanes<T> : (V * int{sizeof(T)} > 16 ? 16 / int{sizeof(T)} : V);
+#else
+    V < native_lanes<T> ? V : native_lanes<T>;
+#endif
+
 namespace detail {
 template <class T, int N>
 struct VectorOf {

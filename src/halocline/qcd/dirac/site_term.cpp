@@ -9,7 +9,7 @@ namespace {
 
 template <class T, int V, bool twisted>
 void multiply_tiles(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileLayout& layout, int columns) {
-  constexpr int width = V < core::native_lanes<T> ? V : core::native_lanes<T>;
+  constexpr int width = core::pack_lanes<T, V>;
   using Real = core::Number<T, width>;
 #pragma omp parallel for schedule(static)
   for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
