@@ -8,8 +8,8 @@
 ///   r -= alpha_j q_j.
 /// The directions z_j are not orthogonalised. At the end of the cycle x += sum_j y_j z_j with C y = alpha, where C is
 /// the unit upper triangle of the c_ij. That saves half of the updates of the textbook form. The residual is minimal
-/// over the directions of the cycle. Needs 2 k vectors. If r becomes orthogonal to A z the method breaks down (FGMRES
-/// does not).
+/// over the directions of the cycle. A cycle of k steps needs 2 k vectors. If r becomes orthogonal to A z the method
+/// breaks down; FGMRES does not.
 
 #include <algorithm>
 

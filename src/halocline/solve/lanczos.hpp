@@ -10,9 +10,9 @@
 /// over span{u, H u} of all converged vectors splits them into eigenvectors of H with +|lambda| and -|lambda|. Each is
 /// locked if its true residual is small enough.
 ///
-/// A Krylov space contains each eigenvalue once. So after a sweep another one starts from a new random vector
-/// orthogonal to the locked vectors, until a sweep shows that the lowest remaining |lambda| is not below the largest
-/// wanted one. A final Rayleigh-Ritz step with H over all locked vectors gives signed values and residuals.
+/// A Krylov space contains each eigenvalue once. So sweeps are repeated, each from a new random vector orthogonal to
+/// the locked vectors, until a sweep shows that the lowest remaining |lambda| is not below the largest wanted one. A
+/// final Rayleigh-Ritz step with H over all locked vectors gives signed values and residuals.
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ struct EigenOptions {
   int count = 8;                   ///< number of eigenvalues, by increasing modulus
   double tolerance = 1e-10;        ///< on |H v - lambda v| / |H|; an eigenvalue's own error is about its square
   int basis = 0;                   ///< number of Lanczos vectors; 0 chooses 2 count + 24
-  int chebyshev_degree = 24;       ///< in H^2; 1 does not filter
+  int chebyshev_degree = 24;       ///< degree of the polynomial in H^2; 1 does not filter
   int max_applications = 1000000;  ///< of H
   /// Called after each Lanczos cycle with the applications of H so far and the number of vectors found. Returning false
   /// ends the search with `cancelled`.
@@ -310,8 +310,8 @@ private:
 /// @param randomise  callable (vector& out, int draw): fills out with independent random numbers, different in each
 ///                   draw
 /// @throws InvalidArgument  impossible options, or a space of several columns; on every process
-/// Cost: basis + locked + about ten vectors; one sweep, one to verify, and one for each further copy of a multiple
-/// eigenvalue of H^2.
+/// Cost: vectors of the basis, the locked vectors, and about ten more. One sweep, one to verify, and one for each
+/// further copy of a multiple eigenvalue of H^2.
 template <VectorSpace Space, class H, class Randomise>
   requires OperatorOn<H, Space>
 EigenResult<typename Space::Vector> lanczos(Space& space, H& h, Randomise&& randomise,

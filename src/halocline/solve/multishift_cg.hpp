@@ -7,8 +7,8 @@
 /// where r is that of the smallest shift; with s_i = sigma_i - sigma_min,
 ///   zeta' = zeta zeta_old alpha_old / [ alpha beta (zeta_old - zeta) + zeta_old alpha_old (1 + s alpha) ],
 ///   alpha_i = alpha zeta'/zeta,  x_i += alpha_i p_i,  beta_i = beta' (zeta'/zeta)^2,  p_i = zeta' r + beta_i p_i.
-/// A shift is frozen when zeta |r| is small enough. The recursion starts from zero. Afterwards each system is verified
-/// by its true residual. If rounding errors kept a system from its tolerance, CG continues from the solution so far.
+/// A shift is frozen when zeta |r| is small enough. The recursion starts from zero. At the end each system is verified
+/// by its true residual. If rounding errors kept a system from its tolerance, CG continues from its solution so far.
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +36,8 @@ struct ShiftState {
 /// @throws InvalidArgument  on every process: lengths differ, no shift, or one not finite
 /// Returns one result for each shift. Its iterations count those of the shared recursion until the shift was frozen,
 /// plus its own.
-/// Cost: one application in each iteration, one for each shift to verify; shifts + 3 work vectors, 2 passes for each
-/// shift.
+/// Cost: one application in each iteration and one for each shift to verify. Two vector updates for each shift and
+/// iteration. shifts + 3 work vectors, and 4 more during the verification.
 template <VectorSpace Space, class A>
   requires OperatorOn<A, Space>
 std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const double> shifts,
@@ -79,8 +79,8 @@ std::vector<SolveResult> multishift_cg(Space& space, A& a, std::span<const doubl
 
   std::vector<double> rho = problem.source_norms2();
   Scalars alpha(columns), minus_alpha(columns), old_alpha(columns, Scalar(1.0)), beta(columns);
-  // The leader's residual is the largest. When the leader has finished, nothing drives the other shifts; the
-  // verification finds what rounding errors have left of their residuals.
+  // The leader has the smallest shift, and so the largest residual. When it has finished, the recursion ends for the
+  // other shifts too. The verification then finds the residuals that rounding errors have left.
   const auto stop_followers = [&] {
     for (std::size_t c = 0; c < columns; ++c) {
       if (shift[leader].monitor.active(c)) continue;

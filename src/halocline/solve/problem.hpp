@@ -68,7 +68,7 @@ std::vector<double> source_norms2(Space& space, const typename Space::Vector& b,
   return norms2;
 }
 
-/// Sets the solution to zero in columns with a zero source, whatever the guess.
+/// Sets the solution to zero in columns with a zero source, even if the initial guess is not zero.
 template <VectorSpace Space>
 void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const double> source_norms2) {
   Scalars keep;
@@ -106,7 +106,7 @@ auto apply_dagger_and_reduce(Problem& problem, typename Problem::Vector& out, co
 }
 }  // namespace detail
 
-/// Refers to its arguments, which must outlive it. Holds one work vector.
+/// The system A x = b in one space. Refers to its arguments, which must outlive it. Holds one work vector.
 template <VectorSpace SpaceType, OperatorOn<SpaceType> Operator>
 class LinearProblem {
 public:

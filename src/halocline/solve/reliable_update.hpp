@@ -16,7 +16,8 @@
 
 namespace halocline::solve {
 
-/// Accepted by cg_on, cg_normal_on, bicgstab_on, gcr_on and fgmres_on. Refers to its arguments, which must outlive it.
+/// A problem for cg_on, cg_normal_on, bicgstab_on, gcr_on and fgmres_on. Refers to its arguments, which must outlive
+/// it.
 template <VectorSpace InnerSpace, OperatorOn<InnerSpace> InnerOperator, VectorSpace OuterSpace,
           OperatorOn<OuterSpace> OuterOperator, class ToInner, class ToOuter>
 class ReliableProblem {

@@ -44,7 +44,7 @@ struct SolveOptions {
 struct Timings {
   double total = 0.0;
   double apply = 0.0;         ///< inside the operator
-  double precondition = 0.0;  ///< inside the preconditioner, or in defect correction inside the inner solver
+  double precondition = 0.0;  ///< inside the preconditioner; in defect correction, inside the inner solver
 };
 
 struct SolveResult {
@@ -58,7 +58,7 @@ struct SolveResult {
 
   bool converged() const noexcept { return reason == Reason::converged; }
   double worst_residual() const noexcept;
-  /// One sentence: reason, iterations, residual, and the column if there are several.
+  /// One sentence: reason, iterations, residual and, of several columns, how many failed and the first of them.
   std::string describe() const;
 };
 

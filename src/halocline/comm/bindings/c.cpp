@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The C border: handles around the C++ objects, and exceptions turned into a status and a sentence.
+/// The C interface: handles around the C++ objects, and exceptions turned into a status and a message.
 ///
-/// Every function body runs inside guarded(), which is noexcept, so nothing can throw across. The sentence of the last
-/// failure is the one thing here that outlives a call. It is one per thread, as errno is: a handle to keep it in need
-/// not exist when a call fails.
+/// Every function body runs inside guarded(), which is noexcept, so nothing can throw across. The message of the last
+/// failure is the one thing here that outlives a call. Each thread has one, as with errno, because a call can fail
+/// before there is a handle to keep the message in.
 
 #include "halocline/comm/bindings/c.h"
 
@@ -48,7 +48,7 @@ struct halocline_exchange {
   explicit halocline_exchange(comm::HaloExchange made)
       : exchange(std::move(made)), transport(exchange.transport().name()) {}
   comm::HaloExchange exchange;
-  std::string transport;  ///< a copy, because C wants the zero at the end
+  std::string transport;  ///< a copy, because C needs the zero at the end
 };
 struct halocline_reduction {
   comm::Reduction reduction;
@@ -88,7 +88,7 @@ int guarded(Action&& action) noexcept {
   }
 }
 
-/// What a pointer of the caller points at. @param call, argument  for the sentence
+/// The object that a pointer of the caller points at. @param call, argument  names for the error message
 template <class T>
 T& given(T* pointer, const char* call, const char* argument) {
   if (pointer == nullptr)
@@ -106,7 +106,7 @@ int created(Handle** place, const char* call, const char* argument, Make&& make)
   });
 }
 
-/// An array of the caller, as every rank must see it before the first collective of `group`.
+/// An array of the caller, checked on every rank before the first collective of `group`. Collective over `group`.
 template <class T>
 std::span<const T> same_everywhere(const comm::Communicator& group, const T* values, int count, const char* call,
                                    const char* argument) {

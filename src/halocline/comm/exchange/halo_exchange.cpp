@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Counting messages, and nothing else: detail/link.hpp has the rules, the transport moves the bytes.
+/// Counts messages. detail/link.hpp has the rules; the transport moves the bytes.
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
 
@@ -27,7 +27,7 @@ using detail::Link;
 
 namespace {
 
-/// Lets threads take turns where the transport wants it. Held for nanoseconds.
+/// Lets threads take turns where the transport is not concurrent. Held for nanoseconds.
 class Turn {
 public:
   Turn(std::atomic_flag& flag, bool needed) noexcept : flag_(needed ? &flag : nullptr) {
@@ -63,7 +63,7 @@ void check_neighbours_agree(const ProcessGrid& grid, std::span<const std::uint64
   }
 }
 
-/// What must be the same on every rank, as text.
+/// The options that must be the same on every rank, as text.
 std::string agreed(const Transport& transport, const HaloOptions& options) {
   return fmt::format("transport {}, {} buffers{}{}", transport.name(), static_cast<int>(options.buffering),
                      options.checksum ? ", checksum" : "", options.threads ? ", threads" : "");
@@ -96,7 +96,7 @@ struct HaloExchange::State {
   bool one_buffer() const noexcept { return buffers == 1; }
   detail::Backend& backend() const noexcept { return grid.communicator().backend(); }
 
-  /// Bytes that travel: with a checksum it follows the message at the next multiple of 8.
+  /// Bytes that travel. A checksum follows the message at the next multiple of 8.
   std::size_t wire_bytes(std::size_t bytes) const noexcept {
     return options.checksum && bytes > 0 ? (bytes + 7) / 8 * 8 + sizeof(std::uint64_t) : bytes;
   }
@@ -111,7 +111,7 @@ struct HaloExchange::State {
                                   detail::name(Face::from_index(face)), step, transport->name(), what),
                       grid.rank());
   }
-  /// Gives free what has arrived at this face, and with one buffer says so.
+  /// Frees the messages that have arrived at this face, and with one buffer acknowledges them.
   void free_arrived(int face) {
     Link& l = link(face);
     if (l.freed == l.arrived) return;
@@ -203,7 +203,7 @@ HaloExchange HaloExchange::sharing_buffers(std::span<const std::size_t> face_byt
   return HaloExchange(state_, face_bytes);
 }
 
-/// Sizes by face, after comparing them with the neighbours'. Collective.
+/// Compares the sizes with those of the neighbours, and stores them by face. Collective: yes.
 void HaloExchange::set_sizes(std::span<const std::size_t> face_bytes) {
   const ProcessGrid& grid = state_->grid;
   on_every_rank(grid.communicator(), [&] {
@@ -264,7 +264,7 @@ std::span<const std::byte> HaloExchange::recv_buffer(Face face) const noexcept {
 
 // ---- polling -----------------------------------------------------------------------------------------------------
 
-/// Polls for this face, and fails when that leads nowhere.
+/// Polls for this face. Fails when the time limit is over, or when the neighbour has gone.
 template <class Ready>
 void HaloExchange::poll(int face, std::uint64_t step, const char* what, Ready&& ready) {
   State& s = *state_;
@@ -291,8 +291,8 @@ constexpr const char* not_taken = "our message was not taken by";
 constexpr const char* no_message = "no message from";
 }  // namespace
 
-/// The outbox of the next message may be written: the message before in it has left, and the neighbour's inbox is free
-/// where that is the same memory.
+/// Waits until the outbox of the next message may be written: its previous message has left, and where the outbox is
+/// the neighbour's inbox, the neighbour has freed it.
 void HaloExchange::fill_ready(int face) {
   State& s = *state_;
   const Link& l = s.link(face);
@@ -305,7 +305,7 @@ void HaloExchange::fill_ready(int face) {
     await_sent(face, l.posted - static_cast<std::uint64_t>(s.buffers));
 }
 
-/// This message of ours has left its outbox.
+/// Waits until this message of ours has left its outbox.
 void HaloExchange::await_sent(int face, std::uint64_t message) {
   State& s = *state_;
   const int slot = detail::slot_of(message, s.buffers);
@@ -316,7 +316,7 @@ void HaloExchange::await_sent(int face, std::uint64_t message) {
   poll(face, message, not_taken, [&] { return s.transport->sent(face, slot); });
 }
 
-/// With one buffer: the neighbour has read our last message.
+/// With one buffer: waits until the neighbour has read our last message.
 void HaloExchange::await_acknowledged(int face) {
   State& s = *state_;
   Link& l = s.link(face);
@@ -353,7 +353,7 @@ std::span<std::byte> HaloExchange::send_buffer(Face face) {
   return {s.transport->outbox(at, detail::slot_of(s.link(at).posted, s.buffers), s.wire_bytes(bytes(at))), bytes(at)};
 }
 
-/// The rules of the essay, for one face of a post.
+/// Checks the rules of halo_exchange.hpp for one face of a post.
 void HaloExchange::check_post(int face) const {
   State& s = *state_;
   const int back = face ^ 1;
@@ -380,17 +380,18 @@ void HaloExchange::post(FaceMask faces) {
     const Turn turn(s.turn, s.takes_turns);
     s.transport->dispatch();
   } catch (...) {
-    s.failed = true;  // what an error of the transport leaves half posted cannot be used
+    s.failed = true;  // an error of the transport may leave the faces half posted
     throw;
   }
 }
 
-/// First gives free what has been read at this face, then sends: so the message tells the neighbour of it.
+/// Frees the messages that have been read at this face, then sends. So the message carries the new count to the
+/// neighbour.
 void HaloExchange::put(int face) {
   State& s = *state_;
   Link& l = s.link(face);
   s.awaited[static_cast<std::size_t>(face ^ 1)] = bytes(face ^ 1);
-  if (bytes(face) == 0) {  // nobody there: the count is that of what comes to the opposite face
+  if (bytes(face) == 0) {  // no neighbour: count the message that the opposite face expects
     ++l.posted;
     return;
   }
@@ -432,11 +433,11 @@ void HaloExchange::release(FaceMask faces) {
 
 // ---- receiving ---------------------------------------------------------------------------------------------------
 
-/// The awaited message of this face has come. To be called in turn.
+/// True when the awaited message of this face has come. Call it while holding the Turn.
 bool HaloExchange::look(int face) {
   State& s = *state_;
   const std::uint64_t step = s.link(face).arrived, buffers = static_cast<std::uint64_t>(s.buffers);
-  const std::uint64_t before = step < buffers ? 0 : step - buffers + 1;  // number that the slot has held since
+  const std::uint64_t before = step < buffers ? 0 : step - buffers + 1;  // number of the slot's last message, or 0
   const std::uint64_t flag =
       s.transport->arrived_flag(face, detail::slot_of(step, s.buffers), s.wire_bytes(bytes(face)));
   const std::uint64_t number = detail::flag::number(flag);
@@ -449,7 +450,7 @@ bool HaloExchange::look(int face) {
   return false;
 }
 
-/// Counts the message that look() has seen, after verifying it.
+/// Verifies the message that look() has seen, and counts it.
 void HaloExchange::finish_wait(int face) {
   State& s = *state_;
   Link& l = s.link(face);

@@ -87,7 +87,7 @@ std::string default_transport(const ProcessGrid& grid) {
     if (kind.unavailable_reason(&grid).empty() &&
         (!kind.trial_unavailable_reason || kind.trial_unavailable_reason(grid).empty()))
       return kind.name;
-  return table().front().name;  // refuses with its reason
+  return table().front().name;  // make_transport() then refuses it with its reason
 }
 
 }  // namespace halocline::comm

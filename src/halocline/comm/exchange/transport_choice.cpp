@@ -16,9 +16,9 @@ namespace halocline::comm {
 namespace {
 
 constexpr int blocks = 5;
-constexpr double worth_a_change = 0.98;  // of the time of a transport that stands earlier in the list
+constexpr double worth_a_change = 0.98;  // of the time of the best transport before it in the list
 
-/// What a caller does in a step: write every outgoing message, read every incoming one.
+/// One step as a caller makes it: write every outgoing message, wait for every incoming one.
 void step(HaloExchange& exchange, std::byte value) {
   for (int face = 0; face < 2 * exchange.grid().ndim(); ++face) {
     const auto buffer = exchange.send_buffer(Face::from_index(face));
@@ -28,7 +28,8 @@ void step(HaloExchange& exchange, std::byte value) {
   exchange.wait_all();
 }
 
-/// Seconds a step: the median over blocks of the slowest rank's, the same on every rank. Collective.
+/// Seconds of a step: the median over blocks, each timed by its slowest rank. The same on every rank.
+/// Collective: yes.
 double seconds_a_step(HaloExchange& exchange, double budget) {
   const Communicator& group = exchange.grid().communicator();
   detail::Backend& clock = group.backend();

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The fastest transport for one exchange, found by trying (`transport = "auto"`).
+/// The fastest transport for one exchange, found by trials (`transport = "auto"`).
 ///
-/// Every candidate that can serve the grid runs the exchange itself, with its sizes, a few dozen times. The time of a
-/// candidate is the median over blocks of the slowest rank's time a step, so all ranks see the same numbers and choose
-/// alike; of equals (within 2 %) the first in the list wins. Results never depend on the choice. A trial never ends or
-/// hangs a job: OpenSHMEM, whose start does where it fails, is a candidate only where it runs already, and windows of
-/// MPI are opened only where /dev/shm has room for them.
+/// Every transport that can serve the grid runs the exchange itself, with its message sizes: 4 steps to warm up, then
+/// 5 blocks of steps that share the time of the trial. The time of a block is the time of its slowest rank, and the
+/// time of a transport is the median over the blocks. So all ranks see the same numbers and choose the same
+/// transport. Times within 2 % count as equal; of equals the first in the list wins. Results never depend on the
+/// choice.
+///
+/// A trial must not end or hang a job. OpenSHMEM ends the job if its start fails, so it is tried only where it runs
+/// already. MPI windows are opened only where /dev/shm has room for them.
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
 
@@ -18,11 +21,11 @@
 
 namespace halocline::comm {
 
-/// One candidate.
+/// The trial of one transport.
 struct TransportTrial {
   std::string name;
-  double seconds;       ///< a step; 0 when it could not be tried
-  std::string problem;  ///< why not; empty when it was tried
+  double seconds;       ///< time of a step; 0 when it could not be tried
+  std::string problem;  ///< why it could not be tried; empty when it was
 };
 
 struct TransportChoice {
@@ -31,8 +34,8 @@ struct TransportChoice {
 };
 
 /// @param face_bytes  as for HaloExchange
-/// @param seconds     for each candidate, about
-/// @throws InvalidArgument  as HaloExchange does, and when no transport can serve the grid
+/// @param seconds     time of the trial of one transport, about
+/// @throws InvalidArgument  for arguments that HaloExchange refuses, and when no transport can serve the grid
 /// Collective: yes.  Cost: about `seconds` for each usable transport.
 TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                                  const HaloOptions& options = {}, double seconds = 0.01);

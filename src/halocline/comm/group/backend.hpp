@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a group of processes must be able to do for a Communicator to be built on it.
+/// The operations that a Communicator needs from a group of processes.
 ///
-/// Few operations, all on bytes or on integers whose sum does not depend on the order. Floating-point reductions are
-/// not here on purpose: Communicator builds them from `all_gather`, so that every back end adds in the same order.
+/// All operations work on bytes, or on integers whose sum does not depend on the order. Floating-point reductions are
+/// left out on purpose: Communicator builds them from `all_gather`, so that every back end adds in the same order.
 ///
-/// Beside the messages stand three things that polling needs: memory shared inside a node, a clock, and a way to be
-/// idle. The group of a simulation (simulation.hpp) has a clock of its own and is idle by letting another rank run.
+/// Polling needs three more things: memory shared inside a node, a clock, and a way to be idle. The group of a
+/// simulation (simulation.hpp) has a clock of its own, and is idle by letting another rank run.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,14 +31,14 @@ public:
   virtual void wait() = 0;
   /// The bytes are in place. Makes progress; never blocks.
   virtual bool test() = 0;
-  /// The others may never come: destroying it must not wait for them. Both spans may still be read and written at any
-  /// time, to the end of the process: their owner must give the memory away and never free it.
+  /// Gives the communication up, because the other ranks may never come: the destructor then does not wait. Both
+  /// spans may still be read and written at any time until the process ends, so their owner must never free them.
   virtual void abandon() noexcept = 0;
 };
 
-/// Memory of several processes of one node, each having a part that all of them can address.
+/// Memory of several processes of one node. Each process has a part, and all of them can address every part.
 ///
-/// Freeing is no collective: what one process unmaps stays there for those who still have it.
+/// Freeing is not collective: memory that one process unmaps stays mapped in the others.
 class SharedSegment {
 public:
   SharedSegment() = default;
@@ -49,11 +49,11 @@ public:
   virtual std::byte* part(int rank) const noexcept = 0;
 };
 
-/// What a group and all that are split off it have in common: how long waiting may last while a solve is under way
-/// (time_limit.hpp). One for each process; the same on all ranks.
+/// The time limit while a solve is under way (time_limit.hpp). A group shares it with all groups that are split off
+/// it. Each process has its own; set_solve_time_limit() sets it on all ranks.
 struct SolveLimit {
   double seconds = 300.0;
-  int solves = 0;  ///< under way
+  int solves = 0;  ///< solves under way
 };
 
 /// A group of processes. Sizes of the spans agree on all ranks unless a line says otherwise.
@@ -71,11 +71,11 @@ public:
   /// `all` holds size() times mine.size() bytes, in rank order.
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual std::unique_ptr<Pending> begin_all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
-  /// Sends `mine` to another rank and receives `theirs` from it, which does the same with the same tag.
-  /// @param tag  0 to 32766, apart from those of send and receive under way between the two
+  /// Sends `mine` to another rank and receives `theirs` from it. The partner does the same with the same tag.
+  /// @param tag  0 to 32766, not the tag of a send or receive that is under way between the two
   virtual std::unique_ptr<Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
                                               int tag) = 0;
-  /// Rank r gets block r of everyone's `mine`; both spans hold size() blocks of equal length.
+  /// Rank r gets block r of every rank's `mine`, in rank order. Both spans hold size() blocks of equal length.
   virtual void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void sum(std::span<std::uint64_t> values) = 0;
   virtual void bit_xor(std::span<std::uint32_t> values) = 0;
@@ -87,28 +87,29 @@ public:
   virtual std::shared_ptr<Backend> split_by_node() = 0;
   /// Memory that all ranks of this group can address. Collective.
   /// @param bytes  the part of this rank; may differ between ranks
-  /// @throws core::Error  on every rank, where the ranks are not on one node or the memory is not to be had
+  /// @throws core::Error  when the ranks are not on one node, or there is not enough memory; on every rank
   virtual std::unique_ptr<SharedSegment> share(std::size_t bytes) = 0;
 
-  /// How often to look before idle(): many times where every rank of the node has a core, hardly where not.
+  /// How often to poll before idle(): many times when every rank of the node has a core of its own, else few times.
   virtual int spins() const noexcept = 0;
-  /// Lets others have the core.
+  /// Yields the core.
   virtual void idle() = 0;
-  /// Lets the messages of this process go on that need its calls: a wait that only looks at memory would keep them, and
-  /// whoever waits for them, for ever. Not while another thread of the process may be communicating.
+  /// Drives messages of this process that need calls of this process. A wait that only polls memory would stop them,
+  /// and with them the ranks that wait for them. Not to be called while another thread of the process may be
+  /// communicating.
   virtual void progress() {}
   /// Seconds since some moment; the clock of time limits.
   virtual double now() const noexcept = 0;
   /// False when the process of this rank is known to have ended. Cheap enough to ask every few milliseconds.
   virtual bool alive(int rank) const noexcept = 0;
 
-  /// Somebody has ended or stalls, so that what is collective may never return. From now on nothing collective happens
-  /// that nobody asked for: groups are not freed, pending communications are abandoned rather than completed, and at
-  /// the end of the process the layer below is shut down only if all ranks come there within seconds. Holds for all
-  /// groups of this process. Collective: no.
+  /// A rank has ended or stalls, so a collective may never return. From now on this process does nothing collective
+  /// by itself. It does not free groups. It abandons pending communications instead of completing them. At its end it
+  /// shuts the layer below down only if all ranks come there within seconds. Holds for all groups of this process.
+  /// Collective: no.
   virtual void give_up() noexcept = 0;
 
-  /// Shared with the groups that this one was split off; see Communicator::split.
+  /// Shared with the group that this one was split off from, and with all groups split off this one.
   const std::shared_ptr<SolveLimit>& solve_limit() const noexcept { return solve_limit_; }
   void join(std::shared_ptr<SolveLimit> family) noexcept { solve_limit_ = std::move(family); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What every kind of group shares: argument checks, sums in rank order, gathers of unequal lengths, and errors that
-/// reach every rank.
+/// The parts that all kinds of groups share: argument checks, sums in rank order, gathers of unequal lengths, and
+/// errors that reach every rank.
 
 #include "halocline/comm/group/communicator.hpp"
 
@@ -20,7 +20,7 @@ namespace halocline::comm {
 namespace {
 
 constexpr std::size_t share_the_adding_above = 64 * 1024;  // [bytes] all-gathered; see Communicator::sum
-constexpr int largest_tag = 32766;                         // MPI promises 32767, and the gather takes one
+constexpr int largest_tag = 32766;                         // MPI promises 32767, and gather() takes one
 
 /// sums[i] = all[0][i] + all[1][i] + ..., from the left.
 void add_in_rank_order(std::span<const double> all, std::span<double> sums) {
@@ -39,7 +39,7 @@ double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 PendingSum::PendingSum() noexcept = default;
 PendingSum::PendingSum(PendingSum&&) noexcept = default;
 PendingSum& PendingSum::operator=(PendingSum&& other) noexcept {
-  gather_.reset();  // completes what was under way here while its buffers still stand
+  gather_.reset();  // completes a gather under way while its buffers still exist
   values_ = other.values_;
   mine_ = std::move(other.mine_);
   all_ = std::move(other.all_);
@@ -53,7 +53,7 @@ void PendingSum::wait() {
   try {
     gather_->wait();
   } catch (...) {
-    // Whoever is late may still write into this memory: it is given away.
+    // A late message may still be written into this memory, so it is never freed.
     gather_->abandon();
     gather_.reset();
     static_cast<void>(new std::array{std::move(mine_), std::move(all_)});
@@ -88,7 +88,8 @@ void Communicator::sum(std::span<double> values) const {
     backend_->all_gather(std::as_bytes(values), std::as_writable_bytes(std::span(all)));
     return add_in_rank_order(all, values);
   }
-  // Rank r adds the r-th block of everyone's values (the last blocks are filled up with zeros), then all share.
+  // Rank r adds block r of all ranks' values (the last blocks are filled up with zeros); then all ranks gather the
+  // sums.
   const std::size_t block = (values.size() + ranks - 1) / ranks;
   std::vector<double> mine(block * ranks, 0.0), all(block * ranks);
   std::copy(values.begin(), values.end(), mine.begin());
@@ -146,7 +147,7 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine, int
   backend_->all_gather(std::as_bytes(std::span(&length, 1)), std::as_writable_bytes(std::span(lengths)));
   constexpr int tag = 0;
   if (rank() != root) {
-    // One at a time and only when the root is ready for it, so that a large gather needs no buffers at the root.
+    // The root receives from one rank after another, so that a large gather needs no buffers there.
     if (length > 0) backend_->send(mine, root, tag);
     return {};
   }
@@ -163,7 +164,7 @@ std::vector<std::byte> Communicator::gather(std::span<const std::byte> mine, int
 
 std::vector<std::byte> Communicator::allgather(std::span<const std::byte> mine) const {
   if (size() == 1) return {mine.begin(), mine.end()};
-  // Every rank sends a block of the longest length; what is beyond its own length is cut away again.
+  // Every rank sends a block of the longest length; the bytes beyond its own length are cut off again.
   std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size()));
   const std::uint64_t length = mine.size();
   backend_->all_gather(std::as_bytes(std::span(&length, 1)), std::as_writable_bytes(std::span(lengths)));
@@ -198,7 +199,7 @@ void Communicator::send(std::span<const std::byte> bytes, int to, int tag) const
   if (to == rank()) {
     backend_->mailbox()[tag].emplace_back(bytes.begin(), bytes.end());
   } else {
-    backend_->send(bytes, to, tag + 1);  // tag 0 below is the gather's
+    backend_->send(bytes, to, tag + 1);  // tag 0 of the layer below belongs to gather()
   }
 }
 
@@ -248,11 +249,11 @@ namespace {
 
 enum class Kind : std::uint16_t { none, error, invalid_argument, file_error };
 
-/// Three strings in one message: lengths, then text.
+/// The error of a rank. Its three strings travel in one message, each after its length.
 struct Report {
   Kind kind = Kind::none;
   std::string sentence, path, record;
-  bool of_another = false;  ///< the error was raised by another rank, and has been this one's before
+  bool of_another = false;  ///< the error names another rank as its origin
 };
 
 std::vector<std::byte> packed(const Report& report) {
@@ -321,7 +322,8 @@ void raise_everywhere(const Communicator& group, const std::exception* failure) 
     mine.sentence = failure->what();
     if (const auto* error = dynamic_cast<const core::Error*>(failure);
         error != nullptr && error->rank() >= 0 && group.size() > 1) {
-      // A rank that an inner group has put in front, perhaps by its number there, is not said twice.
+      // An inner group may already have put a rank in front, perhaps with its own numbering: do not name a rank
+      // twice.
       const std::string head = "rank " + std::to_string(error->rank()) + ": ";
       if (mine.sentence.starts_with(head)) mine.sentence.erase(0, head.size());
       mine.of_another = error->rank() != group.rank();

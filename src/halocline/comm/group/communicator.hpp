@@ -3,15 +3,16 @@
 /// @file
 /// A group of processes that work together, as a value that is cheap to copy.
 ///
-/// The same class stands for one process (`self()`), for all of them (`world()` in world.hpp), for an MPI communicator
-/// that somebody else made (mpi.hpp) and for a part of any of these (`split`). Nothing here needs MPI.
+/// The same class stands for one process (`self()`), for all of them (`world()` in world.hpp), for an existing MPI
+/// communicator (mpi.hpp) and for a part of any of these (`split`). Nothing here needs MPI.
 ///
-/// Two promises hold for every kind. Sums of doubles are added in rank order, on every rank, so that a result depends
-/// neither on timing nor on the library underneath, and all ranks hold the same bits. And an error that one rank meets
-/// can be made everybody's: `raise_everywhere` is the collective by which no rank is left hanging.
+/// Two promises hold for every kind of group. First, sums of doubles are added in rank order, on every rank. So a
+/// result depends neither on timing nor on the library underneath, and all ranks hold the same bits. Second, an error
+/// of one rank can be raised on all ranks: `raise_everywhere` is the collective for this, and no rank is left
+/// waiting.
 ///
-/// All members are collective over the group, in the same order on every rank, except rank, size, send and receive.
-/// Failures of the layer below are a core::Error that names the rank and the call.
+/// All members are collective over the group, in the same order on every rank, except self, rank, size, send, receive
+/// and backend. Failures of the layer below are a core::Error that names the rank and the call.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,8 @@ class Backend;
 class Pending;
 }  // namespace detail
 
-/// A sum that has begun; `wait()` finishes it. Movable. An unfinished one finishes when destroyed.
+/// A sum that has begun; `wait()` finishes it. Movable. Destroying an unfinished one completes its communication and
+/// leaves the values as they are.
 class PendingSum {
 public:
   PendingSum() noexcept;
@@ -38,7 +40,7 @@ public:
   PendingSum& operator=(PendingSum&&) noexcept;
   ~PendingSum();
 
-  /// The span given to `begin_sum` then holds the sums. A second call does nothing.
+  /// Afterwards the span given to `begin_sum` holds the sums. A second call does nothing.
   /// Collective: yes, as the completion of `begin_sum`.
   void wait();
 
@@ -55,7 +57,7 @@ public:
   /// The group of this process alone. Collective: no.
   static Communicator self();
 
-  /// For the makers of groups (world.hpp, mpi.hpp).
+  /// For the functions that make groups (world.hpp, mpi.hpp).
   explicit Communicator(std::shared_ptr<detail::Backend> backend) noexcept : backend_(std::move(backend)) {}
 
   int rank() const noexcept;
@@ -63,22 +65,21 @@ public:
 
   void barrier() const;
 
-  /// Everyone gets the root's bytes. @param bytes  of the same length on every rank
+  /// Copies the bytes of the root to all ranks. @param bytes  of the same length on every rank
   /// @throws InvalidArgument  on every rank, for a root that is no rank
   void broadcast(std::span<std::byte> bytes, int root) const;
 
   /// Replaces the values by their sums over the ranks, added in rank order: the same bits on every rank, every time.
   /// @param values  of the same length n on every rank
-  /// Cost: 8 n size() bytes received while that is below 64 KiB; beyond it the ranks share the adding, and each
-  /// receives 16 n bytes. Both ways add in the same order.
+  /// Cost: each rank receives 8 n size() bytes while that is at most 64 KiB. Above that the ranks share the
+  /// additions, and each receives 16 n bytes. Both ways add in the same order.
   void sum(std::span<double> values) const;
   void sum(std::span<std::uint64_t> values) const;      ///< modulo 2^64
   void bit_xor(std::span<std::uint32_t> values) const;  ///< for checksums
   void min(std::span<double> values) const;             ///< a NaN anywhere gives a NaN
   void max(std::span<double> values) const;             ///< a NaN anywhere gives a NaN
 
-  /// Starts `sum(values)` and returns at once. Until `wait()`, the values must stay where they are, untouched.
-  /// For few values: 8 n size() bytes are received whatever n.
+  /// Meant for few values: each rank receives 8 n size() bytes for any n.
   PendingSum begin_sum(std::span<double> values) const;
 
   /// The bytes of all ranks one after another in rank order, at the root; empty elsewhere. Lengths may differ.
@@ -86,7 +87,7 @@ public:
   /// As gather, on every rank.
   std::vector<std::byte> allgather(std::span<const std::byte> mine) const;
 
-  /// Block r of everyone's `mine` goes to rank r, which finds them in rank order.
+  /// Sends block r of `mine` to rank r. Afterwards `all` holds the blocks that the ranks sent here, in rank order.
   /// @param mine, all  size() blocks of equal length, the same on every rank; not the same memory
   /// @throws InvalidArgument  on this rank, for lengths that differ or are no multiple of size()
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) const;
@@ -94,16 +95,18 @@ public:
   bool any(bool mine) const;  ///< true when it is true on some rank
   bool all(bool mine) const;  ///< true when it is true on every rank
 
-  /// Blocks until the bytes may be reused. To oneself it never blocks.
+  /// Blocks until the bytes may be reused. A send to this rank itself never blocks.
   /// @throws InvalidArgument  for a rank outside the group or a tag outside 0 ... 32766. Collective: no.
   void send(std::span<const std::byte> bytes, int to, int tag) const;
   /// Blocks until a message of exactly this length has come.
-  /// @throws core::Error  when the message is longer or shorter, or, from oneself, when none was sent. Collective: no.
+  /// @throws core::Error  when the message is longer or shorter, and when a rank receives from itself before it has
+  ///                      sent. Collective: no.
   void receive(std::span<std::byte> bytes, int from, int tag) const;
 
-  /// The ranks of one colour, ordered by key and then by rank here. @param colour  not negative
+  /// A group of the ranks that give the same colour, ordered by key and then by rank in this group.
+  /// @param colour  not negative
   Communicator split(int colour, int key) const;
-  /// The ranks that can share memory with this one, in the order that they have here.
+  /// A group of the ranks that can share memory with this one, in the order of this group.
   Communicator split_by_node() const;
 
   /// For code that must reach the layer below (mpi.cpp).
@@ -116,17 +119,19 @@ private:
   std::shared_ptr<detail::Backend> backend_;
 };
 
-/// Returns when no rank failed; otherwise throws on every rank the error of the lowest failing one.
-/// @param failure  this rank's error, or nullptr. An InvalidArgument or FileError stays one on every rank; anything
-///                 else becomes a core::Error. `rank()` of the thrown error is the rank that failed; where the group
-///                 is larger than one the sentence begins with it.
+/// Returns when no rank failed. Otherwise throws one error on every rank: that of the lowest failing rank, with
+/// preference for errors that a rank did not take over from another one.
+/// @param failure  this rank's error, or nullptr. An InvalidArgument or FileError keeps its type on every rank; any
+///                 other error becomes a core::Error. `rank()` of the thrown error is the rank that failed, and in a
+///                 group of several ranks the sentence begins with it. A FileError begins with path and record
+///                 instead, and has rank() -1.
 /// Collective: yes.  Cost: one all-gather of 8 bytes; a broadcast more when there is an error.
 void raise_everywhere(const Communicator& group, const std::exception* failure);
 
 /// The same for a sentence: throws core::Error.
 void raise_everywhere(const Communicator& group, const std::optional<std::string>& failure);
 
-/// Runs `action()` and makes whatever it throws everybody's error, as `raise_everywhere` does.
+/// Runs `action()`, and raises an error that it throws on every rank, as `raise_everywhere` does.
 /// @param action  does the same thing on every rank, and is not collective itself
 template <class Action>
 void on_every_rank(const Communicator& group, Action&& action) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Which process grid: all that are possible, the one with the least halo, and what to say when there is none.
+/// The choice of a process grid: all possible grids, the one with the least halo, and the error message when there is
+/// none.
 ///
-/// A grid (d0, d1, ...) is possible when every extent is d times a multiple of what is required of a local extent, so
-/// each d is a divisor of extent / required. The halo of one process is counted as the sum over split axes of
-/// local volume / local extent, an integer; both faces of an axis and all processes are alike, so factors are left out.
+/// A grid (d0, d1, ...) is possible when every local extent, extent / d, is a multiple of the required number. So
+/// each d is a divisor of extent / required. The halo of one process is counted as the sum over split axes of local
+/// volume / local extent, an integer. Both faces of an axis and all processes are alike, so factors are left out.
 
 #include "halocline/comm/group/process_grid.hpp"
 #include "halocline/comm/group/text.hpp"
@@ -21,7 +22,7 @@ namespace {
 using Grid = std::vector<int>;
 using Extents = std::span<const std::int64_t>;
 
-/// Numbers of processes that an axis can be split into, ascending; empty when even one is impossible.
+/// Numbers of parts that an axis can be split into, ascending; empty when even one part is impossible.
 std::vector<int> splits(std::int64_t extent, std::int64_t required, std::int64_t most) {
   std::vector<int> result;
   if (extent % required != 0) return result;
@@ -73,7 +74,7 @@ std::vector<std::int64_t> even_x(std::size_t axes) {
   return required;
 }
 
-/// "6 or 12": the nearest numbers of processes, up to two on either side, that some grid allows.
+/// "6, 12": the nearest numbers of processes, up to two on either side, that some grid allows.
 std::string possible_ranks(Extents extents, int ranks, Extents required) {
   std::set<std::int64_t> products{1};
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {

@@ -3,9 +3,9 @@
 /// @file
 /// The processes as points of an N-dimensional grid, and the choice of its shape.
 ///
-/// Places of the grid are numbered lexicographically with axis 0 (x) fastest: place = c0 + d0 (c1 + d1 (c2 + ...)). The
-/// rank at a place has the same number, unless the caller gives a permutation of the ranks: that is how a job whose
-/// processes were started in an order of the machine's own still puts neighbours of the grid on near nodes.
+/// Places of the grid are numbered lexicographically with axis 0 (x) fastest: place = c0 + d0 (c1 + d1 (c2 + ...)).
+/// The rank at a place has the number of the place, unless the caller gives a permutation of the ranks. A permutation
+/// puts neighbours of the grid on near nodes even if the machine started the processes in another order.
 /// Each axis is periodic or ends. Along a periodic axis of one process, a process is its own neighbour on both faces.
 
 #include "halocline/comm/group/communicator.hpp"
@@ -42,9 +42,10 @@ public:
   /// @param group     its ranks fill the grid exactly
   /// @param dims      processes along each axis; at least one axis
   /// @param periodic  shape (ndim,); empty: every axis is periodic
-  /// @param ranks     shape (size,): the rank at each place, each rank once; empty: the rank of the place's number
-  /// @throws InvalidArgument  on every rank: sizes that do not fit together, no permutation of the ranks, or ranks that
-  ///                          were given different grids or permutations
+  /// @param ranks     shape (size,): the rank at each place, each rank once; empty: the rank equals the number of the
+  ///                  place
+  /// @throws InvalidArgument  on every rank: sizes that do not fit together, ranks that are no permutation, or grids
+  ///                          or permutations that differ between ranks
   /// Collective: yes.
   ProcessGrid(Communicator group, std::vector<int> dims, std::vector<bool> periodic = {},
               std::span<const int> ranks = {});
@@ -75,18 +76,18 @@ private:
   std::shared_ptr<const detail::Permutation> order_;  ///< null: ranks run in order
 };
 
-/// The grid of `ranks` processes that moves the least halo: among all factorisations into one number per axis whose
-/// local extents are multiples of `required_multiple`, the one with the smallest sum of face areas over split axes;
-/// of equals, the one that splits the slowest axis most.
+/// The grid of `ranks` processes that moves the least halo. The candidates are all factorisations into one number per
+/// axis whose local extents are multiples of `required_multiple`. The one with the smallest sum of face areas over
+/// split axes wins; of equals, the one that splits the slowest axis most.
 /// @param global_extents     sites along each axis, axis 0 first
-/// @param required_multiple  shape (ndim,), of every local extent. Empty: 2 on every axis if any grid allows it,
-///                           else 2 on axis 0 and 1 on the others
-/// @throws InvalidArgument  when no grid will do; names the nearest numbers of processes that would
+/// @param required_multiple  shape (ndim,), of every local extent. Empty: 2 on every axis if any grid allows it, else
+///                           2 on axis 0 and 1 on the others
+/// @throws InvalidArgument  when no grid is possible; names the nearest possible numbers of processes
 /// Collective: no; a pure function.  Cost: the number of divisors of the extents, multiplied over the axes.
 std::vector<int> least_surface_grid(std::span<const std::int64_t> global_extents, int ranks,
                                     std::span<const std::int64_t> required_multiple = {});
 
-/// Accepts a grid that the caller chose, or says what would do.
+/// Checks a grid that the caller chose.
 /// @throws InvalidArgument  when dims do not multiply to `ranks`, or a local extent is no multiple of
 ///                          `required_multiple` (empty: 2 on axis 0, 1 elsewhere); lists the possible grids
 void check_grid(std::span<const std::int64_t> global_extents, std::span<const int> dims, int ranks,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the operating system tells of the processes of one node: whether one has ended, and on which CPUs it may run.
+/// Asks the operating system about the processes of one node: whether one has ended, and on which CPUs it may run.
 ///
-/// A process is known by its number and by the namespace that the number is valid in. Ranks in containers of their own
-/// cannot ask for one another; then nothing is known, which counts as alive.
+/// A process is known by its number and by the namespace in which the number is valid. Ranks in different containers
+/// cannot see each other's processes; such a process counts as alive.
 
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ ProcessRecord this_process() noexcept;
 /// The number by which this process can ask for the other; 0 when it cannot.
 std::int64_t number_of(const ProcessRecord& other, const ProcessRecord& mine) noexcept;
 
-/// The process has ended; whether its parent has noticed (a zombie) does not matter. @param number  0 is never ended
+/// True when the process has ended, even if its parent has not noticed (a zombie). @param number  0 gives false
 bool has_ended(std::int64_t number) noexcept;
 
 /// CPUs on which at least one of these processes may run.

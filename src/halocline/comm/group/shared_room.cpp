@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// statvfs, and the sums of a node.
+/// Compares the free space, from statvfs, with the sum over the ranks of a node.
 
 #include "halocline/comm/group/shared_room.hpp"
 

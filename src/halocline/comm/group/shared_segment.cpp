@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// shm_open, posix_fallocate, mmap, and an error of any rank made everybody's.
+/// shm_open, posix_fallocate and mmap. An error of one rank is raised on all ranks.
 
 #include "halocline/comm/group/shared_segment.hpp"
 
@@ -79,7 +79,7 @@ private:
                     std::generic_category().message(error) + hint);
 }
 
-/// Makes an empty segment under a name that nobody has.
+/// Makes an empty segment under an unused name.
 File make_segment(TemporaryName& name, std::size_t bytes) {
   auto draw = static_cast<unsigned long long>(std::chrono::steady_clock::now().time_since_epoch().count());
   for (int attempt = 0; attempt < 100; ++attempt, ++draw) {
@@ -120,7 +120,7 @@ std::vector<std::size_t> bounds_of(std::span<const std::uint64_t> sizes) {
     if (size > most - bounds.back()) refuse("mmap", ENOMEM, size);  // all ranks alike: they know the same sizes
     bounds.push_back((bounds.back() + size + page - 1) / page * page);
   }
-  if (bounds.back() == 0) bounds.back() = page;  // an empty mapping is none
+  if (bounds.back() == 0) bounds.back() = page;  // mmap refuses an empty mapping
   return bounds;
 }
 

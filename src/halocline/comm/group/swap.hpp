@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Two ranks swap messages between memory of their own, without waiting: for memory that no transport can own.
+/// Two ranks swap messages between buffers of the caller, without waiting.
 ///
-/// A transport of HaloExchange allocates its buffers. Device memory is allocated by somebody else, and an MPI library
-/// that knows the device sends from it and receives into it directly; a Swap hands it the caller's addresses.
+/// A transport of HaloExchange allocates its buffers, but device memory is allocated elsewhere. An MPI library that
+/// knows the device sends from this memory and receives into it directly. A Swap hands the caller's addresses to MPI.
 
 #include "halocline/comm/group/communicator.hpp"
 
@@ -19,9 +19,10 @@ namespace halocline::comm {
 class Swap {
 public:
   Swap() noexcept;
-  /// Starts both. The spans stay where they are, untouched, until done().
-  /// @param partner  another rank of the group, which does the same with the same tag and the lengths turned round
-  /// @param tag      0 to 32766, apart from those of other swaps under way between the two
+  /// Starts both messages. Both spans must stay valid and untouched until done().
+  /// @param partner  another rank of the group, which makes the same call with the same tag and the lengths exchanged
+  /// @param tag      0 to 32766, different for all swaps under way between the two. A Communicator::send with tag t
+  ///                 counts as tag t + 1 here, and a gather as tag 0
   /// @throws InvalidArgument  for a partner that is not another rank. Collective: no.
   Swap(const Communicator& group, std::span<const std::byte> mine, std::span<std::byte> theirs, int partner, int tag);
   Swap(Swap&&) noexcept;
@@ -29,16 +30,17 @@ public:
   /// Waits, unless it is done or was abandoned.
   ~Swap();
 
-  /// Both messages are where they should be; makes progress, never blocks. True for an empty one.
+  /// True when both messages are complete, and for an empty Swap. Makes progress, never blocks.
   bool done();
-  /// The partner may never come: gives the messages up. Their memory belongs to MPI from now on and must not be freed.
+  /// Gives the messages up, because the partner may never come. Both spans belong to MPI from now on and must not be
+  /// freed.
   void abandon() noexcept;
 
 private:
   std::unique_ptr<detail::Pending> pending_;
 };
 
-/// Why the MPI library cannot send and receive CUDA device memory; empty where it says that it can.
+/// Why the MPI library cannot send and receive CUDA device memory; empty when it says that it can.
 /// Collective: no.
 std::string device_memory_unavailable_reason();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Lists of numbers, and faces, as the sentences of errors print them.
+/// Lists of numbers, and names of faces, for error messages.
 
 #include "halocline/comm/group/process_grid.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The limit of solves. That of a single group is MPI's business (mpi.cpp).
+/// The limit of solves. The limit of a single group is in mpi.cpp.
 
 #include "halocline/comm/group/time_limit.hpp"
 
@@ -15,7 +15,7 @@
 namespace halocline::comm {
 
 void set_solve_time_limit(const Communicator& group, double seconds) {
-  // A NaN on any rank is one on every rank.
+  // min and max carry a NaN of any rank to every rank.
   std::array least{seconds}, most{seconds};
   group.min(least);
   group.max(most);

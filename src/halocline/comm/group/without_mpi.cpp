@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What comm/mpi defines, in a build without MPI.
+/// The functions of comm/mpi, for a build without MPI.
 
 #include "halocline/comm/group/swap.hpp"
 #include "halocline/comm/group/time_limit.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// All processes of this run, with or without MPI, without the MPI header.
+/// The group of all processes of a run, with or without MPI. Does not include the MPI header.
 
 #include "halocline/comm/group/communicator.hpp"
 
@@ -9,10 +9,10 @@ namespace halocline::comm {
 
 /// All processes of the run. Built without MPI: the group of this process alone.
 ///
-/// The first call starts MPI (thread level SERIALIZED: several threads may communicate in turns) when nobody has, and
-/// then MPI is also ended when the process exits normally, unless a rank has died, or was found to stall and does not
-/// come to its end within 5 s: ending MPI would wait for it for ever. When somebody else started MPI, thread level and
-/// ending stay with them.
+/// The first call starts MPI unless it runs already, with thread level SERIALIZED: several threads may communicate in
+/// turns. MPI started here ends when the process exits normally. It is not ended when a rank has died, or when a
+/// stalled rank does not come to its end within 5 s, because ending MPI would wait for that rank for ever. If the
+/// program itself started MPI, it keeps control of the thread level and of the end.
 /// @throws core::Error  when MPI cannot be started, or has already ended
 /// Collective: the first call; later ones return the same group.
 Communicator world();
@@ -23,7 +23,7 @@ Communicator world();
 Communicator from_fortran_handle(int handle);
 
 /// Ends every process of the run with this status. For the border of an application only, after an error that could
-/// not be made everybody's; the library itself never calls it.
+/// not be raised on all ranks; the library itself never calls it.
 [[noreturn]] void abort_all(int status);
 
 }  // namespace halocline::comm

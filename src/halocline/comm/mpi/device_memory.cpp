@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What the MPI library says of device memory.
+/// Asks the MPI library whether it takes device memory.
 
 #include "halocline/comm/group/swap.hpp"
 

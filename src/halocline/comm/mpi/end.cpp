@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// MPI_Finalize waits for everybody for ever, and does not say so. Here all agree first that it can be called; a
-/// process that learns that it cannot ends without it, and the launcher says so where that matters.
+/// MPI_Finalize waits for all ranks without a limit. So the ranks agree first that it can be called. Where they
+/// cannot agree, a process ends without MPI_Finalize; the launcher reports this where it matters.
 
 #include "halocline/comm/mpi/end.hpp"
 
@@ -20,11 +20,11 @@
 namespace halocline::comm::detail {
 namespace {
 
-/// MPI is one per process, and so is this.
+/// The state of the end. One per process, as MPI is.
 struct Ending {
   std::atomic<bool> given_up{false};
   std::atomic<bool> unfinished{false};
-  std::atomic<int> windows{0};  // that were not freed
+  std::atomic<int> windows{0};  // not freed so far
   std::vector<std::int64_t> processes;
 };
 
@@ -33,11 +33,12 @@ Ending& ending() noexcept {
   return value;
 }
 
-constexpr double patience_for_stalled = 5.0;  // [s] at the end, for somebody whom this rank has given up
-constexpr double patience_after_death = 0.2;  // [s] for what a rank sent before it ended
+constexpr double patience_for_stalled = 5.0;  // [s] wait at the end for a rank that was given up
+constexpr double patience_after_death = 0.2;  // [s] wait for messages that a rank sent before it ended
 
-/// MPICH counts at its end what requests and windows hold, and aborts where one was left behind; it lets processes go
-/// without an end. Open MPI ends whatever was left, and calls a process that goes without an end a failed one.
+/// MPICH checks at its end for requests and windows that were left behind, and aborts if there are any. But it
+/// accepts a process that exits without MPI_Finalize. Open MPI ends what was left behind, but reports a process
+/// without MPI_Finalize as failed.
 #if defined(MPICH_VERSION)
 constexpr bool ends_what_was_left = false;
 #else
@@ -46,13 +47,13 @@ constexpr bool ends_what_was_left = true;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// All ranks have come to the end, and none has left requests or windows behind where MPI does not bear that. False
-/// also when one has ended before, or was given up and does not come.
+/// True when all ranks have come to the end, and no rank has left requests or windows behind that MPI does not
+/// accept. False also when a rank has ended before, or was given up and does not come.
 bool all_can_end() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Request request = MPI_REQUEST_NULL;
   const bool left = given_up() || ending().unfinished || ending().windows > 0;
-  static int hindered_here = 0, hindered = 0;  // MPI may use them after a return without the answer
+  static int hindered_here = 0, hindered = 0;  // static: MPI may still use them after an early return
   hindered_here = left && !ends_what_was_left ? 1 : 0;
   const int begun = MPI_Iallreduce(&hindered_here, &hindered, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
   if (begun != MPI_SUCCESS) return false;
@@ -85,7 +86,7 @@ bool mpi_is_running() noexcept {
 }
 
 void end_mpi_at_exit() {
-  ending();  // made before, and so destroyed after, what runs at exit
+  ending();  // constructed before atexit(), so destroyed after end_mpi() has run
   std::atexit(end_mpi);
 }
 

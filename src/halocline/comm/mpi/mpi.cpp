@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Groups on MPI communicators. Every return code is looked at; the duplicated communicators return errors.
+/// Groups on MPI communicators. Every return code is checked; the duplicated communicators return errors.
 ///
-/// MPI counts are int, our lengths are not: what may be long goes in parts of 1 GiB.
+/// MPI counts are int and our lengths are not, so long messages travel in parts of 1 GiB.
 ///
-/// With a time limit (time_limit.hpp) a collective is begun in its non-blocking form and polled. One that is given up
-/// stays with MPI, which may read and write its memory at any later time: it works on memory of its own, which then is
-/// given away for good.
+/// With a time limit (time_limit.hpp) a collective is begun in its non-blocking form and polled. If it is given up,
+/// MPI may still read and write its memory at any later time. So it works on memory of its own, which in this case is
+/// never freed.
 
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/comm/group/time_limit.hpp"
@@ -46,10 +46,10 @@ using detail::mpi_is_running;
 
 class MpiBackend;
 
-/// Non-blocking MPI calls. Abandoned, the requests stay MPI's, which knows of them without the handles.
+/// Non-blocking MPI calls. After abandon() the requests stay with MPI, which needs no handles for them.
 class MpiPending final : public detail::Pending {
 public:
-  /// @param group  whose limit holds for the waiting
+  /// @param group  its time limit holds for wait()
   MpiPending(std::array<MPI_Request, 2> requests, const char* call, std::shared_ptr<MpiBackend> group)
       : requests_(requests), call_(call), group_(std::move(group)) {}
   ~MpiPending() override {
@@ -69,12 +69,12 @@ private:
 };
 
 constexpr int spins_with_a_core = 4000;   // some 100 us
-constexpr int spins_sharing_a_core = 30;  // about 1 us: whoever is waited for may be waiting for this core
+constexpr int spins_sharing_a_core = 30;  // about 1 us: the awaited rank may be waiting for this core
 
 class MpiBackend final : public detail::Backend, public std::enable_shared_from_this<MpiBackend> {
 public:
   /// Takes over `owned`.
-  /// @param spins  as for Backend::spins; 0 finds out, collectively
+  /// @param spins  as for Backend::spins; 0 makes meet() find it, collectively
   /// @param limit  see time_limit.hpp [s]
   MpiBackend(MPI_Comm owned, int spins, double limit) : comm_(owned), spins_(spins), limit_(limit) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -93,7 +93,7 @@ public:
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
 
-  /// A limit of its own, or that of a solve under way.
+  /// The limit of this group, else that of a solve under way.
   double time_limit() const noexcept {
     return std::isinf(limit_) && solve_limit()->solves > 0 ? solve_limit()->seconds : limit_;
   }
@@ -193,7 +193,8 @@ public:
     return std::make_shared<MpiBackend>(part, spins_, limit_);
   }
 
-  /// The ranks of the node are found once. MPI has no splitting that can be given up, but a copying that can.
+  /// Finds the ranks of the node once, and copies their communicator for each caller. MPI has no non-blocking split
+  /// that could be given up at a time limit, but it has a non-blocking copy.
   std::shared_ptr<detail::Backend> split_by_node() override {
     if (node_ == MPI_COMM_NULL) {
       if (limited()) barrier();
@@ -215,7 +216,7 @@ public:
   int spins() const noexcept override { return spins_; }
   void idle() override { sched_yield(); }
   void progress() override {
-    int waiting = 0;  // whether there is a message is of no interest: MPI goes on with all of them when it is asked
+    int waiting = 0;  // the answer is not used: the question makes MPI drive all messages
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &waiting, MPI_STATUS_IGNORE), "MPI_Iprobe");
   }
   double now() const noexcept override {
@@ -227,9 +228,9 @@ public:
   void give_up() noexcept override { detail::note_given_up(); }
 
   /// Waits until `ready()`, within the limit.
-  /// @param what  the operation, for the sentence
-  /// @param peer  the rank that is waited for, or -1 for all
-  /// @throws core::Error  beyond the limit, or when who is waited for has ended; the group is of no use then
+  /// @param what  the operation, for the error message
+  /// @param peer  the awaited rank, or -1 for all
+  /// @throws core::Error  beyond the limit, or when an awaited rank has ended; the group cannot be used further
   template <class Ready>
   void wait_within_limit(const char* what, int peer, Ready&& ready) {
     const double limit = time_limit();
@@ -256,7 +257,7 @@ public:
   }
 
 private:
-  /// What a call under way reads and writes. Given away where it is never known to be done.
+  /// The memory that a call under way reads and writes. Never freed if the call is not known to be done.
   struct Staged {
     Staged(std::span<const std::byte> from, std::span<std::byte> to) : in(from.begin(), from.end()), out(to.size()) {
       if (from.data() == to.data()) std::copy(from.begin(), from.end(), out.begin());
@@ -265,7 +266,7 @@ private:
   };
 
   /// Begins a non-blocking call on copies, and waits for it within the limit.
-  /// @param to     filled in the end; where it is `from`, it is both input and output
+  /// @param to     filled at the end; if it is the same memory as `from`, it is both input and output
   /// @param begin  int(const void* from, void* to, MPI_Request*)
   template <class Begin>
   MPI_Status within_limit(const char* what, int peer, std::span<const std::byte> from, std::span<std::byte> to,
@@ -293,7 +294,7 @@ private:
     return status;
   }
 
-  /// Of a communicator of some of these ranks, within the limit. Collective over it.
+  /// A copy of a communicator of some of these ranks, made within the limit. Collective over it.
   MPI_Comm copy_of(MPI_Comm some) {
     if (!limited()) {
       MPI_Comm copy = MPI_COMM_NULL;
@@ -358,7 +359,7 @@ private:
     if (spins_ == 0) spins_ = detail::cpus_of(records) >= ranks_here ? spins_with_a_core : spins_sharing_a_core;
   }
 
-  /// A block as `count` things of an MPI type: bytes while an int can count them, one long thing beyond.
+  /// A block as `count` elements of an MPI type: bytes below 1 GiB, words of 8 bytes from there on.
   struct Unit {
     Unit(std::size_t bytes, int rank) : count(static_cast<int>(bytes)) {
       if (bytes < longest_part) return;
@@ -389,10 +390,10 @@ private:
   void check(int code, const char* call) const { check_mpi(code, call, rank_); }
 
   MPI_Comm comm_;
-  MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node, from the first time that they were asked for
+  MPI_Comm node_ = MPI_COMM_NULL;  // the ranks of this node; null before the first split_by_node()
   int spins_;
   double limit_;
-  const char* failed_ = nullptr;  // the operation that was given up
+  const char* failed_ = nullptr;  // the operation that was given up, or nullptr
   int rank_ = -1;
   int size_ = 0;
   std::vector<std::int64_t> processes_;       // shape (size,), see number_of; empty before meet()
@@ -411,7 +412,7 @@ void MpiPending::wait() {
   group_->wait_within_limit(call_, -1, [this] { return test(); });
 }
 
-/// Starts MPI unless it runs. The one started here is ended at exit, after the static below has been destroyed.
+/// Starts MPI unless it runs. MPI started here ends at exit, after the static group in world() has been destroyed.
 void start_mpi() {
   int started = 0, ended = 0;
   MPI_Initialized(&started);
@@ -419,8 +420,8 @@ void start_mpi() {
   if (ended != 0) throw core::Error("MPI has already ended in this process; make the group before MPI_Finalize");
   if (started != 0) return;
 #ifdef OPEN_MPI
-  // Without mpirun Open MPI starts a daemon for this one process, through ssh where it finds one, and aborts where it
-  // does not. This setting, looked at only in that case, makes it do without.
+  // Without mpirun, Open MPI starts a daemon for this one process. It looks for ssh to do so, and aborts if there is
+  // none. This setting counts in that case only, and makes Open MPI work without the daemon.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
 #endif
   int level = MPI_THREAD_SINGLE;
@@ -442,7 +443,7 @@ Communicator from_mpi(MPI_Comm mpi) {
   if (mpi == MPI_COMM_NULL) throw core::InvalidArgument("MPI_COMM_NULL given, expected an MPI communicator");
   int between_groups = 0;
   const int code = [&] {
-    const ErrorsReturned here;  // a handle that is none is an error of MPI_COMM_WORLD
+    const ErrorsReturned here;  // MPI raises the error of an invalid handle on MPI_COMM_WORLD
     return MPI_Comm_test_inter(mpi, &between_groups);
   }();
   if (code != MPI_SUCCESS) throw core::InvalidArgument("a handle was given that is no MPI communicator");
@@ -483,7 +484,7 @@ double time_limit(const Communicator& group) noexcept {
 }
 
 Communicator world() {
-  // MPI is one per process, and so is the group of all processes: the second call must not be a collective again.
+  // Made once in a process: the second call must not be collective again.
   static const std::shared_ptr<detail::Backend> all = []() -> std::shared_ptr<detail::Backend> {
     start_mpi();
     const std::shared_ptr<MpiBackend> world = duplicate(MPI_COMM_WORLD);

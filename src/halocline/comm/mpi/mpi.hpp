@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The border to MPI: the only header that includes <mpi.h>. Without MPI it is empty, for programs that ask
-/// HALOCLINE_HAVE_MPI what they can offer.
+/// The border to MPI: the only header that includes <mpi.h>. In a build without MPI it is empty, so that programs can
+/// include it and ask HALOCLINE_HAVE_MPI.
 
 #include "halocline/core/config.hpp"
 
@@ -20,8 +20,8 @@
 
 namespace halocline::comm {
 
-/// A group on a duplicate of `mpi`, so that its messages cannot meet other people's. The duplicate returns errors
-/// instead of aborting; they come out as core::Error.
+/// A group on a duplicate of `mpi`, so that its messages cannot meet messages of other code. The duplicate returns
+/// errors instead of aborting; they become a core::Error.
 /// @throws InvalidArgument  for MPI_COMM_NULL, an inter-communicator, or before MPI has started
 /// Collective: yes, over `mpi`.
 Communicator from_mpi(MPI_Comm mpi);
@@ -29,15 +29,16 @@ Communicator from_mpi(MPI_Comm mpi);
 /// The communicator under a group, or MPI_COMM_NULL for a group that does not stand on MPI. Owned by the group.
 MPI_Comm mpi_comm(const Communicator& group) noexcept;
 
-/// Why only one thread may call MPI in this process, not even several in turns; empty where they may.
+/// Why only one thread may call MPI in this process, even if threads take turns; empty when others may.
 std::string mpi_thread_unavailable_reason();
 
 /// Throws core::Error naming the rank and the call when `code` is not MPI_SUCCESS.
 /// @param call  e.g. "MPI_Bcast"
 void check_mpi(int code, const char* call, int rank);
 
-/// While it stands, errors that MPI raises on MPI_COMM_WORLD, as it does for what belongs to no communicator yet, are
-/// returned; before and after they end the job unless the program has told MPI otherwise.
+/// While this object exists, MPI returns the errors that it raises on MPI_COMM_WORLD, as it does for errors that
+/// belong to no communicator yet. Before and after, such errors end the job, unless the program has told MPI
+/// otherwise.
 class ErrorsReturned {
 public:
   ErrorsReturned();

@@ -61,7 +61,7 @@ public:
 private:
   void finish(Simulator::Manner manner) {
     if (group_ == nullptr) return;
-    const auto group = group_;  // of its own: another rank may go on, and this object is asked again, meanwhile
+    const auto group = group_;  // a copy: another rank may run meanwhile and poll this object again
     if (!group->await(index_, rank_, manner)) return;
     const std::size_t block = all_.size() / static_cast<std::size_t>(group->size());
     for (int r = 0; r < group->size(); ++r) {
@@ -387,7 +387,7 @@ std::shared_ptr<Backend> SimulatedBackend::split(int colour, int key) {
     if (group == nullptr) group = std::make_shared<SimulatedGroup>(group_->shared_simulator(), std::move(members));
     part = std::make_shared<SimulatedBackend>(group, rank);
   });
-  if (part == nullptr) return make_alone();  // in a world that is unwound, where nobody will use it
+  if (part == nullptr) return make_alone();  // in an unwound simulation, where it is never used
   return part;
 }
 
@@ -408,7 +408,7 @@ std::unique_ptr<SharedSegment> SimulatedBackend::share(std::size_t bytes) {
                       rank_);
   }
   auto all = std::static_pointer_cast<SharedParts>(agree([] { return std::make_shared<SharedParts>(); }));
-  if (all == nullptr) all = std::make_shared<SharedParts>();  // in a world that is unwound
+  if (all == nullptr) all = std::make_shared<SharedParts>();  // in an unwound simulation
   all->parts.resize(static_cast<std::size_t>(size()));
   const std::size_t length = std::max<std::size_t>(bytes, 1);
   auto* const part = static_cast<std::byte*>(::operator new(length, std::align_val_t{4096}));

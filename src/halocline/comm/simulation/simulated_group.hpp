@@ -3,9 +3,9 @@
 /// @file
 /// Groups of simulated ranks.
 ///
-/// A collective is the same thing every time: each rank lays down its bytes, and when all have (for a broadcast: when
-/// the root has) each takes what it needs, after a delay of its own. The n-th collective of a group is the n-th on
-/// every rank; ranks that meet in different ones are told so. Sending never blocks.
+/// All collectives work alike. Each rank lays down its bytes. When all ranks have done so (for a broadcast: the
+/// root), each rank takes the bytes that it needs, after a delay of its own. The n-th collective of a group is the
+/// n-th on every rank; ranks that call different collectives get an error. Sending never blocks.
 
 #include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/simulation/simulator.hpp"
@@ -20,7 +20,7 @@
 
 namespace halocline::comm::detail {
 
-/// What the ranks of a group share.
+/// The state that the ranks of a group share.
 class SimulatedGroup {
 public:
   using Manner = Simulator::Manner;
@@ -35,17 +35,17 @@ public:
   bool given_up(int rank) const noexcept { return simulator_->given_up(member(rank)); }
 
   /// Lays down the bytes of a rank in its `index`-th collective.
-  /// @param call   what it is, with a root where it has one; @param bytes  a length that must agree
+  /// @param call   the name of the collective; @param root  its root, or -1; @param bytes  a length that must agree
   void lay_down(std::uint64_t index, int rank, const char* call, int root, std::size_t bytes,
                 std::span<const std::byte> mine);
-  /// The rank may take() now; never blocks.
+  /// True when the rank may take its bytes; never blocks.
   bool complete(std::uint64_t index, int rank);
-  /// Blocks until then. @return false in a world that is unwound
+  /// Blocks until the rank may take its bytes. @return false in an unwound simulation
   bool await(std::uint64_t index, int rank, Manner manner);
   std::span<const std::byte> laid_down(std::uint64_t index, int rank);
-  /// An object of this collective that all see, made by the first to ask.
+  /// An object of this collective that all ranks share, made by the first to ask.
   std::shared_ptr<void> object(std::uint64_t index, const std::function<std::shared_ptr<void>()>& make);
-  /// The rank needs the bytes no more.
+  /// The rank no longer needs the bytes.
   void leave(std::uint64_t index);
 
   void send(int from, int to, int tag, std::span<const std::byte> bytes);
@@ -61,7 +61,7 @@ private:
     int present = 0, left = 0;
     std::vector<std::vector<std::byte>> parts;  ///< by rank
     std::vector<char> here, waits;
-    std::vector<double> when;  ///< the rank gets it, once it is complete
+    std::vector<double> when;  ///< by rank: when it may take its bytes, once all have laid theirs down
     std::shared_ptr<void> object;
   };
   struct Message {
@@ -82,7 +82,7 @@ private:
   std::vector<std::vector<std::byte>> spare_bytes_;
 };
 
-/// One rank's view of it.
+/// One rank's view of a SimulatedGroup.
 class SimulatedBackend final : public Backend {
 public:
   SimulatedBackend(std::shared_ptr<SimulatedGroup> group, int rank) noexcept : group_(std::move(group)), rank_(rank) {}
@@ -112,9 +112,9 @@ public:
   void give_up() noexcept override { simulator().give_up(member(rank_)); }
 
   Simulator& simulator() const noexcept { return group_->simulator(); }
-  /// The rank in the simulation, of a rank in this group.
+  /// The number in the simulation of a rank of this group.
   int member(int rank) const noexcept { return group_->member(rank); }
-  /// What make() returns, the same on every rank. Collective.
+  /// The object that make() returns, the same one on every rank. Collective.
   std::shared_ptr<void> agree(const std::function<std::shared_ptr<void>()>& make);
 
 private:

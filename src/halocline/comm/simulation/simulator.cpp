@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Who goes on, and when.
+/// Which rank goes on, and when.
 
 #include "halocline/comm/simulation/simulator.hpp"
 
@@ -12,8 +12,8 @@
 namespace halocline::comm::detail {
 namespace {
 
-constexpr double shortest_step = 1e-5, longest_step = 1e-3;  // [s] between looks of idle ranks
-constexpr int most_looks = 256;  // in one turn: a wait for any of many faces looks at each, and is idle by itself
+constexpr double shortest_step = 1e-5, longest_step = 1e-3;  // [s] between polls of idle ranks
+constexpr int most_looks = 256;  // polls in one turn; a wait for many faces polls each, and idles by itself
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void Simulator::enter_fiber(void* argument) {
   try {
     (*self.program_)(me.number);
   } catch (const Unwound&) {
-    // A stopped rank has nothing to say.
+    // A stopped rank reports no error.
   } catch (...) {
     if (!self.unwinding_) me.thrown = std::current_exception();
   }
@@ -91,7 +91,7 @@ void Simulator::enter_fiber(void* argument) {
 
 // ---- turns ----------------------------------------------------------------------------------------------------------
 
-/// Draws the next to run, moving the clock where nobody can; -1 when nobody ever will.
+/// Draws the next rank to run, and moves the clock when none can run; -1 when none ever will.
 int Simulator::next() {
   for (;;) {
     while (!events_.empty() && events_.front().time <= now_) happen();
@@ -145,7 +145,7 @@ bool Simulator::suspend(State state, Manner manner) {
   return !unwinding_here(manner);
 }
 
-/// Throws in a world that is unwound, where that is possible; true where it is not.
+/// In an unwound simulation: throws where that is possible, and returns true where it is not.
 bool Simulator::unwinding_here(Manner manner) const {
   if (!unwinding_) return false;
   if (running_ >= 0 && manner == Manner::throwing && std::uncaught_exceptions() == 0) throw Unwound{};
@@ -187,7 +187,7 @@ bool Simulator::sleep_until(double time, const char* what, Manner manner) {
 
 bool Simulator::idle(int number) {
   check_turn(number);
-  if (unwinding_) now_ += 1.0;  // so that a time limit ends what polls while an exception is in flight
+  if (unwinding_) now_ += 1.0;  // so that a time limit ends a poll while an exception is in flight
   return suspend(State::idle, Manner::throwing);
 }
 

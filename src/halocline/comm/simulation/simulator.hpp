@@ -3,17 +3,17 @@
 /// @file
 /// The clock, the events and the turns of a simulation.
 ///
-/// Ranks are fibers. One runs until it says that it cannot go on: it blocks until somebody wakes it, or is idle, which
-/// means that it will look again. Then the next is drawn from those that can run. Time stands still while anybody can.
-/// When nobody can, it moves to the next event (a part of a message leaves or arrives, a rank wakes up); if a rank can
-/// see what the event did, and is idle, it looks again. Idle ranks may also wait for memory that another rank writes,
-/// of which no event tells; so all look again after a step of time in any case, a step that grows from 10 us to 1 ms
-/// while there are no events.
+/// Ranks are fibers. A rank runs until it cannot go on. It then blocks until it is woken, or it is idle, which means
+/// that it will look again. The next rank is drawn from those that can run. Time stands still while any rank can run.
+/// When none can, time moves to the next event (a part of a message leaves or arrives, a rank wakes up). If an idle
+/// rank can see the effect of the event, it looks again. Idle ranks may also wait for memory that another rank
+/// writes, and there is no event for that. So all idle ranks look again after a step of time in any case. This step
+/// grows from 10 us to 1 ms while there are no events.
 ///
-/// When no rank is idle, none can run and there is no event, those that are left wait for each other: run() ends. So it
-/// does when all have ended or been stopped. Ranks that are left are then unwound: each goes on once more, in a world
-/// where waiting throws `Unwound` (or, where an exception is in flight or the caller is a destructor, returns at once
-/// and says so), so that everything on their stacks is destroyed.
+/// When no rank is idle, none can run and there is no event, the remaining ranks wait for each other, and run() ends.
+/// It also ends when all ranks have ended or been stopped. The remaining ranks are then unwound, so that everything
+/// on their stacks is destroyed: each goes on once more, and its next wait throws `Unwound`. Where an exception is in
+/// flight already, or the caller is a destructor, the wait returns at once and says so instead.
 
 #include "halocline/comm/simulation/detail/fiber.hpp"
 #include "halocline/comm/simulation/simulation.hpp"
@@ -31,10 +31,10 @@ namespace halocline::comm::detail {
 
 class Simulator {
 public:
-  /// Thrown in a rank that is stopped before its end. No std::exception, so that nobody takes it for an error.
+  /// Thrown in a rank that is stopped before its end. Not a std::exception, so that no handler takes it for an error.
   struct Unwound {};
 
-  /// Something that events happen to; lives, once adopted, at least as long as it is busy().
+  /// A receiver of events. Once adopted it lives at least as long as it is busy().
   class Handler {
   public:
     Handler() = default;
@@ -43,38 +43,40 @@ public:
     virtual ~Handler() = default;
     /// @return the rank that may see a difference when it polls; -1 for none
     virtual int happen(std::uint64_t what, std::uint64_t value) = 0;
-    /// Events are under way.
+    /// True when events are under way.
     virtual bool busy() const noexcept = 0;
   };
 
-  /// Waiting that must not throw, for destructors.
+  /// How a wait ends in an unwound simulation: it throws, or returns quietly, for destructors.
   enum class Manner { throwing, quiet };
 
   Simulator(int ranks, const SimulationOptions& options);
 
-  /// Runs `program(rank)` for every rank; returns when all have ended, been stopped or wait for each other, and all
-  /// stacks are empty. @throws core::Error  for a deadlock; or what the program threw on the lowest rank
+  /// Runs `program(rank)` for every rank. Returns when all have ended, been stopped or wait for each other, and all
+  /// stacks are empty. @throws core::Error  for a deadlock; otherwise throws what the program threw on the lowest
+  /// rank
   void run(const std::function<void(int)>& program);
 
-  // ---- of the rank that runs ------------------------------------------------------------------------------------
+  // ---- for the running rank -------------------------------------------------------------------------------------
 
-  /// To be called first by every operation of a rank: may pause it, as the options say.
-  /// @return false in a world that is unwound (when it does not throw): the operation must then do nothing
-  /// @throws core::Error  when it is not this rank, or not this thread, that runs
+  /// Every operation of a rank calls this first. It may pause the rank, as the options say.
+  /// @return false in an unwound simulation (when it does not throw): the operation must then do nothing
+  /// @throws core::Error  when another rank, or another thread, runs
   bool enter(int rank);
-  /// Lets others run, until wake_at() for this rank is due; perhaps earlier. @param what  for the report of a deadlock
+  /// Lets other ranks run until wake_at() for this rank is due; perhaps returns earlier. @param what  for the report
+  /// of a deadlock
   bool block(const char* what, int partner = -1, Manner manner = Manner::throwing);
   bool sleep_until(double time, const char* what, Manner manner = Manner::throwing);
-  /// Lets others run once. @throws core::Error  as enter()
+  /// Lets other ranks run once. @throws core::Error  as enter()
   bool idle(int rank);
-  /// Something was looked at. Who does nothing else for long is made to be idle: a caller may poll without waiting.
+  /// Counts a poll. A rank that polls very often in one turn is made idle, because a caller may poll without waiting.
   void looked();
 
-  // ---- of everybody -----------------------------------------------------------------------------------------------
+  // ---- for all callers --------------------------------------------------------------------------------------------
 
   double now() const noexcept { return now_; }
   bool alive(int rank) const noexcept;
-  /// The rank completes nothing any more that is pending.
+  /// From now on the rank abandons pending communications instead of completing them.
   void give_up(int number) noexcept { rank(number).given_up = true; }
   bool given_up(int number) const noexcept { return rank(number).given_up; }
   int node(int rank) const noexcept { return options_.ranks_per_node > 0 ? rank / options_.ranks_per_node : 0; }
@@ -93,7 +95,7 @@ public:
   }
   double uniform() noexcept { return static_cast<double>(random_bits() >> 11) * 0x1p-53; }   ///< in [0, 1)
   std::uint64_t below(std::uint64_t n) noexcept { return (random_bits() >> 32) * n >> 32; }  ///< n < 2^32
-  /// Time of a message of so many bytes.
+  /// Draws the time that a message of this length travels.
   double delay(std::size_t bytes) noexcept {
     return options_.latency + options_.jitter * uniform() + static_cast<double>(bytes) / options_.bytes_per_second;
   }
@@ -114,7 +116,7 @@ private:
   };
   struct Event {
     double time;
-    std::uint64_t order;  ///< of equal times
+    std::uint64_t order;  ///< order among events of the same time
     Handler* handler;     ///< nullptr: wake or stop rank `value`
     std::uint64_t what, value;
   };
@@ -147,7 +149,7 @@ private:
   int left_;  ///< ranks that have neither ended nor been stopped
   int looks_ = 0;
   bool unwinding_ = false;
-  double now_ = 0.0, step_, look_at_ = 0.0;  ///< when all that are idle look again
+  double now_ = 0.0, step_, look_at_ = 0.0;  ///< look_at_: when all idle ranks look again
   std::uint64_t order_ = 0;
   std::vector<Event> events_;  ///< a heap, the earliest first
   std::vector<std::shared_ptr<Handler>> handlers_;

@@ -34,7 +34,7 @@ void ExactSum::add_special(double x) noexcept {
 void ExactSum::add_product(double a, double b) noexcept {
   const Parts x = parts_of(a), y = parts_of(b);
   if (x.exponent == special_exponent || y.exponent == special_exponent) [[unlikely]]
-    return add_special(a * b);  // infinite or NaN, for one of the two is
+    return add_special(a * b);  // infinite or NaN, because a factor is
   make_room();
   const Wide product = static_cast<Wide>(x.significand) * y.significand;
   const int place = x.place + y.place;  // its lowest bit: (2^-1074)^2 stands at place 0
@@ -58,7 +58,8 @@ void ExactSum::add_products(std::span<const double> a, std::span<const double> b
   for (std::size_t i = 0; i < a.size(); ++i) add_product(a[i], b[i]);
 }
 
-/// Afterwards each chunk but the last is in 0 ... 2^32 - 1, and the last has the sign: the integer's one such form.
+/// Moves the carries on. Afterwards each chunk but the last is in 0 ... 2^32 - 1, and the last has the sign. An
+/// integer has only one such form.
 void ExactSum::carry() noexcept {
   std::int64_t carried = 0;
   for (std::size_t i = 0; i + 1 < chunks; ++i) {
@@ -109,7 +110,7 @@ double ExactSum::value() const noexcept {
   return negative ? -rounded : rounded;
 }
 
-/// Of a sum that is not negative and whose carries have been moved on.
+/// Rounds a sum that is not negative and whose carries have been moved on.
 double ExactSum::rounded() const noexcept {
   const auto bit_at = [&](int place) {
     return place < 0 ? 0 : (chunk_[static_cast<std::size_t>(place) / chunk_places] >> (place % chunk_places)) & 1;
@@ -124,7 +125,7 @@ double ExactSum::rounded() const noexcept {
   std::uint64_t kept = 0;
   for (int place = highest; place >= last; --place) kept = (kept << 1) | static_cast<std::uint64_t>(bit_at(place));
   if (bit_at(last - 1) != 0) {
-    const int below = last - 1;  // anything under the half?
+    const int below = last - 1;  // is any lower bit set?
     const auto half_chunk = static_cast<std::size_t>(below) / chunk_places;
     bool more = (chunk_[half_chunk] & ((std::int64_t{1} << (below % chunk_places)) - 1)) != 0;
     for (std::size_t i = 0; i < half_chunk && !more; ++i) more = chunk_[i] != 0;

@@ -35,8 +35,8 @@ void check_time_limit(double seconds) {
   throw core::InvalidArgument("a time limit of " + seconds_text(seconds) + " given; give a positive number of seconds");
 }
 
-/// How often a label is looked at before the clock comes into play, without the pause between looks that would delay
-/// what is about to come.
+/// How often a label is read before the clock is used. There is no pause between these reads, because a pause would
+/// delay a label that is about to come.
 constexpr int hasty_looks = 256;
 
 }  // namespace
@@ -74,8 +74,8 @@ struct Reduction::State {
   std::size_t turn() const noexcept { return number & 1; }
   std::uint64_t label() const noexcept { return label_of(number, count); }
 
-  // First what a quick sum touches.
-  bool quick = false;  ///< everybody reads everybody, nothing is under way and nothing has failed
+  // The members that a quick sum touches come first.
+  bool quick = false;  ///< every rank reads all slots, no sum is under way and none has failed
   int hasty = 1;
   int local_ranks = 1;
   std::uint64_t number = 0;  ///< of the sum begun last
@@ -91,15 +91,15 @@ struct Reduction::State {
 
   Communicator group;
   ReductionOptions options;
-  bool by_nodes = false;  ///< not: every rank counts as a node
+  bool by_nodes = false;  ///< false: every rank counts as a node
   int nodes = 1;
   bool reads_all = false;
   std::shared_ptr<detail::Backend> node;
   std::unique_ptr<detail::SharedSegment> segment;
   std::unique_ptr<Places> alone;  ///< instead of a segment, for the only rank of a node
   std::unique_ptr<detail::MessageSum> messages;
-  std::vector<int> rank_of_local;        ///< shape (local ranks,): in the group
-  std::vector<int> rank_of_participant;  ///< of the messages, in the group
+  std::vector<int> rank_of_local;        ///< shape (local ranks,): their ranks in the group
+  std::vector<int> rank_of_participant;  ///< of the messages: its rank in the group
 };
 
 // ---- making one -------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ void Reduction::State::find_nodes() {
   nodes = static_cast<int>(std::unique(lowest.begin(), lowest.end()) - lowest.begin());
 }
 
-/// Where one node cannot share its memory, no node does.
+/// Makes the slots. If one node cannot share memory, no node does.
 void Reduction::State::share() {
   bool refused = false;
   try {
@@ -174,13 +174,13 @@ void Reduction::State::share() {
   mine = places[static_cast<std::size_t>(local_rank)];
 }
 
-/// A group of their own for the ranks that exchange messages: the lowest of each node. Collective over the group.
+/// Makes a group of the ranks that exchange messages, the lowest of each node. Collective over the group.
 void Reduction::State::open_messages() {
   const int me = group.rank();
   const bool takes_part = local_rank == 0;
   std::shared_ptr<detail::Backend> participants = group.backend().split(takes_part ? 0 : 1, me);
   if (!takes_part) return;
-  if (!by_nodes) static_cast<void>(participants->split_by_node());  // from which it knows who is alive
+  if (!by_nodes) static_cast<void>(participants->split_by_node());  // so that it knows which ranks are alive
   rank_of_participant.resize(static_cast<std::size_t>(nodes));
   participants->all_gather(std::as_bytes(std::span(&me, 1)), std::as_writable_bytes(std::span(rank_of_participant)));
   messages = std::make_unique<detail::MessageSum>(std::move(participants), !by_nodes);
@@ -204,7 +204,7 @@ void Reduction::State::begin(std::span<const double> values) {
   stage = reads_all || local_rank == 0 ? Stage::slots : Stage::total;
 }
 
-/// Goes on as far as it can without waiting. @return the sum is there, in `total`
+/// Goes on as far as it can without waiting. @return true when the sum is complete, in `total`
 bool Reduction::State::advance() {
   if (stage == Stage::slots) {
     if (!add_slots()) return false;
@@ -234,7 +234,7 @@ bool Reduction::State::advance() {
   return true;
 }
 
-/// The slot of a local rank holds its values of this sum.
+/// True when the slot of a local rank holds its values of this sum.
 bool Reduction::State::here(int local) const {
   const std::uint64_t theirs = label_in(places[static_cast<std::size_t>(local)]->mine[turn()]);
   if (theirs == label()) return true;
@@ -254,7 +254,7 @@ bool Reduction::State::add_slots() {
   return true;
 }
 
-/// For the others of the node, where they await it.
+/// Publishes the total for the other ranks of the node, if they wait for it.
 void Reduction::State::show_total() {
   if (!reads_all && local_ranks > 1) show(mine->total[turn()], total.data(), count, label());
 }
@@ -293,7 +293,7 @@ void Reduction::State::put_back(double* values) noexcept {
 
 // ---- failure ----------------------------------------------------------------------------------------------------
 
-/// Local ranks that have not shown their values; where all have, but not the total, the rank that adds.
+/// The local ranks that have not published their values. If only the total is missing: the rank that adds.
 std::vector<int> Reduction::State::missing_locals() const {
   std::vector<int> locals;
   if (stage == Stage::messages) return locals;
@@ -304,7 +304,7 @@ std::vector<int> Reduction::State::missing_locals() const {
   return locals;
 }
 
-/// Somebody who is waited for has ended.
+/// True when an awaited rank has ended.
 bool Reduction::State::hopeless() const {
   if (stage == Stage::messages) {
     const std::vector<int> missing = messages->missing();
@@ -336,7 +336,7 @@ void Reduction::State::give_up(detail::Waited why) {
   throw core::Error(sentence, group.rank());
 }
 
-/// Tells those who await our total, and leaves nothing under way.
+/// Tells the ranks that wait for our total, and abandons messages under way.
 void Reduction::State::fail(int missing) noexcept {
   const bool awaited = !reads_all && local_rank == 0 && local_ranks > 1;
   if (awaited) {
@@ -363,9 +363,9 @@ Reduction::Reduction(Reduction&&) noexcept = default;
 Reduction& Reduction::operator=(Reduction&&) noexcept = default;
 Reduction::~Reduction() = default;
 
-/// The quick way. Our slot is written and everybody's is read, in rank order, so that the additions of one rank's
-/// values run while the next rank's line is on its way. Transfers: 1 line out, local ranks - 1 lines in. Flops: as many
-/// a value.
+/// The quick way. It writes our slot and reads the slots of all ranks in rank order, so that the additions of one
+/// rank's values run while the next rank's line is on its way. Transfers: 1 line out, local ranks - 1 lines in.
+/// Flops: local ranks - 1 for each value.
 template <std::size_t N>
 void Reduction::sum_in_place(double* values) {
   State& s = *state_;
@@ -398,7 +398,7 @@ void Reduction::sum_in_place(double* values) {
   for (std::size_t i = 0; i < N; ++i) values[i] = total[i];
 }
 
-/// The patient part of the quick way.
+/// Continues the quick way when a label does not come soon.
 void Reduction::State::await(int local, std::size_t values) {
   count = values;
   stage = Stage::slots;
@@ -442,7 +442,7 @@ void Reduction::sum(std::span<double> values) {
   case 8:
     return sum_in_place<8>(values.data());
   default:
-    return state_->begin(values);  // which says what is wrong
+    return state_->begin(values);  // throws: this number of values is wrong
   }
 }
 

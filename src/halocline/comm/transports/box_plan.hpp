@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Where boxes lie in memory that a transport got from elsewhere, and where they lie at the neighbours.
+/// Where boxes lie in memory that a transport gets from a library, and where they lie at the neighbours.
 ///
-/// A one-sided transport has one block that others write into (a window, a piece of a symmetric heap, registered pages)
-/// and plans it here: the inboxes, and for each face a line of its own into which the neighbour puts what it
-/// acknowledges. Outboxes follow in the same block where they have to be registered too, else in a block of their own.
-/// Nothing of a face whose neighbour is this process itself is in the plan: such a message needs no network.
+/// A one-sided transport has one block that other processes write into (a window, a piece of a symmetric heap,
+/// registered pages). It plans this block here: the inboxes, and for each face one line into which the neighbour puts
+/// its acknowledgements. Outboxes follow in the same block if they must be registered too; otherwise they have a
+/// block of their own. Faces whose neighbour is this process itself are not in the plan: their messages need no
+/// network.
 ///
-/// All sizes are multiples of the alignment, and a box has the layout of boxes.hpp with that alignment, so a
-/// message covers whole lines of it up to the flag.
+/// All sizes are multiples of the alignment. A box has the layout of boxes.hpp with that alignment, so a message
+/// covers whole lines of it up to the flag.
 
 #include "halocline/comm/group/process_grid.hpp"
 
@@ -22,7 +23,7 @@
 
 namespace halocline::comm::detail {
 
-/// A wait polls memory, and gives the library below a turn every so many looks.
+/// A wait polls memory. Once in this many polls it lets the library below make progress.
 inline constexpr unsigned looks_between_progress = 16;
 
 /// Offsets are bytes from the beginning of a block that is aligned as the plan is.
@@ -48,11 +49,12 @@ public:
 
   int faces() const noexcept { return static_cast<int>(size_.size()); }
   int slots() const noexcept { return static_cast<int>(slots_); }
-  /// Goes to another process.
+  /// The neighbour of this face is another process.
   bool remote(int face) const noexcept { return neighbour(face) >= 0; }
   /// Rank on the other side of a remote face; -1 else.
   int neighbour(int face) const noexcept { return neighbour_[at(face)]; }
-  /// Bytes of all inboxes and acknowledgements; as many, hardly less, hold all outboxes at the offsets of the inboxes.
+  /// Bytes of all inboxes and acknowledgements. A block of this size also holds all outboxes, at the offsets of the
+  /// inboxes.
   std::size_t bytes() const noexcept { return bytes_; }
 
   std::size_t box(int face, int slot) const noexcept {
@@ -60,16 +62,16 @@ public:
   }
   std::size_t acknowledged(int face) const noexcept { return acknowledged_[at(face)]; }
   std::size_t flag(int face, int slot) const noexcept { return box(face, slot) + size_[at(face)] - flag_bytes; }
-  /// Where a message of so many bytes begins.
+  /// Where a message of this length begins.
   std::size_t data(int face, int slot, std::size_t bytes) const noexcept {
     return box(face, slot) + down(size_[at(face)] - flag_bytes - bytes);
   }
-  /// Boxes in the order of (face, slot).
+  /// The number of a box in the order of (face, slot).
   std::size_t index(int face, int slot) const noexcept { return at(face) * slots_ + static_cast<std::size_t>(slot); }
 
-  /// What the neighbours say about their opposite faces.
-  /// @param mine  shape (2 ndim,): what this rank says about its faces
-  /// @return shape (2 ndim,), 0 for a face that is not remote
+  /// Exchanges one word for each face with the neighbour there.
+  /// @param mine  shape (2 ndim,): the words of this rank for its faces
+  /// @return shape (2 ndim,): the words of the neighbours for their opposite faces, 0 for a face that is not remote
   /// Collective: yes.  Cost: an all-gather of 16 ndim bytes a rank
   std::vector<std::uint64_t> from_neighbours(const ProcessGrid& grid, const std::vector<std::uint64_t>& mine) const {
     const std::vector<std::byte> all = grid.communicator().allgather(std::as_bytes(std::span(mine)));
@@ -81,7 +83,8 @@ public:
     }
     return theirs;
   }
-  /// Where the first inbox of each face is, and its acknowledgement: shape (2 ndim,), for from_neighbours().
+  /// Where the first inbox of each face is, and below where its acknowledgement is: shape (2 ndim,), for
+  /// from_neighbours().
   /// @param origin  shape (2 ndim,), added to each
   std::vector<std::uint64_t> first_boxes(std::vector<std::uint64_t> origin) const {
     for (int face = 0; face < faces(); ++face) origin[at(face)] += box(face, 0);
@@ -103,7 +106,7 @@ private:
   std::vector<std::size_t> size_, box_, acknowledged_;  // [bytes]
 };
 
-/// A flag that another process stores: what it stored before is seen after this.
+/// Loads a flag that another process stores. All that it stored before the flag is visible afterwards.
 inline std::uint64_t load_flag(std::byte* place) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(place)).load(std::memory_order_acquire);
 }

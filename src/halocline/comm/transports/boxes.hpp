@@ -3,9 +3,9 @@
 /// @file
 /// Memory of outboxes and inboxes, and where a message lies in its box.
 ///
-/// A box ends with the 8-byte flag, and the data stands right before it: it begins on the last 64-byte boundary that
-/// leaves room for it. So data and flag are one run of bytes that a single put carries, and the flag of a box has one
-/// place whatever the length of the message: what is polled there was never data.
+/// A box ends with the 8-byte flag. The data stands right before it, and begins on the last 64-byte boundary that
+/// leaves room for both. So data and flag are one run of bytes that a single put carries. The place of the flag does
+/// not depend on the length of the message, so a poll never reads a place that held data.
 
 #include "halocline/comm/group/process_grid.hpp"
 #include "halocline/core/aligned_array.hpp"
@@ -33,8 +33,8 @@ struct BoxLayout {
   }
 };
 
-/// Boxes of this process's own memory, for transports without wishes. Where a process is its own neighbour the outbox
-/// of a face is the inbox of the opposite one: packing is then the whole exchange.
+/// Boxes in ordinary memory of this process, for transports that need no special memory. Where a process is its own
+/// neighbour, the outbox of a face is the inbox of the opposite one: packing is then the whole exchange.
 class Boxes {
 public:
   Boxes() = default;
@@ -73,7 +73,7 @@ public:
   /// Beginnings of the boxes; nullptr for a face that is left out.
   std::byte* outbox(int face, int slot) const noexcept { return outboxes_[at(face, slot)]; }
   std::byte* inbox(int face, int slot) const noexcept { return inboxes_[at(face, slot)]; }
-  /// Where a message of so many bytes begins in a box.
+  /// Where a message of this length begins in a box.
   std::byte* data(std::byte* box, int face, std::size_t bytes) const noexcept {
     return box == nullptr ? nullptr : box + BoxLayout::data(box_size(face), bytes);
   }

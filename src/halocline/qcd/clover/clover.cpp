@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-// Six rows are too few for Eigen's vector code, whose AVX-512 form g++ 12 calls uninitialised.
+// Six rows are too few for Eigen's vector code, and g++ 12 warns of uninitialised numbers in its AVX-512 form.
 #define EIGEN_DONT_VECTORIZE
 #include <complex>
 #include <Eigen/Dense>
@@ -49,7 +49,7 @@ void store_block(double* site, int chirality, int lanes, const Block& a) {
   }
 }
 
-/// A at one site for one chirality.
+/// A at one site for one chirality. `strength` is F_munu in the order of gauge::field_strength_plane.
 Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const WilsonCloverAction& action) {
   Block a = Block::Identity() * action.diagonal();
   for (int plane = 0; plane < 6; ++plane) {

@@ -36,14 +36,13 @@ struct Blocks {
 Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
                            const WilsonCloverAction& action);
 
-/// A^-1 on all sites; with a twisted mass (A^2 + mu^2)^-1, from which (A + i mu gamma5)^-1 is made
-/// (dirac/site_term.hpp).
-/// @throws Error  on every rank, if a block is singular to double precision; names the condition number
+/// A^-1 on all sites. With a twisted mass (A^2 + mu^2)^-1, a factor of (A + i mu gamma5)^-1 (dirac/site_term.hpp).
+/// @throws Error  on every rank, if a block is singular to double precision; gives the reciprocal condition number
 /// Collective: yes.
 Blocks<double> inverse(const Blocks<double>& blocks, double mu = 0);
 
-/// A^-1 on the sites of the local box in canonical order, for layouts of another kind: 72 reals a site, in the order of
-/// site/clover_block.hpp, site = canonical local index.
+/// A^-1 on the sites of the local box in canonical order, for layouts other than TileLayout: 72 reals a site, in the
+/// order of site/clover_block.hpp, at 72 times the canonical local index.
 /// @param gauge  with ghosts filled
 /// @throws Error  as inverse() does
 /// Collective: yes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The clover block times a spinor, by itself.
+/// The clover block times a spinor, in a kernel of its own.
 
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/clover_array.cuh"
@@ -9,7 +9,8 @@
 namespace halocline::qcd::device {
 namespace {
 
-/// x is the site, y the column. 504 flops, 48 reals and, shared by columns, the block.
+/// Point x is the site, y the column. Cost: 504 flops, or 516 with 56 reals; 48 reals of spinors, and the block,
+/// which columns share.
 template <class S, int reals>
 struct MultiplyClover {
   SpinorWriter<S> out;
@@ -25,7 +26,7 @@ struct MultiplyClover {
 
 template <class S, int reals>
 void run(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceClover<S>& blocks, int parity) {
-  // The columns of a site are in one block of threads, so that the clover block comes from memory once.
+  // A block of threads holds up to four columns of a site, so that these read the clover block from memory once.
   const int columns = out.columns();
   const gpu::Block block{columns > 4 ? 32 : 64, columns > 4 ? 4 : columns, 1};
   gpu::launch(out.context()->stream, "multiply_clover", {out.sites(), columns, 1}, block,

@@ -14,12 +14,12 @@ class GaugeField;
 
 namespace halocline::qcd::device {
 
-/// 72 reals a site (site/clover_block.hpp), `[parity][site][72]`: A, and its inverse as clover::inverse makes
-/// it for the action's twisted mass. Empty without a clover term.
+/// 72 reals a site (site/clover_block.hpp), `[parity][site][72]`: A, and the inverse that clover::inverse returns for
+/// the action's twisted mass. Both are empty without a clover term.
 struct HostClover {
   std::vector<double> blocks, inverse;
 };
-/// @throws Error  a singular block, on every rank. Collective: yes.
+/// @throws Error  if a block is singular, on every rank. Collective: yes.
 HostClover host_clover(const Box& box, const GaugeField& gauge, const Action& action);
 
 }  // namespace halocline::qcd::device

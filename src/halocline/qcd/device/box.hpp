@@ -7,10 +7,10 @@
 /// coordinates of the box; X is even, so i runs from 0 to sites - 1. Its eight neighbours are of the other parity:
 /// direction d = mu is the step +mu, d = 4 + mu the step -mu (lattice/neighbours.hpp).
 ///
-/// Across the edge of a split axis the neighbour is in another process. The data that it sent are in a slot of the
-/// message of that direction: slot = (index of the site's transverse coordinates, lowest axis fastest) / 2. Sender and
-/// receiver count the slots alike, because the sites of parity p of a face here and their neighbours of parity 1 - p
-/// there have the same transverse coordinates.
+/// Across the edge of a split axis the neighbour is in another process. Its data arrive in the message of that
+/// direction, in slot = (index of the site's transverse coordinates, lowest axis fastest) / 2. Sender and receiver
+/// count the slots in the same way: a face site of parity p on one process and its neighbour of parity 1 - p on the
+/// other have the same transverse coordinates.
 
 #include <cstdint>
 
@@ -26,13 +26,13 @@ struct Coordinates {
 /// The local box. A plain value that kernels take as an argument.
 struct Box {
   int extent[4];      ///< x y z t of this process; x even
-  int sites;          ///< of each parity
-  int origin_parity;  ///< of the local origin
+  int sites;          ///< number of sites of each parity
+  int origin_parity;  ///< parity of the local origin
   unsigned split;     ///< bit `axis`: neighbours across its edges come in messages
 
-  /// @param emulated  bits of axes to be treated as split though one process holds them
-  /// @throws InvalidArgument  for an odd local extent in x, an odd local volume, or one beyond 2^31 sites; on every
-  ///                          rank
+  /// @param emulated  bit `axis`: treat this axis as split although one process holds it
+  /// @throws InvalidArgument  for an odd global extent, an odd local extent in x, 2^31 local sites or more, or a bit of
+  ///                          `emulated` that is no axis; on every rank
   static Box of(const lattice::Geometry4& geometry, unsigned emulated = 0);
 
   HALOCLINE_INLINE bool is_split(int axis) const { return (split >> axis & 1u) != 0; }
@@ -50,7 +50,7 @@ struct Box {
   HALOCLINE_INLINE int index(const Coordinates& c) const {
     return (c.x[0] + extent[0] * (c.x[1] + extent[1] * (c.x[2] + extent[2] * c.x[3]))) / 2;
   }
-  /// The neighbour of a site lies across the edge of the box in direction d.
+  /// Whether the neighbour of a site in direction d lies across the edge of the box.
   HALOCLINE_INLINE bool at_edge(const Coordinates& c, int d) const {
     const int axis = d % 4;
     return d < 4 ? c.x[axis] == extent[axis] - 1 : c.x[axis] == 0;
@@ -64,14 +64,14 @@ struct Box {
       c.x[axis] = c.x[axis] == 0 ? extent[axis] - 1 : c.x[axis] - 1;
     return index(c);
   }
-  /// Slot of a face across `axis`.
+  /// Slot of a site in the face across `axis`.
   HALOCLINE_INLINE int slot(const Coordinates& c, int axis) const {
     int linear = 0;
     for (int other = 3; other >= 0; --other)
       if (other != axis) linear = linear * extent[other] + c.x[other];
     return linear / 2;
   }
-  /// Slots of a face across `axis`.
+  /// Number of slots of a face across `axis`.
   HALOCLINE_INLINE int face_sites(int axis) const { return (2 * sites / extent[axis] + 1) / 2; }
   /// The site of `parity` that is in `slot` of the face of `axis` at its upper or lower end. Returns false for the
   /// surplus slot of a face with an odd number of sites.

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t block_bytes = clover::block_reals * sizeof(double);
 
-/// Number i of a chirality in memory, from the 36 of the block: 28 are c, M and L of clover_array.cuh.
+/// Number i of the n that memory holds for one chirality, computed from its 36 reals. With n = 28 these numbers are
+/// c, M and L of clover_array.cuh.
 template <int n>
 HALOCLINE_HOST_DEVICE inline double kept_number(const double* block, int i) {
   if constexpr (n == 36) return block[i];
@@ -32,7 +33,8 @@ HALOCLINE_HOST_DEVICE inline double kept_number(const double* block, int i) {
          2;
 }
 
-/// Blocks [parity][site] from number `begin` on; x counts the blocks of a piece.
+/// Converts one piece of the blocks [parity][site], which begins at block number `begin`. x counts the blocks of the
+/// piece.
 template <class S, int reals>
 struct ImportClover {
   using Word = typename Storage<S>::Word;
@@ -79,7 +81,7 @@ struct ImportClover {
     }
   }
 
-  /// The number that an integer represents: number i, less the mean if it is on the diagonal.
+  /// The number that is stored as a fixed-point integer: number i, minus the mean if it belongs to the diagonal.
   HALOCLINE_HOST_DEVICE static float left_over(const double* block, double mean, int chirality, int i) {
     return static_cast<float>(kept_number<n>(block + 36 * chirality, i) - (i < detail::diagonal_reals(n) ? mean : 0));
   }

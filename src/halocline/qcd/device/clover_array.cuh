@@ -3,15 +3,15 @@
 /// @file
 /// Clover blocks on a device, in 72 or 56 reals a site.
 ///
-/// 72 reals hold any two hermitian 6x6 matrices (site/clover_block.hpp). In a chirality the clover term is c + sum_k
-/// sigma_k x F_k with the Pauli matrices and three hermitian colour matrices: diagonal colour blocks c + M and c - M,
-/// and below them one general block L. So 28 reals determine a chirality, in this order: c, the diagonal of M (M need
-/// not be traceless), re and im of its entries (1,0) (2,0) (2,1), and L row by row. The inverse does not have this
-/// structure.
+/// 72 reals hold any two hermitian 6x6 matrices (site/clover_block.hpp). In each chirality the clover term is
+/// c + sum_k sigma_k x F_k, with the Pauli matrices sigma_k and three hermitian colour matrices F_k. Its diagonal
+/// colour blocks are c + M and c - M, and the block below the diagonal is a general matrix L. So 28 reals determine a
+/// chirality. They are, in this order: c, the diagonal of M (M need not be traceless), re and im of the entries (1,0)
+/// (2,0) (2,1) of M, and L row by row. The inverse does not have this structure.
 ///
-/// In fixed point a site has two floats: the mean of all twelve diagonal entries, and the largest modulus of the
-/// numbers that remain when this mean is subtracted from the diagonal (from c, with 56 reals). The integers are
-/// fractions of this largest number.
+/// In fixed point a site has two floats. The first is the mean of all twelve diagonal entries. It is subtracted from
+/// the diagonal (from c, with 56 reals). The second is the largest modulus of the resulting numbers, and the stored
+/// integers are fractions of it.
 ///
 /// Memory is `[parity][chirality][chunk][site]`, as in spinor_array.cuh, then the pairs of floats `[parity][site][2]`.
 
@@ -20,7 +20,7 @@
 
 namespace halocline::qcd::device {
 
-/// For kernels: the blocks of one parity.
+/// For kernels: read access to the blocks of one parity.
 template <class S, int reals>
 struct CloverReader {
   using Real = RealOf<S>;
@@ -28,7 +28,8 @@ struct CloverReader {
   const float* scale = nullptr;  ///< fixed point only: mean diagonal, largest
   int stride = 0;
 
-  /// A(site) psi, 504 flops; 516 from 56 reals, and a multiply-add a real in fixed point
+  /// A(site) psi. Flops: 504 from 72 reals, 516 from 56; in fixed point at most one multiply-add more for each
+  /// real.
   HALOCLINE_INLINE Spinor<Real> multiply(int site, const Spinor<Real>& psi) const;
 };
 
@@ -36,8 +37,8 @@ template <class S>
 class DeviceClover {
 public:
   /// @param blocks  [parity][site][72] (HostClover); @param reals  72, or 56 for blocks with that structure
-  /// @throws InvalidArgument  for 56 and blocks without that structure (an inverse), to 1e-12 of the largest entry; for
-  ///                          another number of reals; for a wrong length. Collective: no.
+  /// @throws InvalidArgument  for another number of reals; for a wrong length; for 56 reals and blocks that miss the
+  ///                          structure (such as an inverse) by more than 1e-12 of the largest entry. Collective: no.
   DeviceClover(ContextPtr context, std::span<const double> blocks, int reals);
 
   int reals() const noexcept { return reals_; }
@@ -87,7 +88,7 @@ struct AnyBlocks {
 };
 
 /// out = A in on one parity, all columns; out may be in. Enqueued.
-/// @throws InvalidArgument  fields of other columns or contexts, or that do not hold the parity
+/// @throws InvalidArgument  for fields that differ in columns or context, or that do not hold the parity
 template <class S>
 void multiply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const DeviceClover<S>& blocks, int parity);
 

@@ -19,14 +19,14 @@ class Staging;
 }
 
 struct HaloChoice {
-  std::string policy{};       ///< as gpu::FaceExchange takes it; empty: its default; "auto": tuned
-  double time_limit = 300.0;  ///< [s]
+  std::string policy{};       ///< name of gpu::FaceExchange; empty: its default; "auto": chosen by timing
+  double time_limit = 300.0;  ///< longest wait for a neighbour [s]
 };
 
 /// Work is enqueued on `stream`, in order. Synchronize the stream before reading results on the host. All fields of a
-/// call must be of one context, because nothing orders two streams. For one thread at a time.
+/// call must have the same context, because the streams of two contexts are not ordered. For one thread at a time.
 struct Context {
-  /// @param emulated_axes  bits of axes treated as split though one process holds them
+  /// @param emulated_axes  bit `axis`: treat this axis as split although one process holds it
   /// @throws InvalidArgument  as Box::of. Collective: no.
   Context(const gpu::Device& on, std::shared_ptr<const lattice::Geometry4> lattice, unsigned emulated_axes = 0,
           HaloChoice halo_choice = {}, std::shared_ptr<gpu::TuneCache> cache = gpu::TuneCache::open())
@@ -45,7 +45,7 @@ struct Context {
   Box box;
   unsigned emulated;
   HaloChoice halo;
-  std::shared_ptr<detail::Staging> staging;  ///< of copies from and to the host (detail/staging.cuh), made when needed
+  std::shared_ptr<detail::Staging> staging;  ///< for copies from and to the host (staging.cuh), made at the first copy
 };
 using ContextPtr = std::shared_ptr<Context>;
 

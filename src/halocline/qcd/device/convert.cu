@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Spinor fields from one storage to another.
+/// Converts spinor fields from one storage to another.
 
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/field_checks.hpp"

@@ -23,7 +23,8 @@ bool same(const Box& a, const Box& b) {
   return std::equal(a.extent, a.extent + 4, b.extent) && a.origin_parity == b.origin_parity && a.split == b.split;
 }
 
-/// How far a site is from c + M, c - M on the diagonal, and its largest entry.
+/// Raises `deviation` to the distance of a site's diagonal colour blocks from the form c + M, c - M, and `largest` to
+/// its largest entry.
 void measure_structure(const double* site, double& deviation, double& largest) {
   for (int i = 0; i < clover::block_reals; ++i) largest = std::max(largest, std::abs(site[i]));
   for (int chirality = 0; chirality < 2; ++chirality) {

@@ -3,15 +3,15 @@
 /// @file
 /// Numbers of a record as reals, and reals as fixed-point integers.
 ///
-/// A GPU converts integers in its slow unit (a sixteenth of the rate of arithmetic), so the conversions here are made
-/// of byte permutations and additions: a biased integer placed in the mantissa of 2^23 is that power plus the integer,
-/// and a real added to 1.5 x 2^23 has its nearest integer in the low bits. Host and device give the same bits, but for
-/// the reciprocal of the scale (rcp.approx on a GPU, one unit in the last place), which can move a number that lies
-/// half-way between two integers to the other one.
+/// A GPU converts integers in its slow unit, at a sixteenth of the rate of arithmetic. So the conversions here use byte
+/// permutations and additions. A biased integer placed in the mantissa of 2^23 represents that power plus the integer.
+/// A real added to 1.5 x 2^23 has its nearest integer in the low bits. Host and device give the same bits, except for
+/// the reciprocal of the scale: rcp.approx on a GPU is accurate to one unit in the last place. A number half-way
+/// between two integers can therefore round to the other one.
 ///
-/// Numbers that are not finite stay so. The largest number of a record is found among bit patterns, where NaN > inf >
-/// any number. It is kept as the scale, which makes every number of the record NaN or inf. Records smaller than 2^-110
-/// become zero.
+/// A record that holds NaN or infinity is not finite when it is read again. Its largest number is found by comparing
+/// bit patterns, where NaN > inf > any finite number. This largest number is kept as the scale, which makes every
+/// number of the record NaN or inf. Records smaller than 2^-110 become zero.
 
 #include "halocline/qcd/device/record_access.cuh"
 
@@ -74,10 +74,10 @@ HALOCLINE_INLINE float number(const Record<std::int8_t, n>& record, int i) {
 
 /// The scale of a fixed-point record: the float that is kept, and the factor that makes the integers.
 struct FixedScale {
-  float kept;    ///< the largest; reals are kept / largest integer x integer
-  float factor;  ///< integers are the nearest to factor x real
+  float kept;    ///< largest modulus of the record; a real is kept / Storage<S>::largest x integer
+  float factor;  ///< an integer is the nearest to factor x real
 };
-/// @param largest_bits  the largest of the bit patterns of the |reals|
+/// @param largest_bits  the largest bit pattern among those of |real|
 template <class S>
 HALOCLINE_INLINE FixedScale fixed_scale(std::uint32_t largest_bits) {
   const float largest = float_of(largest_bits);

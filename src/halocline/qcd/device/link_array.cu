@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t matrix_bytes = 18 * sizeof(double);
 
-/// Matrices [parity][direction][site] from number `begin` on; x counts the matrices of a piece.
+/// Converts one piece of the matrices [parity][direction][site], which begins at matrix number `begin`. x counts the
+/// matrices of the piece.
 template <class S, int reals>
 struct ImportLinks {
   typename Storage<S>::Word* out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+// Host code only. In nvcc's pass for a GPU architecture this file is empty and costs no time.
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/device/operator.cuh"
 
@@ -11,10 +11,12 @@
 namespace halocline::qcd::device {
 namespace {
 
-/// Graphs of an operator; more mean that vectors come and go, and old ones are not met again.
+/// Most graphs that an operator keeps. A larger number means that the caller keeps allocating new vectors and does not
+/// return to the old ones.
 constexpr std::size_t most_graphs = 64;
 
-/// Dot products of `out` that the hop sums up itself, or nothing.
+/// The dot products of a call, if the hop can compute all of them: products of `out` with itself and with at most one
+/// other vector.
 template <class S>
 struct FusedDots {
   FusedDots(const DeviceSpinor<S>& out, std::span<const solve::Dot<DeviceSpinor<S>>> dots, int second) {
@@ -56,7 +58,7 @@ void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, gpu::SumBu
                                 ", of another subset or box, or one field twice; give two fields of its subset(), "
                                 "columns() and context()");
   const Box& box = context_->box;
-  // A halo changes its buffers from step to step, and may need the host.
+  // A halo exchange changes its buffers from step to step and may need the host, so a graph cannot repeat it.
   if (!graphs_wanted_ || box.split != 0 || context_->stream.capturing() ||
       2 * std::int64_t{box.sites} * columns_ > graph_sites)
     return enqueue(out, in, dagger, sums, with);
@@ -80,7 +82,7 @@ void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, gpu::SumBu
       try {
         context_->stream.end_capture();
       } catch (...) {
-        // The first failure is the one to tell.
+        // Only the first error matters; it is thrown again below.
       }
       throw;
     }

@@ -2,12 +2,12 @@
 #pragma once
 /// @file
 /// An operator on device fields for the Krylov solvers. The dot products that follow an application are fused into its
-/// last kernel.
+/// last kernel where that is possible.
 ///
-/// On a small box a chain of kernels takes less time than its launches. Then the chain is captured in a graph the
-/// second time that it is asked for with the same memory, when all tuning and allocation are done. From then on the
-/// graph is replayed, because a solver returns to the same few vectors. A graph holds addresses and not the contents of
-/// vectors, so it stays right for any vector of this operator that later occupies this memory.
+/// On a small box a chain of kernels takes less time than its launches. So the second application to the same memory,
+/// when all tuning and allocation are done, captures the chain in a graph. Later applications replay the graph; this
+/// pays because a solver returns to the same few vectors. A graph holds the addresses of vectors and not their
+/// contents, so it is also right for a vector that occupies the same memory later.
 
 #include <map>
 #include <optional>
@@ -17,8 +17,8 @@
 
 namespace halocline::qcd::device {
 
-/// Boxes of at most this many sites times columns are replayed from graphs: 16^4, the volume at which papers on strong
-/// scaling find launches to cost as much as kernels. To be tuned by measurements on a GPU; no result depends on it.
+/// Graphs are used up to this many sites times columns. The value is 16^4, the volume at which papers on strong scaling
+/// find launches to cost as much as kernels. It is not yet tuned by measurements on a GPU. No result depends on it.
 inline constexpr std::int64_t graph_sites = 65536;
 
 template <class S>
@@ -34,12 +34,12 @@ public:
   lattice::Subset subset() const noexcept { return subset_; }
   int columns() const noexcept { return columns_; }
 
-  /// out = A in, on fields of subset() and columns(), not the same field. Enqueued.
-  /// @throws InvalidArgument  for other fields. Collective: yes, where an axis is split.
+  /// out = A in, on two different fields of subset() and columns(). Enqueued.
+  /// @throws InvalidArgument  for other fields. Collective: yes, if an axis is split.
   void apply(Field& out, const Field& in) { run(out, in, false, nullptr, nullptr); }
   void apply_dagger(Field& out, const Field& in) { run(out, in, true, nullptr, nullptr); }
-  /// The same with dot products (solve/operators.hpp). Dot products of `out` with itself and with at most one other
-  /// vector come from the last kernel, all others from a pass of the space.
+  /// The same with dot products (solve/operators.hpp). The last kernel computes them if all are products of `out` with
+  /// itself or with one other vector, and the operator supports sums there. Otherwise a pass of the space computes all.
   PendingSums apply_and_reduce(const SpinorSpace<S>& space, Field& out, const Field& in,
                                std::span<const solve::Dot<Field>> dots) {
     return run_and_reduce(space, out, in, false, dots);
@@ -49,8 +49,8 @@ public:
     return run_and_reduce(space, out, in, true, dots);
   }
 
-  /// Off: every application is launched kernel by kernel. On: so are applications on large and on split boxes; others
-  /// use graphs.
+  /// On: applications use graphs, except on large boxes and where an axis is split. Off: every application launches its
+  /// kernels one by one.
   void use_graphs(bool on) noexcept { graphs_wanted_ = on; }
   /// Number of graphs kept.
   std::size_t graphs() const noexcept;
@@ -59,11 +59,11 @@ protected:
   DeviceOperator(ContextPtr context, lattice::Subset subset, int columns)
       : context_(std::move(context)), subset_(subset), columns_(columns) {}
 
-  /// Enqueues the application. If `sums` is given, the parities that the field holds, counted p = 0 ... in order, leave
-  /// sums 3 p, 3 p + 1 and 3 p + 2 in it, as HopTerms say.
+  /// Enqueues the application. If `sums` is given, every parity that the field holds leaves three sums in it, as
+  /// described at HopTerms: the first parity sums 0 to 2, the second sums 3 to 5.
   virtual void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) = 0;
 
-  /// enqueue() can be given sums.
+  /// Whether enqueue() accepts `sums`.
   virtual bool sums_in_last_kernel() const noexcept { return true; }
 
 private:

@@ -3,13 +3,14 @@
 /// @file
 /// Records of numbers, one a site, read and written by vector accesses.
 ///
-/// A record of n numbers is cut into pieces of 16 bytes and, at its end, of 8, 4, 2 or 1 (a fixed16 link of
-/// twelve reals: 16 + 8). Piece j of consecutive sites stands side by side, `[piece][site]`, so a warp touches whole
-/// lines at each access. A row of pieces begins at base + stride x (numbers before the piece); the stride is a multiple
-/// of 64 sites (padded()), so every row begins at a multiple of 128 bytes whatever the number type.
+/// A record of n numbers is cut into pieces of 16 bytes and, at its end, of 8, 4, 2 or 1 bytes. For example, a fixed16
+/// link of twelve reals has pieces of 16 and 8 bytes. The pieces j of consecutive sites are contiguous,
+/// `[piece][site]`, so each access of a warp reads whole lines. The row of a piece begins at base + stride x (numbers
+/// before the piece in the record). The stride is a multiple of 64 sites (padded()), so every row begins at a multiple
+/// of 128 bytes for any number type.
 ///
-/// Addresses are base + 64-bit products of the 32-bit stride or site with a constant: one instruction each on a GPU,
-/// and no overflow for any box that exists.
+/// Addresses are base + 64-bit products of the 32-bit stride or site with a constant. Each takes one instruction on a
+/// GPU, and no box that Box accepts can overflow them.
 
 #include <bit>
 #include <cstdint>
@@ -18,7 +19,7 @@
 #include "halocline/core/device.hpp"
 #include "halocline/qcd/device/storage.cuh"
 
-/// Put before a loop over arrays in registers, whose indices must become constants.
+/// Goes before a loop over arrays in registers, because their indices must become constants.
 #if defined(__CUDACC__)
 #define HALOCLINE_UNROLL _Pragma("unroll")
 #else
@@ -27,7 +28,7 @@
 
 namespace halocline::qcd::device::detail {
 
-/// Numbers of the piece that begins at number `first` of a record of n.
+/// How many numbers the piece has that begins at number `first` of a record of n.
 constexpr int piece_numbers(int bytes_each, int n, int first) {
   const int left = (n - first) * bytes_each;
   for (int bytes = 16; bytes > bytes_each; bytes /= 2)
@@ -73,7 +74,7 @@ template <>
 struct Vector<float, 1> {
   using type = float;
 };
-/// Fixed point by bytes.
+/// The types for fixed point, by number of bytes.
 template <int bytes>
 struct Bits;
 template <>
@@ -98,8 +99,8 @@ struct Bits<1> {
 };
 #endif
 
-/// Copies `count` numbers that stand side by side in memory into the record, from number `first` on.
-/// @tparam constant  nothing writes the memory while the kernel runs: the read-only path may be taken
+/// Copies `count` contiguous numbers from memory into the record, from number `first` on.
+/// @tparam constant  no thread writes this memory while the kernel runs, so the read-only path may be used
 template <bool constant, int first, int count, class Word, int n>
 HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #if defined(__CUDA_ARCH__)
@@ -147,7 +148,7 @@ HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #endif
 }
 
-/// Copies `count` numbers of the record, from number `first` on, to memory, where they stand side by side.
+/// Copies `count` numbers of the record, from number `first` on, to contiguous memory.
 template <int first, int count, class Word, int n>
 HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
 #if defined(__CUDA_ARCH__)
@@ -187,7 +188,9 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
 #endif
 }
 
-/// The record of a site. @param base  of all its rows; @param stride  sites of a row, from padded()
+/// Loads the record of a site.
+/// @param base    start of the first row
+/// @param stride  length of a row in sites, from padded()
 template <bool constant, class Word, int n, int first = 0>
 HALOCLINE_INLINE void load_record(Record<Word, n>& record, const Word* base, int stride, int site) {
   if constexpr (first < n) {

@@ -2,8 +2,8 @@
 /// @file
 /// Device spinor fields: their memory, and copies from and to the canonical order of the host.
 ///
-/// Transfers are packed in double, `[parity held][site][spin][colour][re, im]`. The host leaves out sites that the
-/// field does not hold; the device changes order and storage.
+/// A transfer packs doubles as `[parity held][site][spin][colour][re, im]`. The host leaves out the sites that the
+/// field does not hold. The device converts order and storage.
 
 #include "halocline/qcd/device/spinor_array.cuh"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t site_bytes = spinor_reals * sizeof(double);
 
-/// Site number `held` of a field that begins with parity `first`.
+/// Parity and site of number `held` among the sites of a field whose first parity is `first`.
 struct HeldSite {
   int parity, site;
 };
@@ -76,7 +76,7 @@ Held held_by(lattice::Subset subset) {
   return subset == lattice::Subset::full ? Held{0, 2} : Held{static_cast<int>(subset), 1};
 }
 
-/// Calls visit(place among the held sites, site in canonical order) for a piece.
+/// Calls visit(number of the site in the piece, number of the site in canonical order) for every site of a piece.
 template <class Visit>
 void for_held_sites(const Box& box, int first, std::int64_t begin, std::int64_t count, const Visit& visit) {
 #pragma omp parallel for schedule(static)

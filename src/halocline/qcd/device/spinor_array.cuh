@@ -4,11 +4,11 @@
 /// Spinor fields on a device.
 ///
 /// The 24 reals of a site and column, in the order [colour][spin][re, im], are a record of record_access.cuh. A record
-/// is cut into chunks that a thread loads at once, and the chunks of consecutive sites stand side by side,
-/// `[column][chunk][site]`. A chunk is 16 bytes (two doubles, four floats, eight 16-bit integers; sixteen 8-bit
-/// integers and a chunk of eight more), so a warp reads whole lines. A row of chunks has padded(sites) places. The
+/// is cut into chunks that a thread loads at once. The chunks of consecutive sites are contiguous,
+/// `[column][chunk][site]`, so a warp reads whole lines. A chunk is 16 bytes: two doubles, four floats, eight 16-bit or
+/// sixteen 8-bit integers. A fixed8 spinor has a second chunk of 8 bytes. A row of chunks has padded(sites) places. The
 /// scales of a fixed-point field are a float array `[column][site]`. A field of both parities holds the records of
-/// parity 0, then of parity 1, then the scales of each.
+/// parity 0, then those of parity 1, then the scales of each parity.
 ///
 /// A reader uses the read-only path of the device, so no kernel may write a field that it also reads through a reader.
 /// A kernel that must do both loads through the writer.
@@ -33,7 +33,7 @@ using Spinor = wilson::Spinor<Real>;
 template <class Real>
 using HalfSpinor = wilson::HalfSpinor<Real>;
 
-/// Read access to one parity, for kernels. `stride` counts sites of one chunk row.
+/// Read access to one parity, for kernels. `stride` is the length of a row of chunks in sites.
 template <class S>
 struct SpinorReader {
   using Real = RealOf<S>;
@@ -70,7 +70,7 @@ public:
   const ContextPtr& context() const noexcept { return context_; }
   lattice::Subset subset() const noexcept { return subset_; }
   int columns() const noexcept { return columns_; }
-  int sites() const noexcept { return context_->box.sites; }  ///< of each parity that is held
+  int sites() const noexcept { return context_->box.sites; }  ///< number of sites of one parity
 
   /// The field must hold this parity.
   SpinorReader<S> reader(int parity) const noexcept {
@@ -82,7 +82,7 @@ public:
     auto* bytes = memory_.data();
     return {reinterpret_cast<Word*>(bytes) + place(parity) * spinor_reals, scale_of(bytes, parity), stride(), columns_};
   }
-  /// Memory of all, for copies and borders.
+  /// The whole memory of the field.
   gpu::DeviceArray<std::byte>& memory() noexcept { return memory_; }
   const gpu::DeviceArray<std::byte>& memory() const noexcept { return memory_; }
 
@@ -94,7 +94,7 @@ private:
 
   int parities() const noexcept { return subset_ == lattice::Subset::full ? 2 : 1; }
   int stride() const noexcept { return padded(context_->box.sites); }
-  /// Places that precede those of a parity, over all columns.
+  /// Number of places before those of a parity, over all columns.
   std::int64_t place(int parity) const noexcept {
     assert(subset_ == lattice::Subset::full || static_cast<int>(subset_) == parity);
     return subset_ == lattice::Subset::full ? std::int64_t{stride()} * columns_ * parity : 0;
@@ -117,16 +117,17 @@ private:
 };
 
 /// Copies one column from or to the local box in canonical order [t][z][y][x][spin][colour], for the sites that the
-/// field holds; other sites keep their values. The device converts from and to double. When from_canonical() returns,
-/// it has read the array, but the work on the device may still be under way; to_canonical() waits. Consecutive calls
-/// for several columns overlap. The stream must not be capturing.
-/// @throws InvalidArgument  for a wrong length, or a column that the field does not have. Collective: no.
+/// field holds. Other sites of the box keep their values. The device converts from and to double. When from_canonical()
+/// returns, it has read the array, but the device may still be working. to_canonical() waits for the device.
+/// Consecutive calls for several columns overlap. The stream must not be capturing.
+/// @throws InvalidArgument  for a wrong length, a column that the field does not have, or a stream that is capturing.
+///                          Collective: no.
 template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical);
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column = 0);
 /// out = in, converted to the storage of out; same context, subset and columns. Enqueued.
-/// @throws InvalidArgument  where they differ
+/// @throws InvalidArgument  if they differ
 template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in);
 

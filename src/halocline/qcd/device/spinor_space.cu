@@ -48,14 +48,14 @@ class ListBuilder {
 public:
   explicit ListBuilder(const VectorShape& shape) { list_.shape = shape; }
 
-  /// False where the update needs a launch of its own.
+  /// Returns false if this launch has no room for the update.
   bool add(const solve::Update<DeviceSpinor<S>>& update, const Operand<S>& target,
            std::span<const Operand<S>> vectors) {
     const auto terms = update.terms();
     const bool scaled = !update.overwrite && !update.scale.empty();
     int entries = scaled ? 1 : 0;
     for (const auto& term : terms) entries += term.coefficient.empty() ? 0 : 1;
-    // An update that only adds to the target of the previous update is joined with it.
+    // An update that only adds to the target of the previous update becomes part of it.
     const bool joined =
         list_.updates > 0 && !update.overwrite && !scaled && list_.update[list_.updates - 1].target.data == target.data;
     if ((!joined && list_.updates == most_updates) || terms_ + static_cast<int>(terms.size()) > most_terms ||
@@ -157,8 +157,8 @@ struct PendingSums::State {
   explicit State(std::shared_ptr<detail::SumPool> of) : pool(std::move(of)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  /// Gives back the buffers of sums that were never asked for. The next launch that uses them comes later in the
-  /// stream.
+  /// Gives back the buffers of sums for which the caller never waited. That is safe, because the next launch that
+  /// writes them comes later in the stream.
   ~State() {
     for (const Batch& batch : batches)
       if (batch.buffer >= 0) pool->give_back(batch.buffer);
@@ -209,7 +209,7 @@ PendingSums::PendingSums(std::shared_ptr<detail::SumPool> pool) : state_(std::ma
 void PendingSums::add(gpu::Stream& stream, int buffer, int sums, std::span<const Recipe> recipes) {
   state_->pool->buffer(buffer).fetch(stream, sums);
   state_->batches.push_back({buffer, sums, {recipes.begin(), recipes.end()}, {}});
-  // Long lists alternate between two buffers.
+  // A long list alternates between two buffers: wait for the sums of the last batch but one.
   if (state_->batches.size() > 1) state_->settle(state_->batches[state_->batches.size() - 2]);
 }
 

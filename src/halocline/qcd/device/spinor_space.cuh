@@ -4,10 +4,9 @@
 /// Device spinor fields as a vector space of the Krylov solvers (solve/vector_space.hpp).
 ///
 /// One kernel carries out a whole list of updates and the dot products that follow them (detail/spinor_algebra.cuh), so
-/// an iteration reads and writes each vector once a call, as on the CPU. Sums are added in double in a fixed order
-/// (gpu/sum.cuh), then over the processes by comm::Reduction. Sums travel to the host while the next kernels run: the
-/// host waits where a value is used, not where it is made. The results of a column have the same bits whatever its
-/// neighbours are.
+/// a call reads and writes each vector once, as on the CPU. Sums are added in double in a fixed order (gpu/sum.cuh),
+/// then over the processes by comm::Reduction. They travel to the host while the next kernels run: the host waits when
+/// it uses a value, not when it enqueues the sum. A column has the same bits alone and among other columns.
 
 #include <memory>
 
@@ -19,13 +18,13 @@
 namespace halocline::qcd::device {
 
 namespace detail {
-/// The buffers for the sums of one space, and the reduction over processes.
+/// The buffers for the sums of one space, and the reduction of these sums over processes.
 class SumPool {
 public:
-  /// @param sites  of the longest launch. Collective: yes.
+  /// @param sites  number of elements of the longest launch. Collective: yes.
   SumPool(const Context& context, std::int64_t sites, int columns);
 
-  /// Sums of one buffer: four complex numbers, or what two hops leave (HopTerms::sums).
+  /// Most sums of one buffer: four complex numbers, or the six sums of two hops (HopTerms::sums).
   static constexpr int most_sums = 8;
   /// Takes the lowest free buffer, or makes a new one if none is free. So a loop gets the same buffers in every pass.
   int take();
@@ -46,26 +45,27 @@ private:
 };
 }  // namespace detail
 
-/// Sums that may still be under way. Copies share them.
+/// Sums that may still be in progress. Copies share them.
 class PendingSums {
 public:
-  /// [dot][column], added over all processes; valid as long as this or a copy lives. The first call waits for the sums.
-  /// Collective: yes, in the order of the calls that made them, where there are dots.
+  /// The sums over all processes, [dot][column]; valid as long as this object or a copy lives. The first call waits for
+  /// them. Collective: yes, if there are dots; every process must wait for its sums in the same order.
   std::span<const solve::Scalar> wait() const;
 
-  /// How a dot product is made from the sums of a buffer: sum `re` is its real part, `sign` times sum `im` its
-  /// imaginary part. With two parities, the sums of the second one are `second` farther on (0: there is one parity).
+  /// How a dot product follows from the sums of a buffer. Its real part is sum number `re`, its imaginary part `sign`
+  /// times sum number `im` (-1: zero). With two parities, the sums of parity 1 have numbers larger by `second`; 0 means
+  /// that there is one parity.
   struct Recipe {
     int re = 0, im = -1;
     double sign = 1;
     int second = 0;
   };
-  /// No sums.
+  /// An empty list of sums.
   PendingSums() = default;
   explicit PendingSums(std::shared_ptr<detail::SumPool> pool);
   /// Takes the first `sums` of a buffer and starts their transfer to the host. The buffer must have been taken from the
-  /// pool, and all launches that write it must have been enqueued. @param recipes  the dot products that come from the
-  /// buffer, next in the list
+  /// pool, and all launches that write it must have been enqueued.
+  /// @param recipes  the dot products that follow from this buffer; they are appended to the list
   void add(gpu::Stream& stream, int buffer, int sums, std::span<const Recipe> recipes);
 
 private:
@@ -85,25 +85,26 @@ public:
   lattice::Subset subset() const noexcept { return subset_; }
   const ContextPtr& context() const noexcept { return context_; }
 
-  /// All zero.
+  /// A vector of zeros.
   Vector create() const;
   void copy(Vector& out, const Vector& in) const;
   void set_zero(Vector& v) const;
   void axpy(std::span<const solve::Scalar> a, const Vector& x, Vector& y) const;
   void scale(std::span<const solve::Scalar> a, Vector& y) const;
   void dot(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const;
-  /// The updates in order, then the dots; enqueued. @throws InvalidArgument  vectors of another space, or fewer
-  /// coefficients than columns. Collective: no; waiting for the sums is.
+  /// Carries out the updates in order, then the dots. Enqueued.
+  /// @throws InvalidArgument  for vectors of another space, or fewer coefficients than columns
+  /// Collective: no, but waiting for the sums is.
   PendingSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                 std::span<const solve::Dot<Vector>> dots) const;
 
-  /// For operators whose own kernel computes sums.
+  /// The sum buffers, for operators whose own kernel computes sums.
   const std::shared_ptr<detail::SumPool>& sums() const noexcept { return sums_; }
-  /// Bytes on the device besides vectors: two buffers of sums, the most that the solvers have under way.
+  /// Bytes on the device besides vectors: two buffers of sums, because solvers have at most two in use at a time.
   static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
 
 private:
-  /// Elements of a column that a launch runs over.
+  /// Number of elements of a column, over which a launch runs.
   static std::int64_t elements(const Box& box, lattice::Subset subset);
 
   ContextPtr context_;
@@ -120,8 +121,8 @@ std::vector<double> norms(const SpinorSpace<S>& space, const DeviceSpinor<S>& v)
 template <class S>
 void assign_parity(DeviceSpinor<S>& out, double factor, const DeviceSpinor<S>& in, int parity);
 
-/// 2^exponent times a column of a full field, to complex numbers in canonical order [t][z][y][x][spin][colour] in
-/// device memory, 16-byte aligned. Enqueued.
+/// Writes 2^exponent times a column of a full field to device memory, as complex numbers in canonical order
+/// [t][z][y][x][spin][colour]. `out` must be aligned to 16 bytes. Enqueued.
 void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent);
 
 }  // namespace halocline::qcd::device

@@ -3,9 +3,9 @@
 /// @file
 /// Transfers of large arrays between pageable host memory and a device, in pieces.
 ///
-/// A piece goes through pinned memory, which the device copies at full speed, to a buffer on the device, from which a
-/// kernel writes it in its storage. Downloads go the opposite way. There are two of each, so the host fills or empties
-/// one while the device works on the other.
+/// An upload copies each piece to pinned memory, which the device can copy at full speed to a buffer of its own. A
+/// kernel then converts the buffer to the storage of the field. Downloads go the opposite way. There are two pinned
+/// buffers and two on the device, so the host fills or empties one pair while the device works on the other.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,12 +24,12 @@ public:
     explicit Piece(const gpu::Device& on) : host(on, piece_bytes), device(on, piece_bytes), done(on) {}
     gpu::PinnedArray<std::byte> host;
     gpu::DeviceArray<std::byte> device;
-    gpu::Event done;  ///< after the last work enqueued with this piece
+    gpu::Event done;  ///< marks the end of the last work enqueued with this piece
   };
 
   explicit Staging(const gpu::Device& device) : pieces_{Piece(device), Piece(device)} {}
 
-  /// The piece that was used less recently; its last use may be under way.
+  /// The piece that was used less recently. The device may still be using it: wait for `done`.
   Piece& next() noexcept { return pieces_[turn_ ^= 1]; }
 
 private:
@@ -37,13 +37,14 @@ private:
   int turn_ = 0;
 };
 
-/// The staging area of a context, made at the first call: 8 MiB of pinned memory and 8 MiB of the device's.
+/// The staging area of a context, made at the first call: 8 MiB of pinned memory and 8 MiB of device memory.
 Staging& staging_of(Context& context);
 
-/// Brings `items` of `item_bytes` each to the device.
-/// @param fill  (double* to, begin, count): writes items begin ... begin + count - 1 side by side
-/// @param use   (const double* from, begin, count): enqueues the kernel that takes them on the device
-/// Returns when the last item has been filled in. @throws InvalidArgument  while the stream is capturing
+/// Copies `items` of `item_bytes` each to the device.
+/// @param fill  (double* to, begin, count): writes items begin ... begin + count - 1 contiguously
+/// @param use   (const double* from, begin, count): enqueues the kernel that reads these items on the device
+/// @throws InvalidArgument  while the stream is capturing
+/// Returns when fill() has written the last item; the device may still be working.
 template <class Fill, class Use>
 void upload_pieces(Context& context, std::int64_t items, std::int64_t item_bytes, const Fill& fill, const Use& use) {
   require_not_recording(context.stream.capturing());
@@ -60,10 +61,11 @@ void upload_pieces(Context& context, std::int64_t items, std::int64_t item_bytes
   }
 }
 
-/// Brings `items` of `item_bytes` each to the host.
+/// Copies `items` of `item_bytes` each to the host.
 /// @param make  (double* to, begin, count): enqueues the kernel that writes the items on the device
 /// @param take  (const double* from, begin, count): reads them on the host
-/// Returns when all have been taken.
+/// @throws InvalidArgument  while the stream is capturing
+/// Returns when take() has read the last item.
 template <class Make, class Take>
 void download_pieces(Context& context, std::int64_t items, std::int64_t item_bytes, const Make& make,
                      const Take& take) {

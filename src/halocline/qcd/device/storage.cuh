@@ -3,11 +3,12 @@
 /// @file
 /// How numbers of a device field are kept: double, float, or fixed point of 16 or 8 bits.
 ///
-/// A fixed-point spinor has one float scale a site and column, the largest of its 24 reals, and each real is an integer
-/// of that scale over 32767 or 127. Fixed-point links need no scale (entries of SU(3) lie in [-1, 1]); clover blocks
-/// have a mean and a scale a site. A spinor that holds a number which is not finite has no finite number when it is
-/// read again, and a spinor below 2^-110 is read as zero. Fixed8 is coarse, half a per cent of the largest
-/// number, and meant for preconditioners.
+/// A fixed-point spinor has one float scale for each site and column: the largest modulus of its 24 reals. A real is
+/// stored as an integer multiple of scale / 32767 or scale / 127. Fixed-point links need no scale, because the entries
+/// of SU(3) lie in [-1, 1]. Clover blocks have a mean and a scale at each site. If a spinor holds NaN or infinity, all
+/// its numbers are not finite when it is read again. A spinor below 2^-110 is read as zero. Fixed8 resolves half a per
+/// cent of the largest number and is meant for preconditioners.
+///
 /// Arithmetic is in double for double fields and in float for all others. In options and reports the names are
 /// "double", "float", "fixed16" and "fixed8".
 

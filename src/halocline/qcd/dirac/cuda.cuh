@@ -3,8 +3,8 @@
 /// @file
 /// A Dirac operator D = A - 1/2 hop on a device: the interface of dirac/operator.hpp over fields of a device.
 ///
-/// Its algorithms are those of the CPU (schur/even_odd.hpp). In addition an application may leave the dot products of a
-/// solver behind, where its last kernel can sum them.
+/// Its algorithms are those of the CPU (schur/even_odd.hpp). In addition, the last kernel of an application may sum the
+/// dot products that a solver needs.
 
 #include "halocline/qcd/device/clover_array.cuh"
 #include "halocline/qcd/device/operator.cuh"
@@ -12,18 +12,18 @@
 
 namespace halocline::qcd::device {
 
-/// y = (C + i tau gamma5) B x, as qcd::SiteTerm, for both parities.
+/// y = (C + i tau gamma5) B x, as qcd::SiteTerm, but for both parities.
 template <class S>
 struct DeviceSiteTerm {
   const DeviceClover<S>* first = nullptr;   ///< B; null for one
   const DeviceClover<S>* second = nullptr;  ///< C; null for the number
-  double constant = 1;                      ///< C without blocks
+  double constant = 1;                      ///< C if `second` is null
   double twist = 0;                         ///< tau
 
   bool twisted() const noexcept { return second != nullptr || twist != 0; }
 };
 
-/// DiracTerms and, where `sums` is given, dot products of the result, as device::HopTerms.
+/// DiracTerms and, if `sums` is given, dot products of the result, as in device::HopTerms.
 template <class S>
 struct DeviceTerms : DiracTerms<DeviceSpinor<S>, DeviceSiteTerm<S>> {
   gpu::SumBuffer* sums = nullptr;
@@ -39,18 +39,19 @@ public:
   using Terms = DeviceTerms<S>;
   using DeviceOperator<S>::DeviceOperator;
 
-  /// A where it is a number, and its size where it is not.
+  /// A if it is a number; otherwise its typical size.
   virtual double diagonal() const noexcept = 0;
-  /// A and A^-1, or their hermitian conjugates; null where A is the number diagonal().
+  /// A and A^-1, or with `dagger` their hermitian conjugates; null if A is the number diagonal().
   virtual const Term* site(int parity, bool dagger) const noexcept = 0;
   virtual const Term* inverse_site(int parity, bool dagger) const noexcept = 0;
-  /// out = hop(in) on the target parity with `terms`, for fields that hold one parity or both. Enqueued.
-  /// @param terms  without sums unless sums_in_hop();  @param out  not terms.add where terms have a twist
+  /// out = hop(in) on the target parity, with `terms`. Fields hold one parity or both. Enqueued.
+  /// @param terms  must not ask for sums unless sums_in_hop()
+  /// @param out    must not be terms.add if a term has a twist
   /// @throws InvalidArgument  as Hopping::apply does. Collective: yes, where an axis is split.
   virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) = 0;
-  /// Throws if a message of the halo never arrived, as Hopping::check().
+  /// Throws if a message of the halo never arrived; see Hopping::check().
   virtual void check() = 0;
-  /// hop() can leave dot products behind.
+  /// True if hop() can sum dot products.
   virtual bool sums_in_hop() const noexcept = 0;
 
   /// out = A^-1 in, or A^-dagger in, on one parity, which both must hold; out may be in. Enqueued.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Blocks of sites times spinors, by themselves.
+/// Site terms times spinors, in a kernel of their own.
 
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/field_checks.hpp"
@@ -51,7 +51,8 @@ struct TermReader {
   }
 };
 
-/// x is the site, y the column. Up to 504 flops a block, 48 or 72 reals and, shared by columns, the blocks.
+/// Point x is the site, y the column. Cost: up to 516 flops a block; 48 reals of spinors, 72 with `add`; and the
+/// blocks, which columns share.
 template <class S>
 struct MultiplySites {
   using Real = RealOf<S>;
@@ -96,7 +97,7 @@ void multiply_sites(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, const Devic
   using Real = RealOf<S>;
   require_alike(out, in, parity);
   if (add != nullptr) require_alike(out, *add, parity);
-  // The columns of a site are in one block of threads, so that its blocks come from memory once.
+  // A block of threads holds up to four columns of a site, so that these read its clover blocks from memory once.
   const int columns = out.columns();
   const gpu::Block block{columns > 4 ? 32 : 64, columns > 4 ? 4 : columns, 1};
   gpu::launch(out.context()->stream, "multiply_sites", {out.sites(), columns, 1}, block,

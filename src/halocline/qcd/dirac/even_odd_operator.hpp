@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What even-odd preconditioning needs of a Dirac operator, on the CPU and on a device. No header of either back end.
+/// The part of a Dirac operator that even-odd preconditioning needs, on the CPU and on a device. Includes no header
+/// of either back end.
 
 #include <concepts>
 
 namespace halocline::qcd {
 
-/// out = hop_scale [B] hop(in) + add_scale [A] add, where B and A are blocks of sites or absent.
-/// @tparam Field  of the back end;  @tparam Term  blocks of sites of the back end, such as SiteTerm
+/// out = hop_scale [B] hop(in) + add_scale [A] add, where B and A are site terms or absent.
+/// @tparam Field  of the back end;  @tparam Term  the site terms of the back end, such as SiteTerm
 template <class Field, class Term>
 struct DiracTerms {
   double hop_scale = 1;
@@ -18,7 +19,7 @@ struct DiracTerms {
   const Term* add_term = nullptr;  ///< A
 };
 
-/// What even-odd preconditioning needs of an operator, on any back end.
+/// An operator for even-odd preconditioning, on any back end.
 template <class D>
 concept EvenOddOperator = requires(D& d, typename D::Field& out, const typename D::Field& in, int parity, bool dagger,
                                    const typename D::Terms& terms) {

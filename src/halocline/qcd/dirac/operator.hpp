@@ -2,15 +2,15 @@
 #pragma once
 /// @file
 /// A Dirac operator D = A - 1/2 hop on fields of the CPU: the interface that even-odd preconditioning, the quark solver
-/// and Python stand on.
+/// and Python use.
 ///
 /// A is a block at each site, diagonal in chirality, or a number. `hop` connects sites of opposite parity. A fermion
-/// action says what A and its inverse are (SiteTerm) and what `hop` is; all else follows from these, here and in
-/// schur/even_odd.hpp. The interface is virtual and no template argument: run files choose the action, a call costs
-/// nothing beside a hop, and one instantiation of each solver serves all actions.
+/// action supplies A and its inverse (SiteTerm) and `hop`. Everything else follows from these, here and in
+/// schur/even_odd.hpp. The interface is virtual and not a template argument: run files choose the action, a virtual
+/// call costs nothing beside a hop, and one instantiation of each solver serves all actions.
 ///
 /// The concept EvenOddOperator (dirac/even_odd_operator.hpp) names the part that even-odd preconditioning needs.
-/// Operators of a device (dirac/cuda.cuh) satisfy it too, and algorithms are templates over it.
+/// Operators of a device (dirac/cuda.cuh) satisfy it too, and the algorithms are templates over it.
 
 #include <memory>
 
@@ -20,14 +20,14 @@
 
 namespace halocline::qcd {
 
-/// What the Krylov methods see of an operator on spinor fields: D, or its Schur complement.
+/// The interface of an operator on spinor fields to the Krylov methods: M = D, or its Schur complement.
 template <class T>
 class SpinorOperator {
 public:
   using Field = SpinorField<T>;
 
   virtual ~SpinorOperator() = default;
-  /// out = A in, and A^dagger in; out and in not the same. One application at a time. Collective: yes.
+  /// out = M in, and out = M^dagger in; out and in are different fields. One application at a time. Collective: yes.
   virtual void apply(Field& out, const Field& in) const = 0;
   virtual void apply_dagger(Field& out, const Field& in) const = 0;
 };
@@ -43,30 +43,30 @@ public:
   virtual std::unique_ptr<DiracOperator> with_columns(int columns) const = 0;
 
   virtual const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept = 0;
-  /// Right-hand sides, and points of a fifth dimension, that a field holds.
+  /// The number of columns of a field: its right-hand sides, and points of a fifth dimension.
   virtual int columns() const noexcept = 0;
-  /// A where it is a number, and its size where it is not.
+  /// A if it is a number; otherwise its typical size.
   virtual double diagonal() const noexcept = 0;
-  /// A, or A^dagger, on one parity; null where it is the number diagonal().
+  /// A, or A^dagger, on one parity; null if A is the number diagonal().
   virtual const Term* site(int parity, bool dagger) const noexcept = 0;
-  /// A^-1, or its hermitian conjugate; null where it is 1 / diagonal().
+  /// A^-1, or its hermitian conjugate, on one parity; null if A is the number diagonal().
   virtual const Term* inverse_site(int parity, bool dagger) const noexcept = 0;
-  /// gamma5 D is hermitian.
+  /// True if gamma5 D is hermitian.
   virtual bool gamma5_hermitian() const noexcept = 0;
 
-  /// out = hop(in) on `target_parity`, or hop^dagger(in), with `terms`. Fields hold one parity or both.
-  /// @param out  terms.add may be the same field;  @param in  not out, where they hold the same parity
+  /// out = hop(in), or hop^dagger(in), on `target_parity`, with `terms`. Fields hold one parity or both.
+  /// @param out  may be terms.add;  @param in  a different field from out
   /// Collective: yes where an axis is split.
   virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const = 0;
 
-  /// out = D in on full fields of columns() columns, out and in not the same.
+  /// out = D in on different full fields of columns() columns.
   /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops, each 1320 flops a site of its parity
-  /// and column, and the blocks.
+  /// and column, and the site terms.
   void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = D^dagger in
   void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
-  /// out = A^-1 in, or A^-dagger in, on one parity, which both hold; out may be in. Collective: no.
+  /// out = A^-1 in, or A^-dagger in, on one parity, which both fields hold; out may be in. Collective: no.
   void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
 
 private:
@@ -76,14 +76,15 @@ private:
 extern template class DiracOperator<float>;
 extern template class DiracOperator<double>;
 
-/// An action on given links: makes its operator in each precision. What they share is computed once, in double.
+/// An action on given links, which makes its operator in each precision. It computes the data that they share once,
+/// in double.
 class DiracSetup {
 public:
   virtual ~DiracSetup() = default;
-  /// @param columns     of the fields
+  /// @param columns       of the fields
   /// @param stored_reals  of a link: 18, or 12
   /// @throws InvalidArgument  as wilson::Hopping does
-  /// Collective: yes.  Cost: the links in the order of the kernel, and the blocks.
+  /// Collective: yes.  Cost: memory for the links in the order of the kernel, and for the blocks.
   virtual std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int stored_reals = 18) const = 0;
   virtual std::unique_ptr<DiracOperator<double>> in_double(int columns = 1, int stored_reals = 18) const = 0;
 };

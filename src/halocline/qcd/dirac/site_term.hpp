@@ -3,10 +3,10 @@
 /// @file
 /// The diagonal block of a Dirac operator, or its inverse, at every site of one parity: y = (C + i tau gamma5) B x.
 ///
-/// B and C are clover blocks (site/clover_block.hpp) or absent. Absent, B is one and C is the number `constant`. This
-/// covers each block that an operator of ours needs, all of them diagonal in chirality:
+/// B and C are clover blocks (site/clover_block.hpp) or absent. An absent B is one, and an absent C is the number
+/// `constant`. This form covers every term that the operators need. All of them are diagonal in chirality:
 ///
-/// | block                          | B                   | C              | tau              |
+/// | term                           | B                   | C              | tau              |
 /// |--------------------------------|---------------------|----------------|------------------|
 /// | clover term A                  | A                   | 1              | 0                |
 /// | its inverse                    | A^-1                | 1              | 0                |
@@ -26,15 +26,16 @@ namespace halocline::qcd {
 template <class T>
 struct SiteTerm {
   const T* first = nullptr;   ///< B, [tile][72][lane]; null for one
-  const T* second = nullptr;  ///< C, the same; null for the number
-  T constant = 1;             ///< C without blocks
+  const T* second = nullptr;  ///< C, the same; null for `constant`
+  T constant = 1;             ///< C if `second` is null
   T twist = 0;                ///< tau
 
-  /// C or tau has an effect.
+  /// True if C is a block or tau is not zero. Otherwise the term is B alone, and `constant` is ignored.
   bool twisted() const noexcept { return second != nullptr || twist != 0; }
 };
 
-/// (C + i tau gamma5) psi for lanes of one tile. @param place  of the lanes in the blocks; @param stride  lanes a tile
+/// (C + i tau gamma5) psi for lanes of one tile.
+/// @param place  offset of these lanes in the blocks;  @param stride  lanes of a tile
 template <class Real, class T>
 HALOCLINE_INLINE wilson::Spinor<Real> apply_twist(const SiteTerm<T>& term, std::int64_t place, int stride,
                                                   const wilson::Spinor<Real>& psi) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Parameters of the fermion actions, in the field's conventions (docs/conventions.md).
+/// Parameters of the fermion actions, in the conventions of docs/conventions.md.
 ///
 /// Wilson-clover:
 /// D = (m0 + 1 + 3 nu/xi0) - 1/2 sum_mu c_mu [(1 - gamma_mu) U_mu(x) delta_{x+mu} + (1 + gamma_mu) U_mu(x-mu)^dagger
@@ -42,22 +42,22 @@ struct TwistedCloverAction {
   WilsonCloverAction wilson{};
   double mu = 0;  ///< twisted mass; 0 is the Wilson-clover action
 
-  /// @throws InvalidArgument  as above, and for a mu that is not finite
+  /// @throws InvalidArgument  as WilsonCloverAction::validate(), and for a mu that is not finite
   void validate() const;
 };
 
-/// The actions of quarks. A new one is an alternative here and a DiracSetup in quark/dirac_setup.cpp.
+/// The actions of quarks. To add one, add an alternative here and its DiracSetup in quark/dirac_setup.cpp.
 using Action = std::variant<WilsonCloverAction, TwistedCloverAction>;
 
-/// The Wilson-clover part that each action has.
+/// The Wilson-clover part of an action; every action has one.
 const WilsonCloverAction& wilson_part(const Action& action) noexcept;
 /// The twisted mass mu; 0 for the Wilson-clover action.
 double twisted_mass(const Action& action) noexcept;
-/// @throws InvalidArgument  as validate() of the alternative
+/// @throws InvalidArgument  as validate() of the action that it holds
 void validate(const Action& action);
 
 /// kappa = 1 / (8 + 2 m0)
-/// @throws InvalidArgument  for m0 = -4
+/// @throws InvalidArgument  for m0 = -4, or a mass that is not finite
 double kappa_from_mass(double mass);
 /// m0 = 1 / (2 kappa) - 4
 /// @throws InvalidArgument  unless kappa is positive and finite

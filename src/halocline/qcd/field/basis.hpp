@@ -3,13 +3,13 @@
 /// @file
 /// Spin bases of other codes and the rotations into them.
 ///
-/// Halocline computes in the DeGrand-Rossi basis (gamma.hpp). A field that leaves for another code is rotated once, at
-/// the border: psi_B = V psi with gamma_B = V gamma V^dagger. All three V are real with entries 0 and +-1 over the
-/// square root of 1 or 2, so they are stored as integers and the algebra is checked exactly, at compile time, below.
-/// The overall sign of V has no physical meaning; QUDA's sign is used, so that spinors (not only propagators) can be
-/// exchanged. openQCD defines gamma5 = gamma_0 gamma_1 gamma_2 gamma_3 with gamma_0 in time, which is minus the product
-/// gamma_x gamma_y gamma_z gamma_t used here: its diag(1, 1, -1, -1) is minus the rotated gamma5. docs/conventions.md
-/// prints every matrix; a test compares that page with these tables.
+/// Halocline computes in the DeGrand-Rossi basis (gamma.hpp). A field for another code is rotated once, when it
+/// leaves Halocline: psi_B = V psi with gamma_B = V gamma V^dagger. The matrices V are real, with entries 0 and +-1
+/// over the square root of 1 or 2. So they are stored as integers, and the algebra is checked exactly, at compile time,
+/// below. The overall sign of V has no physical meaning. QUDA's sign is used, so that spinors (not only propagators)
+/// can be exchanged. openQCD defines gamma5 = gamma_0 gamma_1 gamma_2 gamma_3 with gamma_0 in time. This is minus the
+/// product gamma_x gamma_y gamma_z gamma_t used here, so its diag(1, 1, -1, -1) is minus the rotated gamma5.
+/// docs/conventions.md prints every matrix; a test compares that page with these tables.
 
 #include <array>
 #include <cmath>

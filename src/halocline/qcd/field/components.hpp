@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The numbers that a spinor has at one site: four spins of three colours. No header of a back end.
+/// How many numbers a spinor has at one site: four spins of three colours. This header needs no back end.
 
 namespace halocline::qcd {
 

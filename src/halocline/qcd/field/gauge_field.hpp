@@ -23,7 +23,8 @@ namespace halocline::qcd {
 /// Reals of one link.
 inline constexpr int link_reals = 18;
 
-/// One link, or a pack of them at consecutive x. @param from  its first number: data() + offset(x) + mu * 18 * stride
+/// Loads one link, or a pack of links at consecutive x.
+/// @param from  first number of the link: data() + offset(x) + mu * 18 * component_stride
 /// @param component_stride  of the field
 template <class Real>
 HALOCLINE_INLINE Su3<Real> load_link(const double* from, std::int64_t component_stride) {
@@ -49,7 +50,7 @@ HALOCLINE_INLINE void store_link(double* to, std::int64_t component_stride, cons
 
 class GaugeField {
 public:
-  /// Unit links, ghosts too.
+  /// A field of unit links, ghosts included.
   /// @param depth  ghost sites on each side of each axis, 1 ... 4, no more than the smallest local extent
   /// @throws InvalidArgument  for a depth outside this range. Collective: no.  Cost: 576 bytes a site with ghosts and
   ///                          padding.
@@ -57,11 +58,11 @@ public:
 
   /// Makes a field from links in canonical order. They must not contain boundary phases.
   /// @param links  local box `[t][z][y][x][mu][3][3]`, mu = x y z t
-  /// @throws InvalidArgument  when the length is not 36 x local volume on any rank; thrown on every rank. Collective:
-  ///                          yes.
+  /// @throws InvalidArgument  if the length differs from 36 x local volume on any rank; thrown on every rank
+  /// Collective: yes.
   static GaugeField from_canonical(std::shared_ptr<const lattice::Geometry4> geometry,
                                    std::span<const std::complex<double>> links, int depth = 1);
-  /// Local box `[t][z][y][x][mu][3][3]`. Collective: no.
+  /// The links of the local box, `[t][z][y][x][mu][3][3]`. Collective: no.
   std::vector<std::complex<double>> to_canonical() const;
 
   const lattice::Geometry4& geometry() const noexcept { return field_.geometry(); }

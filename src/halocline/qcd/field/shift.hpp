@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Fields moved along an axis, and covariant derivatives, on canonical local arrays `[t][z][y][x]...`.
+/// Shifts of a field along an axis, and covariant derivatives, on canonical local arrays `[t][z][y][x]...`.
 ///
 /// A shift moves whole layers of the local box. Layers that stay in the box are copied. Layers that leave it travel to
-/// the neighbour, in one message for every local extent of steps. The shift only moves bytes, so it serves links,
-/// spinors and propagators of any precision, and the values that arrive are bit-identical to those sent.
+/// the neighbour; a shift longer than the local extent takes one message for every local extent of steps. The shift
+/// only moves bytes, so it serves links, spinors and propagators of any precision. Values arrive bit-identical.
 ///
-/// With the boundary condition psi(x + L_mu) = phase psi(x), a quark field that is read across the upper end of an axis
-/// is multiplied by the phase, across the lower end by its conjugate, once for every time around the lattice.
+/// The boundary condition is psi(x + L_mu) = phase psi(x). A quark field that is read across the upper end of an axis
+/// is multiplied by the phase, and across the lower end by its conjugate, once for every time around the lattice.
 
 #include <complex>
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace halocline::qcd {
 
 /// out(x) = in(x + steps mu), periodic.
-/// @param out, in     site_bytes bytes for each local site, canonical order, not the same memory
+/// @param out, in     site_bytes bytes for each local site, canonical order; must not overlap
 /// @param axis        0 to 3 for x y z t
 /// @param steps       any number of sites, negative ones too
 /// @throws InvalidArgument  on every rank, for a wrong length or axis, or arguments that differ between ranks
@@ -50,7 +50,7 @@ enum class Difference { symmetric, forward, backward };
 ///   forward    U_mu(x) psi(x+mu) - psi(x)
 ///   backward   psi(x) - U_mu(x-mu)^dagger psi(x-mu)
 ///   symmetric  the mean of both
-/// @param out, in  colour.numbers() for each local site, canonical order, not the same memory
+/// @param out, in  colour.numbers() for each local site, canonical order; must not overlap
 /// @param phase    boundary phase of the quark field across the upper end of the axis; 1 for an adjoint field
 /// @throws InvalidArgument  on every rank, as shift does. Collective: yes.
 void covariant_derivative(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,

@@ -25,7 +25,7 @@ public:
   /// @throws InvalidArgument  for less than one column. Collective: yes.
   SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
 
-  /// All zero.
+  /// A vector of zeros.
   Vector create() const { return spinor_field<T>(layout_, subset_, this->columns()); }
   lattice::Subset subset() const noexcept { return subset_; }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
@@ -39,8 +39,9 @@ private:
 template <class T>
 std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v);
 
-/// Rounds or widens `in`. Both fields must have the same layout, subset and columns, so that the conversion streams.
-/// @throws InvalidArgument  where they differ. Collective: no.
+/// out = in, rounded or widened. Both fields must have the same layout, subset and columns; the conversion then reads
+/// and writes memory in order.
+/// @throws InvalidArgument  if they differ. Collective: no.
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in);
 

@@ -48,7 +48,7 @@ HALOCLINE_INLINE Su3<Real> choose(const Mask& mask, const Su3<Real>& a, const Su
   return m;
 }
 
-/// True where any lane of `a` exceeds the bound; a NaN does not.
+/// True if any lane of `a` exceeds the bound; a NaN does not.
 template <class Real>
 inline bool any_above(const Real& a, typename core::Lanes<Real>::Scalar bound) {
   typename core::Lanes<Real>::Scalar lane[core::Lanes<Real>::count];
@@ -107,7 +107,8 @@ HALOCLINE_INLINE Su3<Real> traceless_antihermitian(const Su3<Real>& m) {
   return a;
 }
 
-/// Makes an almost unitary matrix unitary to rounding: Gram-Schmidt on the first two rows, which give the third.
+/// Makes an almost unitary matrix unitary to rounding: Gram-Schmidt on the first two rows, from which the third
+/// follows.
 ///
 /// Row 0 keeps its direction, so the result is gauge covariant only up to the size of the violation that is removed.
 /// This suits links that have gathered rounding errors. To project a smeared link, use project_maximal_trace. A matrix
@@ -130,7 +131,7 @@ inline void reunitarise(Su3<Real>& u) {
 
 /// The SU(3) matrix V that maximises Re tr(V^dagger m): the nearest to m in the Frobenius norm.
 ///
-/// @param m      any matrix; where it is zero the start is returned
+/// @param m      any matrix; for a zero matrix the start is returned
 /// @param start  SU(3) matrix at which the ascent begins; a gauge covariant start (the link that was smeared) makes
 ///               every step of the ascent covariant
 /// A lane stops when a sweep over the subgroups turns V by less than 4 epsilon, or after 200 sweeps. A near start takes
@@ -167,7 +168,7 @@ inline Su3<Real> project_maximal_trace(const Su3<Real>& m, const Su3<Real>& star
 
 /// exp(a) of an anti-hermitian traceless matrix, in SU(3) to rounding; about 800 flops where |a| <= 1.
 ///
-/// For eigenvalues up to 1 in size, the Taylor series is summed until its remainder is 1/19! of the unit. Larger
+/// For eigenvalues of modulus up to 1, the Taylor series is summed to order 18, so its remainder is about 1/19!. Larger
 /// arguments are halved k times (at most 60) and the result is squared k times, which costs k bits of accuracy. NaN in,
 /// NaN out.
 template <class Real>

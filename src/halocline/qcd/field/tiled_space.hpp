@@ -26,14 +26,14 @@ public:
   void set_zero(Vector& v) const { std::ranges::fill(v.span(), T(0)); }
   void axpy(std::span<const solve::Scalar> a, const Vector& x, Vector& y) const { update(solve::add(y, a, x)); }
   void scale(std::span<const solve::Scalar> a, Vector& y) const { update(solve::scale(y, a)); }
-  /// <x, y> over all processes, one value a column. Collective.
+  /// <x, y> over all processes, one value for each column. Collective: yes.
   void dot(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const {
     const std::array<solve::Dot<Vector>, 1> dots{solve::Dot<Vector>{&x, &y}};
     const auto sums = update_and_reduce({}, dots);
     std::ranges::copy(sums.wait(), out.begin());
   }
 
-  /// Carries out the updates in order, then the dots; see solve/vector_space.hpp. Collective if there are dots.
+  /// Carries out the updates in order, then the dots; see solve/vector_space.hpp. Collective: yes, if there are dots.
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                         std::span<const solve::Dot<Vector>> dots) const {
     return algebra_.update_and_reduce(updates, dots);

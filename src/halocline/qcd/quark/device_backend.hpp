@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The quark solver on a device as the rest of the library sees it: an interface without a type of a GPU.
+/// The interface of the quark solver on a device. It contains no GPU types, so any file of the library can include it.
 ///
-/// QuarkSolver opens one where SolverParameters::device names a device. Links, clover blocks and the vectors of the
-/// solves stay in device memory as long as it lives.
+/// QuarkSolver opens a Backend if SolverParameters::device names a device. Links, clover blocks and the vectors of the
+/// solves stay in device memory as long as the Backend lives.
 
 #include <complex>
 #include <cstdint>
@@ -22,43 +22,44 @@ class GaugeField;
 
 namespace halocline::qcd::device {
 
-/// What is asked of a device. The names are those of SolverParameters.
+/// Options of a backend. Storages, devices and policies have the names that SolverParameters use.
 struct BackendOptions {
-  std::string device = "cuda";  ///< as gpu::Device::open takes it
+  std::string device = "cuda";  ///< name for gpu::Device::open
   std::string inner =
-      "fixed16";       ///< storage inside the iteration: "double" (none inside), "float", "fixed16", "fixed8"
-  int link_reals = 0;  ///< of the inner links: 18, 12, 8; 0: 12 where they are unitary, 18 in double
+      "fixed16";       ///< storage of the iteration: "double" (no mixed precision), "float", "fixed16", "fixed8"
+  int link_reals = 0;  ///< of an inner link: 18, 12, 8; 0: 12 if unitary, else 18; 18 in double
   bool even_odd = true;
   bool symmetric = true;  ///< form of the Schur complement
   int restart_length = 20;
-  std::string halo{};     ///< policy of gpu::FaceExchange; empty for its default, "auto" to try them
-  unsigned emulated = 0;  ///< bit `axis`: treat it as split though one process holds it
-  bool graphs = true;     ///< replay the operator from a graph where that pays
+  std::string halo{};     ///< policy of gpu::FaceExchange; empty: its default; "auto": chosen by timing
+  unsigned emulated = 0;  ///< bit `axis`: treat this axis as split although one process holds it
+  bool graphs = true;     ///< replay the operator from a graph on small boxes
 };
 
-/// Numbers that stay in the memory of a device: complex128 in canonical order.
+/// Solutions in the memory of a device: complex128 in canonical order.
 struct DeviceSolutions {
-  std::shared_ptr<void> owner{};  ///< the memory lives as long as a copy of this
+  std::shared_ptr<void> owner{};  ///< the memory lives as long as a copy of this pointer
   void* data = nullptr;
   bool on_gpu = false;  ///< false: memory of the host executor, which is host memory
-  int ordinal = 0;      ///< of the GPU, as CUDA counts in this process
+  int ordinal = 0;      ///< number of the GPU, as CUDA counts in this process
   std::int64_t bytes = 0;
   std::vector<std::int64_t> shape{};  ///< [column][t][z][y][x][spin 4][colour 3] of this process's box
 };
 
-/// A batch whose solutions can be handed out where they are.
+/// A batch that can hand out its solutions in device memory.
 class DeviceBatch : public BatchEngine {
 public:
-  /// 2^exponent[column] x of the first columns, in a new array; done when it returns.
-  /// @throws core::Error  where memory does not suffice
+  /// Copies 2^exponents[c] x of columns c = 0, 1, ... to a new array, which is complete on return.
+  /// @throws core::Error  if memory does not suffice
   virtual DeviceSolutions solutions(std::span<const int> exponents) = 0;
 };
 
-/// The kernels are in this build: by nvcc, or on the CPU for the host executor (HALOCLINE_HOST_EXECUTOR).
+/// Whether this build contains the kernels, compiled by nvcc or, for the host executor, for the CPU
+/// (HALOCLINE_HOST_EXECUTOR).
 bool has_kernels() noexcept;
 
-/// @param device  as gpu::Device::open takes it
-/// @throws InvalidArgument  the kernels are not in this build: what to do
+/// @param device  name for gpu::Device::open, for the message
+/// @throws InvalidArgument  if this build does not contain the kernels; the message says what to do
 void require_kernels(const std::string& device);
 
 class Backend {
@@ -67,33 +68,35 @@ public:
 
   /// "cuda:0 (NVIDIA H200)" or "host executor"
   virtual std::string device() const = 0;
-  /// The storage inside the iteration and the reals of its links: "fixed16, 12 reals a link".
+  /// The storage of the iteration and the reals of its links: "fixed16, 12 reals a link".
   virtual std::string storage() const = 0;
-  /// Bytes on the device when the methods have run on so many columns at once: links, clover blocks, and vectors.
+  /// Bytes on the device for solves of `columns` right-hand sides at once by these methods: links, clover blocks,
+  /// vectors and transfer buffers.
   virtual std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const = 0;
-  /// Free bytes of the device now, and all that it has; of the host executor 0 and 0.
+  /// Bytes of memory as gpu::MemoryUse counts them: free and total of the device (of the machine, for the host
+  /// executor), allocated for this backend now, and at most so far.
   struct Memory {
     std::int64_t free = 0, total = 0, ours = 0, most_ours = 0;
   };
   virtual Memory memory() const = 0;
-  /// Sentences for the log, each once: files of the tuner that could not be used.
+  /// Returns and clears the sentences for the log: files of the tuner that could not be used.
   virtual std::vector<std::string> take_notes() = 0;
-  /// The most right-hand sides, at most `wanted` and 32, whose vectors fit beside what is there; the same on every
-  /// rank. Collective: yes.
+  /// The largest divisor of `wanted`, at most 32, for which the vectors fit into nine tenths of the free memory; 1 if
+  /// none fits. The same on every rank. Collective: yes.
   virtual int fitting_columns(int wanted, std::span<const std::string> methods) const = 0;
 
-  /// The batch of so many columns: made at first, kept.
-  /// @param methods  that it will be asked for
-  /// @throws InvalidArgument  less than 1 or more than 32 columns
-  /// @throws core::Error      the predicted memory is more than what is free: one sentence, before anything is
-  /// allocated Collective: yes.
+  /// The batch of `columns` right-hand sides. It is kept for later calls, until a call for another number replaces it.
+  /// @param methods  the methods that it will run
+  /// @throws InvalidArgument  for less than 1 or more than 32 columns
+  /// @throws core::Error      if the predicted memory exceeds the free memory, before the new batch is allocated
+  /// Collective: yes.
   virtual DeviceBatch& batch(int columns, std::span<const std::string> methods) = 0;
-  /// out = D in, or D^dagger in, in double. @param out, in  local boxes. Collective: yes.
+  /// out = D in, or D^dagger in, in double. @param out, in  local boxes in canonical order. Collective: yes.
   virtual void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) = 0;
-  /// Solves (S^dagger S + shifts[i]) x[i] = b on the even sites for every shift by multi-shift CG in double, S the
-  /// Schur complement (D^dagger D on all sites without it).
-  /// @param x  shape (shifts,) of local boxes, of which the sites of the system are written; @param b  the same sites
-  ///           are read
+  /// Solves (S^dagger S + shifts[i]) x[i] = b for every shift by multi-shift CG in double. S is the Schur complement on
+  /// the even sites; without even-odd preconditioning S is D on all sites.
+  /// @param x  shape (shifts,) of local boxes; only the sites on which S acts are written
+  /// @param b  local box; only the same sites are read
   /// Collective: yes.
   virtual std::vector<solve::SolveResult> multishift(std::span<const std::span<std::complex<double>>> x,
                                                      std::span<const double> shifts,
@@ -101,10 +104,11 @@ public:
                                                      const solve::SolveOptions& options) = 0;
 };
 
+/// Opens a device and uploads links and clover blocks.
 /// @param gauge  ghosts filled; read here and not kept
-/// @throws InvalidArgument  an unknown device, no GPU to be had (one sentence), impossible options, links that are not
-///                          unitary with 12 or 8 reals; on every rank
-/// @throws core::Error      a clover term that cannot be inverted; not enough free memory for links and clover blocks
+/// @throws InvalidArgument  for an unknown device, a GPU that cannot be used (the message says why), impossible
+///                          options, or links that are not unitary with 12 or 8 reals or fixed point; on every rank
+/// @throws core::Error      for a clover term that cannot be inverted, or too little free memory for links and blocks
 /// Collective: yes.
 std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options);
 

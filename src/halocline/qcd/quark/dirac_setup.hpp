@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// From an action to its operators.
+/// Makes the operators of an action on given links.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace halocline::qcd {
 
 class GaugeField;
 
-/// The setup of the action's operators, on the CPU. Parameters as of WilsonSetup.
+/// The setup of the action's operators on the CPU, with the parameters of WilsonSetup.
 /// @throws InvalidArgument, Error  as WilsonSetup does. Collective: yes.
 std::unique_ptr<DiracSetup> dirac_setup(const GaugeField& gauge, const Action& action,
                                         int lanes = lattice::TileLayout::max_lanes, const std::string& transport = "");

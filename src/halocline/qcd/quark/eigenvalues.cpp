@@ -14,7 +14,7 @@
 namespace halocline::qcd {
 namespace {
 
-/// Random numbers of this room have their own stream: start vectors of Lanczos.
+/// Key of the random-number stream for the start vectors of Lanczos.
 constexpr std::uint64_t lanczos_stream = 0x4c616e637a6f73;
 
 struct HermitianDirac {

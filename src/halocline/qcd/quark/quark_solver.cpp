@@ -35,7 +35,7 @@ void require_one_of(const char* what, const std::string& given, const Names& kno
     throw core::InvalidArgument(fmt::format("{} is \"{}\"; give one of {}", what, given, fmt::join(known, ", ")));
 }
 
-/// The methods that are run one after the other as they fail.
+/// The methods of a solve. Each one runs if the one before it failed.
 std::vector<std::string> plan_of(const std::string& kind, const std::string& chosen) {
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
   if (kind == "auto") return {chosen, "cg"};
@@ -46,7 +46,7 @@ std::string together_words(int columns) {
   return columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns);
 }
 
-/// What holds on a device alone, or on the processor alone.
+/// Checks the parameters that are valid only on a device, or only on the CPU.
 void validate_place(const SolverParameters& p) {
   require_one_of("the solver's inner precision", p.inner_precision, inner_precisions());
   if (!p.on_device()) {
@@ -146,7 +146,7 @@ struct QuarkSolver::Implementation {
     operators.emplace(gauge, action, parameters, batch);
   }
 
-  /// Of so many right-hand sides, those that are solved together.
+  /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
   std::size_t together(std::size_t sources) const {
     const auto most = static_cast<std::size_t>(batch);
     const std::size_t batches = (sources + most - 1) / most;
@@ -159,12 +159,12 @@ struct QuarkSolver::Implementation {
     return *found;
   }
 
-  /// There are two methods to choose from.
+  /// Whether "auto" has two methods to choose from.
   bool may_choose() const noexcept {
     return operators && parameters.kind == "auto" && parameters.choice.empty() && operators->schwarz.has_value();
   }
 
-  /// The trial for as many columns as the engine has, once. Nothing where there is none.
+  /// The trial for the number of columns of the engine, made at the first call. Returns nothing if there is no trial.
   std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, const Progress& progress) {
     const int columns = with.columns();
     if (const auto known = trials.find(columns); known != trials.end()) {
@@ -198,12 +198,12 @@ struct QuarkSolver::Implementation {
     return parameters.choice == "schwarz" && operators->schwarz ? "schwarz" : "bicgstab";
   }
 
-  /// Of a device.
+  /// The methods of a solve on a device.
   std::vector<std::string> plan() const {
     return plan_of(parameters.kind, parameters.kind == "auto" ? "bicgstab" : parameters.kind);
   }
 
-  /// Says once what a device's memory is used for.
+  /// Notes once how much memory of the device the solver uses.
   void note_memory(ColumnSolves& solves, std::int64_t predicted) {
     if (std::exchange(memory_noted, true)) return;
     const auto memory = backend->memory();
@@ -216,7 +216,8 @@ struct QuarkSolver::Implementation {
                                    backend->device(), backend->storage())});
   }
 
-  /// On the device; `take` gets the solves and the batch, and gives the reports for the seconds that it is told.
+  /// Solves on the device. `take(solves, batch, seconds)` fetches the solutions and returns the reports; `seconds()` is
+  /// the time since the start.
   template <class Take>
   std::vector<SolveReport> solve_there(std::size_t columns,
                                        std::span<const std::span<const std::complex<double>>> sources,
@@ -260,12 +261,12 @@ struct QuarkSolver::Implementation {
   Action action;
   SolverParameters parameters;
   int batch = 1;
-  std::unique_ptr<device::Backend> backend;  ///< on a device, and then the rest is not there
+  std::unique_ptr<device::Backend> backend;  ///< null on the CPU; on a device, `operators` is empty
   std::optional<QuarkOperators> operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
   std::map<int, Trial> trials;                          ///< of "auto", by number of columns
-  std::set<int> recalled;                               ///< those of another solver that no solve has begun with yet
-  std::vector<std::string> news;                        ///< for the notes of the next solve
+  std::set<int> recalled;                               ///< numbers of columns of recalled, unused trials
+  std::vector<std::string> news;                        ///< sentences for the notes of the next solve
   bool memory_noted = false;
 };
 
@@ -312,7 +313,7 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
         implementation_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
     std::ranges::move(some, std::back_inserter(reports));
     if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
-      // Nobody wants the others.
+      // The caller has cancelled: do not solve the other right-hand sides, and set their solutions to zero.
       for (std::size_t left = reports.size(); left < sources.size(); ++left) {
         std::ranges::fill(solutions[left], 0.0);
         reports.push_back(reports.back());

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// D x = b from a source to a solution in canonical order: the one call that measurements need.
+/// Solves D x = b for sources and solutions in canonical order: the one call that measurements need.
 ///
-/// The preconditioner (even-odd, or Schwarz on domains), the Krylov method and the change of precision are chosen by
-/// name. The reported residual is always |b - D x| / |b| of the full operator, recomputed in double. The notes of the
-/// report name a method that stagnates or breaks down.
+/// The preconditioner (even-odd, or Schwarz on domains), the Krylov method and the precision are chosen by name. The
+/// reported residual is always |b - D x| / |b| of the full operator, recomputed in double. If a method stagnates or
+/// breaks down, a note of the report says so.
 ///
-/// - "schwarz" starts once more from the true residual. If it fails again, even-odd BiCGStab follows (in double where
-///   "schwarz" was asked for by name), and in the end conjugate gradients on the normal equations, which cannot break
-///   down.
-/// - "auto" first tries even-odd BiCGStab and Schwarz in turn on the first right-hand sides that it meets, three digits
-///   of each, and predicts the time of a whole solve (detail/trial.hpp). The method that would take less time on the
-///   slowest process is used from then on for that number of columns. If it fails later, "auto" goes on as above, or
-///   with conjugate gradients.
+/// - "schwarz": if it fails, it starts once more from the true residual. If it fails again, even-odd BiCGStab follows
+///   (in double if the caller asked for "schwarz"). The last resort is conjugate gradients on the normal equations,
+///   which cannot break down.
+/// - "auto" first tries even-odd BiCGStab and then Schwarz on the first right-hand sides, for three digits each, and
+///   predicts the time of a whole solve (detail/trial.hpp). From then on it uses the method that takes less time on the
+///   slowest process, for this number of columns. If Schwarz fails later, the methods above follow; if BiCGStab fails,
+///   conjugate gradients follow.
 /// - Any other name runs that method and nothing else.
 ///
-/// Only the choice of "auto" depends on timing. The chosen solver gives bit-identical results to selecting it by name,
-/// as the solutions of the trial are thrown away. A choice that was kept (Trial) and is given again
-/// (SolverParameters::choice) needs no trial, so a resumed run gives the same bits. The same processes and threads give
-/// the same bits every time.
+/// Only the choice of "auto" depends on timing. The solutions of the trial are thrown away, so the chosen solver gives
+/// bit-identical results to selecting it by name. A choice that was saved (Trial) and is passed again
+/// (SolverParameters::choice) needs no trial, so a resumed run gives the same bits. For a given choice, the same
+/// processes and threads give the same bits every time.
 ///
-/// On a device "auto" is even-odd BiCGStab and, where it fails, conjugate gradients; "schwarz" and "fgmres" are
-/// unavailable there. All work stays on the device: a source goes up once, a solution comes down once, or stays
-/// (solve_on_device).
+/// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; "schwarz" and "fgmres" are not
+/// available there. All work stays on the device: a source is uploaded once, and a solution is downloaded once or stays
+/// there (solve_on_device).
 ///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
-/// once for all. Each has its own tolerance, iterations and report.
+/// once for all of them. Each has its own iterations and report.
 
 #include <complex>
 #include <functional>
@@ -45,15 +45,15 @@ namespace halocline::qcd {
 
 class GaugeField;
 
-/// What a trial of "auto" found.
+/// The result of a trial of "auto".
 struct Trial {
   std::string chosen;           ///< "schwarz" or "bicgstab"
   int columns = 1;              ///< right-hand sides that were solved together
-  double schwarz_seconds = 0;   ///< predicted for the whole solve of all of them; infinite where nothing was gained
-  double bicgstab_seconds = 0;  ///< by even-odd BiCGStab
+  double schwarz_seconds = 0;   ///< predicted for the whole solve of all of them; infinite without any progress
+  double bicgstab_seconds = 0;  ///< the same by even-odd BiCGStab
 };
 
-/// Names that SolverParameters take, the default first. Python and the command line ask for them here.
+/// Names that SolverParameters accept, the default first. Python and the command line use these lists.
 std::span<const char* const> solver_kinds() noexcept;
 std::span<const char* const> solver_precisions() noexcept;
 std::span<const char* const> schur_forms() noexcept;
@@ -67,24 +67,24 @@ struct SolverParameters {
   bool even_odd = true;             ///< solve the Schur complement instead of D
   std::string schur = "symmetric";  ///< "symmetric" or "asymmetric"
   int restart_length = 20;          ///< k of GCR(k) and FGMRES(k)
-  int lanes = 16;                   ///< most lanes of the layout; 16 but in tests
-  std::string transport{};          ///< of the halo; empty for the default
-  schwarz::Parameters schwarz{};    ///< of the Schwarz preconditioner
-  std::string outer = "bicgstab";   ///< around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
-  int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 where memory allows, or fewer
-  std::string choice{};             ///< what "auto" takes without a trial: "schwarz" or "bicgstab"; empty for a trial
+  int lanes = 16;                   ///< most lanes of the layout; other values are for tests
+  std::string transport{};          ///< of the halo exchange; empty for the default
+  schwarz::Parameters schwarz{};    ///< parameters of the Schwarz preconditioner
+  std::string outer = "bicgstab";   ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
+  int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
+  std::string choice{};             ///< method of "auto" without a trial: "schwarz" or "bicgstab"; empty: trial
   std::string device = "cpu";       ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
-  /// Of the iteration where the precision is mixed: "float", "fixed16" or "fixed8"; "auto" is float on the processor,
-  /// the only one there, and fixed16 on a device. Links are of the same storage.
+  /// Storage of fields and links inside the iteration, for mixed precision: "float", "fixed16" or "fixed8". "auto" is
+  /// float on the CPU, which has no other, and fixed16 on a device.
   std::string inner_precision = "auto";
-  int device_links = 0;          ///< reals a link on a device: 18, 12 or 8; 0: 12 where links are unitary, double 18
+  int device_links = 0;          ///< reals of a link on a device: 18, 12, 8; 0: 12 if unitary, else 18; 18 in double
   std::string device_halo{};     ///< policy of the halo between devices (gpu/face_exchange.hpp), or "auto"
-  unsigned device_emulated = 0;  ///< bit `axis`: on a device treat it as split though one process holds it
-  bool device_graphs = true;     ///< replay the operator from graphs where a device gains by it
+  unsigned device_emulated = 0;  ///< bit `axis`: on a device treat this axis as split although one process holds it
+  bool device_graphs = true;     ///< on a device replay the operator from graphs on small boxes
 
   bool on_device() const noexcept { return !device.empty() && device != "cpu"; }
-  /// @throws InvalidArgument  for an unknown name (the known ones are listed), an impossible number, "schwarz" in
-  ///                          double precision, or a solver or precision that the device or the processor has not
+  /// @throws InvalidArgument  for an unknown name (the message lists the known ones), an impossible number, "schwarz"
+  ///                          in double precision, or a solver or precision that the device or CPU does not have
   void validate() const;
 };
 
@@ -92,47 +92,47 @@ struct SolverParameters {
 struct SolveNote {
   enum class Kind {
     choice,   ///< which method "auto" took, and why
-    memory,   ///< what a device's memory is used for
+    memory,   ///< how much memory of a device the solver uses
     failure,  ///< a method that failed, and the next step
-    source,   ///< a source that was not solved for as it stands
+    source,   ///< a source that is zero, or that could not be solved
     tuning,   ///< a file of the tuner that could not be used
   };
   Kind kind;
   std::string text;
 };
-/// "choice", "memory", ...
+/// The name of the kind, spelled as above: "choice", "memory", ...
 const char* name(SolveNote::Kind kind) noexcept;
 
-/// What became of one right-hand side.
+/// The result for one right-hand side.
 struct SolveReport {
   bool converged = false;
   std::string reason;    ///< solve::name(...): "converged", "iteration_limit", "stagnation", "breakdown", ...
-  std::string method;    ///< what was run, e.g. "even-odd bicgstab, mixed precision"
+  std::string method;    ///< the last method, for example "even-odd bicgstab, mixed precision"
   int iterations = 0;    ///< of the Krylov method
   double residual = 0;   ///< |b - D x| / |b| of the full operator in double
-  double seconds = 0;    ///< wall clock; of right-hand sides solved together each has an equal part
+  double seconds = 0;    ///< wall clock; the time of a batch is divided equally among its right-hand sides
   int columns = 1;       ///< right-hand sides that were solved together with this one
-  std::string device{};  ///< "cuda:0 (NVIDIA H200)"; empty for the processor
-  std::int64_t predicted_bytes = 0;  ///< on the device, predicted before the solve; 0 on the processor
+  std::string device{};  ///< "cuda:0 (NVIDIA H200)"; empty on the CPU
+  std::int64_t predicted_bytes = 0;  ///< on the device, predicted before the solve; 0 on the CPU
   std::vector<double> history;       ///< relative residual of the recursion after each iteration
   std::vector<SolveNote> notes{};
 };
 
-/// Holds the operator in the precisions that the method needs.
+/// Solves with one operator, which it holds in the precisions that the method needs.
 class QuarkSolver {
 public:
-  /// Called with the number of iterations and the residual of the recursion, of several columns the worst; false ends
-  /// the solve as "cancelled". All processes must answer alike.
+  /// Called with the number of iterations and the residual of the recursion (the worst one of several columns).
+  /// Returning false ends the solve as "cancelled". All processes must return the same value.
   using Progress = std::function<bool(int iterations, double residual)>;
 
   /// @param gauge  links with ghosts filled; read here and not kept
   /// @throws InvalidArgument  as validate(action), SolverParameters, TileLayout, Schwarz and device::open_backend do;
-  /// on
-  ///                          every rank
-  /// @throws core::Error      a device without enough free memory for the prediction, before anything is allocated
-  /// Collective: yes.  Cost: links and clover blocks in the order of the kernels, 1152 bytes a site for the links in
-  /// double, half of that in float, and 1152 (double) for the clover term and its inverse; 576 more for Schwarz, which
-  /// all numbers of columns share where their domains are the same.
+  ///                          on every rank
+  /// @throws core::Error      if the predicted memory exceeds the free memory of the device, before allocating any
+  /// Collective: yes.  Cost on the CPU, in bytes a site:
+  ///   - links in the order of the kernels: 1152 in double, 576 in float
+  ///   - clover term and its inverse: 1152 in double, 576 in float
+  ///   - Schwarz: 576, shared by all numbers of columns that use the same domains
   QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters);
   /// With the default parameters.
   QuarkSolver(const GaugeField& gauge, const Action& action);
@@ -147,40 +147,43 @@ public:
   SolveReport solve(std::span<std::complex<double>> solution, std::span<const std::complex<double>> source,
                     const Progress& progress = {});
 
-  /// Solves D x = b for several right-hand sides, at most rhs_batch() together; of twelve with a batch of five, four at
-  /// a time. A column has the same solution as alone, to the tolerance.
-  /// @param solutions, sources  of the same number; shapes as above
-  /// @throws InvalidArgument  for different numbers. Collective: yes.
-  /// Cost: about 3 KB a site and column.
+  /// Solves D x = b for several right-hand sides, at most rhs_batch() together, in batches of about equal size: with
+  /// rhs_batch() = 5, twelve right-hand sides are solved four at a time. A column has the same solution as alone, to
+  /// the tolerance.
+  /// @param solutions, sources  equally many; shapes as above
+  /// @throws InvalidArgument  if their numbers differ. Collective: yes.
+  /// Cost: about 3 KB of memory for each site and column.
   std::vector<SolveReport> solve(std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
                                  const Progress& progress = {});
-  /// The same on a device, for at most rhs_batch() sources, with the solutions left there.
-  /// @throws InvalidArgument  on the processor, or for more sources. Collective: yes.
+  /// The same on a device, for 1 to rhs_batch() sources. The solutions stay there.
+  /// @throws InvalidArgument  on the CPU, or for another number of sources. Collective: yes.
   std::pair<device::DeviceSolutions, std::vector<SolveReport>>
   solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress = {});
-  /// What the solver has open on a device; null on the processor.
+  /// The backend of the solver on a device; null on the CPU.
   device::Backend* backend() const noexcept;
-  /// Predicted bytes on the device for solves of rhs_batch() columns, links included; 0 on the processor.
+  /// Predicted bytes on the device for solves of rhs_batch() columns, links included; 0 on the CPU.
   std::int64_t predicted_bytes() const;
   /// Most right-hand sides solved together.
   int rhs_batch() const noexcept;
 
-  /// The trial of "auto" alone, on the first of these right-hand sides, as many as `solve` would take together; the one
-  /// that was made earlier where there was one for as many. Solves of as many then begin with what it chose.
-  /// @returns  nothing where there is no trial: another kind, a choice that was given, double precision, sources that
-  ///           are zero, a box that Schwarz does not fit, or a trial that the progress ended
+  /// Makes the trial of "auto" alone, on as many of these right-hand sides as `solve` would take together. Returns the
+  /// earlier trial if there is one for this number of columns. Later solves of this number begin with the chosen
+  /// method.
+  /// @returns  nothing if there is no trial: for another kind, a given choice, a device, double precision, sources that
+  ///           are zero, or a box or action that Schwarz cannot treat; or if `progress` ended the trial
   /// Collective: yes.  Cost: about a third of a solve by each method.
   std::optional<Trial> choose(std::span<const std::span<const std::complex<double>>> sources,
                               const Progress& progress = {});
 
-  /// The trials that solves begin with: those made here, and those recalled. Not collective.
+  /// All trials that solves use: those made here, and those taken over by recall(). Collective: no.
   std::vector<Trial> trials() const;
-  /// Takes trials that another solver made, and makes none for as many columns. Ignored where there is no trial.
-  /// @param trials  the same on every process: of a solver with the same parameters on the same lattice and processes.
-  ///                The best method depends on them more than on the links; solutions do not depend on it beyond the
-  ///                tolerance.
-  /// @throws InvalidArgument  for a method that is none. Not collective.
+  /// Takes over trials that another solver made, instead of making its own for the same numbers of columns. Does
+  /// nothing if this solver makes no trials.
+  /// @param trials  the same on every process; from a solver with the same parameters, lattice and process grid. The
+  ///                best method depends on these more than on the links. The solutions do not depend on the method
+  ///                beyond the tolerance.
+  /// @throws InvalidArgument  for an unknown method. Collective: no.
   void recall(std::span<const Trial> trials);
 
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
@@ -188,7 +191,7 @@ public:
 
   const Action& action() const noexcept;
   const SolverParameters& parameters() const noexcept;
-  /// Lanes along x, y, z, t of the layout that was chosen; 1 on a device.
+  /// Lanes of the layout along x, y, z, t; 1 on a device.
   std::array<std::int64_t, 4> tile() const noexcept;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+// Host code only. In nvcc's pass for a GPU architecture this file is empty and costs no time.
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/schur/cuda.cuh"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Schur complement of D on one parity, on a device: the algorithms of even_odd.hpp, each hop with the clover
-/// inverse, the sum with the source vector, and the dot products of a solver in its kernel.
+/// The Schur complement of D on one parity, on a device, by the algorithms of even_odd.hpp.
 ///
-/// Cost: two kernels an application of either form, one more for the adjoint of the symmetric form (where two axes or
-/// more are split, those of the halo).
+/// For Wilson-clover quarks the kernel of a hop also applies the clover inverse and adds the source vector. Where no
+/// axis is split, it computes the dot products of the solver too. The cost is then two kernels for an application of
+/// either form, and three for the adjoint of the symmetric form. Where an axis is split, a hop also has the kernels of
+/// its halo (wilson/cuda.cuh). The twisted-mass operator applies its blocks in separate kernels (twisted/cuda.cuh).
 
 #include "halocline/qcd/dirac/cuda.cuh"
 #include "halocline/qcd/schur/even_odd.hpp"
@@ -17,20 +18,21 @@ class DeviceSchur : public DeviceOperator<S> {
 public:
   using Field = DeviceSpinor<S>;
 
-  /// @param d       referred to; must live as long as this
-  /// @param parity  the one that is solved for
+  /// @param d       referred to; must outlive this object
+  /// @param parity  the parity that is solved for: 0 even, 1 odd
   explicit DeviceSchur(DeviceDirac<S>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
   SchurForm form() const noexcept { return form_; }
 
-  /// The right-hand side of S from that of D: full field in, subset() out. Enqueued. Collective: where an axis is
-  /// split.
-  /// @throws InvalidArgument  for a field of another subset or number of columns; reconstruct() too
+  /// Computes the right-hand side of S, on subset(), from that of D, on a full field. Enqueued.
+  /// @throws InvalidArgument  for a field of another subset, context or number of columns
+  /// Collective: yes, if an axis is split.
   void prepare(Field& rhs, const Field& source);
-  /// Completes x: fills the full `solution` from its `half` on subset() and the full source. As above.
+  /// Completes x: fills the full `solution` from its `half` on subset() and the full source. Enqueued, with the same
+  /// errors. Collective: yes, if an axis is split.
   void reconstruct(Field& solution, const Field& half, const Field& source);
 
-  /// Bytes on the device.
+  /// Bytes of the two work fields on the device.
   static std::int64_t bytes(const Box& box, int columns) {
     return 2 * DeviceSpinor<S>::bytes(box, lattice::Subset::even, columns);
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The algorithms of even-odd preconditioning, once for the operators of all actions and back ends: the Schur
-/// complement of D on one parity, its right-hand side, and the way back to the full solution.
+/// The algorithms of even-odd preconditioning, written once for the operators of all actions, on the CPU and on
+/// devices: the Schur complement of D on one parity, its right-hand side, and the way back to the full solution.
 ///
-/// With e the parity that is solved for, o the other, and H = -1/2 hop,
+/// Let e be the parity that is solved for, o the other one, and H = -1/2 hop. Then
 ///   asymmetric:  S = A_ee - H_eo A_oo^-1 H_oe,          S x_e = b_e - H_eo A_oo^-1 b_o
 ///   symmetric:   S = 1 - A_ee^-1 H_eo A_oo^-1 H_oe,     S x_e = A_ee^-1 (b_e - H_eo A_oo^-1 b_o)
-/// and x_o = A_oo^-1 (b_o - H_oe x_e). An application is two hops, each finished in its own pass: the inverse block and
-/// the sum with the source vector are applied while the site is in registers.
+/// and x_o = A_oo^-1 (b_o - H_oe x_e). An application consists of two hops. The pass of a hop also multiplies by the
+/// inverse block and adds the source vector, while the site is in registers.
 
 #include "halocline/qcd/dirac/even_odd_operator.hpp"
 
@@ -18,7 +18,7 @@ enum class SchurForm { symmetric, asymmetric };
 
 namespace even_odd {
 
-/// Terms that multiply the hop by `scale` A^-1.
+/// The terms of a hop that multiply its result by `scale` A^-1.
 template <EvenOddOperator D>
 typename D::Terms with_inverse(D& d, int parity, bool dagger, double scale) {
   typename D::Terms terms;
@@ -27,7 +27,7 @@ typename D::Terms with_inverse(D& d, int parity, bool dagger, double scale) {
   return terms;
 }
 
-/// Terms of the second hop of S or S^dagger, which adds to `in`: all but `in` itself.
+/// The terms of the second hop of S or S^dagger, except for the vector `in` to which the hop is added.
 template <EvenOddOperator D>
 typename D::Terms second_terms(D& d, SchurForm form, int parity, bool dagger) {
   // H_eo A_oo^-1 H_oe = 1/4 hop A^-1 hop
@@ -42,8 +42,8 @@ typename D::Terms second_terms(D& d, SchurForm form, int parity, bool dagger) {
 }
 
 /// out = S in, or S^dagger in, on one parity.
-/// @param other, same  work on the other and on this parity; `same` is for the adjoint of the symmetric form
-/// @param more         callable on the terms of the last hop, for what a back end adds to them
+/// @param other, same  work fields on the other and on this parity; `same` is for the adjoint of the symmetric form
+/// @param more         called with the terms of the last hop, so that the caller can add to them
 template <EvenOddOperator D, class More>
 void apply(D& d, SchurForm form, int parity, bool dagger, typename D::Field& out, const typename D::Field& in,
            typename D::Field& other, typename D::Field& same, const More& more) {
@@ -59,7 +59,7 @@ void apply(D& d, SchurForm form, int parity, bool dagger, typename D::Field& out
   d.hop(out, other, parity, dagger, terms);
 }
 
-/// The right-hand side of S from that of D. @param source  full;  @param rhs  on `parity`
+/// Computes the right-hand side of S from that of D. @param source  full field;  @param rhs  on `parity`
 template <EvenOddOperator D>
 void prepare(D& d, SchurForm form, int parity, typename D::Field& rhs, const typename D::Field& source,
              typename D::Field& other) {
@@ -71,7 +71,7 @@ void prepare(D& d, SchurForm form, int parity, typename D::Field& rhs, const typ
   if (form == SchurForm::symmetric) d.multiply_inverse_diagonal(rhs, rhs, parity, false);
 }
 
-/// The other parity of the solution of D, `solution` and `source` full, from `half` on this one.
+/// Computes the other parity of the full `solution` of D from `half`, its part on this parity, and the full `source`.
 template <EvenOddOperator D>
 void reconstruct(D& d, int parity, typename D::Field& solution, const typename D::Field& half,
                  const typename D::Field& source, typename D::Field& other) {

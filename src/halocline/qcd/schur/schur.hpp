@@ -13,8 +13,9 @@ class Schur final : public SpinorOperator<T> {
 public:
   using typename SpinorOperator<T>::Field;
 
-  /// @param parity  the one that is solved for: 0 even, 1 odd
-  /// Works on fields of d.columns() columns. `d` is referred to and must live as long as this.
+  /// @param d       referred to; must outlive this object
+  /// @param parity  the parity that is solved for: 0 even, 1 odd
+  /// Works on fields of d.columns() columns.
   explicit Schur(const DiracOperator<T>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
   SchurForm form() const noexcept { return form_; }
@@ -23,14 +24,14 @@ public:
 
   int columns() const noexcept { return d_->columns(); }
 
-  /// out = S in on fields of subset(), not the same field.
+  /// out = S in, on two different fields of subset().
   /// @throws InvalidArgument  for a field of another subset or number of columns
-  /// Collective: yes.  Cost: 2 hops a site of the parity and column, plus the blocks (504 flops a clover block).
+  /// Collective: yes.  Cost for each site of the parity and column: 2 hops, and the blocks (504 flops a clover block).
   void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = S^dagger in
   void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
-  /// The right-hand side of S from that of D: full field in, subset() out. Collective: yes.
+  /// Computes the right-hand side of S, on subset(), from that of D, on a full field. Collective: yes.
   void prepare(Field& rhs, const Field& source);
   /// Completes x: fills the full `solution` from its `half` on subset() and the full source. Collective: yes.
   void reconstruct(Field& solution, const Field& half, const Field& source);

@@ -8,7 +8,7 @@
 /// (lattice/domain_layout.hpp). D' = D_in + D_out: D_in couples sites of one domain, without the links across its faces
 /// (Dirichlet cut on every axis, also where an axis has one process), D_out is all the rest.
 ///
-/// K consists of nsap + 1 sweeps over the two colours, in residual form:
+/// The preconditioner K consists of nsap + 1 sweeps over the two colours, in residual form:
 ///
 ///   r = b, x = 0
 ///   nsap + 1 times:  for colour c = 0, 1:   z = J r on the domains of colour c;  x += z;  r -= D' z
@@ -55,7 +55,7 @@ struct Parameters {
   std::string storage = "float";               ///< of K: "float", or "half" (fp16 in memory)
   std::string arithmetic = "auto";             ///< of K in half: "float", "half" (fp16), or "auto"
   int link_reals = 18;                         ///< 18, or 12: the third row is computed
-  int lanes = 0;                               ///< most lanes of the layout; 0: those of a register
+  int lanes = 0;                               ///< upper limit on the lanes of the layout; 0: lanes of a register
 
   /// nsap = 4, two Jacobi steps, two halves along x, float: the solver of the Fugaku benchmark.
   static Parameters fugaku() { return {}; }
@@ -74,7 +74,8 @@ public:
   /// @param transport  how the faces travel, by name (comm/exchange/transport.hpp), or "auto"; empty for the default
   /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut into these domains, on every rank
   /// @throws Error            where the clover term cannot be inverted
-  /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 fields of work; 4 with minres.
+  /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), 3 work fields; 4 with minres. With storage
+  /// in half, the same once more in 16 bits, and two 16-bit fields for input and output.
   Schwarz(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns = 1,
           const std::string& transport = "");
   /// Uses the links and blocks of `matrix`, which other preconditioners may share (matrix.hpp). Owns its work fields

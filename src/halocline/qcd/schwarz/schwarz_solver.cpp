@@ -134,7 +134,8 @@ struct SchwarzSolver::Implementation {
     return result;
   }
 
-  /// Options of an inner solve: each column only to the accuracy that it still lacks, in the iterations that are left.
+  /// Options of an inner solve. It solves each column only to the accuracy that the column still lacks, within the
+  /// iterations that are left.
   static solve::SolveOptions inner_options(const solve::SolveOptions& options, const std::vector<double>& reached,
                                            int spent) {
     solve::SolveOptions inner;

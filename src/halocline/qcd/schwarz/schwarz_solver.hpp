@@ -6,19 +6,24 @@
 /// K is the Schwarz preconditioner and D' = A^-1 D the operator of unit diagonal (schwarz.hpp). Where K is a fixed
 /// linear operator the iteration is on D' K y = A^-1 r and corrects x by K y; where it is not (minimal residual, half),
 /// each search direction is preconditioned explicitly and the corrections are summed as they come. The outer part
-/// always takes b - D x in double with the plain operator, so the accuracy of x is bounded by nothing that happens
-/// inside, and the residual in the result is the true one. The outer solver is one of:
+/// always computes b - D x in double with the plain operator. So the inner solver does not limit the accuracy of x, and
+/// the residual in the result is the true one. The outer solver is one of:
 ///
 /// - "bicgstab"           one BiCGStab with reliable updates (solve/reliable_update.hpp): each time its residual has
 ///                        fallen by a factor of a hundred, the correction is added to x and the residual is replaced by
 ///                        the one in double; the search directions are kept
 /// - "defect_correction"  a new BiCGStab for each correction (solve/defect_correction.hpp)
 /// - "gcr"                GCR in double, whose flexible preconditioner is a rough inner solve: the corrections are
-///                        combined to the least residual, at the price of two fields a correction
+///                        combined to the least residual, at the price of two fields for each correction
 ///
 /// The first is the default because it needs the fewest iterations. On a quenched 16^4 configuration (beta 6, csw
-/// 1.769) at kappa 0.1351, to 1e-12 with nsap = 1, it took 179. Defect correction took 205 and GCR 203, with inner
-/// solves that gain two digits each.
+/// 1.769) at kappa 0.1351, to a residual of 1e-12, with nsap = 1:
+///
+///   | outer solver                                  | iterations |
+///   |-----------------------------------------------|------------|
+///   | bicgstab                                      | 179        |
+///   | defect_correction, two digits a correction    | 205        |
+///   | gcr, two digits a correction                  | 203        |
 ///
 /// The fields in float are scaled, column by column, to a residual of norm 1. So neither a source of 1e-30 nor a
 /// correction of 1e-14 leaves the range of float.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A site's clover block times a spinor, written once for every back end.
+/// A site's clover block times a spinor, written once for the CPU and for GPUs.
 ///
-/// The clover term commutes with gamma5, so in the DeGrand-Rossi basis it is two hermitian 6x6 matrices, one a
-/// chirality, over the index k = 3 (spin mod 2) + colour. A matrix is stored as 36 reals: six of the diagonal, then
-/// re and im of the fifteen entries below it, row by row: (1,0) (2,0) (2,1) (3,0) ...
+/// The clover term commutes with gamma5, so in the DeGrand-Rossi basis it consists of two hermitian 6x6 matrices, one
+/// for each chirality, over the index k = 3 (spin mod 2) + colour. A matrix is stored as 36 reals: the six diagonal
+/// entries, then re and im of the fifteen entries below the diagonal, row by row: (1,0) (2,0) (2,1) (3,0) ...
 ///
-/// Flops a site: 2 x (6 x 2 + 30 x 8 ) = 504.  Reals a site: 72 of the block, 24 read, 24 written.
+/// Flops a site: 2 x (6 x 2 + 30 x 8) = 504.  Reals a site: 72 of the block, 24 read, 24 written.
 
 #include "halocline/core/complex.hpp"
 #include "halocline/qcd/site/hop.hpp"

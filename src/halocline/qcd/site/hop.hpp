@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Wilson hopping term at one site, written once for every back end.
+/// The Wilson hopping term at one site, written once for the reference, the CPU and GPUs.
 ///
 /// `Real` is the number type: a pack of sites on a CPU, a double in the reference, a scalar in a GPU thread. The
-/// `Accessor` loads and stores:
-///   - `HalfSpinor<Real> half<d, sign>()`: the neighbour in direction d projected, (1 + sign gamma_mu) psi, upper two
-///     spins; project() below does it from any loader of spinor components;
+/// `Accessor` loads spinors and links:
+///   - `HalfSpinor<Real> half<d, sign>()`: the upper two spins of (1 + sign gamma_mu) psi at the neighbour in direction
+///     d; project() below computes them from any loader of spinor components;
 ///   - `Complex<Real> link<d>(row, column)`: U_mu(x) for d = mu, U_mu(x-mu)^dagger for d = 4 + mu, with the boundary
 ///     phase and the hopping coefficient c_mu in it;
 ///   - optionally `complete<d>(product)`: multiplies the third row of the product by a factor that link() leaves out;
@@ -45,7 +45,7 @@ HALOCLINE_INLINE HalfSpinor<Real> project(const Load& load) {
   return h;
 }
 
-/// One colour of sum += the spinor whose upper half is chi: gamma_mu phi = sign phi gives the lower half back.
+/// Adds one colour of the spinor phi whose upper half is chi. Its lower half follows from gamma_mu phi = sign phi.
 template <int mu, int sign, bool first, class Real>
 HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (&chi)[2]) {
   constexpr int turn = sign > 0 ? 0 : 2;
@@ -64,9 +64,8 @@ HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (
   }
 }
 
-/// Adds direction d to the sum. The product with the link is computed row by row: only a row's four chains of
-/// multiply-adds, and its eight sums, must be in registers beside the half spinor. Rows are independent, so their
-/// chains overlap.
+/// Adds direction d to the sum. The product with the link is computed row by row. So registers hold only a row's four
+/// chains of multiply-adds and its eight sums, beside the half spinor. Rows are independent, so their chains overlap.
 template <int d, int sign, class Real, class Accessor>
 HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor) {
   const HalfSpinor<Real> h = accessor.template half<d, sign>();

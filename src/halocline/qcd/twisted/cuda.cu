@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+// Host code only. For the GPU architectures nvcc compiles an empty file, which costs no time.
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/twisted/cuda.cuh"
 

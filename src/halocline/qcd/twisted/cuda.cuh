@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The twisted-mass operator on a device, as twisted_clover.hpp has it on the CPU.
+/// The twisted-mass operator on a device; twisted_clover.hpp is the operator on the CPU.
 ///
-/// Its blocks of sites are applied in a pass of their own after the hop, which costs 48 reals a site and column more
-/// than a fused kernel, and its dot products are summed by the vector space.
+/// A second kernel applies the site terms after the hop. This costs 48 reals a site and column more than a fused
+/// kernel would. The vector space sums the dot products.
 
 #include <array>
 

@@ -3,9 +3,9 @@
 /// @file
 /// The twisted-mass operator D(mu) = D + i mu gamma5 on the CPU, with and without a clover term.
 ///
-/// It has the hop of the Wilson operator and other blocks of sites: A + i mu gamma5, and its inverse
-/// (A - i mu gamma5) (A^2 + mu^2)^-1, as A commutes with gamma5. With mu = 0 the blocks and the bits are those of
-/// WilsonClover. D(mu)^dagger = gamma5 D(-mu) gamma5.
+/// The hop is that of the Wilson operator. The site term is A + i mu gamma5. Because A commutes with gamma5, its
+/// inverse is (A - i mu gamma5) (A^2 + mu^2)^-1. With mu = 0, site terms and results are those of WilsonClover, bit
+/// for bit. D(mu)^dagger = gamma5 D(-mu) gamma5.
 
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hops of all storages share: the lists of sites, and the words for tuner and errors.
+// The parts of the hop that all storages share: lists of sites, descriptions and candidates for the tuner, and error
+// messages.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ HopSites::HopSites(Context& context) {
     interior[static_cast<std::size_t>(parity)] = upload(context, inner);
     exterior[static_cast<std::size_t>(parity)] = upload(context, outer);
   }
-  context.stream.synchronize();  // the lists here end
+  context.stream.synchronize();  // the uploads are complete when the constructor returns
 }
 
 std::string describe_hop(const Box& box, const char* storage, int reals, int columns, const HopVariant& variant) {
@@ -66,9 +67,10 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
 
 namespace {
 
-/// After blocks of all shapes come, for the likeliest three of them, what else a launch may choose, as long as the
-/// list stays short. The kernel has no shared memory, so all of that cache may hold neighbours; several sites a thread
-/// spare blocks their start, and with them a thread can ask for the links of its next site. They are of one column.
+/// Appends variants of the first three block shapes, which are the likeliest, while the list is short. One variant
+/// leaves all of the first-level cache to neighbours, because the kernel uses no shared memory. With `loops`, the
+/// others take several sites a thread, which spares the start of blocks, with and without prefetching the links of
+/// the next site. These are of one column a thread.
 void add_choices(std::vector<gpu::TuneParameters>& candidates, bool loops) {
   for (std::size_t shape = 0; shape < 3 && candidates.size() <= 20; ++shape) {
     gpu::TuneParameters p = candidates[shape];
@@ -105,7 +107,7 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
   }
   for (int each = most_a_thread; each >= 1; each /= 2) {
     const int groups = (columns + each - 1) / each;
-    if (3 * (groups * each - columns) > columns) continue;  // too many columns that are not there
+    if (3 * (groups * each - columns) > columns) continue;  // too many threads for columns that do not exist
     std::vector<int> heights;
     for (const int y : {2, 1, 3, 4, 6, 8, groups})
       if (y <= groups && groups % y == 0 && std::find(heights.begin(), heights.end(), y) == heights.end())

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The one-parity Wilson hopping term on a device, with what solvers add to it in the same kernel.
+/// The one-parity Wilson hopping term on a device. The same kernel can apply the clover blocks, add a field and sum dot
+/// products for a solver.
 ///
-/// The physics of a site is site/hop.hpp, the source that the CPU uses; here are its accessor, the launches, and
-/// their order when axes are split: pack the faces, interior sites, and, when all faces are there, one exterior kernel
-/// over every site that needs one of them (a corner is one site of one kernel). A boundary site is computed whole, by
-/// the same instructions as an interior one, so results do not depend on the process grid by a bit (fixed-point halos
-/// carry projected half spinors with a scale of their own, and agree to their rounding).
+/// The physics of a site is site/hop.hpp, the source that the CPU uses too. Here are its accessor, the launches, and
+/// their order when axes are split. First a kernel packs the faces, then a kernel computes the interior sites. When
+/// all faces have arrived, one exterior kernel computes every site that needs one of them, a corner site once. (Some
+/// halo policies fuse these kernels, detail/halo_apply.cuh.) The same instructions compute exterior and interior
+/// sites, so results do not depend on the process grid by a bit. The exception is fixed point: its halos carry
+/// projected half spinors with a scale of their own, and results agree to the rounding of these.
 ///
 /// The hermitian conjugate is gamma5 hop gamma5: signs at the loads and the stores, at no cost.
 ///
-/// A site and column is 1320 flops, and reads 8 links and 8 spinors, of which caches may hold all but one spinor, and
-/// writes a spinor: between 1248 and 576 bytes in float with links of 12 reals, 660 and 296 in fixed16. A thread
-/// takes one site and one column, two columns that share the link, or several sites one after another
-/// (detail/hop_several.cuh); blocks may be several columns high. The tuner chooses.
-/// docs/benchmarks/gpu-kernels.md has the registers and instructions of each case, and what limits it.
+/// A site and column takes 1320 flops. It reads 8 links and 8 spinors and writes a spinor. Caches may hold all but
+/// one of the spinors that it reads, so its traffic is between
+///
+///   | bytes, links of 12 reals | no spinor from caches | all but one from caches |
+///   |--------------------------|-----------------------|-------------------------|
+///   | float                    | 1248                  | 576                     |
+///   | fixed16                  | 660                   | 296                     |
+///
+/// A thread takes one column of one site, two columns that share the link, or several sites one after another
+/// (detail/hop_several.cuh). Blocks may be several columns high. The tuner chooses. docs/benchmarks/gpu-kernels.md
+/// lists the registers and instructions of each case, and the limit of its speed.
 
 #include <memory>
 #include <string>
@@ -27,10 +35,14 @@
 
 namespace halocline::qcd::device {
 
-/// out = hop_scale [B] hop(in) + add_scale [A] add, as wilson::HopTerms; and, where `sums` is given, of the result in
-/// the same kernel: sum first and first + 1 = Re, Im <with, out> (left out where `with` is null: zeros), first + 2 =
-/// |out|^2. They are of the result as computed, or, where an axis is split, as stored: in fixed point not quite the
-/// same.
+/// out = hop_scale [B] hop(in) + add_scale [A] add, as wilson::HopTerms. If `sums` is given, also three sums over out:
+///
+///   first_sum        Re <with, out>; 0 if `with` is null
+///   first_sum + 1    Im <with, out>; 0 if `with` is null
+///   first_sum + 2    |out|^2
+///
+/// Without split axes, the kernel of the hop sums the result as computed. With split axes, a further kernel sums the
+/// result as stored. In fixed point the two differ by the rounding of the store.
 template <class S>
 struct HopTerms {
   double hop_scale = 1;
@@ -46,10 +58,10 @@ struct HopTerms {
 template <class S>
 class Hopping {
 public:
-  /// @param links  kept; @param columns  of the fields, 1 to 32
-  /// Collective: yes, where an axis is split (the halo is opened).
+  /// @param links  kept; @param columns  of the fields, 1 to 32. @throws InvalidArgument  for other numbers
+  /// Collective: yes, where an axis is split (the constructor opens the halo, and tunes its policy if it is "auto").
   Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns);
-  /// The same links for another number of columns. Collective: as above.
+  /// The same operator for another number of columns; shares the links. Collective: as above.
   Hopping(const Hopping& other, int columns);
   ~Hopping();
   Hopping(Hopping&&) noexcept;
@@ -58,21 +70,23 @@ public:
   int columns() const noexcept { return columns_; }
   int link_reals() const noexcept { return links_->reals(); }
 
-  /// out = hop(in) on the target parity with `terms`; fields that hold one parity or both. Enqueued.
-  /// @throws InvalidArgument  fields of other columns or parities, out = in. Collective: yes where an axis is split.
+  /// out = hop(in) on the target parity, with `terms`. Fields hold one parity or both. Enqueued.
+  /// @throws InvalidArgument  for fields of other columns or parities, or if out and in are one field
+  /// Collective: yes where an axis is split.
   void apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
              const HopTerms<S>& terms = {});
 
-  /// Tells of a neighbour that did not send: what was computed without its message is NaN. Called by whoever has waited
-  /// for results; before that it may see nothing yet.
+  /// Throws if a neighbour's message never arrived; affected sites are NaN. Call after synchronizing the stream: an
+  /// earlier call may miss the failure.
   /// @throws core::Error  names rank, face, step and policy; on the ranks that missed a message. Collective: no.
   void check() {
     if (halo_) halo_->exchange().check();
   }
 
-  /// Chooses among the halo's policies on all processes together, once. Collective: yes.
+  /// Chooses the fastest halo policy, by measurements on all processes together or from the tuner's memory. Does
+  /// nothing without a halo. Collective: yes.
   void tune_halo();
-  /// Empty where no axis is split.
+  /// The name of the halo policy; empty if no axis is split.
   const std::string& halo_policy() const;
 
 private:
@@ -80,7 +94,7 @@ private:
 
   std::shared_ptr<const DeviceLinks<S>> links_;
   int columns_;
-  std::unique_ptr<HopHalo<S>> halo_;  ///< none where no axis is split
+  std::unique_ptr<HopHalo<S>> halo_;  ///< null if no axis is split
   std::unique_ptr<Work> work_;
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int pack_threads = 128;
 
-/// A kernel that packs and nothing else.
+/// A kernel that only packs.
 template <class S>
 struct Pack {
   static constexpr int max_threads = pack_threads;
-  static constexpr int min_blocks = 4;  // leaves 128 registers
+  static constexpr int min_blocks = 4;  // leaves 128 registers a thread
   HaloPacker<S> packer;
   PackBlocks blocks;
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
@@ -24,7 +24,7 @@ struct Pack {
     blocks.run(packer, block, static_cast<int>(p.x - std::int64_t{block} * pack_threads));
   }
 };
-/// The same, and its last block of a face tells the neighbour.
+/// The same, but the last block of each face also raises the neighbour's flag.
 template <class S>
 struct PackAndRaise : Pack<S> {
   gpu::FaceSignals signals;

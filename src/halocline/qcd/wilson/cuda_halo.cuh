@@ -4,16 +4,19 @@
 /// The halo of the hopping term on a device: projected half spinors, packed by a kernel into the buffers of
 /// gpu::FaceExchange, and how the exterior kernel reads them.
 ///
-/// What arrives from direction d at a target site is (1 -+ gamma_mu) psi of its neighbour, upper two spins, in the
-/// storage of the field: 12 reals and the scale of fixed point, in words of 16 bytes, `[column][word][slot]`. That is
-/// 96, 48, 32 and 16 bytes a slot and column in double, float, fixed16 and fixed8.
+/// For direction d, a target site receives (1 -+ gamma_mu) psi of its neighbour, upper two spins, in the storage of
+/// the field. These are 12 reals, and in fixed point their scale, in words of 16 bytes, `[column][word][slot]`:
+///
+///   | storage                 | double | float | fixed16 | fixed8 |
+///   |-------------------------|--------|-------|---------|--------|
+///   | bytes a slot and column | 96     | 48    | 32      | 16     |
 
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/qcd/device/spinor_array.cuh"
 
 namespace halocline::qcd::device {
 
-/// For kernels: what has arrived, by direction.
+/// For kernels: the received messages, by direction.
 template <class S>
 struct HaloReader {
   using Real = RealOf<S>;
@@ -38,18 +41,18 @@ struct HaloPacker;  // detail/halo_pack.cuh
 template <class S>
 class HopHalo {
 public:
-  /// @param policy  as gpu::FaceExchange takes it; "auto" is its default here
+  /// @param policy  as for gpu::FaceExchange; "auto" means its default here
   /// @throws  as gpu::FaceExchange. Collective: yes.
   HopHalo(ContextPtr context, int columns, std::string_view policy);
 
-  /// Begins a step, packs what neighbours need for their sites of target_parity from `in` (which holds the other
-  /// parity), and starts the messages. Enqueued. Collective: yes.
+  /// Begins a step, packs the half spinors of `in` that neighbours need for their sites of target_parity, and starts
+  /// the messages. `in` must hold the other parity. Enqueued. Collective: yes.
   void send(const DeviceSpinor<S>& in, int target_parity, bool dagger);
-  /// The stream waits until all faces are there. Enqueued, or waited for by the host, as the policy does.
+  /// Waits for all faces. Depending on the policy, the wait is enqueued on the stream or the host waits.
   HaloReader<S> receive();
 
-  /// The parts of send() and receive(), for kernels that pack beside other work: what to pack into the buffers of the
-  /// step that exchange().begin() has opened, and where what arrives is read.
+  /// Parts of send() and receive(), for kernels that pack beside other work: packer() packs into the buffers of the
+  /// step that exchange().begin() has opened, and reader() reads the messages that arrive in this step.
   HaloPacker<S> packer(const DeviceSpinor<S>& in, int target_parity, bool dagger) const;
   HaloReader<S> reader() const;
 

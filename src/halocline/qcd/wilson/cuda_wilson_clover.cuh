@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The Wilson-clover operator D = A - 1/2 hop on a device, as wilson/wilson_clover.hpp has it on a processor.
+/// The Wilson-clover operator D = A - 1/2 hop on a device; wilson/wilson_clover.hpp is the operator on the CPU.
 
 #include "halocline/qcd/clover/host_clover.hpp"
 #include "halocline/qcd/dirac/cuda.cuh"
@@ -9,21 +9,21 @@
 
 namespace halocline::qcd::device {
 
-/// What operators of one storage share, for any number of columns: links, A and A^-1.
+/// The data that operators of one storage share for any number of columns: links, A and A^-1.
 template <class S>
 struct WilsonData {
   std::shared_ptr<const DeviceLinks<S>> links;
-  std::shared_ptr<const DeviceClover<S>> blocks{}, inverse{};  ///< as HostClover; null without a clover term
+  std::shared_ptr<const DeviceClover<S>> blocks{}, inverse{};  ///< as in HostClover; null without a clover term
   double diagonal = 1;                                         ///< A without a clover term
   double mu = 0;                                               ///< twisted mass
 };
+/// Copies links and clover blocks to the device, A in 56 reals a site and its inverse in 72.
 /// @param links, clover  of the same box; @param link_reals  18, 12 or 8
-/// A is kept in 56 reals, its inverse in 72.
 /// @throws InvalidArgument  as DeviceLinks does. Collective: no.
 template <class S>
 WilsonData<S> wilson_data(const ContextPtr& context, const HostLinks& links, const HostClover& clover,
                           const Action& action, int link_reals);
-/// Bytes of them on the device.
+/// Bytes that WilsonData takes on the device.
 template <class S>
 std::int64_t wilson_bytes(const Box& box, bool clover, int link_reals);
 

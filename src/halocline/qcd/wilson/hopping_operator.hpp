@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Dirac operators with the Wilson hopping term and clover blocks. An action adds its blocks of sites alone.
+/// The base of Dirac operators with the Wilson hopping term and clover blocks. An action adds only its own site
+/// terms.
 
 #include <array>
 #include <memory>
@@ -15,24 +16,24 @@
 
 namespace halocline::qcd::wilson {
 
-/// What the operators of an action share in all precisions.
+/// The data that the operators of one action share in all precisions.
 class HoppingSetup : public DiracSetup {
 public:
   const GaugeField& gauge() const noexcept { return *gauge_; }
   const WilsonCloverAction& wilson() const noexcept { return wilson_; }
   const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
-  /// A; nothing without a clover term.
+  /// The clover term A; empty without one.
   const std::optional<clover::Blocks<double>>& blocks() const noexcept { return blocks_; }
-  /// A^-1 or, with a twisted mass, (A^2 + mu^2)^-1.
+  /// A^-1 or, with a twisted mass, (A^2 + mu^2)^-1; empty without a clover term.
   const std::optional<clover::Blocks<double>>& inverse_blocks() const noexcept { return inverse_; }
   const std::string& transport() const noexcept { return transport_; }
 
 protected:
-  /// @param gauge  links in double, ghosts filled; referred to, so it must live as long as this
-  /// @param mu     twisted mass; with 0 the clover term needs an inverse
-  /// @param lanes  most lanes of the layout; fewer only where a test asks for it
+  /// @param gauge  links in double, ghosts filled; not copied, so it must outlive this object
+  /// @param mu     twisted mass; with mu = 0 the clover term itself must be invertible
+  /// @param lanes  upper limit on the lanes of the layout; only tests lower it
   /// @throws InvalidArgument  for impossible parameters or a box that no layout fits, on every rank
-  /// @throws Error            where a block cannot be inverted
+  /// @throws Error            if a clover block cannot be inverted; on every rank
   /// Collective: yes.  Cost: the clover term and its inverse, 2 x 576 bytes a site.
   HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes, std::string transport);
 
@@ -65,17 +66,18 @@ public:
   const Hopping<T>& hopping() const noexcept { return hopping_; }
 
 protected:
-  /// @param columns, stored_reals  as HoppingOptions say (stored_reals is its link_reals)
-  /// A is the clover term, or diagonal(). @throws InvalidArgument  as Hopping does
-  /// Collective: yes.  Cost: the links in the order of the kernel, and the clover blocks, in T.
+  /// Makes A the clover term, or the number diagonal() without one.
+  /// @param columns, stored_reals  as in HoppingOptions (stored_reals is its link_reals)
+  /// @throws InvalidArgument  as Hopping does
+  /// Collective: yes.  Cost: memory for the links in the order of the kernel, and for the clover blocks, in T.
   HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals);
-  /// Shares links and blocks. Collective: yes.
+  /// The same operator for another number of columns; shares links and blocks. Collective: yes.
   HoppingOperator(const HoppingOperator& other, int columns);
 
-  /// Tiles of one parity; null without a clover term.
+  /// The clover blocks of one parity, [tile][72][lane]; null without a clover term.
   const T* blocks(int parity) const noexcept { return blocks_ ? blocks_->parity(parity) : nullptr; }
   const T* inverse_blocks(int parity) const noexcept { return inverse_ ? inverse_->parity(parity) : nullptr; }
-  /// Sets A and its inverse on one parity, or their hermitian conjugates.
+  /// Sets A and its inverse on one parity; with `dagger`, sets their hermitian conjugates.
   void set_terms(int parity, bool dagger, const Term& site, const Term& inverse);
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the per-site kernels ask for, at one site of plain fields: spinors with ghost sites and the links as they are.
+/// The accessor of the per-site kernels (site/hop.hpp) at one site of plain fields: spinors with ghost sites, and the
+/// links of the gauge field itself.
 
 #include <complex>
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace halocline::qcd::wilson {
 
-/// A canonical array [t][z][y][x][spin][colour] with one layer of ghosts, component 2 (3 spin + colour) + (re, im).
-/// Collective: yes.
+/// Copies a canonical array [t][z][y][x][spin][colour] into a field with one layer of ghosts, and fills the ghosts.
+/// The component is 2 (3 spin + colour), plus 1 for the imaginary part. Collective: yes.
 inline lattice::GhostField<double> with_ghosts(const std::shared_ptr<const lattice::Geometry4>& geometry,
                                                std::span<const std::complex<double>> canonical) {
   lattice::GhostField<double> psi(geometry, 24, 1);

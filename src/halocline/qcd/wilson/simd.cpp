@@ -29,8 +29,8 @@ void for_each_direction(Visit visit) {
   }(std::make_integer_sequence<int, 8>{});
 }
 
-/// Projects the tiles that direction d of another process looks at into its send buffer,
-/// [slot][column][12][lanes that go].
+/// Projects the tiles that a neighbouring process reads in its direction d into the send buffer,
+/// [slot][column][12][lanes sent].
 template <class T, int V, int d, int sign>
 void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours, int source_parity) {
   using Real = typename HopView<T, V>::Real;
@@ -63,8 +63,8 @@ void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours
 
 constexpr comm::Face leaving_face(int d) { return {lattice::axis_of(d), -lattice::step_of(d)}; }
 
-/// What is multiplied into the link that leaves `from` along mu: c_mu, and the boundary phase where it leaves the
-/// lattice.
+/// The factor of the link that leaves `from` along mu: c_mu, times the boundary phase if the link crosses the edge of
+/// the lattice.
 std::complex<double> link_factor(const lattice::Geometry4& geometry, const WilsonCloverAction& action,
                                  const lattice::Coordinates<4>& from, int mu) {
   const auto extent = geometry.global()[mu];
@@ -72,7 +72,8 @@ std::complex<double> link_factor(const lattice::Geometry4& geometry, const Wilso
   return action.hopping(mu) * (leaves ? action.boundary[mu] : std::complex<double>(1.0));
 }
 
-/// Refuses links whose third row is not what the others say.
+/// Throws, on every rank, if the third row of some link is farther than `tolerance` from the conjugate cross product
+/// of the other two.
 void require_unitary(const GaugeField& gauge, double tolerance) {
   const auto& geometry = gauge.geometry();
   double worst = 0;
@@ -84,7 +85,7 @@ void require_unitary(const GaugeField& gauge, double tolerance) {
         const int next = (k + 1) % 3, last = (k + 2) % 3;
         const auto third = third_row(u.e[0][next], u.e[1][last], u.e[0][last], u.e[1][next]);
         const double off = std::max(std::abs(third.re - u.e[2][k].re), std::abs(third.im - u.e[2][k].im));
-        worst = off <= worst ? worst : std::isfinite(off) ? off : 1.0;  // a NaN is far off
+        worst = off <= worst ? worst : std::isfinite(off) ? off : 1.0;  // a NaN counts as a deviation of 1
       }
     }
   std::array<double, 1> everywhere{worst};
@@ -102,7 +103,7 @@ void require_unitary(const GaugeField& gauge, double tolerance) {
 template <class T>
 struct Hopping<T>::Links {
   std::array<core::AlignedArray<T>, 2> links;           ///< [tile][8][column][row][re, im][lane]
-  std::array<std::vector<std::uint8_t>, 2> factors_of;  ///< [tile][8], of 12 reals; see HopView
+  std::array<std::vector<std::uint8_t>, 2> factors_of;  ///< [tile][8], for 12 reals only; see HopView
   core::AlignedArray<T> factors;                        ///< [8][inside, edge][re, im][lane]
 
   Links(const lattice::TileLayout& layout, const GaugeField& gauge, const WilsonCloverAction& action, int link_reals)
@@ -118,7 +119,7 @@ struct Hopping<T>::Links {
   }
 
 private:
-  /// Where a link of direction d to the sites of this tile begins.
+  /// The site x' at which the link of direction d of one site x begins: x' = x, or x' = x - mu for the step -mu.
   static lattice::Coordinates<4> start_of(const lattice::TileLayout& layout, int parity, std::int64_t tile, int lane,
                                           int d) {
     auto from = layout.coordinates({parity, tile, lane});
@@ -143,8 +144,9 @@ private:
     }
   }
 
-  /// In one direction there are two sorts of tiles: at the edge of the lattice, where the lanes that look over it have
-  /// the boundary phase, the same ones in all such tiles, and inside.
+  /// Finds the factors of third rows. In one direction there are two kinds of tiles. In tiles at the edge of the box,
+  /// the lanes that step over the edge of the lattice have the boundary phase; these are the same lanes in all such
+  /// tiles. In tiles inside, no lane has it.
   void collect_factors(const lattice::TileLayout& layout, const WilsonCloverAction& action) {
     const int lanes = layout.lanes();
     for (int d = 0; d < 8; ++d) {
@@ -158,7 +160,8 @@ private:
             const auto from = start_of(layout, parity, tile, lane, d);
             std::complex<double> stored = link_factor(layout.geometry(), action, from, mu);
             if (d >= 4) stored = std::conj(stored);
-            // stored = c e^(i theta); the cross product has c^2 e^(-2 i theta), and c e^(i theta) is wanted
+            // The stored rows have the factor c e^(i theta), and so must the third row. The conjugate of their cross
+            // product has c^2 e^(-2 i theta).
             const std::complex<double> f = stored / std::conj(stored * stored);
             one = one && f == std::complex<double>(1.0);
             T* to = factors.data() + (d * 2 + (edge ? 1 : 0)) * 2 * lanes + lane;

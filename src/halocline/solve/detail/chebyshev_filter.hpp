@@ -46,8 +46,8 @@ public:
     }
   }
 
-  /// A lower bound on every H^2 for which F is at most `value`. For degree 1, and for value >= 1, this is the H^2 at or
-  /// below a with F = value; for a higher degree and value < 1 it is a.
+  /// A lower bound on every H^2 for which F is at most `value`. For degree 1 this is the H^2 with F = value. For a
+  /// higher degree it is the H^2 below a with F = value, or a itself if value <= 1.
   double inverse(double value) const {
     double t = value;
     if (degree_ > 1) t = value > 1.0 ? std::cosh(std::acosh(value) / degree_) : 1.0;

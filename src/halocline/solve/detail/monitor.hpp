@@ -6,9 +6,9 @@
 /// A solve is a sequence of cycles. A cycle starts from the true residual of x. Within a cycle a column is *active*
 /// until the recursion reports an event: residual small enough, denominator vanished, limit reached, ... Then it is
 /// *paused*: the solver gives it zero coefficients while the other columns go on. When all columns are paused, the true
-/// residual is recomputed and `begin_cycle` decides. A column within the tolerance, or without prospect, is *finished*;
-/// the others start the next cycle. No decision about a column depends on another column, so a batch gives bit for bit
-/// the results of its columns alone.
+/// residual is recomputed and `begin_cycle` decides. A column within the tolerance, or without prospect of progress, is
+/// *finished*; the others start the next cycle. No decision about a column depends on another column, so a batch gives
+/// bit for bit the results of its columns alone.
 ///
 /// Over a cycle the true residual must fall: to a half if the recursion claimed convergence, by a thousandth otherwise.
 /// A column that fails in two cycles in a row ends with `stagnation`. A column that fails after a breakdown ends with
@@ -33,7 +33,7 @@ public:
 
   /// Judges x by |b - A x|^2. Returns true if any column still needs work.
   bool begin_cycle(std::span<const double> true_norms2);
-  /// Some column is active.
+  /// Whether some column is active.
   bool running() const noexcept;
   bool active(std::size_t column) const noexcept { return columns_[column].state == State::active; }
   /// Ends the column's part in this cycle, for the given reason.

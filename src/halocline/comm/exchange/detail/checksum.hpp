@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A 64-bit checksum of a message and of what it claims to be: a fast hash, no protection against malice.
+/// A 64-bit checksum of a message, seeded with its number. A fast hash; it does not protect against malice.
 ///
-/// Four lanes take 8-byte words in turn, each by an xor, an odd multiplication and a rotation (all invertible, so a
-/// change of one word always changes its lane); the lanes, the rest and the length are then folded by a finaliser whose
-/// every output bit depends on every input bit. Cost: about a word a cycle.
+/// Four lanes take 8-byte words in turn. Each step is an xor, an odd multiplication and a rotation. All three are
+/// invertible, so a change of one word always changes its lane. A finaliser then folds the lanes and the length into
+/// one word; every bit of its output depends on every bit of its input. Cost: about one word a cycle.
 
 #include <bit>
 #include <cstddef>
@@ -25,7 +25,7 @@ constexpr std::uint64_t finished(std::uint64_t h) noexcept {
   return h ^ (h >> 32);
 }
 
-/// @param seed  tells messages of the same content apart
+/// @param seed  the number of the message, so that equal contents of different messages give different sums
 inline std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
   constexpr std::size_t lanes = 4, word = sizeof(std::uint64_t);
   std::uint64_t h[lanes] = {seed, seed + 0x9e3779b97f4a7c15u, ~seed, std::rotl(seed, 32)};

@@ -46,9 +46,10 @@
 #endif
 
 #if defined(HALOCLINE_FIBER_BY_HAND)
-// halocline_fiber_switch(void** save, void* stack): pushes what a call preserves, stores the stack pointer in *save,
-// takes the other stack and pops the same. A new stack is made to look as if it had been left this way, with the
-// address of halocline_fiber_begin to return to, which calls a function that it finds in preserved registers.
+// halocline_fiber_switch(void** save, void* stack): pushes the registers that a call preserves, stores the stack
+// pointer in *save, takes the other stack and pops the same registers. A new stack is made to look as if it had been
+// left this way. Its return address is halocline_fiber_begin, which calls a function that it finds in preserved
+// registers.
 extern "C" {
 [[gnu::visibility("hidden")]] void halocline_fiber_switch(void** save, void* stack);
 [[gnu::visibility("hidden")]] void halocline_fiber_begin();
@@ -146,7 +147,7 @@ halocline_fiber_begin:
 namespace halocline::comm::detail {
 namespace {
 
-// What a sanitizer adds to every frame is paid for with a larger stack.
+// A sanitizer enlarges every frame, so the stack is larger with one.
 #if defined(HALOCLINE_FIBER_ASAN) || defined(HALOCLINE_FIBER_TSAN)
 constexpr std::size_t stack_bytes = 4 * 256 * 1024;
 #else
@@ -155,7 +156,7 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 
 }  // namespace
 
-/// What differs between machines and between sanitizers.
+/// The state that depends on the machine and on the sanitizer.
 struct Fiber::Machine {
   char* mapped = nullptr;  ///< guard page and stack; nullptr for the thread itself
   std::size_t mapped_bytes = 0;
@@ -254,7 +255,7 @@ void Fiber::switch_to(Fiber& other) { jump(other, false); }
 
 void Fiber::leave_for(Fiber& other) {
   jump(other, true);
-  std::abort();  // nobody may come back
+  std::abort();  // no fiber may come back
 }
 
 void Fiber::jump(Fiber& other, [[maybe_unused]] bool for_good) {
@@ -277,8 +278,8 @@ void Fiber::jump(Fiber& other, [[maybe_unused]] bool for_good) {
   landed();
 }
 
-/// The first thing on the new stack. The address sanitizer tells where the stack is that we come from, which is the
-/// only way to learn that of the thread.
+/// Runs first on the new stack. The address sanitizer reports where the previous stack is; this is the only way to
+/// learn the bounds of the thread's stack.
 void Fiber::landed() noexcept {
 #if defined(HALOCLINE_FIBER_ASAN)
   const void* bottom = nullptr;

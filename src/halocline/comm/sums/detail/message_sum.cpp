@@ -70,7 +70,7 @@ void MessageSum::add_in_order() {
 }
 
 bool MessageSum::finish_direct() {
-  bool all_here = true;  // all are looked at, so that missing() tells who has not come
+  bool all_here = true;  // polls all of them, so that missing() knows which have not come
   for (std::unique_ptr<Pending>& one : pending_) {
     if (one == nullptr) continue;
     if (one->test()) {
@@ -92,8 +92,9 @@ bool MessageSum::finish_gathered() {
   return true;
 }
 
-/// Step 0 brings in those beyond the power of two, steps 1, 2, ... double, and the last one hands the sum back to them.
-/// A step in which this participant has no partner is passed over; after the last, partner_ is -1.
+/// Step 0 takes in the participants beyond the power of two. Steps 1, 2, ... double. The last step hands the sum back
+/// to the participants beyond. A step in which this participant has no partner is skipped; after the last, partner_
+/// is -1.
 void MessageSum::next_step() {
   const int doublings = std::bit_width(static_cast<unsigned>(power_)) - 1;
   const bool extra = rank_ >= power_;
@@ -154,7 +155,7 @@ void MessageSum::abandon() noexcept {
   if (!under_way) return;
   static_cast<void>(buffers_.release());
   static_cast<void>(new (std::nothrow)
-                        std::shared_ptr<Backend>(participants_));  // the layer may give its name to the next group
+                        std::shared_ptr<Backend>(participants_));  // MPI could give its context to the next group
 }
 
 }  // namespace halocline::comm::detail

@@ -3,17 +3,17 @@
 /// @file
 /// Sums of a few doubles by messages, between the nodes of a group or between processes that share no memory.
 ///
-/// Three ways, all of fixed order, so that every participant ends with the same bits:
+/// There are three ways. Each has a fixed order, so that every participant ends with the same bits:
 ///
-///   direct    everyone swaps with everyone and adds in order: one latency. Up to 8 participants.
-///   gathered  the same by the layer below's gather to all, for more participants where the order must be theirs.
-///   doubling  recursive doubling: participants i and i XOR 2^s swap partial sums in step s, and both add the two:
-///             the sum is that of one fixed tree, for a + b has the bits of b + a. Those beyond the last power of two,
-///             p, hand their values to participant i - p first and get the sum from it at the end. 2 + log2 p latencies
-///             at most.
+///   direct    every participant swaps with every other one and adds in order: one latency. Up to 8 participants.
+///   gathered  the same by an all-gather of the layer below, for more participants that must be added in their order.
+///   doubling  recursive doubling: participants i and i XOR 2^s swap partial sums in step s, and both add the two.
+///             The sum is that of one fixed tree, because a + b has the bits of b + a. Let p be the largest power of
+///             two that is not above the number of participants. A participant i >= p first hands its values to
+///             participant i - p, and gets the sum from it at the end. 2 + log2 p latencies at most.
 ///
-/// Every message carries the number of the sum and of its values, so that participants that are not in the same sum
-/// are told, not added.
+/// Every message carries the number of the sum and the number of its values. So a participant that is in another sum
+/// is noticed and not added.
 
 #include "halocline/comm/group/backend.hpp"
 
@@ -26,34 +26,34 @@
 
 namespace halocline::comm::detail {
 
-/// One sum at a time; begun, and polled until it is there.
+/// One sum at a time: begin() it, then poll test() until it is complete.
 class MessageSum {
 public:
   static constexpr std::size_t most_values = 8;
   static constexpr int most_direct = 8;  ///< participants
 
   /// @param participants  a group for this object alone
-  /// @param keep_order    add in the order of the participants however many they are
+  /// @param keep_order    add in the order of the participants, however many there are
   MessageSum(std::shared_ptr<Backend> participants, bool keep_order);
   MessageSum(const MessageSum&) = delete;
   MessageSum& operator=(const MessageSum&) = delete;
-  /// Gives up what is under way.
+  /// Abandons messages under way.
   ~MessageSum() { abandon(); }
 
   /// @param label  the same on all participants, another for every sum
   void begin(std::uint64_t label, std::span<const double> values);
-  /// True when the sum is there, or cannot be (mismatched()); makes progress.
+  /// True when the sum is complete, or cannot be completed (mismatched()). Makes progress.
   bool test();
   /// A participant whose message had another label; -1 when there is none.
   int mismatched() const noexcept { return mismatched_; }
   std::span<const double> sums() const noexcept { return {total_.data(), count_}; }
 
-  /// Who is waited for: participants, of whom one at least has not sent its message.
+  /// The awaited participants. At least one of them has not sent its message.
   std::vector<int> missing() const;
   Backend& participants() const noexcept { return *participants_; }
 
-  /// Afterwards only destruction is allowed. What is under way, its buffers and the group are left to the layer below,
-  /// which may still store into them.
+  /// Leaves the messages under way, their buffers and the group to the layer below, which may still store into the
+  /// buffers. Afterwards only destruction is allowed.
   void abandon() noexcept;
 
 private:
@@ -80,7 +80,7 @@ private:
   Way way_;
   int rank_, size_, power_;  ///< power_: the largest power of two that is not above size_
   std::unique_ptr<Buffers> buffers_;
-  std::vector<std::unique_ptr<Pending>> pending_;  ///< direct: by participant; else the first one alone
+  std::vector<std::unique_ptr<Pending>> pending_;  ///< direct: one for each participant; else a single one
   std::array<double, most_values> total_{};
   std::size_t count_ = 0;
   int mismatched_ = -1;

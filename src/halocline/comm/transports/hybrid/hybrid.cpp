@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Which neighbours are near, and a call to one transport or the other.
+/// Finds out which neighbours are near, and calls one transport or the other.
 
 #include "halocline/comm/transports/hybrid/hybrid.hpp"
 
@@ -13,9 +13,9 @@
 namespace halocline::comm {
 namespace {
 
-constexpr unsigned looks_per_advance = 16;  // a look costs some ns, advancing MPI some 100
+constexpr unsigned looks_per_advance = 16;  // a poll costs some ns, advancing MPI some 100 ns
 
-/// The ranks taken as one node with this one.
+/// The ranks that count as one node with this rank.
 Communicator node_of(const Communicator& group, int ranks_per_node) {
   if (ranks_per_node == 0) return group.split_by_node();
   on_every_rank(group, [&] {
@@ -34,7 +34,7 @@ Communicator node_of(const Communicator& group, int ranks_per_node) {
   return node;
 }
 
-/// Shape (ranks of the group,): the rank in the node, -1 for those elsewhere.
+/// Shape (ranks of the group,): the rank in the node, -1 for ranks elsewhere.
 std::vector<int> ranks_in_node(const Communicator& group, const Communicator& node) {
   const int mine = group.rank();
   const std::vector<std::byte> gathered = node.allgather(std::as_bytes(std::span(&mine, 1)));
@@ -95,20 +95,20 @@ void HybridTransport::open(const ProcessGrid& grid, std::span<const std::size_t>
     far_ = make_transport(network_name_, grid, options_);
     far_->open(grid, far, slots);
   }
-  // Collective inside a node, where all ranks fail alike; so the ranks of other nodes can be told afterwards.
+  // Collective inside a node, where all ranks fail alike. So an error can be raised on the other nodes afterwards.
   on_every_rank(group, [&] {
     near_ = std::make_unique<SharedMemoryTransport>(node, std::move(rank_in_node));
     near_->open(grid, near, slots);
   });
 }
 
-/// Of a face that is left out: the near one, which knows it as such.
+/// The transport of a face. For a face that is left out: the near one, which knows that it is left out.
 Transport& HybridTransport::of(int face) const noexcept {
   return is_far_[static_cast<std::size_t>(face)] ? *far_ : *near_;
 }
 
-/// Whoever waits for a near neighbour must not keep messages of the network from going on, which may need calls of this
-/// process: the near neighbour could be waiting for them, through others.
+/// A wait for a near neighbour must not stop messages of the network that need calls of this process. The near
+/// neighbour could be waiting for them, through other ranks.
 void HybridTransport::advance_network(int face) {
   if (some_far_face_ < 0 || is_far_[static_cast<std::size_t>(face)] || far_->concurrent()) return;
   if (++looks_[static_cast<std::size_t>(face)] % looks_per_advance == 0)

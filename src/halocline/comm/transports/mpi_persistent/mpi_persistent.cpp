@@ -19,11 +19,11 @@
 namespace halocline::comm {
 namespace {
 
-/// The receives of a slot.
+/// The receive of a slot.
 struct Receive {
   MPI_Request request = MPI_REQUEST_NULL;
   bool running = false;
-  std::uint64_t flag = 0;  // of what arrived last
+  std::uint64_t flag = 0;  // of the message that arrived last
 };
 
 /// The sends of a slot, one request a length; at most one of them is running.
@@ -36,7 +36,7 @@ struct Send {
   MPI_Request* running = nullptr;
 };
 
-/// How long a destructor helps its neighbours to finish before it leaves them to MPI.
+/// How long a destructor waits for its neighbours to finish before it leaves the messages to MPI.
 constexpr std::chrono::seconds patience{1};
 
 }  // namespace
@@ -73,8 +73,8 @@ namespace {
 std::size_t flag_place(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 std::size_t message_bytes(std::size_t bytes) noexcept { return flag_place(bytes) + sizeof(std::uint64_t); }
 
-/// Frees the request; false when a neighbour has not played its part in time. Called by the destructor only, so a
-/// failing MPI call is taken as an end.
+/// Frees the request. False when it did not complete in time, or MPI failed. Called by the destructor only, so it
+/// does not throw.
 bool close_request(MPI_Request& request, bool running, bool cancel, std::chrono::steady_clock::time_point until) {
   if (request == MPI_REQUEST_NULL) return true;
   if (running && cancel) MPI_Cancel(&request);
@@ -99,7 +99,7 @@ MPI_Request& MpiPersistentTransport::State::request(Send& send, int face, int sl
   check_mpi(MPI_Send_init(boxes.outbox(face, slot), static_cast<int>(message_bytes(bytes)), MPI_BYTE,
                           neighbours[static_cast<std::size_t>(face)], tag_there, comm, &made),
             "MPI_Send_init", rank);
-  send.lengths.push_back({bytes, made});  // nothing is running while a message is put, so no pointer is lost
+  send.lengths.push_back({bytes, made});  // this slot sends nothing now, so `running` holds no pointer into the array
   return send.lengths.back().request;
 }
 
@@ -127,8 +127,9 @@ MpiPersistentTransport::~MpiPersistentTransport() {
   if (clean) {
     MPI_Comm_free(&state_->comm);
   } else {
-    // MPI may still read or write the boxes, so they are given away. The communicator is not freed either: MPI would
-    // give its context to the next one, which then received what is still under way in this one.
+    // MPI may still read or write the boxes, so they are never freed. The communicator is not freed either: MPI would
+    // give its context to the next communicator, which would then receive the messages that are still under way in
+    // this one.
     [[maybe_unused]] State* const left_to_mpi = state_.release();
     detail::note_unfinished_requests();
   }

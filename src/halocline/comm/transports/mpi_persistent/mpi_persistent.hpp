@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Transport `mpi_persistent`: MPI requests that are made once and started every step.
+/// Transport `mpi_persistent`: MPI requests that are made once and started in every step.
 ///
-/// The flag is the last word of the message. A receive stands ready in every slot: release() starts the next one, with
-/// two buffers a whole step before its message can come, so no message is ever unexpected and large ones go straight to
-/// their place. With one buffer a message may come before its receive: MPI keeps it, or makes its sender wait. Requests
-/// have a fixed length, so sends have one for each length in use, made when it is first sent; a receive takes the
-/// longest. Each transport has its own duplicate of the communicator; the tag is the receiver's face and slot. Where a
-/// process is its own neighbour, nothing goes through MPI.
+/// The flag is the last word of the message. A receive stands ready in every slot: release() starts the next one.
+/// With two buffers this is a whole step before its message can come. So no message is ever unexpected, and large
+/// messages go straight to their place. With one buffer a message may come before its receive; MPI then keeps it, or
+/// makes its sender wait. Requests have a fixed length. So there is one send request for each length in use, made
+/// when the length is first sent, and a receive takes the longest. Each transport has its own duplicate of the
+/// communicator; the tag is the receiver's face and slot. A process that is its own neighbour sends itself nothing
+/// through MPI.
 
 #include "halocline/comm/exchange/transport.hpp"
 #include "halocline/comm/mpi/mpi.hpp"
@@ -17,7 +18,8 @@
 
 namespace halocline::comm {
 
-/// Why `mpi_persistent` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Why `mpi_persistent` cannot be used; empty when it can.
+/// @param grid  may be nullptr; reasons that depend on a grid are then left out
 std::string mpi_persistent_unavailable_reason(const ProcessGrid* grid);
 
 class MpiPersistentTransport final : public Transport, private Acknowledgements {
@@ -48,7 +50,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// The line of this transport in the list of all.
+/// The entry of this transport in the list of transports.
 TransportKind mpi_persistent_transport();
 
 }  // namespace halocline::comm

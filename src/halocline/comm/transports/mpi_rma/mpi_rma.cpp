@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// MPI_Put, MPI_Win_flush, MPI_Accumulate of the flag; and who frees the window.
+/// MPI_Put of the data, MPI_Win_flush, MPI_Raccumulate of the flag; and the freeing of windows.
 
 #include "halocline/comm/transports/mpi_rma/mpi_rma.hpp"
 
@@ -23,10 +23,10 @@ namespace halocline::comm {
 namespace {
 
 constexpr std::size_t alignment = detail::BoxLayout::alignment;
-/// [bytes of /dev/shm a process] beside the inboxes: the state of a window, and that of a library's rounding.
+/// [bytes of /dev/shm a process] beside the inboxes: the state of a window, and the rounding by the library.
 constexpr std::uint64_t room_of_a_window = 64 * 1024;
 
-/// A message whose data are under way and whose flag is not.
+/// A message whose data has been put and whose flag has not.
 struct Unflagged {
   int face, slot;
   std::uint64_t flag;
@@ -60,7 +60,8 @@ struct MpiRmaTransport::State {
   void put_word(int face, std::uint64_t place_there, Word& word, std::uint64_t value);
   void dispatch();
   void progress();
-  /// Places there are as far from the first inbox as here from ours.
+  /// The distance of a place at the neighbour from the same place here: the boxes of a face have one layout on both
+  /// sides.
   std::uint64_t shift(int face) const noexcept {
     return boxes_there[static_cast<std::size_t>(face)] - plan.box(face, 0);
   }
@@ -70,7 +71,7 @@ struct MpiRmaTransport::State {
     return done != 0;
   }
 
-  std::optional<ProcessGrid> grid;  // until the transport ends: what is left to the group must not keep the group
+  std::optional<ProcessGrid> grid;  // until the transport ends: a state left to the group must not keep the group alive
   MPI_Comm comm;
   int rank;
   detail::Boxes own;  // of faces whose neighbour is this process
@@ -89,7 +90,7 @@ struct MpiRmaTransport::State {
   bool abandoned = false;
 };
 
-/// What ended transports leave to their group, kept as an attribute of its communicator.
+/// The windows that ended transports leave to their group, kept as an attribute of its communicator.
 struct MpiRmaTransport::Estate {
   std::uint64_t opened = 0;
   std::map<std::uint64_t, std::unique_ptr<State>> left;  // by number
@@ -147,7 +148,8 @@ void MpiRmaTransport::State::free_window() {
   detail::count_windows(-1);
 }
 
-/// A word to every neighbour, as put() will send them, and a look whether it is there. Collective.
+/// True when words arrive through the new window: sends one to every neighbour, as dispatch() will, and looks for
+/// theirs. Collective.
 /// MPICH 4.0 on UCX reports the words of about the tenth window of a process as delivered, and delivers none.
 bool MpiRmaTransport::State::delivers() {
   const Communicator& group = grid->communicator();
@@ -167,7 +169,7 @@ bool MpiRmaTransport::State::delivers() {
     std::fill_n(word, sizeof(std::uint64_t), std::byte{0});
   }
   check(MPI_Win_sync(window), "MPI_Win_sync");
-  return !group.any(!arrived);  // nobody puts before all have cleared their words
+  return !group.any(!arrived);  // collective: no rank puts before all have cleared their words
 }
 
 void MpiRmaTransport::State::make_window() {
@@ -178,14 +180,14 @@ void MpiRmaTransport::State::make_window() {
     return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &memory, &window);
   }();
   if (code == MPI_SUCCESS) detail::count_windows(1);
-  // A window that only some ranks have got cannot be freed, which all would have to do: it is left to MPI.
+  // A window that only some ranks have got cannot be freed, because freeing is collective: it is left to MPI.
   on_every_rank(grid->communicator(), [&] { check(code, "MPI_Win_allocate"); });
   check(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
   inboxes = detail::aligned(memory, alignment);
   std::fill_n(inboxes, plan.bytes(), std::byte{0});
   check(MPI_Win_sync(window), "MPI_Win_sync");
-  // What follows gathers from all ranks, so nobody puts before everybody has cleared its window.
+  // The next calls gather from all ranks, so no rank puts before all have cleared their windows.
   const auto shift = static_cast<std::uint64_t>(inboxes - static_cast<std::byte*>(memory));
   const std::vector<std::uint64_t> origin(flags.size() / static_cast<std::size_t>(plan.slots()), shift);
   boxes_there = plan.from_neighbours(*grid, plan.first_boxes(origin));
@@ -200,16 +202,17 @@ void MpiRmaTransport::State::make_window() {
       rank);
 }
 
-/// Stores a word at the neighbour, whole: MPI promises that of accumulates only.
+/// Stores a word at the neighbour as a whole, which MPI promises for accumulates only.
 void MpiRmaTransport::State::put_word(int face, std::uint64_t place_there, Word& word, std::uint64_t value) {
-  check(MPI_Wait(&word.request, MPI_STATUS_IGNORE), "MPI_Wait");  // long since done: two messages back
+  check(MPI_Wait(&word.request, MPI_STATUS_IGNORE), "MPI_Wait");  // of an earlier message, so done long ago
   word.value = value;
   check(MPI_Raccumulate(&word.value, 1, MPI_UINT64_T, plan.neighbour(face), static_cast<MPI_Aint>(place_there), 1,
                         MPI_UINT64_T, MPI_REPLACE, window, &word.request),
         "MPI_Raccumulate");
 }
 
-/// Sends the flags that are due: each when its data are there. While the first is waited for the others travel.
+/// Sends the flags of all messages that were put, each after its data has arrived. While the first is flushed the
+/// others travel.
 void MpiRmaTransport::State::dispatch() {
   for (const Unflagged& message : unflagged) {
     check(MPI_Win_flush(plan.neighbour(message.face), window), "MPI_Win_flush");
@@ -219,8 +222,8 @@ void MpiRmaTransport::State::dispatch() {
   unflagged.clear();
 }
 
-/// Makes what others have put visible, and every now and then lets MPI work. Who looks may have to wait, and others for
-/// what he has put.
+/// Makes the puts of other ranks visible, and now and then lets MPI work. It sends the flags first: the awaited
+/// neighbour may itself be waiting for one of them.
 void MpiRmaTransport::State::progress() {
   dispatch();
   check(MPI_Win_sync(window), "MPI_Win_sync");
@@ -231,8 +234,8 @@ void MpiRmaTransport::State::progress() {
 
 namespace {
 
-/// Why no window with so many bytes of inboxes on this rank can be made; empty where one can. Collective.
-/// Libraries of MPI put windows inside a node into /dev/shm, and Open MPI asks for 5 % more than it takes.
+/// Why no window with this many bytes of inboxes on this rank can be made; empty when one can. Collective.
+/// MPI libraries put windows inside a node into /dev/shm, and Open MPI asks for 5 % more than it takes.
 std::string window_problem(const ProcessGrid& grid, std::uint64_t inbox_bytes) {
   const Communicator& group = grid.communicator();
   if (group.any(mpi_comm(group) == MPI_COMM_NULL)) return "needs a group that stands on MPI; use comm::world()";
@@ -250,7 +253,7 @@ MpiRmaTransport::MpiRmaTransport() = default;
 MpiRmaTransport::~MpiRmaTransport() {
   if (state_ == nullptr || state_->window == MPI_WIN_NULL) return;
   if (state_->abandoned) {
-    // Others may still write into the window, and MPI may still read the outboxes: they are given away.
+    // Other ranks may still write into the window, and MPI may still read the outboxes, so they are never freed.
     [[maybe_unused]] State* const left_to_mpi = state_.release();
     detail::note_unfinished_requests();
     return;
@@ -273,7 +276,7 @@ void MpiRmaTransport::open(const ProcessGrid& grid, std::span<const std::size_t>
     if (grid.size() > 1 && state->comm != MPI_COMM_NULL) state->estate = Estate::of(state->comm, state->rank);
   });
   if (grid.size() > 1) {
-    if (grid.communicator().all(state->estate != nullptr)) state->estate->settle(grid);  // windows that free their room
+    if (grid.communicator().all(state->estate != nullptr)) state->estate->settle(grid);  // frees old windows
     if (const std::string why = window_problem(grid, state->plan.bytes() + alignment); !why.empty())
       throw core::InvalidArgument("transport mpi_rma " + why);
     state->number = state->estate->opened++;
@@ -313,7 +316,7 @@ std::uint64_t MpiRmaTransport::arrived_flag(int face, int slot, std::size_t) {
   return detail::load_flag(s.inboxes + s.plan.flag(face, slot));
 }
 
-/// The data left before its flag did.
+/// True when the flag has left; the data left before it.
 bool MpiRmaTransport::sent(int face, int slot) {
   State& s = *state_;
   s.dispatch();

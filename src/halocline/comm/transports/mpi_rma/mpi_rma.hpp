@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Transport `mpi_rma`: MPI's one-sided calls, the target being passive.
+/// Transport `mpi_rma`: MPI's one-sided calls with a passive target.
 ///
-/// The inboxes are a window, locked for all once and for ever. A put is MPI_Put of the data, MPI_Win_flush, without
-/// which MPI promises no order, and then the flag. The messages of a post are all put before the first is flushed, so
-/// that they travel side by side. The receiver looks at its own memory; now and then it calls MPI, for
-/// where the network cannot write by itself the receiver's MPI has to. In that case the flush of a put waits for the
+/// The inboxes are a window that stays locked for all ranks until it is freed. A put is MPI_Put of the data,
+/// MPI_Win_flush, and then the flag; without the flush MPI promises no order. All messages of a post are put before
+/// the first is flushed, so that they travel side by side. The receiver polls its own memory. Now and then it calls
+/// MPI: where the network cannot write by itself, the receiver's MPI has to. There the flush of a put waits for the
 /// neighbour to be in MPI, as MPI has no other way to learn that data has arrived. Where memory is shared or the
-/// network writes by itself, nothing waits for anybody.
+/// network writes by itself, no process waits for another.
 ///
-/// MPI_Win_free is collective and a destructor is not. So a transport that ends without close() leaves its window with
-/// the group, and the next transport that the group opens frees those that all ranks have left. A window that some rank
-/// never leaves, having failed or given up, is never freed.
+/// MPI_Win_free is collective and a destructor is not. So a transport that ends without close() leaves its window
+/// with the group. The next transport that the group opens frees the windows that all ranks have left. A window that
+/// some rank never leaves, because it failed or gave up, is never freed.
 
 #include "halocline/comm/exchange/transport.hpp"
 #include "halocline/comm/mpi/mpi.hpp"
@@ -22,8 +22,8 @@
 
 namespace halocline::comm {
 
-/// Why `mpi_rma` cannot be used; empty where it can: a group without MPI, or a /dev/shm with no room for a window.
-/// @param grid  nullptr: as far as can be told without one
+/// Why `mpi_rma` cannot be used: a group without MPI, or a /dev/shm with no room for a window. Empty when it can.
+/// @param grid  may be nullptr; reasons that depend on a grid are then left out
 /// Collective: yes, the same on every rank; without a grid no.
 std::string mpi_rma_unavailable_reason(const ProcessGrid* grid);
 
@@ -60,7 +60,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// The line of this transport in the list of all.
+/// The entry of this transport in the list of transports.
 TransportKind mpi_rma_transport();
 
 }  // namespace halocline::comm

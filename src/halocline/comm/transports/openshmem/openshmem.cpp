@@ -25,19 +25,20 @@ namespace halocline::comm {
 namespace {
 
 constexpr std::size_t page = 4096;
-/// [bytes of /dev/shm a process] UCX below Open MPI's takes 4.1 MiB for messages that arrive, and ends the job without.
+/// [bytes of /dev/shm a process] UCX below Open MPI's OpenSHMEM takes 4.1 MiB for messages that arrive, and ends the
+/// job when it cannot have them.
 constexpr std::uint64_t shared_memory_to_start = std::uint64_t{6} << 20;
 
-/// What this process has of the symmetric heap. One per process, as OpenSHMEM is.
+/// The pieces of the symmetric heap that this process holds. One heap per process, as OpenSHMEM is.
 class Heap {
 public:
   static Heap& of_process() {
-    static Heap* const heap = new Heap;  // at exit it is still there: OpenSHMEM ends after static objects
+    static Heap* const heap = new Heap;  // never deleted: OpenSHMEM ends after static objects
     return *heap;
   }
 
   void start();
-  /// A piece of at least so many bytes on every rank, all zero. @return its index. Collective.
+  /// A piece of at least this many bytes on every rank, all zero. @return its index. Collective.
   std::size_t take(const Communicator& group, std::size_t bytes);
   void give_back(std::size_t piece) noexcept { pieces_[piece].taken = false; }
   bool started() const noexcept { return started_; }
@@ -54,12 +55,12 @@ private:
   static void before_exit(int status, void*);
   static void end();
 
-  std::vector<Piece> pieces_;  // the same on every rank but for `taken`
+  std::vector<Piece> pieces_;  // the same on every rank except `taken`
   int signal_operation_ = -1;
   bool started_ = false, put_off_ = false;
 };
 
-/// Calls it at the beginning of MPI_Finalize, when MPI frees MPI_COMM_SELF.
+/// Makes MPI call `action` at the beginning of MPI_Finalize, when it frees MPI_COMM_SELF.
 void before_mpi_ends(void (*action)()) {
   int key = MPI_KEYVAL_INVALID;
   const auto run = [](MPI_Comm, int, void* value, void*) -> int {
@@ -70,8 +71,8 @@ void before_mpi_ends(void (*action)()) {
   check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, reinterpret_cast<void*>(action)), "MPI_Comm_set_attr", -1);
 }
 
-/// The program's handlers of signals, put back at the end of the scope: the start of Open MPI's OpenSHMEM takes those
-/// by which a run is asked to stop.
+/// Keeps the signal handlers of the program, and puts them back at the end of the scope. The start of Open MPI's
+/// OpenSHMEM replaces the handlers of those signals that ask a run to stop.
 class KeptHandlers {
 public:
   KeptHandlers() {
@@ -110,30 +111,32 @@ void Heap::start() {
   if (shmem.putmem_signal != nullptr) find_signal_operation();
 }
 
-/// Open MPI's own end at exit, registered by its start, waits for all ranks and ends MPI. A program that fails may have
-/// lost some, and whether MPI can be ended is found out elsewhere: this, which runs first, makes that end do nothing,
-/// and OpenSHMEM is ended with MPI.
+/// Runs at exit, before Open MPI's own end of OpenSHMEM, which waits for all ranks and ends MPI. A program that fails
+/// may have lost some ranks, and mpi/end.cpp finds out whether MPI can be ended. So this function makes Open MPI's
+/// own end do nothing, and OpenSHMEM ends with MPI.
 void Heap::before_exit(int status, void*) {
   const detail::OpenShmem& shmem = detail::openshmem();
   if (shmem.open_mpi_leaves_mpi != nullptr)
     *shmem.open_mpi_leaves_mpi = 1;
   else if (status == 0)
-    return;  // its own end is all there is
+    return;  // without that flag only its own end can do this
   of_process().put_off_ = std::exchange(*shmem.open_mpi_initialized, false);
 }
 
-/// Runs inside MPI_Finalize. Collective, as the end of MPI is: where ranks have died MPI is not ended, nor is this.
+/// Runs inside MPI_Finalize. Collective, as the end of MPI is: where ranks have died, neither MPI nor OpenSHMEM is
+/// ended.
 void Heap::end() {
   const detail::OpenShmem& shmem = detail::openshmem();
   if (shmem.of_open_mpi()) {
     if (of_process().put_off_) *shmem.open_mpi_initialized = true;
-    if (!*shmem.open_mpi_initialized) return;  // it has ended at exit, and is ending MPI
+    if (!*shmem.open_mpi_initialized) return;  // OpenSHMEM has ended at exit, and is now ending MPI
     if (shmem.open_mpi_leaves_mpi != nullptr) *shmem.open_mpi_leaves_mpi = 1;
   }
   shmem.finalize();
 }
 
-/// The standard names the operation SHMEM_SIGNAL_SET and leaves its number to the library. Collective.
+/// The standard names the operation SHMEM_SIGNAL_SET and leaves its number to the library, so this tries 0 and 1.
+/// Collective.
 void Heap::find_signal_operation() {
   const detail::OpenShmem& shmem = detail::openshmem();
   auto* const words = static_cast<std::uint64_t*>(shmem.align(page, page));
@@ -172,7 +175,7 @@ std::size_t Heap::take(const Communicator& group, std::size_t bytes) {
   }
   if (chosen < pieces_.size()) {
     detail::openshmem().quiet();
-    group.barrier();  // nobody writes into the piece any more
+    group.barrier();  // no rank writes into the piece any more
   } else {
     void* const memory = detail::openshmem().align(page, most);
     on_every_rank(group, [&] {
@@ -184,11 +187,11 @@ std::size_t Heap::take(const Communicator& group, std::size_t bytes) {
   }
   pieces_[chosen].taken = true;
   std::fill_n(pieces_[chosen].memory, pieces_[chosen].bytes, std::byte{0});
-  group.barrier();  // and nobody writes before it is zero
+  group.barrier();  // and no rank writes before it is zero
   return chosen;
 }
 
-/// Why the group is not all of the job; empty where it is.
+/// Why the group does not consist of all processes of the job; empty when it does.
 std::string group_problem(const Communicator& group) {
   if (mpi_comm(group) == MPI_COMM_NULL) return "needs a group that stands on MPI";
   int same = MPI_UNEQUAL;
@@ -196,7 +199,8 @@ std::string group_problem(const Communicator& group) {
   return same == MPI_UNEQUAL ? "needs all processes of the job in the group" : "";
 }
 
-/// Why Open MPI's could not start for want of shared memory; empty where it could, or runs already. Collective.
+/// Why Open MPI's OpenSHMEM has too little shared memory to start; empty when it has enough, or runs already.
+/// Collective.
 std::string room_problem(const Communicator& group) {
   const bool no_matter = Heap::of_process().started() || !detail::openshmem().of_open_mpi();
   if (group.all(no_matter)) return {};
@@ -220,7 +224,8 @@ struct OpenShmemTransport::State {
 
   int pe(int face) const noexcept { return pes[static_cast<std::size_t>(plan.neighbour(face))]; }
   std::uint64_t* word(std::size_t offset) const noexcept { return reinterpret_cast<std::uint64_t*>(inboxes + offset); }
-  /// The word as others left it; every now and then lets the library work, whatever the comparison.
+  /// Loads a word that other ranks write. Now and then it lets the library work, by a comparison whose result does
+  /// not matter.
   std::uint64_t look(std::size_t offset) {
     if (++looks % detail::looks_between_progress == 0) shmem.uint64_test(word(offset), 1, 0);
     return detail::load_flag(inboxes + offset);
@@ -300,7 +305,7 @@ void OpenShmemTransport::put(int face, int slot, std::size_t bytes, std::uint64_
   const int pe = s.pe(face);
   const int signal_operation = Heap::of_process().signal_operation();
   const std::size_t begin = s.plan.data(face, slot, bytes);
-  // Places there are as far from the first inbox as here from ours.
+  // The boxes of a face have one layout on both sides; `shift` is the distance of the two places.
   const std::uint64_t shift = s.boxes_there[static_cast<std::size_t>(face)] - s.plan.box(face, 0);
   std::uint64_t* const flag_there = s.word(s.plan.flag(face, slot) + shift);
   if (signal_operation >= 0) {

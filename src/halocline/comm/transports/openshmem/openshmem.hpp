@@ -3,13 +3,14 @@
 /// @file
 /// Transport `openshmem`: put, fence and flag of an OpenSHMEM library, found while the program runs.
 ///
-/// The processing elements of OpenSHMEM are the processes of the job, so the group must consist of all of them, in any
-/// order. It is started by the first exchange of several processes that uses it, after MPI, and ended by MPI_Finalize.
+/// The processing elements of OpenSHMEM are the processes of the job, so the group must consist of all of them, in
+/// any order. The first exchange of several processes that uses this transport starts OpenSHMEM, after MPI.
+/// MPI_Finalize ends it, unless the program has started it by itself.
 ///
-/// Inboxes lie on the symmetric heap, whose functions are collective over the job, of equal sizes. So a transport takes
-/// as much as the rank that needs most, and never frees it: the next transport takes over what all ranks have left, if
-/// it is large enough. Sizes are rounded up to powers of two, so that a program holds at most about twice as much as it
-/// ever used at once, for each power of two that it used.
+/// Inboxes lie on the symmetric heap. The functions of the heap are collective over the job and need equal sizes. So
+/// a transport takes as much as the rank that needs most, and never frees it. The next transport takes over a piece
+/// that all ranks have left, if it is large enough. Sizes are rounded up to powers of two. So for each power of two
+/// that it used, a program holds at most about twice as much as it ever used at once.
 ///
 /// A put returns when the outbox may be refilled. Put-with-signal (OpenSHMEM 1.5) saves the fence where it works.
 
@@ -20,12 +21,13 @@
 
 namespace halocline::comm {
 
-/// Why `openshmem` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Why `openshmem` cannot be used; empty when it can.
+/// @param grid  may be nullptr; reasons that depend on a grid are then left out
 /// Collective: yes, with a grid.
 std::string openshmem_unavailable_reason(const ProcessGrid* grid);
 
-/// Why "auto" must not try `openshmem` here; empty where it runs already, on every rank. A start that fails ends the
-/// job inside the library. Collective: yes.
+/// Why "auto" must not try `openshmem` here; empty for one process, and where OpenSHMEM runs already on every rank. A
+/// start that fails ends the job inside the library. Collective: yes.
 std::string openshmem_trial_unavailable_reason(const ProcessGrid& grid);
 
 class OpenShmemTransport final : public Transport, private Acknowledgements {
@@ -57,7 +59,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// The line of this transport in the list of all.
+/// The entry of this transport in the list of transports.
 TransportKind openshmem_transport();
 
 }  // namespace halocline::comm

@@ -12,10 +12,11 @@
 
 namespace halocline::comm {
 
-/// Why `self` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Why `self` cannot be used; empty when it can.
+/// @param grid  may be nullptr; reasons that depend on a grid are then left out
 std::string self_unavailable_reason(const ProcessGrid* grid);
 
-/// The oracle of the other transports.
+/// The reference with which the tests compare the other transports.
 class SelfTransport final : public Transport, private Acknowledgements {
 public:
   std::string_view name() const noexcept override { return "self"; }
@@ -40,7 +41,7 @@ private:
   std::vector<std::uint64_t> acknowledged_;  ///< shape (2 ndim,)
 };
 
-/// The line of this transport in the list of all.
+/// The entry of this transport in the list of transports.
 TransportKind self_transport();
 
 }  // namespace halocline::comm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Where everything lies in the shared segment, and a release store and an acquire load.
+/// The layout of the shared segment, and puts by a release store and an acquire load.
 
 #include "halocline/comm/transports/shared_memory/shared_memory.hpp"
 
@@ -20,13 +20,13 @@
 namespace halocline::comm {
 namespace {
 
-constexpr std::size_t line_pair = 128;  // [bytes] what one core's prefetcher takes at once
+constexpr std::size_t line_pair = 128;  // [bytes] that the prefetcher of a core takes at once
 constexpr std::uint64_t abandoned = 1;  // in the state word
-// [bytes] of capacity; see the essay. Between cores that share a cache, and between those that do not.
+// [bytes] of capacity, see the header: between cores that share a cache, and between cores that do not.
 constexpr std::size_t copy_above_near = 8 * 1024, copy_above_far = 2 * 1024;
-constexpr double far_hand_over = 100e-9;     // [s] of a cache line; near ones take 30 to 60 ns, far ones 150 to 200
-constexpr std::size_t box_gap = 4096 + 512;  // [bytes] see the essay; the rest spreads the boxes over a cache's sets
-constexpr std::size_t fetched_ahead = 1024;  // [bytes] of a message: in longer ones streams are found by the core
+constexpr double far_hand_over = 100e-9;     // [s] of a cache line: near cores take 30 to 60 ns, far 150 to 200
+constexpr std::size_t box_gap = 4096 + 512;  // [bytes] see the header; the 512 spread boxes over the cache's sets
+constexpr std::size_t fetched_ahead = 1024;  // [bytes] longest message to prefetch; cores find longer streams
 
 std::atomic_ref<std::uint64_t> word(std::byte* at) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at));
@@ -76,9 +76,10 @@ void check_agreement(const ProcessGrid& grid, int face, std::uint64_t mine, std:
                               "; neighbours must agree");
 }
 
-/// Seconds for a cache line to pass between this rank and the one beside it in the node, half the least of some round
-/// trips; 0 where ranks share cores and it would say nothing, or nobody is there to answer.
-/// @param mine, theirs  words on lines of their own, 0 at first, that nothing else uses
+/// Seconds that a cache line takes between this rank and the one beside it in the node: half of the fastest of some
+/// round trips. 0 where ranks share cores, because the time would mean nothing there, and where the other rank does
+/// not answer.
+/// @param mine, theirs  words on lines of their own, 0 at first, used for nothing else
 double hand_over_seconds(detail::Backend& node, std::byte* mine, std::byte* theirs) {
   constexpr int trips = 50, spins_of_own_cores = 1000;
   constexpr double patience = 1e-3;  // [s] for one answer
@@ -93,7 +94,7 @@ double hand_over_seconds(detail::Backend& node, std::byte* mine, std::byte* thei
       detail::pause();
     }
     if (!first) word(theirs).store(trip, std::memory_order_release);
-    if (trip > 1) least = std::min(least, node.now() - begin);  // the first waits for the other to come
+    if (trip > 1) least = std::min(least, node.now() - begin);  // the first trip waits for the other rank to come
   }
   return 0.5 * least;
 }

@@ -32,7 +32,7 @@ void SimulatedTransport::open(const ProcessGrid& grid, std::span<const std::size
     simulator.adopt(network);
     return network;
   }));
-  // In a simulation that is being unwound there is nobody to agree with.
+  // In an unwound simulation the ranks cannot agree.
   if (network_ == nullptr) network_ = std::make_shared<detail::SimulatedNetwork>(simulator, grid.size());
   network_->open(grid.rank(), backend_->member(grid.rank()), neighbours, capacity, slots);
   backend_->barrier();

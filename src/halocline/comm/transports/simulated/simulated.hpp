@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Transport `simulated`: a network that keeps its promises and no others.
+/// Transport `simulated`: a network that keeps the contract of transport.hpp, and promises nothing more.
 ///
-/// For ranks of a simulation (simulation.hpp). A put does nothing at once. Later, in pieces and in any order, the data
-/// is read from the outbox; each piece then travels for a time of its own and is written into the neighbour's inbox in
-/// any order; the flag follows the last of them. Nothing orders messages of different faces, or two messages of one
-/// face. So an outbox that is filled too early, or an inbox that is read too early or too late, gives wrong bytes for
-/// some seed. Two mistakes are found even where the bytes would come out right by luck: a put into an inbox that its
-/// reader has not released is a core::Error, and a released inbox is overwritten with a pattern.
+/// It serves the ranks of a simulation (simulation.hpp). A put does nothing at once. Later the network reads the data
+/// from the outbox, in pieces and in any order. Each piece travels for a time of its own and is written into the
+/// neighbour's inbox. The flag follows the last piece. The network orders neither messages of different faces nor
+/// two messages of one face. So an outbox that is filled too early, or an inbox that is read too early or too late,
+/// gives wrong bytes for some seed.
 ///
-/// With SimulationOptions::damage_probability a message has one of its bits flipped on the way, which is what
-/// HaloOptions::checksum is there to find.
+/// Two mistakes are found even where the bytes would come out right by luck. A put into an inbox that its reader has
+/// not released is a core::Error. A released inbox is overwritten with a pattern.
+///
+/// With SimulationOptions::damage_probability a message has one of its bits flipped on the way. HaloOptions::checksum
+/// must find this.
 
 #include "halocline/comm/exchange/transport.hpp"
 
@@ -25,10 +27,11 @@ class SimulatedBackend;
 class SimulatedNetwork;
 }  // namespace detail
 
-/// Why `simulated` cannot be used; empty where it can. @param grid  nullptr: as far as can be told without one
+/// Why `simulated` cannot be used; empty when it can.
+/// @param grid  may be nullptr; reasons that depend on a grid are then left out
 std::string simulated_unavailable_reason(const ProcessGrid* grid);
 
-/// The opponent of the exchange.
+/// The worst network that the contract allows, to test the exchange.
 class SimulatedTransport final : public Transport, private Acknowledgements {
 public:
   std::string_view name() const noexcept override { return "simulated"; }
@@ -41,7 +44,7 @@ public:
   void release(int face, int slot) override;
   bool sent(int face, int slot) override;
   Acknowledgements* acknowledgements() noexcept override { return this; }
-  /// A rank is one thread; there is nobody to keep out.
+  /// A rank is one thread, so its calls need no turns.
   bool concurrent() const noexcept override { return true; }
   bool neighbour_gone(int face) override;
   void abandon() noexcept override;
@@ -55,7 +58,7 @@ private:
   std::shared_ptr<detail::SimulatedNetwork> network_;  ///< of all ranks of the grid
 };
 
-/// The line of this transport in the list of all.
+/// The entry of this transport in the list of transports.
 TransportKind simulated_transport();
 
 }  // namespace halocline::comm

@@ -20,11 +20,11 @@
 namespace halocline::comm {
 namespace {
 
-constexpr std::size_t line = 256;          // [bytes] cache line of the A64FX: what the hardware injects
+constexpr std::size_t line = 256;          // [bytes] cache line of the A64FX, the unit that the hardware injects
 constexpr std::size_t piggyback_data = 8;  // [bytes] before the flag of a message inside a descriptor
 constexpr std::size_t piggyback_message = 16;
-constexpr int most_failures = 1 << 14;  // of one poll without a message's number: no queue is as long
-constexpr long most_tries = 1L << 26;   // of a queue that stays full: seconds
+constexpr int most_failures = 1 << 14;  // in one poll, without a message's counter: no queue is as long
+constexpr long most_tries = 1L << 26;   // on a queue that stays full: takes seconds
 
 std::string failed(const char* call, int code) {
   return std::string("transport utofu: ") + call + " failed with code " + std::to_string(code);
@@ -44,7 +44,7 @@ std::vector<utofu_tni_id_t> interfaces_here() {
   return found;
 }
 
-/// A virtual control queue and the block as it knows it.
+/// A virtual control queue, and the address under which it knows the block.
 struct Queue {
   utofu_tni_id_t interface;
   utofu_vcq_hdl_t handle;
@@ -63,9 +63,9 @@ struct Side {
 /// One inbox and the outbox of the same face and slot.
 struct Box {
   int under_way = 0;               // puts whose completion has not been seen
-  std::uint64_t seen_in_box = 0;   // the flag that came last with a put,
-  std::uint64_t seen_in_line = 0;  // inside a descriptor,
-  std::uint64_t last = 0;          // and the later of the two
+  std::uint64_t seen_in_box = 0;   // the last flag that came with a put
+  std::uint64_t seen_in_line = 0;  // the last flag that came inside a descriptor
+  std::uint64_t last = 0;          // the later of the two
 };
 
 }  // namespace
@@ -83,7 +83,8 @@ struct UtofuTransport::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // The block: inboxes and acknowledgements, lines for what comes in descriptors, outboxes, lines to put from.
+  // The block holds inboxes and acknowledgements, lines for messages that come in descriptors, outboxes, and lines
+  // for messages that leave in descriptors.
   std::size_t lines_bytes() const noexcept { return boxes.size() * line; }
   std::size_t block_bytes() const noexcept { return 2 * (plan.bytes() + lines_bytes()); }
   std::size_t line_of(int face, int slot) const noexcept { return plan.bytes() + plan.index(face, slot) * line; }
@@ -157,7 +158,7 @@ void UtofuTransport::State::open_queues(const TransportOptions& options) {
   }
 }
 
-/// A new queue on this interface, or one that is there already when no more are to be had.
+/// A new queue on this interface, or an existing one when no more are left.
 std::size_t UtofuTransport::State::queue_on(utofu_tni_id_t interface) {
   Queue made{interface, 0, 0, 0};
   const int code = utofu_create_vcq(interface, UTOFU_VCQ_FLAG_THREAD_SAFE, &made.handle);
@@ -177,7 +178,7 @@ std::size_t UtofuTransport::State::queue_on(utofu_tni_id_t interface) {
   return queues.size() - 1;
 }
 
-/// Tells the neighbours where to put, and learns it from them. Collective.
+/// Exchanges with the neighbours the addresses to put to. Collective.
 void UtofuTransport::State::meet_neighbours() {
   double least = static_cast<double>(piggyback_bytes);
   grid.communicator().min(std::span(&least, 1));
@@ -209,15 +210,15 @@ void UtofuTransport::State::meet_neighbours() {
   });
 }
 
-/// Takes what the queue of this face has completed.
+/// Takes the completions of the queue of this face.
 void UtofuTransport::State::poll(int face) {
   int failures = 0;
   for (;;) {
     void* which = nullptr;
     const int code = utofu_poll_tcq(queues[side(face).queue].handle, 0, &which);
     if (code == UTOFU_ERR_NOT_FOUND) return;
-    // What carries no number is an acknowledgement, which a neighbour that has ended need not take any more; or it is
-    // an error of the queue itself, which does not go away.
+    // An entry without a counter belongs to a put inside a descriptor, which a neighbour that has ended need not take
+    // any more. Or it is an error of the queue itself, which does not go away.
     if (which == nullptr) {
       if (code != UTOFU_SUCCESS && ++failures == most_failures)
         throw core::Error(failed("utofu_poll_tcq", code) + " time and again: the control queue is of no use any more",
@@ -229,7 +230,7 @@ void UtofuTransport::State::poll(int face) {
   }
 }
 
-/// Hands something to the queue of this face; while it is full, takes what it has completed.
+/// Hands a put to the queue of this face. While the queue is full, takes its completions.
 template <class Put>
 void UtofuTransport::State::start(int face, const char* call, Put&& put) {
   const Side& s = side(face);
@@ -242,7 +243,7 @@ void UtofuTransport::State::start(int face, const char* call, Put&& put) {
   throw core::Error(failed(call, UTOFU_ERR_BUSY) + ": the queue stays full", grid.rank());
 }
 
-/// False when something is still under way.
+/// Frees the queues. False when a put is still under way.
 bool UtofuTransport::State::close() noexcept {
   constexpr int rounds = 1 << 16;
   for (int face = 0; face < plan.faces(); ++face) {
@@ -274,7 +275,7 @@ UtofuTransport::UtofuTransport(TransportOptions options) : options_(std::move(op
 UtofuTransport::~UtofuTransport() {
   if (state_ == nullptr) return;
   if (state_->abandoned || !state_->close()) {
-    // The network may still read and write the block: it is given away, and its queues with it.
+    // The network may still read and write the block, so the block and its queues are never freed.
     [[maybe_unused]] State* const left_to_the_network = state_.release();
   }
 }

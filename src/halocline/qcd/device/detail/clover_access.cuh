@@ -13,7 +13,8 @@ namespace halocline::qcd::device {
 
 namespace detail {
 
-/// Where real i of a chirality's 36 is among its 28, and with which sign. Diagonal entries are this number plus c.
+/// The position and sign, among the 28 reals of a chirality, of real i of its 36. A diagonal entry is this signed
+/// number plus c.
 struct CloverPlace {
   int number;
   bool negative;
@@ -45,7 +46,8 @@ HALOCLINE_INLINE void expand_chirality(Real* block, const Real (&real)[n], std::
   ((block[i] = expanded<i>(real)), ...);
 }
 
-/// Reals of a chirality in memory that the mean diagonal is added to: six of 36, the first of 28.
+/// How many reals at the head of a chirality belong to the diagonal, so that the mean is added to them after a load:
+/// the six diagonal entries of 36, or c of 28.
 constexpr int diagonal_reals(int n) { return n == 36 ? 6 : 1; }
 
 }  // namespace detail

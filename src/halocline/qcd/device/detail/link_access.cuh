@@ -20,7 +20,7 @@ HALOCLINE_INLINE RealOf<S> link_real(const Record<typename Storage<S>::Word, n>&
     return number(record, i);
 }
 
-/// The lowest bit of number i of a record; it tells the pole of the projection.
+/// The lowest bit of number i of a record, which stores the pole of the projection.
 template <int n>
 HALOCLINE_INLINE bool low_bit(const Record<double, n>& record, int i) {
 #if defined(__CUDA_ARCH__)
@@ -61,9 +61,9 @@ HALOCLINE_INLINE Su3<RealOf<S>> decode_link(const Record<typename Storage<S>::Wo
   }
 }
 
-/// Rounds a number in [-1, 1] of a record of eight reals to one that the storage can hold, as the real that will be
-/// read. With bit 0 or 1, the lowest bit of the stored number becomes `bit`, at the price of one more unit in the last
-/// place; bit < 0: no bit is stored.
+/// Rounds a number in [-1, 1] of a record of eight reals to one that the storage can hold. Returns it as the real that
+/// a kernel will read. If `bit` is 0 or 1, it becomes the lowest bit of the stored number, which costs one more unit in
+/// the last place. If bit < 0, no bit is stored.
 template <class S>
 HALOCLINE_HOST_DEVICE inline double quantized(double value, int bit) {
   if constexpr (Storage<S>::scaled) {
@@ -92,7 +92,7 @@ HALOCLINE_HOST_DEVICE inline double quantized(double value, int bit) {
   }
 }
 
-/// Puts numbers in [-1, 1], rounded by quantized() or not, into a record.
+/// Puts numbers in [-1, 1] into a record. They may have been rounded by quantized().
 template <class S, int n>
 HALOCLINE_HOST_DEVICE inline void pack_link(Record<typename Storage<S>::Word, n>& record, const double* numbers) {
   if constexpr (Storage<S>::scaled) {
@@ -102,8 +102,8 @@ HALOCLINE_HOST_DEVICE inline void pack_link(Record<typename Storage<S>::Word, n>
   }
 }
 
-/// Eight reals of a matrix of SU(3). The components of row 1 are taken in the frame of row 0 as it will be read, after
-/// rounding.
+/// The eight reals of a matrix of SU(3). The frame for row 1 is made from the rounded row 0, which is the one that a
+/// kernel will read.
 template <class S>
 HALOCLINE_HOST_DEVICE inline void encode_eight(double (&y)[8], const Su3<double>& u) {
   // The pole farther from u has the opposite sign of Re u_0.
@@ -121,7 +121,8 @@ HALOCLINE_HOST_DEVICE inline void encode_eight(double (&y)[8], const Su3<double>
   for (int i = 0; i < 3; ++i) y[5 + i] = quantized<S>(d1 * second[i], i == 0 ? int{negative1} : -1);
 }
 
-/// The record of a matrix; for 12 and 8 reals it must be of SU(3), for fixed point its entries in [-1, 1].
+/// The record of a matrix. For 12 and 8 reals the matrix must be in SU(3); for fixed point its entries must lie in
+/// [-1, 1].
 template <class S, int reals>
 HALOCLINE_HOST_DEVICE inline Record<typename Storage<S>::Word, reals> encode_link(const Su3<double>& u) {
   Record<typename Storage<S>::Word, reals> record;

@@ -3,18 +3,19 @@
 /// @file
 /// SU(3) matrices in eight reals, and back.
 ///
-/// A unit vector x of R^n is given by its stereographic projection y from a pole q, one of +-e_0, the one with
-/// x.q <= 0: y_i = x_i / (1 - x.q), |y| <= 1, and back x.q = 1 - 2t, x_i = 2t y_i with t = 1 / (1 + |y|^2) in [1/2, 1].
+/// A unit vector x of R^n is stored as its stereographic projection y from a pole q. The pole is that one of +e_0 and
+/// -e_0 for which x.q <= 0. Then y_i = x_i / (1 - x.q), and |y| <= 1. The way back is x.q = 1 - 2t and x_i = 2t y_i,
+/// with t = 1 / (1 + |y|^2) in [1/2, 1].
 ///
 /// Row 0 of the matrix, u, is such a vector of R^6: five reals and the sign s of its pole p = s e_0. With w = p - u the
-/// complex reflection H = 1 - w w^dagger / (w^dagger p) is unitary and carries p to u; w^dagger p = 1 - s conj(u_0) has
-/// a real part of one or more. So H e_1 and H e_2 are an orthonormal frame of the vectors orthogonal to u, smooth over
-/// each half of the sphere, and row 1 = a H e_1 + b H e_2 with (a, b) in S^3: three reals and a sign. Row 2 is
-/// conj(row 0 x row 1).
+/// complex reflection H = 1 - w w^dagger / (w^dagger p) is unitary and carries p to u. The real part of
+/// w^dagger p = 1 - s conj(u_0) is at least one. So H e_1 and H e_2 are an orthonormal frame of the vectors orthogonal
+/// to u, smooth over each half of the sphere. Row 1 is a H e_1 + b H e_2 with (a, b) in S^3: three reals and a sign.
+/// Row 2 is conj(row 0 x row 1).
 ///
-/// Written out with Y_k = u_k / 2t and y_0 = Im u_0 / 2t, where 1 - s u_0 = 2t (1 - i s y_0), the frame needs no
-/// cancelling differences: for h = 2t (1 - i s y_0) (a conj(Y_1) + b conj(Y_2)) / (1 + y_0^2)
-/// row 1 = ((s - i y_0) h, a - Y_1 h, b - Y_2 h).
+/// With Y_k = u_k / 2t, y_0 = Im u_0 / 2t and 1 - s u_0 = 2t (1 - i s y_0), the frame needs no cancelling differences:
+///   h = 2t (1 - i s y_0) (a conj(Y_1) + b conj(Y_2)) / (1 + y_0^2),
+///   row 1 = ((s - i y_0) h, a - Y_1 h, b - Y_2 h).
 
 #include "halocline/core/complex.hpp"
 #include "halocline/qcd/device/fixed_point.cuh"
@@ -22,7 +23,8 @@
 
 namespace halocline::qcd::device::detail {
 
-/// @param y  eight reals; @param negative0, negative1  the pole of row 0 and of row 1 is -e_0
+/// @param y  eight reals
+/// @param negative0, negative1  whether the pole of row 0, and of row 1, is -e_0
 /// Flops: 118, a reciprocal counted as one.
 template <class Real>
 HALOCLINE_INLINE Su3<Real> decode_eight(const Real (&y)[8], bool negative0, bool negative1) {
@@ -51,14 +53,15 @@ HALOCLINE_INLINE Su3<Real> decode_eight(const Real (&y)[8], bool negative0, bool
   return m;
 }
 
-/// Components (a, b) of a row 1 in the frame H e_1, H e_2 of the row 0 that was decoded from y.
+/// Components (a, b) of row 1 in the frame H e_1, H e_2 that belongs to the row 0 decoded from y.
 HALOCLINE_HOST_DEVICE inline void frame_components(const double (&y)[8], bool negative0, const Complex<double>* row,
                                                    Complex<double>& a, Complex<double>& b) {
   const double s = negative0 ? -1 : 1;
   const Complex<double> y1{y[1], y[2]}, y2{y[3], y[4]};
   const double square = y[0] * y[0];
   const double t2 = 2 / (1 + square + core::norm(y1) + core::norm(y2));
-  // <H e_k, row> = row_k + conj(h) (...) with the column k of H: ((s - i y0) c Z conj(Y_k), delta - Y c Z conj(Y_k)).
+  // Column k of H is ((s - i y0) z conj(Y_k), delta_1k - Y_1 z conj(Y_k), delta_2k - Y_2 z conj(Y_k)), so that
+  // <H e_k, row> = row_k + Y_k along.
   const Complex<double> z{t2 / (1 + square), -s * y[0] * t2 / (1 + square)};
   const Complex<double> first{s, -y[0]};
   const Complex<double> along =

@@ -3,17 +3,16 @@
 /// @file
 /// The kernel of SpinorSpace: a short list of updates and dot products, interpreted point by point.
 ///
-/// Lists differ from solver to solver, and the fields are far larger than any cache. So a vector should be read from
-/// memory once a launch, however often the list names it. A thread goes through the list for one element: a chunk of 16
-/// bytes in floating point (one or two complex numbers), a whole spinor in fixed point, because its scale depends on
-/// all its reals. A thread keeps the chunk that it wrote last in registers; other chunks that it has touched are in the
-/// caches a few instructions later. The branches on the list are the same in all threads.
+/// Lists differ from solver to solver, and the fields are far larger than any cache. So a launch should read a vector
+/// from memory once, however often the list names it. A thread goes through the list for one element. In floating point
+/// an element is a chunk of 16 bytes (one or two complex numbers). In fixed point it is a whole spinor, because the
+/// scale depends on all reals of the spinor. A thread keeps the chunk that it wrote last in registers. Other chunks
+/// that it has touched are still in the caches a few instructions later. All threads take the same branches.
 ///
-/// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. At most
-/// 4 updates, 8 summands, 4 dot products (2 in fixed point) and `most_coefficients` numbers go into one; SpinorSpace
-/// cuts longer lists.
+/// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. The
+/// constants below limit the length of a list; SpinorSpace cuts longer lists.
 ///
-/// Bytes an element and column: 16 (fixed point: a spinor and its scale) for each vector read or written.
+/// Bytes for each element and column, and each vector read or written: 16; in fixed point a spinor and its scale.
 
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
@@ -22,13 +21,14 @@
 namespace halocline::qcd::device::detail {
 
 inline constexpr int most_updates = 4, most_terms = 8, most_dots = 4;
-/// Dot products of one launch. In fixed point, the registers hold two whole spinors and their sums.
+/// Most dot products of one launch. In fixed point, the registers hold two whole spinors and their sums.
 template <class S>
 inline constexpr int dots_of_launch = Storage<S>::scaled ? 2 : most_dots;
-/// [entry][column]; 32 columns of the five entries that the longest update of a solver has.
+/// Most coefficients of a list, [entry][column]: five entries for 32 columns. One update has at most three (its scale
+/// and those of two terms).
 inline constexpr int most_coefficients = 160;
 
-/// A vector from its first parity on.
+/// The memory of a vector, beginning with its first parity.
 template <class S>
 struct Operand {
   typename Storage<S>::Word* data = nullptr;
@@ -36,10 +36,10 @@ struct Operand {
 };
 /// The memory layout of all vectors of a space.
 struct VectorShape {
-  std::int64_t sites = 0;         ///< of each parity
+  std::int64_t sites = 0;         ///< number of sites of each parity
   std::int64_t stride = 0;        ///< between the chunks of a column
   std::int64_t second = 0;        ///< words from the first parity to the second
-  std::int64_t second_scale = 0;  ///< the same of scales
+  std::int64_t second_scale = 0;  ///< floats from the scales of the first parity to those of the second
   int columns = 1;
 };
 
@@ -47,13 +47,13 @@ template <class S>
 struct AlgebraList {
   struct Term {
     Operand<S> vector;
-    int entry;  ///< of the coefficient; -1 for one
+    int entry;  ///< number of its coefficient; -1: the coefficient is one
   };
   struct Update {
     Operand<S> target;
     int first_term, terms;
-    int scale;  ///< entry; -1 for one
-    bool keep;  ///< the target's old value enters
+    int scale;  ///< entry of the factor on the old value; -1: the factor is one
+    bool keep;  ///< whether the old value of the target is kept
   };
   struct Dot {
     Operand<S> left, right;
@@ -66,7 +66,7 @@ struct AlgebraList {
   core::Complex<RealOf<S>> coefficient[most_coefficients];
 };
 
-/// How a thread finds its element, and the arithmetic of 16 bytes at a time. For floating point.
+/// The element of a thread in floating point: one chunk of 16 bytes.
 template <class S>
 struct ChunkPlace {
   using Real = RealOf<S>;
@@ -77,7 +77,7 @@ struct ChunkPlace {
 
   std::int64_t offset;
 
-  /// Elements of one parity of a column.
+  /// Number of elements that one parity of a column has.
   static std::int64_t elements(std::int64_t sites) { return chunks * sites; }
   HALOCLINE_INLINE ChunkPlace(const VectorShape& shape, std::int64_t element, int column) {
     std::int64_t within = element;
@@ -86,7 +86,7 @@ struct ChunkPlace {
       within -= chunks * shape.sites;
       offset = shape.second;
     }
-    // Without padding the chunks of a column follow one another.
+    // Without padding the chunks of a column are contiguous.
     if (shape.stride != shape.sites) within = within / shape.sites * shape.stride + within % shape.sites;
     offset += (column * chunks * shape.stride + within) * reals;
   }
@@ -100,12 +100,12 @@ struct ChunkPlace {
   }
 };
 
-/// A site of a field in fixed point, all 24 reals.
+/// The element of a thread in fixed point: all 24 reals of a site.
 template <class S>
 struct SitePlace {
   using Real = RealOf<S>;
   static constexpr int reals = spinor_reals;
-  static constexpr bool keeps_last = false;  // it would be rounded, and take 24 registers
+  static constexpr bool keeps_last = false;  // the stored value is rounded, and keeping it takes 24 registers
   using Value = Record<Real, reals>;
 
   std::int64_t data_offset = 0, scale_offset = 0;
@@ -148,11 +148,12 @@ struct SitePlace {
 template <class S>
 using Place = std::conditional_t<Storage<S>::scaled, SitePlace<S>, ChunkPlace<S>>;
 
-/// @tparam dots  0, 1, 2 or 4, at least those of the list; two sums each, re and im
+/// @tparam dots  0, 1, 2 or 4, at least as many as the list has; each makes two sums, re and im
 template <class S, int dots>
 struct Algebra {
   static constexpr int max_threads = 256;
-  /// Of a multiprocessor: at most 80 registers a thread in fixed point, 64 in floating point.
+  /// Blocks that must fit on one multiprocessor. This allows a thread 80 registers in fixed point, 64 in floating
+  /// point.
   static constexpr int min_blocks = Storage<S>::scaled ? 3 : 4;
   using Real = RealOf<S>;
   using Value = typename Place<S>::Value;
@@ -204,7 +205,8 @@ private:
     return place.load(v);
   }
 
-  /// Carries out the updates. `last` is then the value that the vector `written` got, if the place keeps it.
+  /// Carries out the updates. If Place keeps the last value, `last` is afterwards the value written to the vector
+  /// `written`.
   HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Value& last, const void*& written) const {
     for (int u = 0; u < list.updates; ++u) {
       const auto& update = list.update[u];
@@ -270,7 +272,7 @@ private:
 template <class S>
 struct AssignParity {
   static constexpr int max_threads = 256;
-  SpinorWriter<S> out, in;  // may be one field, so no reader is used
+  SpinorWriter<S> out, in;  // may be the same field, which a SpinorReader does not allow
   RealOf<S> factor;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
@@ -286,7 +288,7 @@ struct AssignParity {
   }
 };
 
-/// A column to canonical order; y is the parity.
+/// Writes `factor` times a column in canonical order; y is the parity.
 struct WriteCanonical {
   static constexpr int max_threads = 256;
   Box box;

@@ -23,7 +23,7 @@ namespace {
 
 using solve::Scalar;
 
-/// Sites of a chunk, of one column. Fixes the order of all sums.
+/// Number of sites in a chunk, for one column. It fixes the order of all sums.
 constexpr std::int64_t chunk_sites = 64;
 /// Partial sums of one dot product and column: four chains, so that no multiply-add waits for the one before it. A norm
 /// uses two for the real and two for the imaginary parts.
@@ -59,8 +59,8 @@ Coefficient<T> coefficient_of(std::span<const Scalar> a, int column) {
 struct DotPlan {
   enum class Kind { norm, dot, dot_and_norm_of_left, dot_and_norm_of_right };
   Kind kind;
-  int dot;   ///< in the list
-  int norm;  ///< in the list; the same as `dot` where there is one only
+  int dot;   ///< its number in the list
+  int norm;  ///< number of the norm computed with it; the same as `dot` if there is none
 };
 
 /// A norm next to a dot product that contains its vector is computed together with it.
@@ -89,7 +89,7 @@ std::vector<DotPlan> plan_of(std::span<const FlatDot<T>> dots) {
 /// The arithmetic on one column of one tile: `numbers` reals, V real parts, then V imaginary parts, and so on.
 template <class T, int V>
 struct TileColumn {
-  static constexpr int width = std::min(V, core::native_lanes<T>);
+  static constexpr int width = core::pack_lanes<T, V>;
   using Real = core::Number<T, width>;
   using L = core::Lanes<Real>;
   static constexpr int sum_width = std::min(V, core::native_lanes<double>);
@@ -240,7 +240,7 @@ private:
   }
 };
 
-/// One walk. `partial` is [chunk][dot][column]; `under_way` has `stride` doubles for every thread.
+/// One walk over the memory. `partial` is [chunk][dot][column]. `under_way` has `stride` doubles for every thread.
 template <class T, int V>
 void walk(const FlatShape& shape, std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots,
           std::span<const DotPlan> plan, std::span<Scalar> partial, double* under_way, std::int64_t stride) {

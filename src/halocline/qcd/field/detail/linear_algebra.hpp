@@ -18,8 +18,8 @@
 /// adjacent in the list convert this vector to double once. Updates run at the bandwidth of the cache or memory that
 /// holds the vectors. With vectors in the second-level cache, walks with sums reach a third to two thirds of its
 /// bandwidth, because they convert to double. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites
-/// in single precision on one core, a fortieth of an iteration with the Schwarz preconditioner, so nothing more is
-/// fused.
+/// in single precision on one core. This is a fortieth of an iteration with the Schwarz preconditioner, so nothing more
+/// is fused.
 ///
 /// A call is one parallel region. An iteration of the Schwarz solver with a linear K enters seven: one in each of its
 /// two applications of D' K, and five here. The five stay separate: the iteration has four groups of sums, and the
@@ -78,9 +78,9 @@ public:
   const FlatShape& shape() const noexcept { return shape_; }
   int columns() const noexcept { return shape_.columns; }
 
-  /// Carries out the updates in order, then the dots: sums over all processes, [dot][column].
+  /// Carries out the updates in order, then the dots. Returns sums over all processes, [dot][column].
   /// @throws InvalidArgument  for a vector of another size, or coefficients for fewer columns
-  /// Collective: if there are dots.
+  /// Collective: yes, if there are dots.
   template <class Vector>
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                         std::span<const solve::Dot<Vector>> dots) const {

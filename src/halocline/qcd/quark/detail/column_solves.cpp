@@ -17,12 +17,12 @@ using solve::Scalars;
 
 using Source = std::span<const std::complex<double>>;
 
-/// Largest numbers between these have a square far inside the range of double: the source is taken as it is.
+/// A source whose largest number lies between these has a square far inside the range of double. It is loaded as it is.
 constexpr double small = 0x1p-400, large = 0x1p400;
-/// Beyond these (1e-289, 1e289) a solution might not be a number that double holds in full.
+/// If the largest number lies outside these (1e-289 and 1e289), double might not hold the solution in full precision.
 constexpr double least = 0x1p-960, most = 0x1p960;
 
-/// The largest |re| or |im| of each source over all processes; infinity where one is not finite.
+/// The largest |re| or |im| of each source over all processes; infinity for a source that is not finite.
 std::vector<double> largest_numbers(const comm::Communicator& group, std::span<const Source> sources) {
   std::vector<double> largest;
   for (const Source& source : sources) {
@@ -59,8 +59,8 @@ ColumnSolves::ColumnSolves(BatchEngine& batch, const comm::Communicator& group, 
       given_(sources.size()) {
   const auto largest = largest_numbers(group, sources);
   std::vector<Source> loaded(sources.begin(), sources.end());
-  std::vector<std::vector<std::complex<double>>> copies;  // of the few that need another scale
-  std::vector<int> before(columns_.size(), 0);            // the exponent that is taken out before the norm
+  std::vector<std::vector<std::complex<double>>> copies;  // of the few sources that need another scale
+  std::vector<int> before(columns_.size(), 0);            // exponents divided out before the norm is taken
   for (std::size_t c = 0; c < given_; ++c) {
     const bool ordinary = largest[c] == 0 || (largest[c] >= small && largest[c] <= large);
     if (ordinary || largest[c] < least || largest[c] > most) continue;
@@ -110,7 +110,7 @@ double ColumnSolves::worst() const noexcept {
   return most;
 }
 
-/// e = D^-1 r in the active columns, to what is missing.
+/// e = D^-1 r in the active columns, each to the factor that its residual still lacks.
 solve::SolveResult ColumnSolves::correct(const std::string& method, double caution) {
   Scalars keep;
   std::vector<double> tolerance;
@@ -133,7 +133,7 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
   return batch_->correct(method, tolerance, caution, limits);
 }
 
-/// x += e where that is a step forward, and r = b - D x.
+/// x += e in the columns where e lowers the residual, then r = b - D x in all.
 void ColumnSolves::add_correction(const solve::SolveResult& result) {
   Scalars helps;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -176,7 +176,7 @@ void ColumnSolves::run(std::span<const std::string> plan) {
       } else if (result.reasons[c] == Reason::cancelled) {
         column.active = false;
       } else if (!(column.residual < 0.5 * before[c].residual)) {
-        // What the inner system calls converged, and the full operator does not see, has stagnated.
+        // The inner system converged, but the residual of the full operator did not halve: this is stagnation.
         if (column.reason == Reason::converged) column.reason = Reason::stagnation;
         if (stage + 1 == plan.size()) column.active = false;
         failed = &column;
@@ -204,7 +204,7 @@ std::vector<SolveReport> ColumnSolves::finish(std::span<const std::span<std::com
   for (std::size_t c = 0; c < given_; ++c) {
     batch_->unload(solutions[c], static_cast<int>(c));
     if (columns_[c].exponent == 0) continue;
-    // Exact, and in range, as the source is.
+    // Exact: the factor is a power of two, and sources near the ends of the range of double are refused.
     const double factor = std::ldexp(1.0, columns_[c].exponent);
     const auto count = static_cast<std::int64_t>(solutions[c].size());
 #pragma omp parallel for schedule(static)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// One batch of right-hand sides on its way through QuarkSolver: corrections D e = r until the residual of the full
-/// operator is there, a method after the other where one fails.
+/// The solve of one batch of right-hand sides in QuarkSolver: corrections D e = r until the residual of the full
+/// operator is within the tolerance. If one method fails, the next one continues.
 ///
-/// Every column is judged by |b - D x| / |b| in double after each correction, and is done when that is within the
-/// tolerance or nothing helps any more. A correction is added to the columns that it helps; what is not finite, or
-/// longer than what it started from, is left alone. Sources are brought to a norm between 1/2 and 1 by powers of two,
-/// so that a small one does not meet the end of single precision's range. Sources whose square would leave the range of
-/// double are brought near 1 before their norm is taken: else one of 1e-170 would pass for zero, and solved.
+/// After each correction every column is judged by |b - D x| / |b| in double. A column is finished when this is within
+/// the tolerance, or when no method lowers it any more. A correction is added to a column only if it is finite and does
+/// not raise the residual of the inner system.
+///
+/// Every source is scaled by a power of two to a norm between 1/2 and 1, so that a small source does not leave the
+/// range of single precision. A source whose square would leave the range of double is scaled to about 1 before its
+/// norm is taken. Otherwise a source of 1e-170 would count as zero, and as solved.
 
 #include <span>
 #include <string>
@@ -24,30 +26,32 @@ class ColumnSolves {
 public:
   using Progress = QuarkSolver::Progress;
 
-  /// @param batch    referred to; what it held before is lost
-  /// @param group    the processes that share the sources
-  /// @param sources  at most batch.columns(); columns beyond are zero. A source that is not finite, or outside 1e-289
-  ///                 to 1e289, is given up at once, and its report says why.
+  /// @param batch    referred to, and overwritten
+  /// @param group    the processes among which the sources are distributed
+  /// @param sources  at most batch.columns(); the remaining columns are zero. A source that is not finite, or whose
+  ///                 largest number is outside 1e-289 to 1e289, is not solved, and its report gives the reason.
   /// Collective: yes.
   ColumnSolves(BatchEngine& batch, const comm::Communicator& group, const SolverParameters& parameters,
                std::span<const std::span<const std::complex<double>>> sources, const Progress& progress);
 
-  /// Runs the methods in turn. @param plan  names of BatchEngine::correct; the same twice in a row starts again
+  /// Runs the methods one after the other, until all columns are finished.
+  /// @param plan  method names for BatchEngine::correct; a repeated name restarts from the true residual
+  /// Collective: yes.
   void run(std::span<const std::string> plan);
 
   bool any_active() const noexcept;
 
   void note(SolveNote note) { notes_.push_back(std::move(note)); }
-  /// Takes the solutions out. @param seconds  of all columns together
+  /// Writes the solutions and returns the reports. @param seconds  time of all columns together
   std::vector<SolveReport> finish(std::span<const std::span<std::complex<double>>> solutions, double seconds) const;
-  /// The same without the solutions: what the batch holds times 2^exponents() is them.
+  /// The reports alone. The solutions stay in the batch: column c of its x, times 2^exponents()[c].
   std::vector<SolveReport> reports(double seconds) const;
   std::vector<int> exponents() const;
 
 private:
   struct Column {
-    int exponent = 0;        ///< the source is 2^exponent times what the batch holds
-    double source_norm = 0;  ///< of that
+    int exponent = 0;        ///< the source is 2^exponent times the b of the batch
+    double source_norm = 0;  ///< |b| in the batch
     double residual = 0;     ///< |b - D x| / |b|
     bool active = false;
     solve::Reason reason = solve::Reason::converged;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+// Host code only. In nvcc's pass for a GPU architecture this file is empty and costs no time.
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/quark/detail/device_engine.hpp"
 
@@ -25,7 +25,8 @@ std::string gigabytes(std::int64_t bytes) {
   return text.data();
 }
 
-/// What does not fit, or nothing. The host executor's memory is that of the process, and is not watched.
+/// A sentence for an error if `bytes` exceed the free memory of the device, otherwise nothing. The host executor uses
+/// the memory of the process, which is not checked.
 std::optional<std::string> shortage(const gpu::Device& device, std::int64_t bytes, const std::string& what) {
   if (!device.on_gpu()) return std::nullopt;
   const auto memory = device.memory();
@@ -35,10 +36,10 @@ std::optional<std::string> shortage(const gpu::Device& device, std::int64_t byte
          " are free; solve fewer right-hand sides together (rhs_batch), take more processes, or a smaller lattice";
 }
 
-/// Reals of an inner link when nobody says.
+/// Reals of an inner link if the options leave them open.
 int automatic_reals(double unitarity_violation) { return unitarity_violation <= 1e-5 ? 12 : 18; }
 
-/// @tparam S  the inner storage; double for none
+/// @tparam S  the inner storage; double without mixed precision
 template <class S>
 class Engine : public Backend {
 public:
@@ -63,7 +64,7 @@ public:
     try {
       context_->stream.synchronize();
     } catch (...) {
-      // Who waits for results hears of a failure; here nobody does.
+      // A destructor cannot report a failure. A caller who waits for results gets it there.
     }
   }
 
@@ -85,7 +86,7 @@ public:
     int columns = 1;
     const std::int64_t room = context_->device.on_gpu() ? context_->device.memory().free / 10 * 9 : 0;
     for (int candidate = 2; candidate <= std::min(wanted, most_columns); ++candidate) {
-      // Divisors, so that the right-hand sides of a propagator make equal batches.
+      // Only divisors, so that the right-hand sides of a propagator make equal batches.
       if (wanted % candidate != 0) continue;
       if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, methods) <= room)
         columns = candidate;
@@ -148,7 +149,7 @@ private:
     else
       return nullptr;
   }
-  /// Of links and clover blocks.
+  /// Bytes of links and clover blocks on the device.
   std::int64_t data_bytes() const {
     const Box& box = context_->box;
     std::int64_t bytes = wilson_bytes<double>(box, has_clover_, mixed ? 18 : options_.link_reals);
@@ -160,7 +161,7 @@ private:
   BackendOptions options_;
   bool has_clover_;
   WilsonData<double> precise_;
-  WilsonData<S> inner_;  ///< empty where nothing is inside
+  WilsonData<S> inner_;  ///< empty without mixed precision
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<DeviceDirac<double>> single_;
 };

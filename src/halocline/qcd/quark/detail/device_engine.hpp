@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What device_backend.cpp, which sees the gauge field, and device_engine.cu, which sees the device, tell one another.
+/// The interface between device_backend.cpp, which knows the gauge field, and device_engine.cu, which knows the device.
 
 #include <functional>
 #include <memory>
@@ -13,10 +13,11 @@
 
 namespace halocline::qcd::device {
 
-/// Fills in links and clover blocks of a box. Collective.
+/// Fills in the links and clover blocks of a box. Collective: yes.
 using ReadGauge = std::function<void(const Box&, HostLinks&, HostClover&)>;
 
-/// open_backend() for a gauge field that `read` reads when the device is open and memory has been found to suffice.
+/// As open_backend(). Opens the device and checks that its free memory suffices, then calls `read` for links and
+/// blocks. Collective: yes.
 std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> geometry, const ReadGauge& read,
                                       const Action& action, const BackendOptions& options);
 

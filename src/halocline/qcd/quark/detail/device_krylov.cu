@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host code alone: what nvcc compiles for each architecture is empty, and costs no time.
+// Host code only. In nvcc's pass for a GPU architecture this file is empty and costs no time.
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/quark/detail/device_krylov.cuh"
 
@@ -17,11 +17,12 @@ std::vector<solve::SolveResult> solve_shifted(SpinorSpace<double>& space, Device
 }
 
 WorkVectors work_vectors(const std::string& kind, bool mixed, int restart_length) {
-  // Each with the one of its LinearProblem.
+  // Work vectors of each method, including the one that its LinearProblem holds.
   const int alone = kind == "cg" ? 5 : kind == "gcr" ? 2 + 2 * restart_length : 6;
   if (!mixed) return {alone, 0};
-  // Reliable updates: work, residual and correction outside; the correction and what replaces the residual inside.
-  // Defect correction: as many outside; residual and correction inside.
+  // Outer fields: work, residual and correction. Reliable updates replace the work vector of an inner LinearProblem by
+  // two inner fields: the correction, and the residual from the outer space. Defect correction adds two inner fields to
+  // those of the inner solve: residual and correction.
   return {3, alone + (kind == "gcr" ? 2 : 1)};
 }
 

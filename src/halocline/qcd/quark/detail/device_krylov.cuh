@@ -3,13 +3,18 @@
 /// @file
 /// The Krylov methods of krylov.hpp over device fields, instantiated once for each storage (device_krylov.cu).
 ///
-/// Mixed precision: BiCGStab and CG iterate in the inner storage with reliable updates in double; GCR corrects defects.
-/// CG keeps its search direction over an update, and so takes as many iterations in any storage as in double; by defect
-/// correction it took 49 in double and 50, 52 and 69 in float, fixed16 and fixed8 (8 x 4^3, random links, mass -1).
-/// What an inner storage can gain before it must see the true residual:
-///   - float: two digits, as on the processor;
-///   - fixed16: one digit; the scale of every site and column keeps 15 bits whatever the size of the vectors;
-///   - fixed8: seven bits, so the residual is replaced each time it has halved.
+/// In mixed precision, BiCGStab and CG iterate in the inner storage with reliable updates in double; GCR uses defect
+/// correction. CG keeps its search direction over a reliable update, so it takes as many iterations in any storage as
+/// in double. Defect correction would cost CG more iterations (8 x 4^3 sites, random links, mass -1):
+///
+///   | inner storage | double | float | fixed16 | fixed8 |
+///   |---------------|--------|-------|---------|--------|
+///   | iterations    | 49     | 50    | 52      | 69     |
+///
+/// KrylovTraits::replacement sets how far the residual may fall in an inner storage before it is recomputed in double:
+///   - float: two digits, as on the CPU;
+///   - fixed16: one digit; every site and column has its own scale, so 15 bits remain for vectors of any size;
+///   - fixed8: a factor of two, because there are only seven bits.
 
 #include <span>
 #include <string>
@@ -39,11 +44,11 @@ std::vector<solve::SolveResult> solve_shifted(SpinorSpace<double>& space, Device
                                               std::span<const double> shifts, std::span<DeviceSpinor<double>> x,
                                               const DeviceSpinor<double>& b, const solve::SolveOptions& options);
 
-/// Fields that a solve by a method holds at a time, beside its arguments.
+/// Number of fields that a solve holds at a time, besides its arguments.
 struct WorkVectors {
   int outer = 0, inner = 0;
 };
-/// @param mixed  solve_mixed, else solve_by, whose fields count as outer
+/// @param mixed  true for solve_mixed; false for solve_by, whose fields all count as outer
 WorkVectors work_vectors(const std::string& kind, bool mixed, int restart_length);
 
 }  // namespace halocline::qcd::device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The batch of a backend (device_backend.hpp): the vectors of QuarkSolver's corrections on a device, the operator in
-/// double and, for mixed precision, in an inner storage.
+/// The batch of a backend (device_backend.hpp). It holds the vectors of QuarkSolver's corrections on a device, and the
+/// operator in double and, for mixed precision, in an inner storage.
 
 #include <memory>
 #include <optional>
@@ -28,18 +28,18 @@ struct SolverTypes<device::DeviceDirac<S>> {
 
 namespace halocline::qcd::device::detail {
 
-/// The operator of the action that the data are of. Collective: yes, where an axis is split.
+/// The Dirac operator of the action for which `data` were made. Collective: yes, if an axis is split.
 template <class S>
 std::unique_ptr<DeviceDirac<S>> device_dirac(const WilsonData<S>& data, int columns) {
   if (data.mu != 0) return std::make_unique<DeviceTwisted<S>>(data, columns);
   return std::make_unique<DeviceWilson<S>>(data, columns);
 }
 
-/// The operator in one storage.
+/// The operator in one storage, as the Krylov methods use it.
 template <class S>
 class DeviceLevel : public Level<DeviceDirac<S>> {
 public:
-  /// Collective: yes, where an axis is split.
+  /// Collective: yes.
   DeviceLevel(const WilsonData<S>& data, const BackendOptions& options, int columns)
       : Level<DeviceDirac<S>>(device_dirac(data, columns), options.even_odd,
                               options.symmetric ? SchurForm::symmetric : SchurForm::asymmetric) {
@@ -47,14 +47,14 @@ public:
     this->d().use_graphs(options.graphs);
   }
 
-  /// On the device, without links and clover blocks.
+  /// Bytes on the device, without links and clover blocks.
   static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
     return SpinorSpace<S>::bytes(box, subset, columns) + (options.even_odd ? DeviceSchur<S>::bytes(box, columns) : 0);
   }
 };
 
-/// @tparam S  the inner storage; double for none
+/// @tparam S  the inner storage; double without mixed precision
 template <class S>
 class SolverBatch : public FieldBatch<DeviceBatch, SpinorSpace<double>> {
 public:
@@ -78,7 +78,7 @@ public:
     const auto result =
         solve_on(*level_, inner_ ? &*inner_ : nullptr, method, this->full_, this->e_, this->r_,
                  with_tolerances(limits, tolerance, caution), [&] { this->full_.context()->stream.synchronize(); });
-    // A message that did not come left NaNs, which the solver takes for a breakdown.
+    // A halo message that never arrived leaves NaN, and the solver only reports not_finite. check() throws the cause.
     check();
     if constexpr (mixed) inner_->d().check();
     return result;
@@ -105,7 +105,7 @@ public:
     return out;
   }
 
-  /// On the device for solves by these methods, without links and clover blocks.
+  /// Bytes on the device for solves by these methods, without links and clover blocks.
   static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns,
                             std::span<const std::string> methods) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The fields of a BatchEngine and what is done with them, once for the CPU and for devices.
+/// The fields of a BatchEngine and the operations on them, written once for the CPU and for devices.
 
 #include <cstdint>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace halocline::qcd {
 
 /// @tparam Base   BatchEngine or a class derived from it
-/// @tparam Space  of the full fields in double
+/// @tparam Space  vector space of the full fields in double
 template <class Base, class Space>
 class FieldBatch : public Base {
 public:
@@ -48,11 +48,11 @@ public:
   }
   void unload(std::span<std::complex<double>> solution, int column) override { to_canonical(solution, x_, column); }
 
-  /// b - D x of each column, scaled; zero in columns that nothing was given for.
+  /// b - D x of each column, for the scaled sources; zero in columns without a source.
   const Field& residual() const noexcept { return r_; }
 
 protected:
-  /// @param column_length  complex numbers of a column
+  /// @param column_length  number of complex numbers in one column of the local box
   FieldBatch(Space full, std::int64_t column_length)
       : full_(std::move(full)),
         column_length_(column_length),
@@ -63,7 +63,7 @@ protected:
 
   /// out = D in
   virtual void apply(Field& out, const Field& in) = 0;
-  /// Throws if something has failed that results do not show.
+  /// Throws if a failure occurred that the results do not reveal, such as a missing halo message.
   virtual void check() {}
 
   Space full_;

@@ -10,7 +10,7 @@ namespace halocline::qcd {
 
 class HostBatch final : public FieldBatch<BatchEngine, SpinorSpace<double>> {
 public:
-  /// @param engine  referred to. Collective: no.
+  /// @param engine  referred to; must outlive the batch. Collective: no.
   explicit HostBatch(QuarkEngine& engine)
       : FieldBatch(engine.space(), spinor_reals / 2 * engine.space().layout()->geometry().local_volume()),
         engine_(&engine) {}

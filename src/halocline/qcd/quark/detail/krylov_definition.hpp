@@ -37,7 +37,7 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
   const auto to_inner = [](Inner& out, const Outer& in) { convert(out, in); };
   const auto to_outer = [](Outer& out, const Inner& in) { convert(out, in); };
   if (kind == "bicgstab" || (kind == "cg" && Traits::reliable_cg)) {
-    // The search directions survive a change to double, so it may come often.
+    // A replacement of the residual keeps the search directions, so frequent replacements cost few iterations.
     solve::SolveOptions reliable = options;
     reliable.replacement = Traits::replacement;
     solve::ReliableProblem problem(inner_space, inner, space, a, x, b, to_inner, to_outer);
@@ -47,7 +47,7 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }
-  // The last correction of a column need not gain more than what it still misses; `reached` follows its residual.
+  // The last correction of a column need not gain more than the column still lacks. `reached` tracks its residual.
   const double least = Traits::most_gain > 0 ? Traits::most_gain : options.inner_tolerance;
   std::vector<double> reached(static_cast<std::size_t>(inner_space.columns()), 1.0);
   const auto correct = [&](Inner& e, const Inner& r) {
@@ -58,7 +58,7 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
       inner_options.column_tolerance[c] = std::clamp(0.8 * wanted / reached[c], least, std::max(least, 0.1));
     }
     solve::SolveResult result = solve_by(kind, inner_space, inner, e, r, inner_options);
-    // A column that is done has nothing to correct, and the residual 0.
+    // A finished column has a zero right-hand side here, and so the residual 0.
     for (std::size_t c = 0; c < reached.size(); ++c)
       if (result.residual[c] > 0) reached[c] *= result.residual[c];
     return result;

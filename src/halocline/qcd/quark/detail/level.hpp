@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A Dirac operator in one precision as the Krylov methods see it, and a correction by it: once for the CPU and for
-/// devices.
+/// A Dirac operator in one precision as the Krylov methods use it, and a correction by it. Written once for the CPU and
+/// for devices.
 
 #include <algorithm>
 #include <memory>
@@ -20,8 +20,10 @@
 
 namespace halocline::qcd {
 
-/// What belongs to a class of Dirac operators: Operator, the base that the Krylov methods are instantiated for; Schur,
-/// its Schur complement; Space, of its fields; and place(d), what a Space is made of.
+/// The types that belong to a class of Dirac operators:
+///   - Operator, the base class for which the Krylov methods are instantiated
+///   - Schur, the Schur complement of the operator
+///   - Space, the vector space of its fields; place(d) is the first argument of its constructor
 template <class Dirac>
 struct SolverTypes;
 
@@ -43,7 +45,7 @@ public:
   }
 
   Dirac& d() noexcept { return *d_; }
-  /// nullptr for D itself.
+  /// nullptr if the level is D itself.
   Schur* schur() noexcept { return schur_ ? &*schur_ : nullptr; }
   Space& space() noexcept { return space_; }
   Operator& a() noexcept {
@@ -57,7 +59,7 @@ private:
   Space space_;
 };
 
-/// `limits` with these tolerances of the columns, each times `caution`.
+/// `limits` with these tolerances of the columns, each times `caution` and at most 0.5.
 inline solve::SolveOptions with_tolerances(solve::SolveOptions limits, std::span<const double> tolerance,
                                            double caution) {
   limits.column_tolerance.clear();
@@ -68,17 +70,18 @@ inline solve::SolveOptions with_tolerances(solve::SolveOptions limits, std::span
 namespace detail {
 
 /// e = D^-1 r by a solve of the even-odd Schur complement.
-/// @param scale    of D against its Schur complement: A's number for the symmetric form, else 1
+/// @param scale    size of D relative to its Schur complement: diagonal() of D for the symmetric form, else 1
 /// @param full     |r| of each column
-/// @param options  column_tolerance, one a column, is on |r - D e| / |r|
+/// @param options  column_tolerance has one entry for each column, on |r - D e| / |r|
 /// @param solve    callable (half, rhs, options) -> SolveResult
-/// The result is about the Schur complement. Collective: yes.
+/// The result describes the solve of the Schur complement. Collective: yes.
 template <class Schur, class Space, class Field, class Solve>
 solve::SolveResult solve_even_odd(Schur& schur, double scale, const Space& space, Field& e, const Field& r, Field& rhs,
                                   Field& half, std::span<const double> full, solve::SolveOptions options,
                                   const Solve& solve) {
   schur.prepare(rhs, r);
-  // The residual of the Schur complement against that of D: a number near one, which nobody knows beforehand.
+  // The tolerance is on the residual of D, but the solver sees that of the Schur complement. Their ratio is near one,
+  // and estimated here from the right-hand sides.
   const std::vector<double> reduced = norms(space, rhs);
   constexpr double safety = 0.7;
   double longest = 0;
@@ -99,11 +102,11 @@ solve::SolveResult solve_even_odd(Schur& schur, double scale, const Space& space
 }  // namespace detail
 
 /// e = D^-1 r from e = 0, on full fields, by a Krylov method on `level`.
-/// @param inner    the same operator in the precision of the iteration; nullptr for the precision of `level`
+/// @param inner    the same operator in the precision of the iteration; nullptr: iterate in the precision of `level`
 /// @param full     space of the full fields
-/// @param options  column_tolerance, one a column, is on |r - D e| / |r|
+/// @param options  column_tolerance has one entry for each column, on |r - D e| / |r|
 /// @param settle   called before the work fields are freed
-/// The result is about the system of `level`. Collective: yes.
+/// The result describes the solve with level.a(). Collective: yes.
 template <class Outer, class Inner, class Settle>
 solve::SolveResult solve_on(Outer& level, Inner* inner, const std::string& method, const typename Outer::Space& full,
                             typename Outer::Field& e, const typename Outer::Field& r,

@@ -33,7 +33,7 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_giv
   try {
     schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
   } catch (const core::InvalidArgument& error) {
-    // The box is the same on every rank, and so is this.
+    // Every rank has a box of the same shape, so every rank gets this error.
     refusal = error.what();
   }
 }

@@ -3,8 +3,8 @@
 /// @file
 /// One correction D e = r by any method of QuarkSolver, for a fixed number of columns.
 ///
-/// The operators of the methods are made when they are first asked for, and share links and clover blocks with those of
-/// other numbers of columns where they can (QuarkOperators).
+/// The operators of a method are made when the method is first used. They share links and clover blocks with the
+/// engines for other numbers of columns where that is possible (QuarkOperators).
 
 #include <memory>
 #include <optional>
@@ -31,12 +31,13 @@ struct SolverTypes<DiracOperator<T>> {
   static const auto& place(const DiracOperator<T>& d) { return d.layout(); }
 };
 
-/// What engines of all numbers of columns share: the operator for one column in double and, where a method with its
-/// iteration in float on the even-odd tiles may be asked for, in float; and the matrix of the Schwarz preconditioner.
-/// The links that they are made from are not kept.
+/// The data that the engines for all numbers of columns share: the operator for one column in double, the operator in
+/// float if a method other than Schwarz may iterate in it, and the matrix of the Schwarz preconditioner. The gauge
+/// field is not kept.
 struct QuarkOperators {
-  /// @param columns  number that the automatic domains of Schwarz are chosen for; others may have others
-  /// @throws InvalidArgument  as dirac_setup() and, where it must be used, Schwarz do. Collective: yes.
+  /// @param columns  number of columns for which the automatic domains of Schwarz are chosen; engines for other numbers
+  ///                 may use other domains
+  /// @throws InvalidArgument  as dirac_setup() does; as Schwarz does, if the parameters name it. Collective: yes.
   QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns);
 
   Action action;
@@ -44,13 +45,14 @@ struct QuarkOperators {
   std::unique_ptr<DiracOperator<double>> precise;
   std::unique_ptr<DiracOperator<float>> coarse;
   std::optional<schwarz::Matrix> schwarz;
-  std::string refusal;  ///< why Schwarz does not fit, where it is only one of the candidates
+  std::string refusal;  ///< why Schwarz cannot be used, if it is only a candidate of "auto"; else empty
 };
 
 class QuarkEngine {
 public:
-  /// The methods: "schwarz", and those of krylov.hpp on the even-odd Schur complement or on D, as the parameters say.
-  /// @param operators  referred to
+  /// The methods are "schwarz", and those of krylov.hpp on the even-odd Schur complement or on D, as the parameters
+  /// say.
+  /// @param operators  referred to; must outlive the engine
   /// Collective: yes.
   QuarkEngine(const QuarkOperators& operators, int columns);
   ~QuarkEngine();
@@ -62,19 +64,19 @@ public:
 
   /// e = D^-1 r, from e = 0.
   /// @param tolerance  of each column, on |r - D e| / |r|; above 0
-  /// @param caution    at most 1, smaller where a correction before missed what it promised: asks the inner system,
-  ///                   whose residual only estimates that of D, for that much more
-  /// @param limits     of iterations, and progress, which hears a residual relative to |r|
-  /// The result is about the inner system; a method that fails says why. Collective: yes.
+  /// @param caution    at most 1; multiplies the tolerances of the inner system, whose residual only estimates that of
+  ///                   D. The caller lowers it after a correction that missed its tolerance.
+  /// @param limits     iteration limits, and progress, which is called with the residual relative to |r|
+  /// The result describes the solve of the inner system; if the method failed, it gives the reason. Collective: yes.
   solve::SolveResult correct(const std::string& method, SpinorField<double>& e, const SpinorField<double>& r,
                              std::span<const double> tolerance, double caution, const solve::SolveOptions& limits);
 
-  /// The words of a report: "even-odd bicgstab, mixed precision".
+  /// The method in the words of a report: "even-odd bicgstab, mixed precision".
   std::string describe(const std::string& method) const;
 
-  /// Makes what a method needs. Collective: yes.
+  /// Makes the operators of a method, unless they exist. Collective: yes.
   void prepare(const std::string& method);
-  /// Gives the memory back that Schwarz alone needs, until it is prepared again. Collective: yes.
+  /// Frees the Schwarz solver of this engine. prepare("schwarz") makes it again. Collective: yes.
   void forget_schwarz() { schwarz_.reset(); }
 
 private:

@@ -11,7 +11,7 @@ namespace halocline::qcd {
 
 std::int64_t usable_memory(const comm::Communicator& group) {
   std::int64_t bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  // A limit of the control group, where there is one: a number, or the word "max".
+  // The limit of the control group, if there is one: a number, or the word "max".
   for (const char* limit : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::int64_t most = 0;
     if (std::ifstream(limit) >> most && most > 0) bytes = std::min(bytes, most);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// How many right-hand sides a solver takes at once when nobody says: the twelve columns of a propagator where their
-/// vectors fit into two fifths of the memory that a process may use, and the largest divisor of twelve that fits
-/// otherwise.
+/// The default number of right-hand sides that a solver takes at once. It is twelve, the columns of a propagator, if
+/// their vectors fit into two fifths of the memory that a process may use. Otherwise it is the largest divisor of
+/// twelve that fits.
 
 #include <cstdint>
 
@@ -11,15 +11,15 @@
 
 namespace halocline::qcd {
 
-/// Bytes a local site and column that a solve holds at its peak: about seven vectors in double and twelve in float,
-/// counting those of the Schwarz preconditioner and the source and solution of the caller.
+/// Bytes for each local site and column that a solve holds at its peak: about seven vectors in double and twelve in
+/// float, including those of the Schwarz preconditioner, and the caller's source and solution.
 inline constexpr std::int64_t solve_bytes = 7 * 192 + 12 * 96 + 2 * 192;
 
-/// Bytes that this process may use: those of the machine, or of the control group that it is confined to, shared
-/// between the processes of the node. Collective: yes.
+/// Bytes that this process may use: the memory of the machine, or the smaller limit of its control group, divided by
+/// the number of processes on the node. Collective: yes.
 std::int64_t usable_memory(const comm::Communicator& group);
 
-/// 12, 6, 4, 3, 2 or 1, the same on every rank. Collective: yes.
+/// The default number: 12, 6, 4, 3, 2 or 1, the same on every rank. Collective: yes.
 int automatic_batch(const lattice::Geometry4& geometry);
 
 }  // namespace halocline::qcd

@@ -11,14 +11,14 @@
 namespace halocline::qcd {
 namespace {
 
-/// Digits of a trial, and the iterations of a method that does not reach them.
+/// The digits that a trial gains, and the most iterations that it gives a method for them.
 constexpr double trial_digits = 3.0;
 constexpr int most_iterations_schwarz = 30, most_iterations_other = 200;
 constexpr double never = std::numeric_limits<double>::infinity();
-/// Fewer digits than these are no progress.
+/// A gain of fewer digits counts as no progress.
 constexpr double some_digits = 0.05;
 
-/// Iterations until the residual first fell by so many digits, between two iterations by interpolation.
+/// The iteration at which the residual first fell by `digits`, interpolated between two iterations.
 double iterations_to(std::span<const double> history, double digits) {
   double best = 0;
   for (std::size_t i = 1; i < history.size(); ++i) {
@@ -29,6 +29,7 @@ double iterations_to(std::span<const double> history, double digits) {
   return never;
 }
 
+/// The most digits by which the residual fell.
 double gained(std::span<const double> history) {
   double best = 0;
   for (const double residual : history)
@@ -39,7 +40,7 @@ double gained(std::span<const double> history) {
 class Stopwatch {
 public:
   explicit Stopwatch(const comm::Communicator& group) : group_(group) {}
-  /// Since the beginning, on the slowest process. Collective.
+  /// Seconds since construction, on the slowest process. Collective: yes.
   double seconds() const {
     std::array<double, 1> passed{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count()};
     group_.max(passed);
@@ -51,7 +52,7 @@ private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Nothing where the progress ended it.
+/// Runs one method for a trial and predicts its whole solve. Returns nothing if `progress` ended the trial.
 std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
                                 double digits, int most_iterations, double most_seconds,
                                 const QuarkSolver::Progress& progress) {
@@ -66,7 +67,7 @@ std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, 
   std::vector<double> ends;
   bool wanted = true;
   limits.progress = [&](int iteration, double residual) {
-    // A restart says an iteration twice.
+    // A restart reports the same iteration number twice.
     if (iteration > static_cast<int>(ends.size())) ends.push_back(watch.seconds());
     wanted = wanted && (!progress || progress(iteration, residual));
     return wanted && (ends.size() < 2 || ends.back() - ends.front() < most_seconds);

@@ -1,39 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// How long a whole solve would take by either of two methods: the trial of QuarkSolver's "auto".
+/// The trial of QuarkSolver's "auto": predicts the time of a whole solve by each of two methods.
 ///
-/// Each method works on the same right-hand sides, as many as will be solved together, until they have gained three
-/// digits, and its solution is thrown away. Two things are measured apart. Iterations: those that the slowest column
-/// took for its digits, and for the digits to come the pace of the later half of them. The first digits of a point
-/// source cost an even-odd BiCGStab a third of what each later one does, and Schwarz next to nothing, so a pace from
-/// the start would promise too much, and not to both alike. Seconds of an iteration: the lower quartile of those
-/// after the first, which makes memory, threads and messages warm; so neither what is made once nor a disturbance,
-/// which only ever lengthens some of them, counts.
+/// Both methods work on the same right-hand sides, as many as will be solved together, until these have gained three
+/// digits. The solutions are thrown away. Iterations and the time of an iteration are measured separately.
 ///
-/// On a quenched 16^4 configuration (beta 6, csw 1.769) at kappa 0.1335 and 0.1351, with point and noise sources, the
-/// iterations of a solve to 1e-10 are predicted 10 to 40 percent too low, and for both methods alike to 15 percent.
+/// Iterations: the slowest column counts. Its remaining digits are predicted from the iterations per digit in the later
+/// half of the measured digits. The first digits are cheaper: for a point source each costs even-odd BiCGStab a third
+/// of a later digit, and Schwarz almost nothing. An average from the start would be too low, by a different factor for
+/// each method.
+///
+/// Time of an iteration: the lower quartile of all iterations but the first. The first iteration is slower, because
+/// memory, threads and messages are not warm yet. A disturbance can only lengthen some of the others, so the quartile
+/// ignores it.
+///
+/// The predicted iterations of a solve to 1e-10 were 10 to 40 per cent too low, by factors that agree between the two
+/// methods to 15 per cent. This was on a quenched 16^4 configuration (beta 6, csw 1.769) at kappa 0.1335 and 0.1351,
+/// with point and noise sources.
 
 #include "halocline/qcd/quark/detail/quark_engine.hpp"
 
 namespace halocline::qcd {
 
-/// What a method would take to gain `digits` of the residual in every column.
+/// The predicted cost of a solve that lowers the residual of every column by a given number of digits.
 struct Forecast {
-  double iterations = 0;  ///< infinite where the method gains nothing
-  double seconds = 0;     ///< of all of them, on the slowest process
+  double iterations = 0;  ///< infinite if the method gains nothing
+  double seconds = 0;     ///< of all iterations, on the slowest process
 };
 
-/// From the relative residuals of each column, beginning with that of the start, and the seconds since then at which
-/// the iterations ended. Not collective.
+/// Predicts the cost of a solve from the beginning of one.
+/// @param histories  [column][iteration]: relative residuals; [0] is the start
+/// @param ends       seconds from the start to the end of each iteration
+/// @param digits     that the solve is to gain
+/// Collective: no.
 Forecast forecast(std::span<const std::vector<double>> histories, std::span<const double> ends, double digits);
 
-/// Tries even-odd BiCGStab, then Schwarz, which gets at most half the time that the whole solve by the other would
-/// take.
-/// @param r         right-hand sides, columns of zeros among them if need be; one is not zero
-/// @param given     right-hand sides that count as such
+/// Tries even-odd BiCGStab, then Schwarz. Schwarz gets at most half the time that is predicted for the whole solve by
+/// BiCGStab.
+/// @param r         right-hand sides; columns may be zero, but not all
+/// @param given     number of right-hand sides, for Trial::columns
 /// @param progress  of the solver; false ends the trial
-/// @returns  nothing where the trial was ended so
+/// @returns  nothing if `progress` ended the trial
 /// Collective: yes; the same result on every rank.  Cost: about a third of a solve by each.
 std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, double tolerance,
                                  const QuarkSolver::Progress& progress);

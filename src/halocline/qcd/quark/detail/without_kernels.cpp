@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// In place of device_engine.cu and of all other *.cu of the room, where neither nvcc nor the host executor compiles
-/// them.
+/// Takes the place of device_engine.cu and all other *.cu of this room in a build that has neither nvcc nor the host
+/// executor.
 #include "halocline/qcd/quark/detail/device_engine.hpp"
 
 #include "halocline/comm/group/communicator.hpp"
@@ -18,7 +18,7 @@ std::unique_ptr<Backend> make_backend(std::shared_ptr<const lattice::Geometry4> 
   const auto& group = geometry->communicator();
   const int node_rank = group.split_by_node().rank();
   comm::on_every_rank(group, [&] {
-    gpu::Device::open(options.device, node_rank);  // a GPU is refused with the reason that it cannot be had
+    gpu::Device::open(options.device, node_rank);  // throws the reason if the GPU cannot be used
     require_kernels(options.device);
   });
   return nullptr;

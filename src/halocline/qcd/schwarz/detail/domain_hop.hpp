@@ -61,7 +61,7 @@ struct LaneTables {
   }
 };
 
-/// A domain as one hop sees it, one column.
+/// The data of a domain that one hop of one column reads.
 template <class S>
 struct DomainView {
   const S* spinor;           ///< first tile of the column
@@ -70,12 +70,12 @@ struct DomainView {
   const lattice::DomainNeighbour* table;
   std::array<const S*, 8> face;           ///< slots of the column, `[slot][colour][spin][re, im][lanes that look]`
   std::array<std::int64_t, 8> face_slot;  ///< numbers from one slot to the next
-  unsigned faces = 0;                     ///< bit d: something comes through face d
+  unsigned faces = 0;                     ///< bit d: face d contributes
   std::array<float, 4> row_factor{1, 1, 1, 1};  ///< factor of conj(row0 x row1), for links of two rows
 };
 
-/// @tparam S     number in memory
-/// @tparam Real  pack that is computed with, a tile wide: of floats, or of halves where S is half
+/// @tparam S     number type in memory
+/// @tparam Real  pack type of the arithmetic, a tile wide: of floats, or of halves if S is half
 template <class S, class Real, int rows>
 struct TileHop {
   static constexpr int V = core::Lanes<Real>::count;

@@ -75,7 +75,7 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
         for (std::int32_t tile = 0; tile < tiles; ++tile)
           for (int n = 0; n < 3; ++n)
             total[n] += sums_[static_cast<std::size_t>(3 * ((std::int64_t{i} * tiles + tile) * columns_ + c) + n)];
-        if (!(total[2] > 0)) continue;  // p is zero already
+        if (!(total[2] > 0)) continue;  // q is zero, so p is zero already
         const auto wr = static_cast<float>(total[0] / total[2]), wi = static_cast<float>(total[1] / total[2]);
         for (std::int32_t tile = first; tile < last; ++tile) {
           const std::int64_t at = tile * right.tile_stride() + c * column;

@@ -79,7 +79,7 @@ private:
   struct Member {
     int thread, threads;
   };
-  /// How the residual of one colour is updated: what is read, and where r goes.
+  /// How r of one colour is updated: the terms and fields that are read, and the field that receives r.
   struct Update {
     bool none = false;  ///< r = b: nothing to do
     Pass pass = Pass::residual;
@@ -126,7 +126,7 @@ private:
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
   std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]
-  std::vector<std::array<const S*, 8>> faces_;                  ///< what each domain reads
+  std::vector<std::array<const S*, 8>> faces_;                  ///< the face data that each domain reads
   std::vector<FaceTargets<S>> targets_;                         ///< where each domain's edges go
   std::vector<std::vector<std::int32_t>> interior_, boundary_;  ///< tiles by domain; with messages only
   std::array<std::vector<std::int32_t>, 2> inland_, coastal_;   ///< domains by colour; coastal: facing other processes

@@ -32,10 +32,11 @@ namespace halocline::qcd::schwarz {
 
 enum class Pass { step, residual, first, remainder, full, inside, block };
 
-/// A domain as a pass sees it. Fields begin at the domain's first tile, `[tile][column][24][lane]`.
+/// The data of a domain that a pass reads and writes. Fields begin at the domain's first tile and are
+/// `[tile][column][24][lane]`.
 template <class S>
 struct PassFields {
-  const S* own = nullptr;       ///< what the hop acts on
+  const S* own = nullptr;       ///< the vector to which the hop is applied
   const S* add = nullptr;       ///< right-hand side or residual
   const S* original = nullptr;  ///< of `remainder`
   S* out = nullptr;             ///< not `own`; may be `add`
@@ -45,7 +46,7 @@ struct PassFields {
   float number = 0;
   int columns = 1;
   bool prefetch = false;           ///< load links and blocks of the next tile ahead; for data beyond the caches
-  unsigned faces = 0;              ///< bit d: something comes through face d
+  unsigned faces = 0;              ///< bit d: face d contributes
   std::array<const S*, 8> face{};  ///< `[slot][column][12][lanes that look]`
   std::array<float, 4> row_factor{1, 1, 1, 1};
 };
@@ -66,7 +67,8 @@ public:
   /// Runs a pass on tiles[begin] ... tiles[end - 1], or on the tiles begin ... end - 1 themselves if `tiles` is null.
   virtual void run(Pass pass, const PassFields<S>& fields, const std::int32_t* tiles, std::int32_t begin,
                    std::int32_t end) const = 0;
-  /// Packs what neighbours read of this tile: the projected half spinor, or for a step down its product with the link.
+  /// Packs the edges of this tile for the neighbours: the projected half spinor, or for a neighbour's step -mu its
+  /// product with the link.
   virtual void pack(const FaceTargets<S>& targets, const PassFields<S>& fields, const S* spinor,
                     std::int32_t tile) const = 0;
 

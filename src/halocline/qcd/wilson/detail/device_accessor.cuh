@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the per-site source of the hop (site/hop.hpp) asks for, in a thread of a device.
+/// The accessor of the per-site hop (site/hop.hpp) in a thread of a device.
 ///
-/// A thread computes one site and `columns` columns of it: a link is loaded, and its missing reals computed, once for
-/// all of them. Gamma5 on both sides, which turns the hop into its hermitian conjugate, is a sign of the lower two
-/// spins that is known at launch: exact, a multiply-add in place of an addition, and one kernel for both.
+/// A thread computes `columns` columns of one site. It loads a link, and computes the link's missing reals, once for
+/// all of them. The hermitian conjugate of the hop is gamma5 hop gamma5. Here gamma5 is a sign of the lower two
+/// spins, known at launch. The sign is exact, makes an addition a multiply-add, and lets one kernel serve both cases.
 ///
-/// Fixed-point numbers are multiplied and projected as integers, which floats hold exactly, and their scales, the
-/// hopping coefficient and a real boundary phase are one number, chosen by whether the neighbour is across the edge of
-/// the box, that a compiler fuses with the sums as a multiply-add. Other phases turn the half spinor before the
-/// product, in warps with a site at that edge.
+/// In fixed point, spinors and links of 18 or 12 reals enter the projection and the product as integers, which floats
+/// hold exactly. Their scales, the hopping coefficient and a real boundary phase are one factor, chosen by whether
+/// the neighbour is across the edge of the box. The compiler fuses this factor with the sums as a multiply-add. A
+/// phase that is not real multiplies the half spinor before the product, in warps with a site at that edge.
 
 #include <type_traits>
 
@@ -19,7 +19,8 @@
 #include "halocline/qcd/wilson/cuda_halo.cuh"
 #include "halocline/qcd/wilson/detail/hop_lattice.cuh"
 
-/// The sums of several columns are registers of a GPU; the host executor has a loop, which compiles faster.
+/// On a GPU the loop over columns is unrolled, so that their sums are in registers. On the host executor it stays a
+/// loop, which compiles faster.
 #if defined(__CUDACC__)
 #define HALOCLINE_UNROLL_COLUMNS HALOCLINE_UNROLLED(2)
 #else
@@ -30,7 +31,7 @@ namespace halocline::qcd::device {
 
 namespace detail {
 
-/// Integer i of a record by a conversion, in the slow unit of a GPU (number() does without it).
+/// Integer i of a record, converted in the slow unit of a GPU (number() avoids this unit).
 template <int n>
 HALOCLINE_INLINE float converted(const Record<std::int16_t, n>& record, int i) {
   return static_cast<std::int16_t>(record.at[i / 2] >> 16 * (i % 2) & 0xffffu);
@@ -40,7 +41,7 @@ HALOCLINE_INLINE float converted(const Record<std::int8_t, n>& record, int i) {
   return static_cast<std::int8_t>(record.at[i / 4] >> 8 * (i % 4) & 0xffu);
 }
 
-/// Integer i of a record plus bias<S>, as a float: a byte permutation (fixed_point.cuh says why).
+/// Integer i of a record plus bias<S>, as a float, made by a byte permutation (fixed_point.cuh explains why).
 template <class S>
 inline constexpr float bias = 8388608.0f + Storage<S>::largest + 1.0f;
 template <int n>
@@ -74,19 +75,20 @@ struct HopInput {
   LinkReader<S, reals> links;  ///< of the target parity
   SpinorReader<S> in;          ///< of the other parity
   Real lower;                  ///< sign of the lower spins: -1 for the hermitian conjugate
-  Real inside[4];              ///< factor of a neighbour in the box, by axis; of integer links over the largest
-  Real across[8];              ///< factor across the edge of the box, by direction, where it is real; else 1
+  Real inside[4];              ///< factor of a neighbour in the box, by axis; for integer links over the largest
+  Real across[8];              ///< the same across the edge of the box, by direction; a complex factor counts as 1
   core::Complex<Real> phase[8];
-  unsigned turned;  ///< bit d: across the edge the factor is phase[d], not real
+  unsigned turned;  ///< bit d: the factor across the edge is not real, and phase[d] applies
   [[no_unique_address]] std::conditional_t<with_halo, HaloReader<S>, NoHalo> halo;
 };
 
-/// Fixed-point links of 18 and 12 reals take part in the product as the integers they are.
+/// Fixed-point links of 18 and 12 reals enter the product as integers.
 template <class S, int reals>
 inline constexpr bool integer_links = Storage<S>::scaled && reals != 8;
 
-/// The link, or its integers: then its rows are `largest` times as long, and a third row that is made of two others the
-/// square of that. A GPU converts integers in a slow unit that has nothing else to do here.
+/// The link; with integer_links, its integers. Rows of integers are too long by the factor `largest`, and a third row
+/// computed from two of them by its square. The integers are converted in the slow unit of a GPU, which is idle here
+/// otherwise.
 template <class S, int reals>
 HALOCLINE_INLINE Su3<RealOf<S>> stored_link(const LinkReader<S, reals>& links, int site, int d) {
   if constexpr (integer_links<S, reals>) {
@@ -133,15 +135,16 @@ struct DirectionAccessor {
   }
 };
 
-/// A half spinor is scale x at: of fixed point the integers, exactly.
+/// A half spinor, scale x at. Projected from fixed point, `at` holds integers, exactly.
 template <class Real>
 struct ScaledHalf {
   HalfSpinor<Real> at;
   Real scale;
 };
 
-/// The projection of a fixed-point spinor in integers. They come with a bias (detail::biased), which a difference of
-/// two is free of, and of which a sum has two: whether it is one or the other is known at compile time but for `lower`.
+/// Projects a fixed-point spinor in integers. The integers come with a bias (detail::biased). A difference of two of
+/// them has no bias, a sum has it twice. Which of the two applies is known at compile time, except for the sign
+/// `lower`.
 template <int axis, int sign, class S>
 HALOCLINE_INLINE HalfSpinor<float> project_integers(const detail::Record<typename Storage<S>::Word, 24>& record,
                                                     float lower) {
@@ -160,7 +163,7 @@ HALOCLINE_INLINE HalfSpinor<float> project_integers(const detail::Record<typenam
   });
 }
 
-/// The neighbour in direction d projected: of the box, or what a message brought.
+/// The projected neighbour in direction d, from the box or from a message.
 template <int d, class S, int reals, bool with_halo>
 HALOCLINE_KERNEL_PART ScaledHalf<RealOf<S>> half_spinor(const HopInput<S, reals, with_halo>& input,
                                                         const HopPlace& place, int from, bool edge, int column) {
@@ -185,7 +188,8 @@ HALOCLINE_KERNEL_PART ScaledHalf<RealOf<S>> half_spinor(const HopInput<S, reals,
   }
 }
 
-/// Adds direction d to the sums of `columns` columns from `first` on. Columns beyond the last take the last.
+/// Adds direction d to the sums of `columns` columns from `first` on. In place of a column beyond the last it
+/// computes the last column again.
 template <int d, int columns, class S, int reals, bool with_halo>
 HALOCLINE_KERNEL_PART void add_neighbour(Spinor<RealOf<S>> (&sum)[columns], const HopInput<S, reals, with_halo>& input,
                                          const HopPlace& place, int first) {
@@ -212,7 +216,8 @@ HALOCLINE_KERNEL_PART void add_neighbour(Spinor<RealOf<S>> (&sum)[columns], cons
   }
 }
 
-/// The hop at a site, of `columns` columns from `first` on, without its lower sign for the hermitian conjugate.
+/// The hop at a site, of `columns` columns from `first` on. For the hermitian conjugate, HopOutput still has to
+/// change the signs of the lower spins.
 template <int columns, class S, int reals, bool with_halo>
 HALOCLINE_INLINE void hop(Spinor<RealOf<S>> (&sum)[columns], const HopInput<S, reals, with_halo>& input,
                           const HopPlace& place, int first) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Included by cuda_halo.cuh, at its end, and by nothing else.
+/// Half spinors in messages: how a packing kernel writes them and an exterior kernel reads them. Included only at the
+/// end of cuda_halo.cuh.
 ///
-/// Half spinors in messages: how a packing kernel writes them and an exterior kernel reads them.
+/// A half spinor is 12 reals, [colour][spin][re, im], in words of 16 bytes:
 ///
-/// A half spinor is 12 reals, [colour][spin][re, im], in words of 16 bytes: six words in double, three in float. In
-/// fixed point its scale travels in the words too: fixed16 is 12 integers of 16 bits, the scale, and 4 bytes of
-/// zeros in two words, fixed8 12 integers of 8 bits and the scale in one.
+///   | storage | words | content                                              |
+///   |---------|-------|------------------------------------------------------|
+///   | double  | 6     | 12 reals                                             |
+///   | float   | 3     | 12 reals                                             |
+///   | fixed16 | 2     | 12 integers of 16 bits, the scale, 4 bytes of zeros  |
+///   | fixed8  | 1     | 12 integers of 8 bits, the scale                     |
 ///
-/// Whoever reads must not take the read-only path of a GPU: a neighbour writes this memory, perhaps while the kernel
-/// that reads it later is running already.
+/// A reader must not use the read-only path of a GPU: a neighbour writes this memory, perhaps while the reading kernel
+/// is already running.
 
 #include "halocline/qcd/device/fixed_point.cuh"
 
@@ -19,7 +23,7 @@ namespace detail {
 
 inline constexpr int halo_reals = 12;
 
-/// Words of 16 bytes that a half spinor takes.
+/// The number of 16-byte words of a half spinor.
 template <class S>
 inline constexpr int halo_words = Storage<S>::scaled ? static_cast<int>(sizeof(typename Storage<S>::Word))
                                                      : halo_reals * static_cast<int>(sizeof(RealOf<S>)) / 16;
@@ -35,7 +39,7 @@ HALOCLINE_INLINE Real real_of(const HalfSpinor<Real>& h, int i) {
   return i % 2 == 0 ? z.re : z.im;
 }
 
-/// Four 32-bit parts of a word at a multiple of 16 bytes.
+/// Loads or stores a word, at a multiple of 16 bytes, as four 32-bit parts.
 HALOCLINE_INLINE void load_word(std::uint32_t* parts, const std::byte* from) {
 #if defined(__CUDA_ARCH__)
   const uint4 v = __ldcg(reinterpret_cast<const uint4*>(from));
@@ -73,7 +77,7 @@ HALOCLINE_INLINE void parts_of(double x, std::uint32_t& low, std::uint32_t& high
 #endif
 }
 
-/// Where word 0 of a half spinor is; the next are `slots` words on.
+/// Offset [bytes] of word 0 of a half spinor. Each further word follows `slots` words later.
 template <class S>
 HALOCLINE_INLINE std::int64_t halo_place(int slots, int slot, int column) {
   return 16 * (std::int64_t{slots} * (halo_words<S> * column) + slot);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// A hop whose axes are split: which kernels run, in which order, under which policy; and the choice of the policy.
+/// A hop with split axes: its kernels under each halo policy, and the choice of the policy.
 ///
-///   staged, gpu-aware-mpi, copy-engine, remote-write:   pack | interior | (all faces there) | exterior
-///   merged-pack:                                        pack and interior | (all faces there) | exterior
-///   one-kernel, nvshmem:                                pack, interior and exterior
-/// A storage or a number of reals for which no fused launch is compiled takes the first line under any policy. The
-/// sites are computed by the same code in all of them, so the choice changes no bit of a result.
+///   | policy                                           | kernels, in this order                            |
+///   |--------------------------------------------------|---------------------------------------------------|
+///   | staged, gpu-aware-mpi, copy-engine, remote-write | pack; interior; exterior when all faces are there |
+///   | merged-pack                                      | pack and interior; exterior likewise              |
+///   | one-kernel, nvshmem                              | one kernel for pack, interior and exterior        |
+///
+/// Fused launches are compiled for some storages and numbers of link reals only (`fuses`); the others run the kernels
+/// of the first line under every policy. All policies compute a site by the same code, so the policy changes no bit
+/// of a result.
 
 #include <string>
 #include <utility>
@@ -18,9 +22,9 @@
 
 namespace halocline::qcd::device {
 
-/// @param input     but for its halo
+/// @param input     complete but for input.halo
 /// @param interior  `interior()` enqueues the kernel of the interior sites
-/// @param exterior  `exterior(input)` that of the exterior ones, which read input.halo
+/// @param exterior  `exterior(input)` enqueues the kernel of the exterior sites, which reads input.halo
 template <class S, int reals, class Interior, class Exterior>
 void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor<S>& in, bool dagger,
                      HopInput<S, reals, true> input, const HopOutput<S>& output, const Interior& interior,
@@ -57,8 +61,9 @@ void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor
   exterior(input);
 }
 
-/// The quickest of the policies that can be had, as all processes together find it (gpu::Tuner::best_for_all).
-/// @param run  `run(policy)` enqueues a hop under it; collective
+/// The fastest of the available policies, as measured by all processes together (gpu::Tuner::best_for_all).
+/// @param now  the present policy, which becomes the first candidate
+/// @param run  `run(policy)` enqueues a hop under this policy; collective
 /// Collective: yes.
 template <class Run>
 std::string quickest_policy(Context& context, const std::string& problem, const std::string& now, const Run& run) {

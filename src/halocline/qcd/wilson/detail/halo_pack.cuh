@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Packing: the half spinors that neighbours need of the sites at our edges.
+/// Packing of the half spinors that neighbours need from the sites at the edges of our box.
 ///
-/// A neighbour's target site of parity p that lacks its neighbour in direction d finds it here at the end of the box
-/// that faces it: in direction mu at our lower end, in direction -mu at our upper one, among the sites of parity 1 - p.
-/// It takes (1 - gamma_mu) psi of the former and (1 + gamma_mu) psi of the latter; for the hermitian conjugate the
-/// lower spins have been turned before, as in device_accessor.cuh. Projected here it is half the bytes, and the same
-/// bits as if projected there, for in floating point the projection is one addition of two numbers.
+/// A hop onto parity p in the neighbouring box reads our edge sites of parity 1 - p. A step +mu over its upper edge
+/// leads to our lower end and needs (1 - gamma_mu) psi. A step -mu over its lower edge leads to our upper end and
+/// needs (1 + gamma_mu) psi. For the hermitian conjugate, the signs of the lower spins are changed before, as in
+/// device_accessor.cuh.
+///
+/// Projecting before sending halves the bytes. The bits are the same as if the receiver projected, because each
+/// number of a projected spinor is one floating-point addition of two numbers.
 ///
 /// Flops a slot and column: 12. Bytes: a spinor read, a half spinor written.
 
@@ -17,7 +19,7 @@
 
 namespace halocline::qcd::device {
 
-/// What packing needs, a plain value. Faces are those of comm::Face::index().
+/// The arguments of packing, a plain value. Faces are numbered by comm::Face::index().
 template <class S>
 struct HaloPacker {
   using Real = RealOf<S>;
@@ -26,7 +28,7 @@ struct HaloPacker {
   SpinorReader<S> in;
   Real lower;  ///< sign of the lower spins: -1 for the hermitian conjugate
   std::byte* outbox[gpu::most_faces];
-  int slots[gpu::most_faces];  ///< 0 for a face that is not active
+  int slots[gpu::most_faces];  ///< 0 for an inactive face
 
   template <int axis, int sign>
   HALOCLINE_INLINE HalfSpinor<Real> project_to(const Spinor<Real>& psi) const {
@@ -34,7 +36,7 @@ struct HaloPacker {
         [&](int colour, int spin) { return spin < 2 ? psi.at[colour][spin] : lower * psi.at[colour][spin]; });
   }
 
-  /// One slot of one column of a face.
+  /// Packs one slot of one column of a face.
   HALOCLINE_INLINE void pack(int face, int slot, int column) const {
     Coordinates c;
     if (!box.face_site(parity, face / 2, face % 2 != 0, slot, c)) return;
@@ -70,11 +72,10 @@ struct HaloPacker {
   }
 };
 
-/// Packing as blocks: which face a block of `threads` threads is for, and which slots and columns. A block takes slots
-/// of one column of one face.
+/// Assigns the packing to blocks of `threads` threads. A block packs slots of one column of one face.
 struct PackBlocks {
   int first[gpu::most_faces + 1];        ///< block number at which a face begins
-  int blocks_a_column[gpu::most_faces];  ///< of a face; 0 for one that is not active
+  int blocks_a_column[gpu::most_faces];  ///< for each face; 0 for an inactive face
   int threads;
 
   /// @param slots  shape (most_faces,)
@@ -102,7 +103,7 @@ struct PackBlocks {
     const int slot = (inside - column * blocks_a_column[f]) * threads + thread;
     if (slot < packer.slots[f]) packer.pack(f, slot, column);
   }
-  /// After the work of all threads of a block.
+  /// Called after the work of all threads of a block. The last block of a face raises the neighbour's flag.
   HALOCLINE_INLINE void end(const gpu::FaceSignals& signals, int block) const {
     const int f = face(block);
     gpu::count_packed(signals, f, static_cast<std::uint32_t>(first[f + 1] - first[f]));

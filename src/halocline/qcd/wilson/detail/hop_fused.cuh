@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// One launch in which blocks take parts: packing, interior sites, exterior sites.
+/// One launch whose blocks share three tasks: pack the faces, compute interior sites, compute exterior sites.
 ///
-/// The parts follow each other in the numbers of the blocks: first those that pack and tell the neighbours, then those
-/// of the interior, last those of the exterior, each of which first waits for all flags. With no exterior blocks the
-/// launch is packing merged into the interior; an exterior kernel of its own follows.
+/// The lowest block numbers pack and raise the neighbours' flags. The interior blocks follow. The exterior blocks
+/// come last, and each of them first waits for all flags. Without exterior blocks, the launch merges packing into the
+/// interior kernel, and a separate exterior kernel follows.
 ///
-/// Waiting blocks keep their places on the device. That is safe as long as what they wait for is never behind them: our
-/// packing blocks have lower numbers, and a GPU starts blocks in the order of their numbers (as it always has, though
-/// CUDA does not promise it); the neighbour's run on another device, or on this one in their own time slice. Columns
-/// are therefore counted inside the one axis of blocks: with a grid axis of their own the packing of the last column
-/// would come after exterior blocks of the first.
+/// A waiting block keeps its place on the device. This is safe only if the blocks that it waits for never need that
+/// place to start. Our own packing blocks have lower numbers, and a GPU starts blocks in the order of their numbers
+/// (it always has, though CUDA does not promise it). The neighbour's packing blocks run on another device, or on this
+/// one in their own time slice. Columns are therefore counted within the single axis of blocks: with a grid axis for
+/// columns, the packing of the last column would come after exterior blocks of the first.
 ///
-/// It is made for those storages and links that strong scaling asks for; others take separate kernels (fuses).
+/// Fused launches are compiled for the storages and links that strong scaling needs; others use separate kernels
+/// (`fuses`).
 
 #include <cstdint>
 #include <type_traits>
@@ -39,12 +40,12 @@ struct FusedHop {
   Site site;
   const std::int32_t* interior;
   const std::int32_t* exterior;
-  int interior_sites, exterior_sites;    ///< 0 exterior: left to another kernel
-  int interior_blocks, exterior_blocks;  ///< of a column
-  int first_interior, first_exterior;    ///< numbers of blocks
+  int interior_sites, exterior_sites;    ///< 0 exterior sites: another kernel computes them
+  int interior_blocks, exterior_blocks;  ///< for one column
+  int first_interior, first_exterior;    ///< lowest block number of the task
 
   HALOCLINE_HOST_DEVICE bool begin_block(const gpu::BlockPoint& b) const {
-    if (b.x >= first_exterior) gpu::await_all(signals);  // where it fails, what is read then is NaN
+    if (b.x >= first_exterior) gpu::await_all(signals);  // a message that does not come is read as NaN
     return true;
   }
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
@@ -63,7 +64,7 @@ struct FusedHop {
   }
 };
 
-/// Enqueues the launch; the block numbers are filled in here. Defined where fuses<S, reals>.
+/// Fills in the block numbers of `hop` and enqueues the launch. Defined if fuses<S, reals>.
 template <class S, int reals>
 void launch_fused(Context& context, FusedHop<S, reals> hop);
 

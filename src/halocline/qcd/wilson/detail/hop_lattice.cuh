@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Where a site and its eight neighbours stand in memory, as a hop on a device counts them: without a division.
+/// The indices of a site and its eight neighbours for a hop on a device, computed without a division.
 ///
-/// Neighbours are of the other parity, and in the order of device/box.hpp one along y, z or t is a fixed number of
-/// places away. Along x the index stays for one of the two steps, by whether x is even, and moves by one for the other.
-/// Across the edge of the box the place is that of the periodic neighbour.
+/// Neighbours have the other parity. In the order of device/box.hpp, a neighbour along y, z or t is a fixed number of
+/// places away. Of the two neighbours along x, one has the same index as the site and the other an index that differs
+/// by one; which one depends on whether x is even. Across the edge of the box the index is that of the periodic
+/// neighbour.
 
 #include <cstdint>
 
@@ -13,9 +14,9 @@
 
 namespace halocline::qcd::device {
 
-/// Division of numbers from 0 to 2^31 - 1 by one that is known before the launch: with s such that 2^s >= divisor, and
-/// the multiplier 2^(31+s) / divisor rounded up, (n multiplier) / 2^(31+s) has the same whole part (T. Granlund, P. L.
-/// Montgomery, Division by invariant integers using multiplication, PLDI 1994, theorem 4.2).
+/// Division of numbers n from 0 to 2^31 - 1 by a divisor that is known before the launch. With 2^s >= divisor and the
+/// multiplier 2^(31+s) / divisor rounded up, (n multiplier) / 2^(31+s) and n / divisor have the same whole part (T.
+/// Granlund, P. L. Montgomery, Division by invariant integers using multiplication, PLDI 1994, theorem 4.2).
 struct Divisor {
   std::uint32_t multiplier;
   int shift;
@@ -33,17 +34,17 @@ struct Divisor {
   }
 };
 
-/// A site of the target parity.
+/// A site of the target parity: its index and its coordinates.
 struct HopPlace {
   int site;
   Coordinates c;
 };
 
-/// The box with what its neighbours need, a plain value.
+/// The box, and the constants of the index calculations. A plain value.
 struct HopLattice {
   Box box;
-  Divisor by_x, by_y, by_z;  ///< by half the extent of x, by those of y and z
-  int stride[4];             ///< places between neighbours along y, z, t; of x one
+  Divisor by_x, by_y, by_z;  ///< divide by half the extent of x, by the extents of y and z
+  int stride[4];             ///< places between neighbours along each axis; 1 for x
   int wrap[4];               ///< places between the two ends of a line
 
   static HopLattice of(const Box& box) {

@@ -3,13 +3,13 @@
 /// @file
 /// The hop with several sites a thread, one after another.
 ///
-/// Thread t of n takes sites t, t + n, t + 2n, ..., so that in each round consecutive threads have consecutive sites
-/// and a warp touches whole lines. While a site is computed the links of the thread's next may be asked for. The number
-/// of sites is no constant of the kernel and the loop is not unrolled: a site is computed by the same source whatever
-/// the number, and results do not depend on it.
+/// Thread t of n takes sites t, t + n, t + 2n, ... So consecutive threads have consecutive sites in each round, and a
+/// warp touches whole lines. Before a thread computes a site, it may prefetch the links of its next site. The number
+/// of sites a thread is not a constant of the kernel, and the loop is not unrolled. So the same code computes a site
+/// for any such number, and results do not depend on it.
 ///
-/// This is a kernel beside that of one site a thread, which the loop would cost registers (80 become 110 in fixed16
-/// with links of 12 reals), and one that the tuner may choose where it is compiled.
+/// The kernel with one site a thread is kept separate, because the loop costs registers: 110 instead of 80 in fixed16
+/// with links of 12 reals. The tuner may choose this kernel where it is compiled.
 
 #include <cstdint>
 #include <type_traits>
@@ -18,10 +18,10 @@
 
 namespace halocline::qcd::device {
 
-/// Which thread has which sites.
+/// The sites of each thread.
 struct SiteLoop {
-  int threads = 1;  ///< from one site of a thread to its next
-  int last = 0;     ///< from this number on a site is a thread's last: sites - threads
+  int threads = 1;  ///< number of threads: the step from one site of a thread to its next
+  int last = 0;     ///< sites - threads: a site with this number or a higher one is its thread's last
   bool prefetch = false;
 
   /// @param count  of sites, at least 1; @param sites_per_thread  at least 1
@@ -30,8 +30,8 @@ struct SiteLoop {
     return {threads, count - threads, prefetch};
   }
 
-  /// work(number) for the sites of a thread, and ahead(number) before it for the one that comes next, if there is one
-  /// and prefetch is set.
+  /// Calls work(number) for each site of a thread. If `prefetch` is set, calls ahead(next number) before, unless the
+  /// site is the thread's last.
   template <class Work, class Ahead>
   HALOCLINE_INLINE void run(int thread, const Work& work, const Ahead& ahead) const {
 #if defined(__CUDACC__)
@@ -45,7 +45,7 @@ struct SiteLoop {
   }
 };
 
-/// Asks for the eight links of a site that is computed later.
+/// Prefetches the eight links of a site.
 template <class S, int reals>
 HALOCLINE_INLINE void prefetch_links(const LinkReader<S, reals>& links, int site) {
   HALOCLINE_UNROLLED(1)
@@ -54,13 +54,13 @@ HALOCLINE_INLINE void prefetch_links(const LinkReader<S, reals>& links, int site
                                                               links.stride, site);
 }
 
-/// Compiled for this storage and number of reals a link, without clover blocks and without a halo.
+/// True if HopSeveral is compiled for this storage and number of reals a link. It has no clover blocks and no halo.
 template <class S, int reals>
 inline constexpr bool loops_over_sites =
     (std::is_same_v<S, double> && reals == 18) || (std::is_same_v<S, float> && reals == 12) ||
     (std::is_same_v<S, Fixed16> && reals != 18);
 
-/// The functor of gpu::launch, for as many threads as the loop says and a column each.
+/// A functor of gpu::launch, for loop.threads threads in x and a column each.
 template <class S, int reals>
 struct HopSeveral {
   using Site = HopSite<S, reals, false, false, 1>;

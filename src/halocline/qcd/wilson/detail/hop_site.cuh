@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The work of one thread of a hop on a device: the hop at a site, what is added to it, and the store.
+/// The work of one thread of a hop on a device: the hop at a site, the added terms, and the store.
 ///
-/// HopSite is the functor of gpu::launch, and a part of kernels that do more than hop: packing blocks, interior blocks
-/// and exterior blocks in one launch call the same at(). The clover terms are a template argument, as they cost
-/// registers; all else that a launch may or may not have is decided in the thread, alike for all threads.
+/// HopSite is a functor of gpu::launch. Fused launches (hop_fused.cuh) call its at() for interior and exterior sites
+/// too. The clover terms are a template argument, because they cost registers. All other options of a launch are
+/// tested in the thread, with the same outcome in all threads.
 
 #include <cstdint>
 #include <type_traits>
@@ -16,7 +16,7 @@
 
 namespace halocline::qcd::device {
 
-/// From a field that the kernel may be writing: `add` may be `out`.
+/// Loads from a field that the kernel may also write, because `add` may be `out`.
 template <class S>
 HALOCLINE_INLINE Spinor<RealOf<S>> load_written(const SpinorReader<S>& field, int site, int column) {
   return detail::load_spinor<S, false>(field.data, field.scale, field.stride, site, column);
@@ -58,7 +58,7 @@ struct HopOutput {
   }
 };
 
-/// @tparam columns  of a thread; @tparam with_halo  some neighbours are in messages
+/// @tparam columns  per thread; @tparam with_halo  some neighbours are in messages
 template <class S, int reals, bool with_halo, bool with_blocks, int columns>
 struct HopSite {
   using Real = RealOf<S>;
@@ -66,9 +66,9 @@ struct HopSite {
 
   HopInput<S, reals, with_halo> input;
   HopOutput<S> output;
-  const std::int32_t* sites = nullptr;  ///< which; null: all, in order
+  const std::int32_t* sites = nullptr;  ///< list of the sites; null: all sites in order
 
-  /// Columns columns * group and following, those that there are, at a site.
+  /// Computes up to `columns` columns of a site, from columns * group on; fewer if the fields have no more.
   HALOCLINE_INLINE void at(int site, int group) const {
     const int first = columns * group;
     Spinor<Real> sum[columns];
@@ -83,8 +83,9 @@ struct HopSite {
   }
 };
 
-/// Re, Im <with, psi> and |psi|^2 of one site, the 24 terms in the arithmetic of the kernel: conversions to double are
-/// made in a slow unit, so only the site's sums are. @param with  no data: zeros
+/// Re <with, psi>, Im <with, psi> and |psi|^2 of one site. The 24 terms are added in the arithmetic of the kernel,
+/// and only the sums of the site are converted to double, because a GPU converts in a slow unit.
+/// @param with  without data, its two products are zero
 template <class S>
 HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& with, int site, int column,
                                     const Spinor<RealOf<S>>& psi) {
@@ -122,7 +123,8 @@ HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& 
 template <class S, int reals>
 struct HopSumSite {
   using Real = RealOf<S>;
-  /// 0 leaves the registers to the compiler, who keeps two blocks of 256 threads where they fit; these lack a few.
+  /// With 0 the compiler chooses the number of registers, and keeps two blocks of 256 threads where they fit. In the
+  /// cases with 1, a few registers are missing for two blocks.
   static constexpr int min_blocks =
       Storage<S>::scaled && (reals == 18 || (std::is_same_v<S, Fixed8> && reals == 12)) ? 1 : 0;
 
@@ -135,12 +137,12 @@ struct HopSumSite {
     Spinor<Real> sum[1];
     hop(sum, input, input.lattice.place(input.target_parity, site), column);
     const Spinor<Real> psi = output.template result<true>(sum[0], site, column);
-    site_products(values, with, site, column, psi);  // first: the store in fixed point needs room
+    site_products(values, with, site, column, psi);  // before the store, which needs registers in fixed point
     output.out.store(site, column, psi);
   }
 };
 
-/// The sums alone, of a result that was made by several kernels.
+/// The sums alone, for a result that several kernels have computed.
 template <class S>
 struct ResultSumSite {
   SpinorReader<S> out, with;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Which sites of a box need no message, and which do, when some of its axes are split.
+/// The interior sites of a box, which need no message, and the exterior sites, which need at least one. For boxes
+/// with split axes.
 
 #include <array>
 #include <cstdint>
@@ -17,11 +18,11 @@ struct SiteList {
   int count = 0;
 };
 
-/// Every site is in one of the two lists of its parity; one at several edges is in `exterior` once.
+/// Every site is in exactly one of the two lists of its parity. A site at several edges is in `exterior` once.
 struct HopSites {
   std::array<SiteList, 2> interior, exterior;  ///< by parity of the site
 
-  /// Waits. @throws core::Error  out of memory. Collective: no.
+  /// Waits for the stream. @throws core::Error  out of memory. Collective: no.
   explicit HopSites(Context& context);
 };
 

@@ -31,8 +31,8 @@ __attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const SiteT
   if (term.twisted()) psi = apply_twist(term, place, V, psi);
 }
 
-/// By value: a spinor whose address is taken is kept in memory as well as in registers, and the sums of a hop are too
-/// many to be stored twice.
+/// Multiplies a copy of psi. A spinor whose address is taken is kept in memory as well as in registers, and the sums of
+/// a hop are too many to be stored twice.
 template <class T, int V, class Real>
 HALOCLINE_INLINE Spinor<Real> multiplied_by(const SiteTerm<T>& term, const Spinor<Real>& psi, std::int64_t place) {
   Spinor<Real> copy = psi;
@@ -41,7 +41,8 @@ HALOCLINE_INLINE Spinor<Real> multiplied_by(const SiteTerm<T>& term, const Spino
 }
 
 /// out = hop_scale [B] sum + add_scale [A] add, for one sub-pack of one column.
-/// @param spinor  place of the spinor in out and add;  @param block  place of the site's blocks
+/// @param spinor       offset of the spinor in out and add;  @param block  offset of the blocks
+/// @param past_caches  store past the caches, if nothing is added
 template <class T, int V, class Real>
 HALOCLINE_INLINE void finish(T* out, Spinor<Real> sum, const HopTerms<T>& terms, std::int64_t spinor,
                              std::int64_t block, bool past_caches) {
@@ -77,7 +78,8 @@ HALOCLINE_INLINE void finish(T* out, Spinor<Real> sum, const HopTerms<T>& terms,
   }
 }
 
-/// Links of 12 reals of one tile as 18, without the factors of the third rows.
+/// Expands the links of a tile from 12 to 18 reals. TileAccessor::complete() applies the factors of the third rows
+/// later.
 template <class T, int V>
 void complete_links(T* whole, const HopView<T, V>& view, std::int64_t tile) {
   using View = HopView<T, V>;
@@ -161,7 +163,7 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
         for (int column = 0; column < columns; ++column) {
           for (int real = stored * column / columns; real < stored * (column + 1) / columns; ++real)
             __builtin_prefetch(next_links + real * V + lane, 0, 2);
-          // Two columns ahead: one is a little late where spinors come from memory.
+          // Prefetch two columns ahead: one is a little late where spinors come from memory.
           const bool over = column + 2 >= columns;
           const int ahead = over ? std::min(column + 2 - columns, columns - 1) : column + 2;
           const TileAccessor<T, V, 18, true> accessor{
@@ -181,13 +183,13 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
 template <class T, int V>
 void hop_tiles(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity, bool dagger,
                std::span<const std::int32_t> tiles, const HopTerms<T>& terms) {
-  // What outgrows the caches is not read into them only to be overwritten.
+  // A result that outgrows the caches is stored past them. Otherwise its lines would be read only to be overwritten.
   const auto bytes = static_cast<std::int64_t>(tiles.size()) * view.columns * (spinor_reals * V) *
                      static_cast<std::int64_t>(sizeof(T));
   const bool past_caches = bytes > std::int64_t{8} << 20;
   const auto run = [&]<bool with_dagger> {
-    // Of plain numbers (one lane) the compiler chooses, loop by loop, which product it rounds by itself: one loop for
-    // all, so that a column has the same bits everywhere.
+    // With one lane, numbers are plain scalars, and the compiler chooses loop by loop which product it rounds by
+    // itself. Then one loop serves any number of columns, so that a column always has the same bits.
     if (V == 1 || view.columns > 1) {
       detail::hop_batch<T, V, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
     } else if constexpr (V > 1) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Definition of Hopping, for the files that instantiate it, one a storage (cuda_double.cu and its kin).
+/// Definition of Hopping. One file for each storage instantiates it: cuda_double.cu, cuda_float.cu, cuda_fixed16.cu,
+/// cuda_fixed8.cu.
 
 #include <map>
 #include <memory>
@@ -19,9 +20,9 @@
 namespace halocline::qcd::device {
 namespace detail_of_hopping {
 
-/// Columns that a thread may take. Sums of four columns do not fit the registers, nor those of two in double; links of
-/// 8 reals are for few columns, as with more the links are no longer what memory is busy with; and fixed8 is
-/// for preconditioners.
+/// The largest number of columns that a thread may take. The sums of four columns do not fit the registers; in
+/// double, nor do those of two. Links of 8 reals pay only for few columns, because with many columns most memory
+/// traffic is spinors. fixed8 is for preconditioners.
 template <class S, int reals>
 inline constexpr int most_columns = std::is_same_v<S, double> || std::is_same_v<S, Fixed8> || reals == 8 ? 1 : 2;
 
@@ -48,7 +49,7 @@ void check_fields(int columns, const DeviceSpinor<S>& out, const DeviceSpinor<S>
 
 }  // namespace detail_of_hopping
 
-/// One application, under way.
+/// The arguments of one application.
 template <class S>
 struct HopCall {
   DeviceSpinor<S>& out;
@@ -58,11 +59,11 @@ struct HopCall {
   const HopTerms<S>& terms;
 };
 
-/// What an operator of one storage keeps between applications.
+/// The state of an operator between applications.
 template <class S>
 struct Hopping<S>::Work {
   using Real = RealOf<S>;
-  std::unique_ptr<HopSites> sites;  ///< where an axis is split
+  std::unique_ptr<HopSites> sites;  ///< null if no axis is split
   std::map<HopVariant, gpu::TuneParameters> chosen;
 
   static HopOutput<S> output(const HopCall<S>& call, DeviceSpinor<S>& out) {
@@ -101,7 +102,7 @@ struct Hopping<S>::Work {
     return input;
   }
 
-  /// Launches HopSite over a part of the sites, in the way that the tuner knows.
+  /// Launches HopSite over a part of the sites, with the parameters of the tuner. The first call of a variant tunes.
   template <int reals, bool with_halo, bool with_blocks, int most>
   void run(Hopping& hopping, const HopCall<S>& call, HopPart part, const HopInput<S, reals, with_halo>& input);
   template <int reals, bool with_halo, bool with_blocks, int columns>
@@ -152,7 +153,8 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   const auto known = chosen.find(variant);
   if (known != chosen.end()) return enqueue(known->second, call.out);
 
-  // What is measured writes the output where that can be written again, else a field of its own.
+  // Measurements run the kernel many times. They overwrite `out`, unless `out` is also added to the result; then they
+  // write a scratch field.
   std::unique_ptr<DeviceSpinor<S>> scratch;
   const auto measure = [&](const gpu::TuneParameters& p) {
     if (call.terms.add != &call.out) return enqueue(p, call.out);
@@ -168,7 +170,7 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
-  if (scratch) context.stream.synchronize();  // it ends here
+  if (scratch) context.stream.synchronize();  // before it is freed
   if (kept) chosen.emplace(variant, best);
   enqueue(best, call.out);
 }
@@ -250,7 +252,7 @@ void Hopping<S>::tune_halo() {
                          take(policy);
                          apply(out, in, 0, false);
                        }));
-  context()->stream.synchronize();  // the fields end here
+  context()->stream.synchronize();  // before the fields are freed
 }
 
 template <class S>

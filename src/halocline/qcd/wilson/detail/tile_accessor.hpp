@@ -3,25 +3,36 @@
 /// @file
 /// How the hopping kernel reads tiled fields on a CPU.
 ///
-/// A tile of V sites goes through the kernel in V / W sub-packs of W lanes, W being what a register holds. A local
-/// neighbour is loaded and projected in registers. A rotated one is permuted as it is loaded; a halo slot holds half
-/// spinors that the sender projected already; both are the rare case and stand out of line.
+/// The kernel processes a tile of V sites in V / W sub-packs of W lanes, where W is the number of lanes of a
+/// register, at most V. A local neighbour is loaded and projected in registers. A rotated neighbour is permuted while
+/// it is loaded. A halo slot holds half spinors that the sender has projected. Rotated and halo neighbours are rare,
+/// so their code is kept out of line.
 ///
-/// Links come as 18 reals, or as the 12 of their first two rows, and the third row is computed from those in registers:
-/// u_2 = f conj(u_0 x u_1). A stored link is c e^(i theta) U, U in SU(3), with the hopping coefficient and the boundary
-/// phase in it, so f = e^(3 i theta) / c. Where f is not one, which is at the edge of the lattice or in an anisotropic
-/// action, it multiplies the third row of the product. 24 multiply-adds a link more than the 72 of the product, and a
-/// third of the bytes less.
+/// A link comes as 18 reals, or as the 12 reals of its first two rows. From these the third row is computed in
+/// registers: u_2 = f conj(u_0 x u_1). A stored link is c e^(i theta) U with U in SU(3), because it includes the
+/// hopping coefficient c and the boundary phase; so f = e^(3 i theta) / c. Where f is not one, it multiplies the
+/// third row of the product. This happens at the edge of the lattice with a boundary phase, and with an anisotropic
+/// action. Links of 12 reals need a third fewer bytes. They cost 24 multiply-adds a link, beside the 72 of the
+/// product.
 ///
-/// The kernel reads links in the order of its arithmetic and spinors from eight places, which no hardware prefetcher
-/// follows: where the fields outgrow the cache, it prefetches one tile ahead (in a batch two columns) into the second
-/// level. Of the neighbours those along z and t are worth it; along x and y they were read a moment ago. At 24^4 this
-/// is 4.7 -> 8.9 Gflop/s in double and 19 -> 24 in float on one core; at 8^4 it costs float 4 % and gains double 3 %.
-/// Two tiles ahead, or into the first level, is slower; so is prefetching the neighbours along x and y as well.
+/// The kernel reads links in the order of its arithmetic and spinors from eight places. No hardware prefetcher
+/// follows these, so the kernel prefetches into the second-level cache: one tile ahead, in a batch two columns ahead.
+/// Of the neighbours it prefetches those along z and t; those along x and y were read a moment ago. On one core this
+/// changes the speed by
 ///
-/// Links are held in registers (core/hold.hpp): each number of a link has four uses, and the compiler would make each
-/// an operand in memory. A direction then takes 24 loads of spinors, 18 of links and 24 of sums, and 24 stores of sums
-/// (two cycles each of a 512-bit register on the machine of docs/benchmarks), beside 72 multiply-adds and 36 additions.
+///   | lattice | double              | float             |
+///   |---------|---------------------|-------------------|
+///   | 24^4    | 4.7 -> 8.9 Gflop/s  | 19 -> 24 Gflop/s  |
+///   | 8^4     | 3 % faster          | 4 % slower        |
+///
+/// Prefetching two tiles ahead, into the first-level cache, or also along x and y is slower.
+///
+/// Links are held in registers (core/hold.hpp). Each number of a link is used four times, and the compiler would make
+/// each use a memory operand. The instructions of one direction are then
+///
+///   loads             24 of spinors, 18 of links, 24 of sums
+///   stores            24 of sums; 2 cycles each for a 512-bit register on the machine of docs/benchmarks
+///   arithmetic        72 multiply-adds, 36 additions
 
 #include <array>
 #include <cstdint>
@@ -37,13 +48,13 @@ namespace halocline::qcd::wilson {
 
 inline constexpr int half_spinor_reals = 12;
 
-/// Conjugate of the cross product of the rows u_0 and u_1 in one column, three entries of whose other columns are
-/// given.
+/// One column of conj(u_0 x u_1), the conjugate cross product of two rows, from the entries of u_0 and u_1 in the other
+/// two columns. In column 0 these are columns 1 and 2, as the arguments are called.
 template <class Real>
 HALOCLINE_INLINE Complex<Real> third_row(const Complex<Real>& u01, const Complex<Real>& u12, const Complex<Real>& u02,
                                          const Complex<Real>& u11) {
-  // conj(u01 u12 - u02 u11), a product and three multiply-adds a part. Which product is rounded by itself is said, as
-  // all places that compute the row must agree on its bits.
+  // conj(u01 u12 - u02 u11): a product and three multiply-adds for each part. hold() fixes which product is rounded by
+  // itself, because all places that compute the row must agree on its bits.
   Complex<Real> row{u01.re * u12.re, u02.re * u11.im};
   core::hold(row.re);
   core::hold(row.im);
@@ -56,10 +67,10 @@ HALOCLINE_INLINE Complex<Real> third_row(const Complex<Real>& u01, const Complex
   return row;
 }
 
-/// Everything about one hop that is the same for all tiles.
+/// The arguments of one hop that all its tiles share.
 template <class T, int V>
 struct HopView {
-  static constexpr int width = V < core::native_lanes<T> ? V : core::native_lanes<T>;
+  static constexpr int width = core::pack_lanes<T, V>;
   using Real = core::Number<T, width>;
   using Index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
@@ -67,18 +78,17 @@ struct HopView {
   const T* links;  ///< of the target parity, [tile][8][column][row][re, im]
   int columns;
   int link_reals;                   ///< 18, or 12
-  const std::uint8_t* row_factors;  ///< [tile][8]: which factor the third row has, 0 for one; null for 18 reals
+  const std::uint8_t* row_factors;  ///< [tile][8]: `which` factor the third row has; 0: none. Null for 18 reals
   const T* factors;                 ///< [8][which - 1][re, im][lane]
   /// Lane tables and halo of each direction.
   alignas(64) Index rotation[8][V];
-  std::array<const T*, 8> received;                   ///< slots, [slot][column][12][lanes that travel]
-  std::array<const std::int32_t*, 8> received_lanes;  ///< where they go
-  std::array<int, 8> received_count;                  ///< how many a slot has: V / T_mu
+  std::array<const T*, 8> received;                   ///< slots, [slot][column][12][lanes of a slot]
+  std::array<const std::int32_t*, 8> received_lanes;  ///< the lanes of a tile that a slot fills
+  std::array<int, 8> received_count;                  ///< lanes of a slot: V / T_mu
 };
 
 /// @tparam reals  18, or 12 with the third row computed
-/// @tparam batch       one of several columns: the links are in the first-level cache, and not prefetched with the
-/// loads
+/// @tparam batch  for the loop over several columns. Their links are in the first-level cache, so loads do not prefetch
 template <class T, int V, int reals = 18, bool batch = false>
 struct TileAccessor {
   static constexpr int rows = reals / 6;
@@ -86,7 +96,7 @@ struct TileAccessor {
   using Real = typename View::Real;
   static constexpr int width = View::width;
 
-  /// Into the second-level cache, for reading.
+  /// Prefetches the packs at `at` and `at + V` into the second-level cache, for reading.
   static HALOCLINE_INLINE void prefetch(const T* at) {
     __builtin_prefetch(at, 0, 2);
     __builtin_prefetch(at + V, 0, 2);
@@ -94,15 +104,15 @@ struct TileAccessor {
 
   const View& view;
   const lattice::Neighbour* neighbours;
-  const lattice::Neighbour* coming;  ///< of the tile to prefetch for: the next one, or this one for a later column
-  const T* links;                    ///< of this tile, at this sub-pack
+  const lattice::Neighbour* coming;  ///< of the tile to prefetch for: the next tile, or this tile for a later column
+  const T* links;                    ///< of this tile, from this sub-pack on
   std::int64_t tile;
   int first_lane;  ///< of this sub-pack
   int column;
-  int coming_column;  ///< to prefetch for
-  T* far;             ///< one spinor tile of this thread, zero in its lower two spins
+  int coming_column;  ///< the column to prefetch for
+  T* far;             ///< buffer of this thread: a spinor tile whose lower two spins are zero
 
-  /// Where the column of a source tile begins.
+  /// The first number of a column of a source tile.
   HALOCLINE_INLINE const T* source(std::int32_t of, int at_column) const {
     if constexpr (batch)
       return view.in + (std::int64_t(of) * view.columns + at_column) * (spinor_reals * V);
@@ -131,8 +141,9 @@ struct TileAccessor {
     return stored<d>(row, link_column);
   }
 
-  /// The factor of the third row that the stored rows do not tell. In a batch as well, where the third rows were
-  /// computed beforehand, so that its columns have the bits that they have alone.
+  /// Multiplies the third row of the product by f, which the stored rows do not contain. The batch loop computes
+  /// third rows beforehand, but multiplies by f here too, so that a column has the same bits as when it is computed
+  /// alone.
   template <int d>
   HALOCLINE_INLINE void complete(Complex<Real> (&row)[2]) const {
     if constexpr (reals == 12 || batch) {
@@ -166,8 +177,8 @@ struct TileAccessor {
     });
   }
 
-  /// Leaves the projected neighbour of a rotated or halo direction in the upper two spins of `far`, whose lower two
-  /// are zero: projecting that once more changes nothing, and the hot path needs no second form of its data.
+  /// Projects a rotated or halo neighbour into the upper two spins of `far`. The lower two spins of `far` are zero,
+  /// so projecting once more changes nothing, and the hot path needs no second form of its data.
   template <int d, int sign>
   __attribute__((noinline)) const T* fetch_far(lattice::Neighbour n) const {
     const int count = view.received_count[d];
@@ -210,7 +221,7 @@ struct TileAccessor {
     return view.received[d] + (std::int64_t(slot) * view.columns + column) * (half_spinor_reals * count);
   }
 
-  /// The sub-pack of V numbers whose lanes are rotated along the axis of direction d.
+  /// Loads this sub-pack from V numbers, with their lanes rotated by one for a step in direction d.
   template <int d>
   HALOCLINE_INLINE Real load_rotated(const T* numbers) const {
     if constexpr (V == 1) {

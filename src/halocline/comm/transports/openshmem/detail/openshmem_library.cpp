@@ -21,14 +21,14 @@ struct Loaded {
   std::string problem;
 };
 
-/// Looks a function up. @param missing  gets the name where it is not there
+/// Looks a function up. @param missing  gets the names of functions that are not there
 template <class Function>
 void find(void* library, const char* name, Function& function, std::string& missing) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
 }
 
-/// Others find the end of the program's data under `_end`, and not that of a library.
+/// True when a library that looks for `_end` finds the end of the program's data, and not that of a library.
 bool program_shows_its_end() {
   const auto shown = reinterpret_cast<ElfW(Addr)>(dlsym(RTLD_DEFAULT, "_end"));
   ElfW(Addr) end = 0;

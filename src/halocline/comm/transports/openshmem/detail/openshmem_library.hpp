@@ -3,21 +3,21 @@
 /// @file
 /// An OpenSHMEM library, loaded while the program runs.
 ///
-/// So the build needs none, and a program starts where there is none. The functions are those of the OpenSHMEM 1.4
-/// standard, and put-with-signal of 1.5 where the library has it. The library is loaded once and stays: it hooks into
-/// memory management and cannot be unloaded.
+/// So the build needs no such library, and a program also starts without one. The functions are those of the OpenSHMEM
+/// 1.4 standard, and put-with-signal of 1.5 where the library has it and it works. The library is loaded once and
+/// stays: it hooks into memory management and cannot be unloaded.
 ///
-/// Open MPI's needs three things that it does not say:
-///   - It takes for symmetric all writable segments below the symbol `_end`, which must be that of the program. Where
-///     the program does not show it, the linker finds some library's; then ranks count different numbers of segments,
-///     and start-up writes past its tables (open-mpi/ompi issue 13621). Programs that link Halocline by CMake show it,
-///     and so does Python.
+/// Open MPI's library has four undocumented traps:
+///   - It takes all writable segments below the symbol `_end` for symmetric, and this must be the symbol of the
+///     program. Where the program does not show it, the linker finds that of some library. Then ranks count different
+///     numbers of segments, and start-up writes past its tables (open-mpi/ompi issue 13621). Programs that link
+///     Halocline by CMake show the symbol, and so does Python.
 ///   - It ends at the program's exit, and fails there when MPI has ended before and unloaded its parts. Its end also
-///     ends MPI, whether it is running or being ended: called at the beginning of MPI_Finalize it makes MPI complain of
-///     a second MPI_Finalize, and at exit it waits for ranks that may have died. Both are avoided by the flag of
-///     shmem_global_exit, which makes it leave MPI alone (`open_mpi_leaves_mpi`).
-///   - Its start ends the job where something is missing (memory for the symmetric heap, room in /dev/shm, a driver of
-///     the network), and does not return. So nobody starts it unasked.
+///     ends MPI, whether MPI is running or being ended. At the beginning of MPI_Finalize this makes MPI complain of a
+///     second MPI_Finalize; at exit it waits for ranks that may have died. The flag of shmem_global_exit avoids both:
+///     with it the library leaves MPI alone (`open_mpi_leaves_mpi`).
+///   - Its start ends the job when something is missing (memory for the symmetric heap, room in /dev/shm, a driver of
+///     the network), and does not return. So Halocline starts it only on request.
 ///   - It unloads a part of itself that MPI still calls when memory is freed. That part is pinned.
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace halocline::comm::detail {
 
-/// The functions in use. Of one process, so that copies are the same.
+/// The functions in use. A process has one library, so all copies are the same.
 struct OpenShmem {
   void (*init)() = nullptr;
   int (*init_thread)(int requested, int* provided) = nullptr;
@@ -42,8 +42,8 @@ struct OpenShmem {
   /// nullptr where the library has none that can be relied upon
   void (*putmem_signal)(void* there, const void* here, std::size_t bytes, std::uint64_t* signal_there,
                         std::uint64_t signal, int operation, int pe) = nullptr;
-  bool* open_mpi_initialized = nullptr;  ///< of Open MPI's: it has been started, and will be ended at exit
-  int* open_mpi_leaves_mpi = nullptr;    ///< of Open MPI's: not 0 where its end is not to end MPI; may be missing
+  bool* open_mpi_initialized = nullptr;  ///< Open MPI only: started, and will be ended at exit
+  int* open_mpi_leaves_mpi = nullptr;    ///< Open MPI only: not 0 when its end must not end MPI; may be missing
 
   static constexpr int open_mpi_thread_serialized = 2;  ///< SHMEM_THREAD_SERIALIZED
 
@@ -56,7 +56,7 @@ const OpenShmem& openshmem();
 /// Why there is no library to use; empty where there is. Collective: no.
 std::string openshmem_problem();
 
-/// Keeps those loaded libraries in memory whose file names contain this text.
+/// Keeps the loaded libraries in memory whose file names contain this text.
 void pin_libraries(const char* text);
 
 }  // namespace halocline::comm::detail

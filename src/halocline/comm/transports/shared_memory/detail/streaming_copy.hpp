@@ -3,10 +3,11 @@
 /// @file
 /// Copying into memory that another core will read, past the caches of this one.
 ///
-/// An ordinary store first fetches the cache line and takes it away from whoever read it last. For lines that went to
-/// another core that costs 8 to 50 ns each, depending on where the two cores sit, and cores do little of it at a time.
-/// A streaming store of a whole line fetches nothing. The reader then finds the line in memory rather than in our
-/// cache, which costs it some 100 ns once but streams well, so long messages gain and short ones lose.
+/// An ordinary store first fetches the cache line, and takes it away from the core that read it last. For lines in
+/// another core's cache that costs 8 to 50 ns each, depending on where the two cores sit, and a core can do few of
+/// these at a time. A streaming store of a whole line fetches nothing. The reader then finds the line in memory
+/// rather than in our cache. That costs it some 100 ns once but streams well, so long messages gain and short ones
+/// lose.
 
 #include <cstddef>
 #include <cstring>
@@ -23,8 +24,7 @@ inline constexpr bool has_streaming_stores = true;
 inline constexpr bool has_streaming_stores = false;
 #endif
 
-/// Copies; others who acquire what is released after this see it all.
-/// @param to, from  64-byte aligned
+/// Copies. A reader that acquires a flag released after this call sees all of it.
 inline void streaming_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::size_t done = 0;
 #if defined(__SSE2__)
@@ -38,7 +38,7 @@ inline void streaming_copy(std::byte* to, const std::byte* from, std::size_t byt
     _mm_stream_si128(target + 2, c);
     _mm_stream_si128(target + 3, d);
   }
-  _mm_sfence();  // a release store alone does not wait for them
+  _mm_sfence();  // a release store alone does not wait for streaming stores
 #endif
   if (done < bytes) std::memcpy(to + done, from + done, bytes - done);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The boxes of all ranks of a grid, and the messages between them: what transport `simulated` is made of.
+/// The boxes of all ranks of a grid, and the messages between them, for transport `simulated`.
 ///
-/// It outlives the transports as long as messages are under way, for their events write into it.
+/// It outlives the transports as long as messages are under way, because their events write into it.
 
 #include "halocline/comm/simulation/simulator.hpp"
 #include "halocline/core/aligned_array.hpp"
@@ -19,7 +19,7 @@ class SimulatedNetwork final : public Simulator::Handler {
 public:
   SimulatedNetwork(Simulator& simulator, int ranks) : simulator_(simulator), parts_(static_cast<std::size_t>(ranks)) {}
 
-  /// @param member  the rank in the simulation, of this rank of the grid
+  /// @param member      the number in the simulation of this rank of the grid
   /// @param neighbours  shape (2 ndim,); @param capacity  shape (2 ndim,) [bytes]
   void open(int rank, int member, std::span<const int> neighbours, std::span<const std::size_t> capacity, int slots);
 
@@ -41,19 +41,19 @@ public:
   bool busy() const noexcept override { return under_way_ > 0; }
 
 private:
-  /// An outbox with the message that leaves it, and an inbox with what has come.
+  /// An outbox with the message that leaves it, and an inbox with the message that has come.
   struct Box {
     std::byte* out = nullptr;
     std::byte* flying = nullptr;  ///< pieces that have left and not arrived
     std::byte* in = nullptr;
     std::size_t bytes = 0;
     std::uint64_t flag = 0;
-    std::size_t unread = 0, undelivered = 0;  ///< pieces
+    std::size_t unread = 0, undelivered = 0;  ///< numbers of pieces
     std::uint64_t damaged_bit = 0;
     bool damaged = false;
     std::uint64_t arrived = 0;
     bool released = true;
-    std::size_t readable = 0;  ///< bytes that came
+    std::size_t readable = 0;  ///< bytes of the message that came last
   };
   struct Side {
     int neighbour = -1;
