@@ -8,6 +8,11 @@
 # host executor, and compiled by nvcc in test_<room>_cuda (target `cuda`, ctest label cuda).
 # Tests run in the top folder, so that ../shared/data and examples/ are where they expect them.
 
+# doctest itself, once for all programs, and not watched by sanitizers: it is not what they test.
+add_library(halocline_doctest OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/doctest.cpp)
+target_link_libraries(halocline_doctest PRIVATE halocline_dep_doctest)
+target_compile_features(halocline_doctest PRIVATE cxx_std_20)
+target_compile_options(halocline_doctest PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU,Clang>:-fno-sanitize=all>)
 add_library(halocline_test_main OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/main.cpp)
 target_link_libraries(halocline_test_main PRIVATE halocline::core halocline_warnings halocline_dep_doctest)
 if(HALOCLINE_MPI AND TARGET halocline::comm)
@@ -52,7 +57,8 @@ endfunction()
 # third of the time that a test takes to compile. Programs share what one compiles only if their flags agree.
 if(HALOCLINE_PRECOMPILED)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "// for what it includes first\n")
-  add_executable(halocline_precompiled EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cpp $<TARGET_OBJECTS:halocline_test_main>)
+  add_executable(halocline_precompiled EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompiled.cpp $<TARGET_OBJECTS:halocline_test_main>
+                                       $<TARGET_OBJECTS:halocline_doctest>)
   target_link_libraries(halocline_precompiled PRIVATE halocline::core halocline_warnings halocline_dep_doctest halocline_dep_fmt)
   target_compile_options(halocline_precompiled PRIVATE -O1)
   target_precompile_headers(
@@ -62,7 +68,7 @@ endif()
 
 # Tests of a room see it and the rooms below it, no others.
 function(halocline_test_program name room main)
-  add_executable(${name} ${ARGN} $<TARGET_OBJECTS:${main}>)
+  add_executable(${name} ${ARGN} $<TARGET_OBJECTS:${main}> $<TARGET_OBJECTS:halocline_doctest>)
   string(REGEX REPLACE "^test_(.*)$" "\\1" tested ${name})
   string(REGEX REPLACE "_mpi$" "" tested ${tested})
   halocline_library_for(${tested} ${room} library)
@@ -187,9 +193,33 @@ endif()
 # Device code by nvcc, whether or not the library has it: all *.cu of the rooms and of their tests, linked into a test
 # program a room in front of the libraries, whose own copies of the same files are then not taken.
 # Where the library has it, the tests above have it too. Here it is a sample, as all of it keeps two cores busy for
-# minutes: every file for one GPU generation, the vector space and the halo for all of them, and the tests that show that
-# what nvcc makes of the host executor computes the same. HALOCLINE_CUDA_ALL takes all.
-set(halocline_cuda_sampled_sources "/(cuda_halo|spinor_space)\\.cu$|/gpu/")
+# minutes: every file for one GPU generation, the halo for all of them, and the tests that show that what nvcc makes of the
+# host executor computes the same. HALOCLINE_CUDA_ALL takes all.
+# Sources with few kernels are compiled five at a time, as most of their time goes into the headers that they share. Those
+# whose reports test_resources reads stay alone. The C++ compiler takes each alone, for the host executor.
+set(halocline_cuda_alone "/(spinor_space|cuda_(double|float|fixed16|fixed8|fused|halo|sites))\\.cu$|/gpu/")
+function(halocline_unite_for_nvcc list room)
+  set(sources ${${list}})
+  set(alone ${sources})
+  list(FILTER alone INCLUDE REGEX "${halocline_cuda_alone}")
+  list(FILTER sources EXCLUDE REGEX "${halocline_cuda_alone}")
+  set(content "")
+  set(number 0)
+  foreach(source ${sources})
+    string(APPEND content "#include \"${source}\"\n")
+    math(EXPR number "${number} + 1")
+    math(EXPR place "${number} % 5")
+    list(LENGTH sources count)
+    if(place EQUAL 0 OR number EQUAL count)
+      set(united ${PROJECT_BINARY_DIR}/cuda/${room}_${number}.cu)
+      file(CONFIGURE OUTPUT ${united} CONTENT "${content}")
+      list(APPEND alone ${united})
+      set(content "")
+    endif()
+  endforeach()
+  set(${list} ${alone} PARENT_SCOPE)
+endfunction()
+set(halocline_cuda_sampled_sources "/cuda_halo\\.cu$|/gpu/detail/await_faces\\.cu$")
 set(halocline_cuda_sampled_tests "/test_(sum|hopping|resources)\\.cu$")
 add_custom_target(cuda)
 if(TARGET halocline_bench_cuda)
@@ -205,6 +235,9 @@ if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND HALOCLINE_HOST_EXECUTOR AND TARGET ha
     if(NOT HALOCLINE_CUDA_ALL)
       list(FILTER tests INCLUDE REGEX "${halocline_cuda_sampled_tests}")
     endif()
+    if(NOT HALOCLINE_CUDA_ALL)
+      halocline_unite_for_nvcc(sources ${room})
+    endif()
     foreach(source ${sources})
       set(code "")
       if(NOT HALOCLINE_CUDA_ALL AND NOT source MATCHES "${halocline_cuda_sampled_sources}")
@@ -219,7 +252,8 @@ if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND HALOCLINE_HOST_EXECUTOR AND TARGET ha
         halocline_nvcc_object(${source} object VIRTUAL)
         list(APPEND test_objects ${object})
       endforeach()
-      add_executable(test_${room}_cuda EXCLUDE_FROM_ALL ${test_objects} ${cuda_objects} $<TARGET_OBJECTS:halocline_test_main>)
+      add_executable(test_${room}_cuda EXCLUDE_FROM_ALL ${test_objects} ${cuda_objects} $<TARGET_OBJECTS:halocline_test_main>
+                     $<TARGET_OBJECTS:halocline_doctest>)
       set_target_properties(test_${room}_cuda PROPERTIES LINKER_LANGUAGE CXX)
       target_link_libraries(test_${room}_cuda PRIVATE halocline::${room} halocline_dep_fmt halocline_dep_doctest ${HALOCLINE_CUDART}
                                                       ${CMAKE_DL_LIBS} rt)

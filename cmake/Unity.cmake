@@ -20,6 +20,4 @@ function(halocline_unite target)
     set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
-  # GCC collects its garbage once it has 0.5 GiB: some percent of the time, for memory that a core has.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 endfunction()

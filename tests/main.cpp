@@ -2,7 +2,6 @@
 //
 // main() of the serial test programs: doctest, after a check that this machine can run the compiled instruction set.
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include "halocline/core/cpu.hpp"

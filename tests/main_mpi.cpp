@@ -3,7 +3,6 @@
 // main() of the test programs that run under MPI: every rank runs every test, rank 0 alone prints the summary, and the
 // program fails on all ranks when a test failed on any. A rank's failures carry its number.
 
-#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include "halocline/comm/group/communicator.hpp"

@@ -26,7 +26,7 @@ TEST_CASE("halo: several threads post and wait at once") {
     Driver driver(grid, {264, 72, 1000}, way);
     std::vector<std::uint64_t> wrong(threads, 0);
     std::vector<std::string> errors(threads);
-    const int steps = 100;
+    const int steps = world.size() > 3 ? 20 : 100;  // 24 threads take turns on few cores
 #pragma omp parallel num_threads(threads)
     {
       const int thread = omp_get_thread_num(), team = omp_get_num_threads();
