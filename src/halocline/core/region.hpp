@@ -3,11 +3,11 @@
 /// @file
 /// Profiling: nested timers, separate for each thread.
 ///
-///   Region region("dslash/boundary work");   // until the end of the scope
+///   Region region("hopping/boundary work");   // until the end of the scope
 ///
 /// Timing is off until `enable_regions(true)`. While it is off, a Region costs one load and one branch that is never
 /// taken. While it is on, each thread builds a tree of the names it has entered, without locks, and a Region costs two
-/// clock readings. The trees are the only state that Halocline keeps between calls.
+/// clock readings. The trees live until the end of the process.
 
 #include <atomic>
 #include <cstdint>

@@ -11,8 +11,8 @@
 /// with reductions, one update.
 ///
 /// The reductions come in four groups: <r0, v>; |s|^2; <t, s> and |t|^2; |r|^2 and <r0, r>. A norm is one real number
-/// (Dot::is_norm), so these groups have 2, 1, 3 and 3 sums. The reduction of |s|^2 overlaps with the computation of t,
-/// as in the solver for Fugaku (arXiv:2109.10687).
+/// (Dot::is_norm), so these groups have 2, 1, 3 and 3 sums. The reduction of |s|^2 is read after the computation of
+/// t, as in the solver for Fugaku (arXiv:2109.10687). The two overlap in a space that returns pending sums.
 ///
 /// A breakdown is a <r0, v>, omega or rho that vanishes against the norms of its vectors. It restarts the recursion
 /// with the present residual as shadow r0. An operator whose field of values is centred on zero (a real skew matrix)

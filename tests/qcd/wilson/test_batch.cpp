@@ -182,6 +182,12 @@ TEST_CASE("batch: every column of a solve has the solution, the iterations and t
     if (which == 2) std::fill(numbers.begin() + 12, numbers.end(), 0.0);
     from_canonical<double>(b, at, numbers);
   };
+  {
+    SpinorSpace<double> space(s_one.layout(), s_one.subset(), 1);
+    const SpinorOperator<double>& a = s_one;
+    auto b = spinor_field<double>(one.layout(), s_one.subset()), x = b;
+    CHECK_THROWS_AS(solve_by("minres", space, a, x, b, options), core::InvalidArgument);
+  }
   const std::vector<std::string> kinds{"bicgstab", "cg", "gcr", "fgmres"};
   for (const std::string& kind : test::sampled(kinds, {"bicgstab"}))
     for (bool mixed : {false, true}) {

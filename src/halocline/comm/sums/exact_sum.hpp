@@ -5,8 +5,8 @@
 /// every number of processes.
 ///
 /// A double is an integer of 53 bits times a power of two. All finite doubles together span 2098 binary places; the
-/// products of two of them span 4196. An ExactSum is one integer wide enough for all of these places, and for 2^60
-/// terms on top. A term is added at its place, so nothing is lost; only value() rounds, once. Integers may be added
+/// products of two of them span 4196. An ExactSum is one integer wide enough for all of these places, and for 2^92
+/// products on top. A term is added at its place, so nothing is lost; only value() rounds, once. Integers may be added
 /// in any order. So the result depends on the terms alone: not on how they are split over ranks or threads, and not
 /// on their sequence. Partial sums may exceed the largest double and cancel later without harm.
 ///

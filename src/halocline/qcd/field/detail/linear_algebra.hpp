@@ -17,9 +17,9 @@
 /// Flops a complex number: 8 a term, 8 a dot product, 4 a norm. A dot product and a norm that share a vector and are
 /// adjacent in the list convert this vector to double once. Updates run at the bandwidth of the cache or memory that
 /// holds the vectors. With vectors in the second-level cache, walks with sums reach a third to two thirds of its
-/// bandwidth, because they convert to double. The four walks of an iteration of BiCGStab took 70 us at 32x6x4x3 sites
-/// in single precision on one core. This is a fortieth of an iteration with the Schwarz preconditioner, so nothing more
-/// is fused.
+/// bandwidth, because they convert to double. The four walks with sums of an iteration of BiCGStab took 70 us at
+/// 32x6x4x3 sites in single precision on one core. This is a fortieth of an iteration with the Schwarz preconditioner,
+/// so nothing more is fused.
 ///
 /// A call is one parallel region. An iteration of the Schwarz solver with a linear K enters seven: one in each of its
 /// two applications of D' K, and five here. The five stay separate: the iteration has four groups of sums, and the

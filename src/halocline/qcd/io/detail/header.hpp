@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Common parts of the five formats: the description of a file that was parsed, and of one to be written.
+/// Common parts of the formats: the description of a file that was parsed, and of one to be written.
 ///
 /// A format is two functions. `parse_<format>` turns the head of a file into a `Header`; `make_<format>` turns a
 /// `Request` into the bytes before and after the data. Everything between (which rank reads what, decoding, sums,

@@ -25,6 +25,7 @@ struct KrylovTraits {
 };
 
 /// A x = b by "bicgstab", "cg" (normal equations), "gcr" or, if the space offers it, "fgmres", in one precision.
+/// @throws InvalidArgument  another kind
 /// Collective: yes.
 template <class Space, class Operator>
 solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,

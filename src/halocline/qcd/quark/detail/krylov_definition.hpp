@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "halocline/core/error.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/solve/bicgstab.hpp"
@@ -24,7 +25,9 @@ solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, 
   if (kind == "gcr") return solve::gcr(space, a, x, b, options);
   if constexpr (KrylovTraits<Space>::offers_fgmres)
     if (kind == "fgmres") return solve::fgmres(space, a, x, b, options);
-  return solve::bicgstab(space, a, x, b, options);
+  if (kind == "bicgstab") return solve::bicgstab(space, a, x, b, options);
+  throw core::InvalidArgument("the solver \"" + kind +
+                              "\" cannot solve in these vectors; give \"bicgstab\", \"cg\" or \"gcr\"");
 }
 
 template <class Space, class Operator, class InnerSpace, class InnerOperator>
