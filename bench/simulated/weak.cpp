@@ -3,7 +3,7 @@
 /// Iterations of a solver on a simulated machine: real exchanges and sums of comm, with sleep in place of computation.
 ///
 /// A separate program, compiled by SimGrid's smpicxx with the sources of core and comm and started by its smpirun
-/// (python/halocline/bench/simulate.py does both). All ranks are fibers of one process, so there must be no mutable
+/// (python/halocline/bench/simulate does both). All ranks are fibers of one process, so there must be no mutable
 /// globals, and from_mpi replaces comm::world(), which exists once for each process.
 ///
 /// For each exchange an iteration sleeps for the computation before it, sleeps for posting and the latency of a put

@@ -141,6 +141,12 @@ def test_a_picture_that_cannot_be_written_does_not_stop_a_ground_state(folder, m
     refused(done, "h2_convergence.png: exists and is not a regular file")
 
 
+def test_report_draws_the_picture_that_the_command_draws(folder):
+    done = command(folder, "report", "h2_gs.h5", "--plots")
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.glob("*.png")] == ["h2_convergence.png"]
+
+
 def test_a_series_whose_orbitals_are_gone_is_kept(folder, run):
     (folder / "h2_rt.orbitals").unlink()
     before = contents(folder)

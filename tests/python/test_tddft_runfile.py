@@ -101,6 +101,7 @@ def test_the_hash_sees_physics_and_nothing_else():
         ("[propagate]\nsteps = 3\ntotal_time = 5\n", "both 'total_time' and 'steps'"),
         ("[propagate]\ndirection = [0, 0, 0]\n", "a direction that is not zero"),
         ("[propagate]\npulses = [{ amplitude = 0.1 }]\n", "frequency"),
+        ("[propagate]\npulses = [{ amplitude = 0.1, frequency = 0, duration = 9 }]\n", "an energy above 0"),
         ("[spectrum]\nwindow = 'gaussian'\n", "needs width"),
         ("[pseudopotential]\nH = { local = 1 }\n", "name it with 'file'"),
         ("[pseudopotential]\nH = { fil = 'a' }\n", "did you mean 'file'"),

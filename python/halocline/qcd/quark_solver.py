@@ -135,9 +135,9 @@ class QuarkSolver:
     def memory(self) -> dict[str, int] | None:
         """Bytes on the device: predicted, ours, most_ours, free, total; None on the CPU.
 
-        `predicted` is for solves of rhs_batch columns and includes links and clover blocks, but not a fixed area of
-        8 MiB for copies. `ours` is the present use, `most_ours` the largest so far. The memory of the host executor is
-        that of the host. Not collective.
+        `predicted` is for solves of rhs_batch columns and includes links, clover blocks and buffers for copies. `ours`
+        is the present use, `most_ours` the largest so far. The memory of the host executor is that of the host. Not
+        collective.
         """
         return self._quark.memory
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from halocline.tddft import plots, results
 from halocline.tddft.ground import gap_line
+from halocline.tddft.structure import formula_of
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
 
@@ -62,7 +63,7 @@ def pictures(path: str) -> list[Path]:
             {"iteration": n + 1} | {name: float(values[n]) for name, values in columns.items()}
             for n in range(len(columns["total"]))
         ]
-        picture = file.with_name(f"{file.stem}_convergence.png")
-        plots.convergence(picture, history, "".join(attributes["identity"]["system"]["symbols"]))
+        picture = file.with_name(f"{file.stem.removesuffix('_gs')}_convergence.png")
+        plots.convergence(picture, history, formula_of(attributes["identity"]["system"]["symbols"]))
         return [picture]
     return []

@@ -8,8 +8,8 @@
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
-                           electric_field; energy/step and energy/<part>; excited/step and excited/electrons
-    spectrum               energy, the columns of its kind; peaks (m, 2)
+                           electric_field; energy_time and energy/<part>; excited_time and excited
+    spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
 file and renamed, so a killed run or a full disk never loses the old file. A seal after the end reveals a damaged file

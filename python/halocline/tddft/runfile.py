@@ -320,7 +320,7 @@ class Pulse(Section):
 
     title: ClassVar[str] = "[propagate] pulses:"
     amplitude: float = key(REQUIRED, quantity("field", above=0.0), 'peak electric field, or intensity "1e12 W/cm^2"')
-    frequency: float = key(REQUIRED, quantity("energy", at_least=0.0), "photon energy")
+    frequency: float = key(REQUIRED, quantity("energy", above=0.0), "photon energy; a static field is a table")
     duration: float = key(REQUIRED, quantity("time", above=0.0), "whole length of cos2; FWHM of gaussian's intensity")
     shape: str = key("cos2", choice("cos2", "gaussian"), '"cos2" or "gaussian"')
     centre: float | None = key(None, quantity("time"), "of the envelope; begins at t = 0 when absent")

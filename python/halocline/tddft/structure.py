@@ -8,7 +8,9 @@ centre = false, the origin of the coordinates).
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,12 @@ import numpy as np
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import System
 from halocline.tddft.units import BOHR_ANGSTROM
+
+
+def formula_of(symbols: Iterable[str]) -> str:
+    """'C2H2', in the order of first appearance; "jellium" without atoms."""
+    counts = collections.Counter(symbols)
+    return "".join(f"{s}{n if n > 1 else ''}" for s, n in counts.items()) or "jellium"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,12 +42,7 @@ class Structure:
 
     def formula(self) -> str:
         """'C2H2', in the order of first appearance."""
-        if self.jellium:
-            return "jellium"
-        counts: dict[str, int] = {}
-        for symbol in self.symbols:
-            counts[symbol] = counts.get(symbol, 0) + 1
-        return "".join(f"{s}{n if n > 1 else ''}" for s, n in counts.items())
+        return "jellium" if self.jellium else formula_of(self.symbols)
 
 
 def read_atoms(path: str) -> Any:

@@ -84,7 +84,7 @@ def converted(value: Any, kind: str) -> float:
     """
     units = UNITS[kind]
     first = next(iter(units))
-    expected = f"a {kind}: a number ({first}), or a text with its unit: {', '.join(units)}"
+    expected = f"{_with_article(kind)}: a number ({first}), or a text with its unit: {', '.join(units)}"
     if isinstance(value, str):
         match = _TEXT.fullmatch(value)
         unit = _ALIASES.get(match[2], match[2]) if match else ""
@@ -98,6 +98,10 @@ def converted(value: Any, kind: str) -> float:
     if not math.isfinite(result):
         raise Unfit(expected)
     return result
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def in_unit(value: Any, unit: str) -> Any:
@@ -119,9 +123,9 @@ def quantity(kind: str, *, above: float = -math.inf, at_least: float = -math.inf
     def check(value: Any) -> float:
         result = converted(value, kind)
         if not result > above:
-            raise Unfit(f"a {kind} above {above:g}")
+            raise Unfit(f"{_with_article(kind)} above {above:g}")
         if result < at_least:
-            raise Unfit(f"a {kind} of at least {at_least:g}")
+            raise Unfit(f"{_with_article(kind)} of at least {at_least:g}")
         return Given(result, value.strip()) if isinstance(value, str) else result
 
     return check
