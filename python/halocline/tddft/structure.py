@@ -41,8 +41,8 @@ class Structure:
     """Radius r_s [bohr], charge, centre [bohr]."""
 
     def formula(self) -> str:
-        """'C2H2', in the order of first appearance."""
-        return "jellium" if self.jellium else formula_of(self.symbols)
+        """As formula_of() gives it."""
+        return formula_of(self.symbols)
 
 
 def read_atoms(path: str) -> Any:
