@@ -167,6 +167,7 @@ Result allreduce(const comm::Communicator& group, const AllreduceCase& c, const 
   result.parameters = {
       {"elements", std::int64_t(c.elements)}, {"method", c.method}, {"processes", std::int64_t(group.size())}};
   result.seconds = timed[0].slowest();
+  result.ceilings = no_ceilings();
   const auto [low, average, high] = timed[0].min_average_max();
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::array<double, 3> mpi{none, none, none};

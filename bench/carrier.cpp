@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
@@ -33,16 +31,6 @@ std::vector<Carrier> all_carriers() {
   for (const auto& transport : comm::available_transports())
     for (const int buffers : {1, 2}) all.push_back({transport.name, buffers});
   return all;
-}
-
-Ceilings no_ceilings(double cache_line_seconds) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  return {.fma_gflops = unknown,
-          .stream_gbytes_per_s = unknown,
-          .read_gbytes_per_s = unknown,
-          .working_set_stream_gbytes_per_s = unknown,
-          .working_set_read_gbytes_per_s = unknown,
-          .cache_line_seconds = cache_line_seconds};
 }
 
 }  // namespace halocline::bench

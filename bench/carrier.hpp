@@ -6,7 +6,6 @@
 /// A carrier is a transport of the library with one or two buffers, or "mpi", the plain hand-written exchange
 /// (plain_mpi.hpp). A kernel written over either type runs as `with_exchange(grid, bytes, carrier, options, kernel)`.
 
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,8 +43,5 @@ auto with_exchange(const comm::ProcessGrid& grid, std::span<const std::size_t> f
   if (carrier.transport == "mpi") return make(std::make_shared<PlainMpi>(grid, face_bytes));
   return make(std::make_shared<comm::HaloExchange>(grid, face_bytes, carrier.transport, options));
 }
-
-/// Ceilings of a benchmark that computes nothing: only the cache line is given.
-Ceilings no_ceilings(double cache_line_seconds = std::numeric_limits<double>::quiet_NaN());
 
 }  // namespace halocline::bench

@@ -167,6 +167,16 @@ std::int64_t dram_bytes() {
   return std::clamp<std::int64_t>(4 * cache, 64 * mebibyte, 512 * mebibyte);
 }
 
+Ceilings no_ceilings(double cache_line_seconds) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  return {.fma_gflops = unknown,
+          .stream_gbytes_per_s = unknown,
+          .read_gbytes_per_s = unknown,
+          .working_set_stream_gbytes_per_s = unknown,
+          .working_set_read_gbytes_per_s = unknown,
+          .cache_line_seconds = cache_line_seconds};
+}
+
 Ceilings bandwidth_ceilings(const comm::Communicator& group, std::int64_t working_set_bytes, const Effort& effort) {
   Ceilings found;
   found.working_set_bytes = working_set_bytes;

@@ -12,6 +12,7 @@
 /// data: `Bandwidth` measures arrays that exceed the last-level cache, and arrays as large as the case's working set.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "bench/timing.hpp"
@@ -60,6 +61,10 @@ struct Ceilings {
   double working_set_read_gbytes_per_s = 0;
   double cache_line_seconds = 0;  ///< between two cores; NaN if there is only one
 };
+
+/// The ceilings of a benchmark that moves messages and measures no rates: NaN, except for a cache line that the caller
+/// has measured.
+Ceilings no_ceilings(double cache_line_seconds = std::numeric_limits<double>::quiet_NaN());
 
 /// Fills in all members except fma_gflops. The first process measures the cache line while the others wait, and only
 /// the first process gets the number. Collective: yes.  Cost: about 4 effort.seconds, and dram_bytes() of memory.

@@ -93,12 +93,12 @@ function(halocline_build_room name)
     set_source_files_properties(${folder}/cpu.cpp PROPERTIES COMPILE_OPTIONS "${halocline_baseline_flags}"
                                 SKIP_PRECOMPILE_HEADERS ON)
   endif()
-  # Kernels unrolled for every number of lanes take a sanitizer minutes each to compile; the code around them, which
+  # Unrolled kernels take a sanitizer ten times as long to compile; the code around them, which
   # computes every address that they get, is what it looks at by default.
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
   if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}" MATCHES "-fsanitize=" AND NOT HALOCLINE_SANITIZE_KERNELS)
     set(kernels ${sources})
-    list(FILTER kernels INCLUDE REGEX "/(tile_passes|hop_tiles)_[^/]*\\.cpp$")
+    list(FILTER kernels INCLUDE REGEX "/((tile_passes|hop_tiles)_[^/]*|stencil/kernels)\\.cpp$")
     set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all SKIP_PRECOMPILE_HEADERS ON)
   endif()
 

@@ -83,8 +83,8 @@ function(halocline_test_program name room main)
       target_precompile_headers(${name} REUSE_FROM halocline_precompiled)
     endif()
   endif()
-  if(CMAKE_CROSSCOMPILING)
-    target_compile_definitions(${name} PRIVATE HALOCLINE_EMULATED)  # tests take samples
+  if(HALOCLINE_TEST_SAMPLES)
+    target_compile_definitions(${name} PRIVATE HALOCLINE_TEST_SAMPLES)
   endif()
 endfunction()
 

@@ -2,8 +2,8 @@
 !
 ! The 2-d Jacobi iteration over halocline's halo exchange, in Fortran 2008. Run: mpiexec -n 4 ./jacobi2d_fortran
 !
-! The same problem and the same steps as jacobi2d.c, which tells what is solved. No status is asked for, so a failure
-! anywhere prints its sentence and ends the run.
+! This program solves the problem of jacobi2d.c in the same steps. The head of jacobi2d.c states the equation. No call
+! here passes `ierr`, so any failure prints its error message and ends the run.
 program jacobi2d
   use, intrinsic :: iso_fortran_env, only: real64
   use halocline_comm
@@ -18,14 +18,14 @@ program jacobi2d
   type(halocline_exchange) :: exchange
   type(halocline_exact_sum) :: change
   type(halocline_reduction) :: reduction
-  ! The points of this process, 1 to n(1) and 1 to n(2), with a halo of one.
+  ! This process has the points 1 to n(1) and 1 to n(2). The iterates x and next also have a halo of one point.
   real(real64), allocatable :: x(:, :), next(:, :), b(:, :), solution(:, :), wave(:, :)
   real(real64), pointer :: buffer(:)
   real(real64) :: residual, error
   integer :: dims(2), coords(2), n(2), iterations, face, arrived, i, j
   logical :: right
 
-  ! The processes as a grid, the one that moves the least.
+  ! Of all grids of these processes, take the one that moves the least halo.
   call world%world()
   call halocline_least_surface_grid(points, world%size(), dims)
   call grid%init(world, dims)
@@ -62,7 +62,7 @@ program jacobi2d
 
     call change%clear()
     call relax(2, n(1) - 1, 2, n(2) - 1)
-    ! The sides without their ends; the corners need two halos, and come last.
+    ! When the halo of a side arrives, compute the side without its ends. The corners need two halos and come last.
     do arrived = 1, 4
       call exchange%wait_any(face)
       call exchange%recv_buffer(face, buffer)
@@ -79,7 +79,7 @@ program jacobi2d
       end do
     end do
 
-    ! b - A x is (4 + m^2) times the change.
+    ! The residual b - A x is (4 + m^2) times the change of x.
     call change%over(world)
     residual = (4 + mass_squared) * sqrt(change%value())
     x = next
@@ -87,7 +87,7 @@ program jacobi2d
     if (residual <= tolerance .or. iterations == 10000) exit
   end do
 
-  ! |error| <= |residual| / m^2, m^2 being the lowest eigenvalue of A.
+  ! The lowest eigenvalue of A is m^2, so |error| <= |residual| / m^2.
   error = sum((x(1:n(1), 1:n(2)) - solution)**2)
   call reduction%init(world)
   call reduction%sum(error)
@@ -108,7 +108,7 @@ program jacobi2d
 
 contains
 
-  !> The next iterate at these points; adds the squared changes to the sum.
+  !> Computes the next iterate at these points and adds the squared changes to `change`.
   subroutine relax(first_i, last_i, first_j, last_j)
     integer, intent(in) :: first_i, last_i, first_j, last_j
     real(real64) :: neighbours, difference(first_i:last_i)

@@ -79,6 +79,8 @@ void bind_comm(nb::module_& m) {
       m, "SolveUnderWay",
       "As long as this object lives, waiting for other processes has the limit of solves. Making it is collective.")
       .def(nb::init<const Communicator&>(), "group"_a);
+  m.def("gave_up_waiting", &comm::gave_up_waiting,
+        "Whether this process has stopped waiting for another one that stalled or ended.");
   m.def("abort_all", &comm::abort_all, "status"_a, "Ends every process of the run.");
   m.def(
       "least_surface_grid",

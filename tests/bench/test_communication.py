@@ -160,6 +160,28 @@ def test_sums_are_exact_beside_whatever_they_are_compared_with():
     assert found["exact"] and 0 < found["min"] <= found["average"] <= found["max"]
 
 
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda: bench.allreduce(3, "messages", **SHORT),
+        lambda: bench.halo_operator((4, 4, 4, 4), carriers=[("self", 2)], **SHORT)[0],
+        lambda: bench.halo_face(64, "both-ways", [("self", 2)], **SHORT)[0],
+    ],
+    ids=["allreduce", "halo operator", "halo face"],
+)
+def test_ceilings_that_were_not_measured_are_null(measure):
+    result = measure()
+    assert result["ceiling"] == {
+        "fma_gflops": None,
+        "stream_gbytes_per_s": None,
+        "read_gbytes_per_s": None,
+        "cache_line_ns": None,
+        "working_set": {"bytes": 0, "stream_gbytes_per_s": None, "read_gbytes_per_s": None},
+    }
+    assert all(result[name] is None for name in result if name.startswith("fraction_of_"))
+    assert table.ceiling_text(result) == ""
+
+
 def test_two_processes_are_measured_over_every_transport_that_serves_them(bench_command, tmp_path):
     words = ["--seconds", "0.02", "--json", "j.json", "--plot", "j.png", "--markdown"]
     done = bench_command("jacobi2d", "--local", "12x8", "--grid", 2, 1, "--inflation", "1,3", *words)

@@ -6,23 +6,19 @@
 #include "halo_laws.hpp"
 #include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/simulation/simulation.hpp"
+#include "sampled.hpp"
 
-#include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace halocline;
 
 namespace {
 
-/// Numbers of ranks. Under the address sanitizer, which makes them five times as slow, a sample.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::array on_one_node{1, 3};
-constexpr std::array on_nodes_of_two{3};
-#else
-constexpr std::array on_one_node{1, 2, 3, 4, 6, 8};
-constexpr std::array on_nodes_of_two{2, 3, 4, 6, 8};
-#endif
+/// Numbers of ranks.
+const auto on_one_node = test::sampled<std::vector<int>>({1, 2, 3, 4, 6, 8}, {1, 3});
+const auto on_nodes_of_two = test::sampled<std::vector<int>>({2, 3, 4, 6, 8}, {3});
 
 /// Runs all laws in every usable way. @return names of the transports that were there
 std::set<std::string> laws_on(int ranks, int ranks_per_node) {

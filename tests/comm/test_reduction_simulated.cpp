@@ -132,7 +132,7 @@ TEST_CASE("reduction: a dead or stalled rank ends the wait of every other, and i
       comm::SimulationOptions machine;
       machine.ranks_per_node = c.per_node;
       (dies ? machine.dead_rank : machine.stalled_rank) = c.lost;
-      (dies ? machine.dead_after : machine.stalled_after) = 1.0;
+      (dies ? machine.dead_after : machine.stalled_after) = 0.05;
       comm::simulate(c.ranks, machine, [&](const Communicator& group) {
         Reduction reduction(group, {.shared_memory = c.shared_memory, .time_limit = 2.0});
         std::string sentence;

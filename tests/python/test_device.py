@@ -177,6 +177,8 @@ def test_a_run_file_says_what_a_device_does(u):
         ("link_reals = 8", "", "[solver] link_reals is of devices"),
         ("link_reals = 10", 'device = "cuda"', "link_reals = 10: expected 18 or 12 or 8"),
         ('kind = "schwarz"', 'device = "cuda"', 'kind = "schwarz" is not to be had on device = "cuda"'),
+        ("schwarz = { nsap = 4 }", 'device = "cuda"', 'device = "cuda" has no Schwarz preconditioner'),
+        ('schwarz = "fugaku"', 'device = "cuda"', '[solver] schwarz is set, but device = "cuda"'),
         ('precision = "double"\ninner_precision = "fixed16"', 'device = "cuda"', 'needs precision = "mixed"'),
     ],
 )
@@ -307,6 +309,8 @@ def test_wrong_words_are_refused(u, b, D):
         hc.qcd.WilsonClover(u, mass=0.3).solver.solve_on_device([b])
     with pytest.raises(hc.InvalidArgument, match="schwarz"):
         hc.qcd.WilsonClover(u, mass=0.3, device=HOST, solver=Solver(kind="schwarz"))
+    with pytest.raises(hc.InvalidArgument, match="no Schwarz preconditioner"):
+        hc.qcd.WilsonClover(u, mass=0.3, device=HOST, solver={"schwarz": "fugaku"})
     with pytest.raises(hc.InvalidArgument, match="shape"):
         D.solver.solve_on_device([b[:2]])
     with pytest.raises(hc.InvalidArgument):
@@ -321,3 +325,5 @@ def test_the_command_solves_on_a_device(halocline, lime, tmp_path):
     assert "device host executor: predicted" in done.stdout
     (source,) = json.loads((tmp_path / "s.json").read_text())["configurations"][0]["sources"]
     assert max(source["residuals"]) <= 1e-12 and "fixed16" in source["method"]
+    kinds = dict(zip(source["notes"], source["note_kinds"], strict=True))
+    assert sum(kind == "memory" and note.startswith("uses ") for note, kind in kinds.items()) == 1

@@ -352,6 +352,10 @@ def test_solve_writes_propagators_that_solve_the_equation(halocline, lime, tmp_p
     assert np.linalg.norm(D(s.column(2, 1)) - b) < 1e-11
     numbers = json.loads((tmp_path / "s.json").read_text())["configurations"][0]["sources"][0]
     assert max(numbers["residuals"]) < 1e-12 and len(numbers["iterations"]) == 12
+    assert numbers["converged"] == [True] * 12 and numbers["reason"] == ["converged"] * 12
+    assert numbers["columns"] == [12] * 12 and "together" not in numbers
+    kinds = dict(zip(numbers["notes"], numbers["note_kinds"], strict=True))
+    assert sum(kind == "choice" and note.startswith("auto: ") for note, kind in kinds.items()) == 1
 
 
 def test_ctrl_c_ends_with_130_and_the_run_resumes(tmp_path, finished_configurations):

@@ -12,19 +12,9 @@
 #include <vector>
 
 #include "halocline/lattice/geometry.hpp"
+#include "sampled.hpp"
 
 namespace halocline::test {
-
-/// An emulated CPU is so slow that it gets smaller boxes and fewer cases.
-#if defined(HALOCLINE_EMULATED)
-inline constexpr bool emulated = true;
-#else
-inline constexpr bool emulated = false;
-#endif
-template <class T>
-T sampled(const T& whole, const T& sample) {
-  return emulated ? sample : whole;
-}
 
 inline std::vector<std::complex<double>> random_numbers(std::int64_t count, unsigned seed) {
   std::mt19937_64 engine(seed);

@@ -27,6 +27,8 @@ from halocline.comm import launched_rank
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 SECONDS_TO_AGREE = 10.0
+SECONDS_TO_SPEAK = 2.0
+"""For the other ranks to print their sentences, where one is lost and the ranks cannot agree."""
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
@@ -97,8 +99,10 @@ def all_ranks_are_here() -> bool:
         from mpi4py import MPI
     except Exception:  # without a working mpi4py the ranks cannot agree
         return False
+    from halocline import _halocline
+
     request = MPI.COMM_WORLD.Ibarrier()
-    deadline = time.monotonic() + SECONDS_TO_AGREE
+    deadline = time.monotonic() + (SECONDS_TO_SPEAK if _halocline.comm.gave_up_waiting() else SECONDS_TO_AGREE)
     while not request.Test():
         if time.monotonic() > deadline:
             return False

@@ -286,7 +286,7 @@ class Solver(Section):
     schwarz: Schwarz | None = key(
         None,
         schwarz,
-        'the preconditioner of "schwarz" and "auto": a table, or "fugaku"',
+        'on the CPU: the preconditioner of "schwarz" and "auto", a table or "fugaku"',
         example='schwarz = { nsap = 4, steps = 2, domains = [2, 1, 1, 1], storage = "float", link_reals = 18 }',
     )
     rhs_batch: int | None = key(
@@ -332,6 +332,11 @@ class Solver(Section):
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" is not to be had on device = "{device}"; '
                 'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'
+            )
+        if device != "cpu" and self.schwarz is not None:
+            raise InvalidArgument(
+                f'[solver] schwarz is set, but device = "{device}" has no Schwarz preconditioner; leave schwarz out, '
+                'or give device = "cpu".'
             )
         if device == "cpu" and self.inner_precision not in (None, "float"):
             raise InvalidArgument(

@@ -19,8 +19,9 @@ def solve_run(run: Run, group: Any, reporter: Reporter, output: str | None, over
     output: file for the propagators, HDF5 (.h5) or SciDAC (any other name), numbered when there are several; with None
     no propagator is written
     overwrite: replace existing files of these names
-    Returns the numbers for --json: configurations[i].sources[k] with position, residuals, iterations, seconds,
-    history, columns solved together, notes; solver_choice: the choice of kind = "auto" for all of them, or None.
+    Returns the numbers for --json: configurations[i].sources[k] with position, method, notes, note_kinds, and one entry
+    for each column in converged, reason, residuals, iterations, seconds, history and columns (how many were solved
+    together); solver_choice: the choice of kind = "auto" for all of them, or None.
     Raises as `spectrum`. Collective.
     """
     job = Job(run, group, reporter)
@@ -42,6 +43,8 @@ def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
         for position in run.source.positions:
             s = job.propagator(D, position)
             reports = s.reports
+            # A note on a batch is in the reports of all its columns. It is kept once, with its kind.
+            notes = dict.fromkeys(pair for r in reports for pair in zip(r["notes"], r["note_kinds"], strict=True))
             reporter.line(
                 f"{name}: {reports[0]['method']}, iterations {min(r['iterations'] for r in reports)} to "
                 f"{max(r['iterations'] for r in reports)}, largest residual {max(r['residual'] for r in reports):.2e}, "
@@ -58,12 +61,15 @@ def _solve_all(job: Job, output: str | None) -> dict[str, Any]:
                 {
                     "position": list(position),
                     "method": reports[0]["method"],
+                    "converged": [r["converged"] for r in reports],
+                    "reason": [r["reason"] for r in reports],
                     "residuals": [r["residual"] for r in reports],
                     "iterations": [r["iterations"] for r in reports],
                     "seconds": [r["seconds"] for r in reports],
                     "history": [r["history"] for r in reports],
-                    "together": [r["columns"] for r in reports],
-                    "notes": list(dict.fromkeys(note for r in reports for note in r["notes"])),
+                    "columns": [r["columns"] for r in reports],
+                    "notes": [note for note, _ in notes],
+                    "note_kinds": [kind for _, kind in notes],
                 }
             )
         configurations.append({"name": name, "checksum": identity, "plaquette": gauge.plaquette(u), "sources": sources})

@@ -14,7 +14,8 @@
 ///   "remote-write"  the packing kernel stores into the neighbour's device memory itself, and raises the flags
 ///   "merged-pack"   as remote-write, but blocks of the interior kernel do the packing
 ///   "one-kernel"    packing, interior and exterior in one kernel, whose exterior blocks wait for the flags
-///   "nvshmem"       one kernel as well, through NVSHMEM; if the library was built with it
+///   "nvshmem"       through NVSHMEM, if the library was built with it: as one-kernel if loads and stores reach all
+///                   neighbours, else a packing kernel, and puts for the neighbours across the network
 ///
 /// On the host executor, POSIX shared memory takes the place of device memory that neighbours map. All policies except
 /// nvshmem therefore run between processes there too. An axis that one process holds whole may be treated as split

@@ -1,7 +1,9 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
-! The parts of the Fortran module that the Jacobi example does not need: buffers of every kind, one-way faces, sums in
-! steps, the list of transports, and errors. With the argument `fail` it ends in the sentence of a wrong call.
+! This program tests the parts of the Fortran module that the Jacobi example does not use: buffers of every kind, posts
+! of single faces, smaller messages through the same buffers, an order of the ranks, sums in steps, the list of
+! transports, and errors. With the argument `fail` it makes a wrong call, which prints an error message and ends the
+! run.
 program uses_halocline
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64, error_unit
   use halocline_comm
@@ -43,7 +45,7 @@ program uses_halocline
   call get_command_argument(1, argument)
   if (argument == 'fail') call exchange%wait(17)
 
-  ! Round and round through the upper face of axis 1, back through the lower one, in every kind of element.
+  ! Each step has another kind of element. Every process sends through the upper face of axis 1, then through the lower.
   do step = 1, 5
     do face = 1, 0, -1
       select case (step)
@@ -75,7 +77,7 @@ program uses_halocline
   call exchange%send_buffer(halocline_face(2, +1), doubles)
   call check(.not. associated(doubles) .and. .not. exchange%active(2), 'a face that carries nothing')
 
-  ! Twelve bytes are no whole number of doubles.
+  ! Twelve bytes do not hold a whole number of doubles.
   call smaller%sharing_buffers(exchange, [12, 0])
   call smaller%send_buffer(0, doubles, ierr, sentence)
   call check(ierr == halocline_invalid_argument .and. index(sentence, '12 bytes') > 0, 'no whole number')

@@ -134,7 +134,7 @@ TEST_CASE("schwarz in half: sweeps, steps, kinds of inverse and actions are thos
   compare(lattice, every_term(), in_half(blocks, 1, 3, "minres"));
   compare(lattice, {.mass = 0.3}, in_half(blocks, 1));
   compare(lattice, {.mass = 0.5, .csw = 1.0, .boundary = {1., 1., 1., 1.}}, in_half(blocks, 1, 1, "jacobi", 12));
-  if (!test::emulated) {
+  if (!test::takes_samples) {
     compare(lattice, every_term(), in_half(blocks, 4, 2));
     // A mass whose blocks would be subnormal numbers as they are.
     compare(lattice, {.mass = 1e5, .csw = 1.0}, in_half(blocks, 1));

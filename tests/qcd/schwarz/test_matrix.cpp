@@ -45,7 +45,7 @@ TEST_CASE("schwarz matrix: preconditioners on one matrix have the bits of those 
 }
 
 TEST_CASE("schwarz matrix: automatic domains are those of each number of columns, with the same numbers" *
-          doctest::skip(emulated)) {
+          doctest::skip(test::takes_samples)) {
   // 32 x 16 x 8 x 8 sites: one column is content with larger domains than twelve.
   const RoughLattice lattice({32, 16, 8, 8}, 5);
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));

@@ -165,7 +165,7 @@ TEST_CASE("schwarz: a minimal-residual step leaves a rest orthogonal to D_in r, 
   for (const auto& p : product) CHECK(std::abs(p) < 1000 * epsilon * norm(dr));
 }
 
-TEST_CASE("schwarz: many steps of either kind invert D_in" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz: many steps of either kind invert D_in" * doctest::skip(test::takes_samples)) {
   const Sample s;
   WilsonCloverAction heavy = test::every_term();
   heavy.mass = 2;
@@ -192,7 +192,7 @@ TEST_CASE("schwarz: minimal residual leaves a domain alone where nothing is left
   CHECK(norm(d.precondition(Vector(s.psi.size()))) == 0);
 }
 
-TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b" * doctest::skip(test::takes_samples)) {
   const Sample s;
   for (const std::string inner : {"jacobi", "minres"})
     for (const auto& blocks : cuts) {
@@ -201,7 +201,7 @@ TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b" * 
     }
 }
 
-TEST_CASE("schwarz: nsap counts the powers of 1 - D' K_1" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz: nsap counts the powers of 1 - D' K_1" * doctest::skip(test::takes_samples)) {
   const Sample s;
   for (const auto& blocks : cuts) {
     const Reference first(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 0));
@@ -225,7 +225,7 @@ TEST_CASE("schwarz: one sweep is the colours one after the other") {
 }
 
 TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what equal neighbours send" *
-          doctest::skip(test::emulated)) {
+          doctest::skip(test::takes_samples)) {
   const Sample s({8, 4, 4, 4}, 5);
   WilsonCloverAction heavy = test::every_term();
   heavy.mass = 2;
@@ -239,7 +239,7 @@ TEST_CASE("schwarz: an exact inverse leaves nothing on the last colour, but what
   CHECK(rest({2, 2, 2, 1}) > 1e-3);
 }
 
-TEST_CASE("schwarz: sweeps converge to the inverse of D'" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz: sweeps converge to the inverse of D'" * doctest::skip(test::takes_samples)) {
   const Sample s;
   WilsonCloverAction heavy = test::every_term();
   heavy.mass = 1;
@@ -256,7 +256,7 @@ TEST_CASE("schwarz: sweeps converge to the inverse of D'" * doctest::skip(test::
   }
 }
 
-TEST_CASE("schwarz: K with Jacobi inside is linear" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz: K with Jacobi inside is linear" * doctest::skip(test::takes_samples)) {
   const Sample s;
   const auto other = random_numbers(std::ssize(s.psi), 9);
   const std::complex<double> a{0.3, -1.2};

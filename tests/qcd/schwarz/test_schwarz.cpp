@@ -129,14 +129,14 @@ TEST_CASE("schwarz: without a clover term, and with periodic edges, the formula 
 }
 
 TEST_CASE("schwarz: a domain that outgrows the second-level cache follows the same formula" *
-          doctest::skip(test::emulated)) {
+          doctest::skip(test::takes_samples)) {
   const RoughLattice lattice({32, 6, 8, 6}, 9);
   const auto parameters = Parameters::fugaku();
   compare(lattice, every_term(), parameters, {parameters}, single);
 }
 
 TEST_CASE("schwarz: a wavefront through a domain gives the bits of pass after pass, for any steps and threads" *
-          doctest::skip(test::emulated)) {
+          doctest::skip(test::takes_samples)) {
   const RoughLattice lattice({16, 4, 4, 6}, 10);
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
   // So many columns that a domain does not fit the second-level cache: 24 floats of four fields for each site.

@@ -88,7 +88,7 @@ TEST_CASE("schwarz solver: the way to domains and back gives every site its own 
 }
 
 TEST_CASE("schwarz solver: every outer solver reaches 1e-13 with every kind of preconditioner" *
-          doctest::skip(test::emulated)) {
+          doctest::skip(test::takes_samples)) {
   const System system;
   const auto b = test::random_numbers(volume * 12, 2);
   for (const char* outer : outer_solvers())
@@ -136,7 +136,7 @@ TEST_CASE("schwarz solver: any domains give the same solution") {
   }
 }
 
-TEST_CASE("schwarz solver: columns converge each for itself" * doctest::skip(test::emulated)) {
+TEST_CASE("schwarz solver: columns converge each for itself" * doctest::skip(test::takes_samples)) {
   const System system;
   std::vector<Numbers> b{test::random_numbers(volume * 12, 2), Numbers(volume * 12),
                          test::random_numbers(volume * 12, 3), Numbers(volume * 12)};
@@ -161,7 +161,7 @@ TEST_CASE("schwarz solver: columns converge each for itself" * doctest::skip(tes
 }
 
 TEST_CASE("schwarz solver: a limit, a cancellation, NaN, and what no double reaches are named" *
-          doctest::skip(test::emulated)) {
+          doctest::skip(test::takes_samples)) {
   const System system;
   auto b = test::random_numbers(volume * 12, 2);
   for (const char* outer : outer_solvers()) {

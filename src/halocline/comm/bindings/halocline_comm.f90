@@ -2,18 +2,23 @@
 !> @file
 !> Process grid, halo exchange and sums for Fortran 2008: types with procedures of their own, over comm/bindings/c.h.
 !>
-!> The compiler's module files do not travel, so this source is installed and every program compiles it for itself
-!> (CMake target halocline::comm_fortran). c.h says what each procedure does, under the same names; only what differs
-!> is said here:
+!> Another compiler, or another version of one, cannot read a compiler's module files. The installation therefore holds
+!> this source, and every project compiles it (CMake target halocline::comm_fortran). c.h documents each procedure under
+!> a similar name. The comments here state the differences:
 !>
-!> - A variable of these types is a handle: `init` (for groups: `world`, `self`, `from_mpi`) makes what it stands for,
-!>   `destroy` ends it, and an assignment gives a second name to the same thing.
-!> - Subroutines end with optional `ierr` (a status of c.h, halocline_ok = 0) and `errmsg` (left alone on success, cut
-!>   where it is too short). Without `ierr` a failure writes the sentence to the error unit and ends all processes of
-!>   the run with status 1; a plain `error stop` would wait for MPI to end on the others. Functions always do so.
-!> - Axes count from 1 here, as Fortran's arrays do. Faces have the numbers of c.h, which halocline_face gives.
-!> - Buffers come as pointers of the kind that the caller declares: real or complex of 32 or 64 bits, or bytes
-!>   (integer(int8)). They are not associated for a face that is not active.
+!> - A variable of one of these types is a handle. `init` makes the object (for groups: `world`, `self` or `from_mpi`),
+!>   and `destroy` ends it. An assignment copies the handle, so both variables then name one object.
+!>   halocline_transport_info is no handle. It holds values.
+!> - Most subroutines have the optional arguments `ierr` and `errmsg`. `ierr` is a status of c.h; halocline_ok is 0. A
+!>   success leaves `errmsg` unchanged, and a failure writes the error message there, cut to its length. If `ierr` is
+!>   absent, a failure writes the message to the error unit and ends all processes of the run with status 1. A plain
+!>   `error stop` could hang, because the end of MPI may wait for the other processes. Functions and `destroy` have no
+!>   `ierr`, so their failures always end the run.
+!> - Axes are counted from 1, like the indices of Fortran's arrays. Faces have the numbers of c.h, from 0;
+!>   halocline_face returns them.
+!> - A buffer is a pointer of the kind that the caller declares: real or complex of 32 or 64 bits, or bytes
+!>   (integer(int8)). The pointer is disassociated after an error and for a face that is not active. A receive buffer is
+!>   also disassociated before the first wait.
 module halocline_comm
   use halocline_comm_c
   use halocline_comm_sums
@@ -23,13 +28,13 @@ module halocline_comm
   private
 
   public :: halocline_ok, halocline_invalid_argument, halocline_failed, halocline_out_of_memory
-  integer(int32), parameter, public :: halocline_all_faces = -1_int32  !< every bit of the set
+  integer(int32), parameter, public :: halocline_all_faces = -1_int32  !< the set of all faces
 
   public :: halocline_communicator, halocline_reduction, halocline_exact_sum
   public :: halocline_face, halocline_opposite, halocline_mask
   public :: halocline_version, halocline_least_surface_grid, halocline_list_transports
 
-  !> The processes as points of a grid.
+  !> The processes of a group as points of a grid.
   type, public :: halocline_grid
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -39,12 +44,12 @@ module halocline_comm
     procedure :: rank => grid_rank
     procedure :: size => grid_size
     procedure :: dims => grid_dims
-    procedure :: coords => grid_coords         !< counted from 0
-    procedure :: neighbour => grid_neighbour   !< -1 at an open end
+    procedure :: coords => grid_coords         !< of this rank, counted from 0
+    procedure :: neighbour => grid_neighbour   !< the rank beyond a face; -1 at an open end
     procedure :: destroy => grid_destroy
   end type
 
-  !> One message per face and step.
+  !> A halo exchange: one message per face and step.
   type, public :: halocline_exchange
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -69,16 +74,16 @@ module halocline_comm
     procedure :: destroy => exchange_destroy
   end type
 
-  !> A transport, and whether it can be had.
+  !> A transport, and whether it is available.
   type, public :: halocline_transport_info
     character(len=:), allocatable :: name
     logical :: available
-    character(len=:), allocatable :: reason    !< why not; empty when available
+    character(len=:), allocatable :: reason    !< why it is not available; empty if it is
   end type
 
 contains
 
-  !> Number of a face. axis counts from 1; direction is negative for the lower side, positive for the upper.
+  !> The number of a face. `axis` counts from 1. `direction` is negative for the lower side, positive for the upper.
   pure integer function halocline_face(axis, direction) result(face)
     integer, intent(in) :: axis, direction
     face = 2 * (axis - 1) + merge(1, 0, direction > 0)
@@ -90,19 +95,21 @@ contains
     other = ieor(face, 1)
   end function
 
-  !> The set of one face; join sets by ior.
+  !> The set that holds one face. Join sets by ior.
   pure integer(int32) function halocline_mask(face) result(mask)
     integer, intent(in) :: face
     mask = ishft(1_int32, face)
   end function
 
-  !> "major.minor.patch"
+  !> The version of the library, "major.minor.patch".
   function halocline_version() result(version)
     character(len=:), allocatable :: version
     version = text_of(c_version())
   end function
 
-  !> The grid of `ranks` processes that moves the least halo, for so many points along each axis.
+  !> The grid of `ranks` processes that moves the least halo.
+  !> extents: number of points along each axis. Local extents are even on every axis if any grid allows it, else on
+  !> axis 1.
   subroutine halocline_least_surface_grid(extents, ranks, dims, ierr, errmsg)
     integer, intent(in) :: extents(:), ranks
     integer, intent(out) :: dims(size(extents))
@@ -114,7 +121,8 @@ contains
     call finish(status, ierr, errmsg)
   end subroutine
 
-  !> What transports there are, and why one cannot be had; for this grid when one is given (then collective).
+  !> Lists the transports and whether each is available. With `grid`: whether each can serve this grid. Collective with
+  !> `grid`, else not.
   subroutine halocline_list_transports(list, grid, ierr, errmsg)
     type(halocline_transport_info), allocatable, intent(out) :: list(:)
     type(halocline_grid), intent(in), optional :: grid
@@ -144,9 +152,9 @@ contains
     class(halocline_grid), intent(inout) :: self
     type(halocline_communicator), intent(in) :: group
     integer, intent(in) :: dims(:)
-    logical, intent(in), optional :: periodic(size(dims))  !< absent: periodic all over
+    logical, intent(in), optional :: periodic(size(dims))  !< absent: every axis is periodic
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    integer, intent(in), optional :: ranks(product(dims))  !< the rank, from 0, at each place; absent: in order
+    integer, intent(in), optional :: ranks(product(dims))  !< at each place, axis 1 fastest; absent: in order
     integer(c_int) :: wraps(size(dims))
     integer(c_int), allocatable, target :: order(:)
     type(c_ptr) :: places
@@ -207,11 +215,11 @@ contains
       errmsg)
     class(halocline_exchange), intent(inout) :: self
     type(halocline_grid), intent(in) :: grid
-    integer(int64), intent(in) :: face_bytes(:)               !< one for each axis
-    character(len=*), intent(in), optional :: transport       !< absent or blank: the usual choice; or "auto"
-    integer, intent(in), optional :: buffering                !< 1 or 2; 2
-    logical, intent(in), optional :: checksum, threads        !< .false.
-    real(real64), intent(in), optional :: time_limit          !< [s]; 300
+    integer(int64), intent(in) :: face_bytes(:)               !< for each axis: message of a face, 0 for none
+    character(len=*), intent(in), optional :: transport       !< a name or "auto"; absent or blank: the usual choice
+    integer, intent(in), optional :: buffering                !< 1 or 2; default 2
+    logical, intent(in), optional :: checksum, threads        !< default .false.
+    real(real64), intent(in), optional :: time_limit          !< of a wait [s]; default 300
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     type(c_options) :: options
     character(len=:), allocatable :: name
@@ -247,7 +255,8 @@ contains
     call self%init(grid, int(face_bytes, int64), transport, buffering, checksum, threads, time_limit, ierr, errmsg)
   end subroutine
 
-  !> Makes `self` an exchange of other sizes through the buffers of `first`. face_bytes: one for each axis.
+  !> Makes `self` an exchange of other sizes through the buffers of `first`.
+  !> face_bytes: for each axis; not larger than those of `first`
   subroutine exchange_sharing_buffers(self, first, face_bytes, ierr, errmsg)
     class(halocline_exchange), intent(inout) :: self
     type(halocline_exchange), intent(in) :: first
@@ -394,7 +403,7 @@ contains
 
   subroutine exchange_post(self, faces, ierr, errmsg)
     class(halocline_exchange), intent(in) :: self
-    integer(int32), intent(in), optional :: faces  !< absent: all
+    integer(int32), intent(in), optional :: faces  !< absent: all faces
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_post(self%handle, all_unless(faces)), ierr, errmsg)
   end subroutine
@@ -408,16 +417,16 @@ contains
 
   subroutine exchange_wait_all(self, faces, ierr, errmsg)
     class(halocline_exchange), intent(in) :: self
-    integer(int32), intent(in), optional :: faces  !< absent: all
+    integer(int32), intent(in), optional :: faces  !< absent: all faces
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_wait_all(self%handle, all_unless(faces)), ierr, errmsg)
   end subroutine
 
-  !> face: whichever was first; -1 when none of them awaits a message.
+  !> Waits until a message has arrived at one of `faces`. face: that face; -1 if none of them awaits a message.
   subroutine exchange_wait_any(self, face, faces, ierr, errmsg)
     class(halocline_exchange), intent(in) :: self
     integer, intent(out) :: face
-    integer(int32), intent(in), optional :: faces  !< absent: all
+    integer(int32), intent(in), optional :: faces  !< absent: all faces
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_wait_any(self%handle, all_unless(faces), face), ierr, errmsg)
   end subroutine
@@ -435,14 +444,14 @@ contains
 
   subroutine exchange_wait_sent(self, faces, ierr, errmsg)
     class(halocline_exchange), intent(in) :: self
-    integer(int32), intent(in), optional :: faces  !< absent: all
+    integer(int32), intent(in), optional :: faces  !< absent: all faces
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_wait_sent(self%handle, all_unless(faces)), ierr, errmsg)
   end subroutine
 
   subroutine exchange_release(self, faces, ierr, errmsg)
     class(halocline_exchange), intent(in) :: self
-    integer(int32), intent(in), optional :: faces  !< absent: all
+    integer(int32), intent(in), optional :: faces  !< absent: all faces
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_release(self%handle, all_unless(faces)), ierr, errmsg)
   end subroutine
@@ -460,9 +469,9 @@ contains
     self%handle = c_null_ptr
   end subroutine
 
-  ! Inside -------------------------------------------------------------------------------------------------------------
+  ! Private to this module ---------------------------------------------------------------------------------------------
 
-  !> Where a buffer is, and how many elements of `unit` bytes it has.
+  !> Finds a buffer. place: its address, null for none; length: its number of elements of `unit` bytes.
   subroutine locate(buffer_of, self, face, unit, place, length, ierr, errmsg)
     procedure(c_send_buffer) :: buffer_of
     class(halocline_exchange), intent(in) :: self

@@ -1,10 +1,12 @@
 ! SPDX-License-Identifier: Apache-2.0
 !> @file
-!> The functions of comm/bindings/c.h as Fortran sees them, its strings, and what happens to a failure: for the
-!> modules beside it and nobody else.
+!> Fortran interfaces of those functions of comm/bindings/c.h that the two modules beside this one call, with the
+!> treatment of C strings and of failures.
 !>
-!> An `intent(out)` C pointer is a handle or a string that C puts there. Sets of faces are unsigned in C; the bits are
-!> the same here.
+!> Programs use halocline_comm. It makes the status values public again, and nothing else of this module.
+!>
+!> C writes a handle, a string or the address of a buffer to each `intent(out)` argument of type(c_ptr). A set of faces
+!> is unsigned in C and signed here, with the same bits.
 module halocline_comm_c
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -215,11 +217,12 @@ module halocline_comm_c
 
 contains
 
-  !> The end of every procedure: hands the status over, or ends the run where nobody takes it.
+  !> The last call of every procedure that can fail. Passes the status to `ierr` and the error message of a failure to
+  !> `errmsg`. If `ierr` is absent, a failure writes its message to the error unit and ends the run.
   subroutine finish(status, ierr, errmsg, sentence)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
-    character(len=*), intent(in), optional :: sentence  !< absent: that of c.h
+    character(len=*), intent(in), optional :: sentence  !< error message; absent: halocline_last_error()
     character(len=:), allocatable :: said
     if (present(ierr)) ierr = status
     if (status == halocline_ok) return
@@ -235,7 +238,7 @@ contains
     call c_abort_all(1_c_int)
   end subroutine
 
-  !> A string of C.
+  !> A copy of a C string.
   function text_of(text) result(copy)
     type(c_ptr), intent(in) :: text
     character(len=:), allocatable :: copy

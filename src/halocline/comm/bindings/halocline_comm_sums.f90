@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !> @file
-!> Groups of processes, and sums over them, for Fortran 2008. Programs use halocline_comm, which passes these types on
-!> and tells how errors come.
+!> Groups of processes, and sums over them, for Fortran 2008. Programs use halocline_comm, which makes these types
+!> public again. Its head explains handles and errors.
 module halocline_comm_sums
   use halocline_comm_c
   use, intrinsic :: iso_c_binding
@@ -9,16 +9,16 @@ module halocline_comm_sums
   implicit none
   private
 
-  public :: handle_of  !< for halocline_comm.f90
+  public :: handle_of  !< for halocline_comm.f90 alone
 
   !> A group of processes.
   type, public :: halocline_communicator
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure :: world => group_world          !< all processes; starts MPI when nobody has
+    procedure :: world => group_world          !< all processes; starts MPI unless it runs
     procedure :: self => group_self            !< this process alone
-    procedure :: from_mpi => group_from_mpi    !< a duplicate of an MPI communicator, by its integer handle
+    procedure :: from_mpi => group_from_mpi    !< on a duplicate of an MPI communicator; collective
     procedure :: rank => group_rank            !< counted from 0
     procedure :: size => group_size
     procedure :: barrier => group_barrier
@@ -26,7 +26,7 @@ module halocline_comm_sums
     procedure :: destroy => group_destroy
   end type
 
-  !> Sums of 1 to 8 numbers over a group.
+  !> Sums of 1 to 8 numbers over the ranks of a group.
   type, public :: halocline_reduction
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -41,7 +41,8 @@ module halocline_comm_sums
     procedure :: destroy => reduction_destroy
   end type
 
-  !> A sum rounded once, at the end: the same for every order and every number of processes.
+  !> A sum that is rounded once, at the end. Its value does not depend on the order of the terms, nor on the number of
+  !> processes.
   type, public :: halocline_exact_sum
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -52,7 +53,7 @@ module halocline_comm_sums
     generic :: add => exact_add_array, exact_add_scalar
     procedure :: add_products => exact_add_products
     procedure :: merge => exact_merge
-    procedure :: over => exact_over            !< of all ranks' terms; collective
+    procedure :: over => exact_over            !< becomes the sum over all ranks; collective
     procedure :: value => exact_value
     procedure :: destroy => exact_destroy
   end type
@@ -80,7 +81,7 @@ contains
 
   subroutine group_from_mpi(self, comm, ierr, errmsg)
     class(halocline_communicator), intent(inout) :: self
-    integer, intent(in) :: comm  !< mpi_comm_world, or comm%MPI_VAL of mpi_f08
+    integer, intent(in) :: comm  !< handle of a communicator, such as MPI_COMM_WORLD; with mpi_f08 its %MPI_VAL
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_from_fortran_handle(comm, self%handle), ierr, errmsg)
   end subroutine
@@ -103,7 +104,7 @@ contains
 
   subroutine group_set_time_limit(self, seconds, ierr, errmsg)
     class(halocline_communicator), intent(in) :: self
-    real(real64), intent(in) :: seconds  !< that a collective waits for the others; infinity, as at first, for no limit
+    real(real64), intent(in) :: seconds  !< longest wait of a collective; infinity, the initial value, for no limit
     integer, intent(out), optional :: ierr; character(len=*), intent(inout), optional :: errmsg
     call finish(c_group_set_time_limit(self%handle, seconds), ierr, errmsg)
   end subroutine
@@ -142,7 +143,8 @@ contains
     call finish(status, ierr, errmsg)
   end subroutine
 
-  !> The sums are put into `values` by wait: a pointer, or a contiguous variable with the target attribute.
+  !> Begins a sum. `wait` writes the sums to `values`, which must stay valid until then.
+  !> values: a pointer, or a contiguous variable with the target attribute
   subroutine reduction_begin(self, values, ierr, errmsg)
     class(halocline_reduction), intent(in) :: self
     real(real64), pointer, contiguous, intent(in) :: values(:)
@@ -205,7 +207,7 @@ contains
     call finish(c_exact_add(self%handle, 1_c_size_t, [term]), ierr, errmsg)
   end subroutine
 
-  !> Adds a(i) b(i), not rounded. a, b: of equal length.
+  !> Adds the products a(i) b(i) without rounding them. a and b have equal lengths.
   subroutine exact_add_products(self, a, b, ierr, errmsg)
     class(halocline_exact_sum), intent(inout) :: self
     real(real64), intent(in) :: a(:), b(:)

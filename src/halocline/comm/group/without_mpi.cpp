@@ -31,6 +31,8 @@ Communicator from_fortran_handle(int) {
       "an MPI communicator was given, but this Halocline is built without MPI; rebuild with HALOCLINE_MPI=ON");
 }
 
+bool gave_up_waiting() noexcept { return false; }
+
 void abort_all(int status) { std::_Exit(status); }
 
 std::string device_memory_unavailable_reason() { return "this build has no MPI"; }

@@ -22,6 +22,10 @@ Communicator world();
 /// Collective: yes, over that communicator.
 Communicator from_fortran_handle(int handle);
 
+/// Whether this process has stopped waiting for another one, because that one stalled or ended. The processes then
+/// cannot all come to the end of the run.
+bool gave_up_waiting() noexcept;
+
 /// Ends every process of the run with this status. For the border of an application only, after an error that could
 /// not be raised on all ranks; the library itself never calls it.
 [[noreturn]] void abort_all(int status);

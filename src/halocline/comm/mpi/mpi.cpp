@@ -500,6 +500,8 @@ Communicator from_fortran_handle(int handle) {
   return from_mpi(MPI_Comm_f2c(static_cast<MPI_Fint>(handle)));
 }
 
+bool gave_up_waiting() noexcept { return detail::given_up(); }
+
 void abort_all(int status) {
   if (mpi_is_running()) MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);

@@ -6,8 +6,12 @@
 ///   | policy                                           | kernels, in this order                            |
 ///   |--------------------------------------------------|---------------------------------------------------|
 ///   | staged, gpu-aware-mpi, copy-engine, remote-write | pack; interior; exterior when all faces are there |
+///   | nvshmem with a neighbour across the network      | the same three                                    |
 ///   | merged-pack                                      | pack and interior; exterior likewise              |
-///   | one-kernel, nvshmem                              | one kernel for pack, interior and exterior        |
+///   | one-kernel, nvshmem with all neighbours in reach | one kernel for pack, interior and exterior        |
+///
+/// A neighbour is in reach if the loads and stores of our kernels reach its memory. Each process launches the kernels
+/// that its own neighbours call for.
 ///
 /// Fused launches are compiled for some storages and numbers of link reals only (`fuses`); the others run the kernels
 /// of the first line under every policy. All policies compute a site by the same code, so the policy changes no bit
