@@ -69,7 +69,7 @@ void bind_comm(nb::module_& m) {
           reasons[transport.name.c_str()] = transport.available ? std::string() : transport.reason;
         return reasons;
       },
-      "Every known transport, with the reason why it cannot be had here; an empty text where it can.");
+      "Every known transport, with the reason why it is not available here; an empty text where it is.");
   m.def(
       "set_solve_time_limit", &comm::set_solve_time_limit, "group"_a, "seconds"_a,
       "How long a process waits for others in the exchanges, sums and collectives of solves that are made from now on. "

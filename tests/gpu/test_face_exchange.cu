@@ -72,7 +72,7 @@ TEST_CASE("face exchange: what cannot be is refused with a sentence") {
                         const gpu::FaceExchangeOptions& options) {
     return traffic::sentence([&] { gpu::FaceExchange exchange(device, grid, sizes, policy, options); });
   };
-  CHECK(made(alone(), bytes, "pigeons", {}).find("take one of staged") != std::string::npos);
+  CHECK(made(alone(), bytes, "pigeons", {}).find("choose one of staged") != std::string::npos);
   CHECK(made(alone(), {16, 16}, "", {}).find("4 axes; give one for each axis") != std::string::npos);
   CHECK(made(alone(5), {16, 16, 16, 16, 16}, "", {}).find("give at most 4") != std::string::npos);
   CHECK(made(alone(), bytes, "", {.emulated = 16u}).find("the grid has no such axis") != std::string::npos);

@@ -171,12 +171,12 @@ def test_a_run_file_says_what_a_device_does(u):
         ("", 'devise = "cuda"', "[parallel] has no key 'devise'; did you mean 'device'"),
         ('device = "cuda"', "", "[solver] has no key 'device'; 'device' belongs in [parallel]"),
         ("", 'device = "cuda"\nhalo_policy = "remote"', 'did you mean "remote-write"?'),
-        ("", 'halo_policy = "staged"', "[parallel] halo_policy is of devices"),
-        ('inner_precision = "fixed16"', "", '[solver] inner_precision = "fixed16" is of devices'),
+        ("", 'halo_policy = "staged"', "[parallel] halo_policy applies to devices only"),
+        ('inner_precision = "fixed16"', "", '[solver] inner_precision = "fixed16" applies to devices only'),
         ('inner_precision = "fixed-16"', 'device = "cuda"', 'did you mean "fixed16"?'),
-        ("link_reals = 8", "", "[solver] link_reals is of devices"),
+        ("link_reals = 8", "", "[solver] link_reals applies to devices only"),
         ("link_reals = 10", 'device = "cuda"', "link_reals = 10: expected 18 or 12 or 8"),
-        ('kind = "schwarz"', 'device = "cuda"', 'kind = "schwarz" is not to be had on device = "cuda"'),
+        ('kind = "schwarz"', 'device = "cuda"', 'kind = "schwarz" does not run on device = "cuda"'),
         ("schwarz = { nsap = 4 }", 'device = "cuda"', 'device = "cuda" has no Schwarz preconditioner'),
         ('schwarz = "fugaku"', 'device = "cuda"', '[solver] schwarz is set, but device = "cuda"'),
         ('precision = "double"\ninner_precision = "fixed16"', 'device = "cuda"', 'needs precision = "mixed"'),
@@ -194,7 +194,7 @@ def test_a_device_that_is_none_ends_with_status_2(halocline, lime, tmp_path):
     for words, said in (
         (("qcd", "solve", "run.toml", "--device", "gpu"), '"cpu", "cuda" or "cuda:N"'),
         (("bench", "dslash", "--device", "cudda"), 'did you mean "cuda"?'),
-        (("bench", "dslash", "--graph", "on"), "--graph is of devices"),
+        (("bench", "dslash", "--graph", "on"), "--graph applies to devices only"),
     ):
         done = halocline(*words)
         assert done.returncode == 2, done.stderr

@@ -118,6 +118,10 @@ REFUSED = {
         GOOD + '[solver]\nkind = "schwarz"\nprecision = "double"',
         'kind = "schwarz" iterates in single precision',
     ),
+    "schwarz parameters in double": (
+        GOOD + '[solver]\nprecision = "double"\nschwarz = { nsap = 4 }',
+        'precision = "double" has no Schwarz preconditioner',
+    ),
     "schwarz parameters without schwarz": (
         GOOD + '[solver]\nkind = "cg"\nschwarz = { nsap = 4 }',
         'kind = "cg" has no Schwarz preconditioner',

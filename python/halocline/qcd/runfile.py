@@ -315,6 +315,11 @@ class Solver(Section):
             )
         if self.schwarz is not None and self.kind not in ("auto", "schwarz"):
             raise InvalidArgument(f'[solver] schwarz is set but kind = "{self.kind}" has no Schwarz preconditioner.')
+        if self.schwarz is not None and self.precision == "double":
+            raise InvalidArgument(
+                '[solver] schwarz is set, but precision = "double" has no Schwarz preconditioner; '
+                'set precision = "mixed", or leave schwarz out.'
+            )
         if self.kind == "schwarz" and self.precision == "double":
             raise InvalidArgument(
                 '[solver] kind = "schwarz" iterates in single precision inside double; '
@@ -330,7 +335,7 @@ class Solver(Section):
         """Raises InvalidArgument for settings that the device does not support."""
         if device != "cpu" and self.kind in ("schwarz", "fgmres"):
             raise InvalidArgument(
-                f'[solver] kind = "{self.kind}" is not to be had on device = "{device}"; '
+                f'[solver] kind = "{self.kind}" does not run on device = "{device}"; '
                 'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'
             )
         if device != "cpu" and self.schwarz is not None:
@@ -340,12 +345,12 @@ class Solver(Section):
             )
         if device == "cpu" and self.inner_precision not in (None, "float"):
             raise InvalidArgument(
-                f'[solver] inner_precision = "{self.inner_precision}" is of devices; set [parallel] device = "cuda", '
-                'or give "float".'
+                f'[solver] inner_precision = "{self.inner_precision}" applies to devices only; '
+                'set [parallel] device = "cuda", or give "float".'
             )
         if device == "cpu" and self.link_reals is not None:
             raise InvalidArgument(
-                '[solver] link_reals is of devices; set [parallel] device = "cuda", or leave it out on the CPU.'
+                '[solver] link_reals applies to devices only; set [parallel] device = "cuda", or leave link_reals out.'
             )
 
     def as_binding_values(self) -> dict[str, Any]:
@@ -422,7 +427,7 @@ class Parallel(Section):
     def check_together(self) -> None:
         if self.device == "cpu" and self.halo_policy is not None:
             raise InvalidArgument(
-                '[parallel] halo_policy is of devices; set device = "cuda", or leave it out on the CPU.'
+                '[parallel] halo_policy applies to devices only; set device = "cuda", or leave halo_policy out.'
             )
 
 

@@ -36,7 +36,7 @@ std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wan
   std::string others;
   for (const PolicyInfo& p : policies)
     if (p.available) others += (others.empty() ? "" : ", ") + p.name;
-  throw core::InvalidArgument(fmt::format("halo policy \"{}\" cannot be had: {}; take one of {}", wanted,
+  throw core::InvalidArgument(fmt::format("halo policy \"{}\" is not available: {}; choose one of {}", wanted,
                                           found == nullptr ? "there is none of that name" : found->reason, others));
 }
 

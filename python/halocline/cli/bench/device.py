@@ -36,14 +36,14 @@ def known(device: str, threads: str = "1") -> None:
 
     refuse_absent(device)
     if threads != "1":
-        raise InvalidArgument(f"--threads {threads} is of the CPU; leave it out with --device {device}.")
+        raise InvalidArgument(f"--threads {threads} applies to the CPU only; leave it out with --device {device}.")
 
 
 def only_on_devices(**given: Any) -> None:
     """Refuses options of devices when the benchmark runs on the CPU. given: option name -> (value, default)."""
     for name, (value, default) in given.items():
         if value != default:
-            raise InvalidArgument(f"--{name.replace('_', '-')} is of devices; add --device cuda.")
+            raise InvalidArgument(f"--{name.replace('_', '-')} applies to devices only; add --device cuda.")
 
 
 def switches(graph: str) -> list[bool]:

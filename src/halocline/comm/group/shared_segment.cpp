@@ -75,7 +75,7 @@ private:
   if (error == ENOSPC) hint = "; enlarge /dev/shm (in a container: --shm-size), or choose another transport";
   if (error == ENOENT)
     hint = "; the ranks do not see the same /dev/shm: let them share it, or choose another transport";
-  throw core::Error("shared memory of " + std::to_string(bytes) + " bytes cannot be had: " + call + ": " +
+  throw core::Error("shared memory of " + std::to_string(bytes) + " bytes cannot be allocated: " + call + ": " +
                     std::generic_category().message(error) + hint);
 }
 

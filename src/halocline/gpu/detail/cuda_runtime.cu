@@ -143,7 +143,7 @@ Properties properties_of(int ordinal) {
   if (status == cudaSuccess) status = cudaRuntimeGetVersion(&properties.runtime);
   if (status != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
-    throw core::Error("cuda:" + std::to_string(ordinal) + ": its properties cannot be had: " + words(status));
+    throw core::Error("cuda:" + std::to_string(ordinal) + ": its properties cannot be read: " + words(status));
   }
   properties.name = device.name;
   const std::string uuid = hexadecimal(device.uuid.bytes, 16);

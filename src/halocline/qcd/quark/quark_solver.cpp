@@ -133,8 +133,8 @@ void SolverParameters::validate() const {
   validate_place(*this);
 }
 
-struct QuarkSolver::Implementation {
-  Implementation(const GaugeField& gauge, const Action& a, const SolverParameters& p)
+struct QuarkSolver::State {
+  State(const GaugeField& gauge, const Action& a, const SolverParameters& p)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -271,23 +271,23 @@ struct QuarkSolver::Implementation {
 };
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters)
-    : implementation_(std::make_unique<Implementation>(gauge, action, parameters)) {}
+    : state_(std::make_unique<State>(gauge, action, parameters)) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
     : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
 QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
 QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;
 
-const Action& QuarkSolver::action() const noexcept { return implementation_->action; }
-const SolverParameters& QuarkSolver::parameters() const noexcept { return implementation_->parameters; }
-int QuarkSolver::rhs_batch() const noexcept { return implementation_->batch; }
+const Action& QuarkSolver::action() const noexcept { return state_->action; }
+const SolverParameters& QuarkSolver::parameters() const noexcept { return state_->parameters; }
+int QuarkSolver::rhs_batch() const noexcept { return state_->batch; }
 std::array<std::int64_t, 4> QuarkSolver::tile() const noexcept {
-  if (implementation_->backend) return {1, 1, 1, 1};
-  return implementation_->operators->precise->layout()->tile();
+  if (state_->backend) return {1, 1, 1, 1};
+  return state_->operators->precise->layout()->tile();
 }
-device::Backend* QuarkSolver::backend() const noexcept { return implementation_->backend.get(); }
+device::Backend* QuarkSolver::backend() const noexcept { return state_->backend.get(); }
 std::int64_t QuarkSolver::predicted_bytes() const {
-  const auto& me = *implementation_;
+  const auto& me = *state_;
   return me.backend ? me.backend->predicted_bytes(me.batch, me.plan()) : 0;
 }
 
@@ -295,7 +295,7 @@ SolveReport QuarkSolver::solve(std::span<std::complex<double>> solution, std::sp
                                const Progress& progress) {
   const std::array solutions{solution};
   const std::array sources{source};
-  return implementation_->solve(1, solutions, sources, progress)[0];
+  return state_->solve(1, solutions, sources, progress)[0];
 }
 
 std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::complex<double>>> solutions,
@@ -306,11 +306,10 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
                                             sources.size(), solutions.size()));
   std::vector<SolveReport> reports;
   if (sources.empty()) return reports;
-  const std::size_t columns = implementation_->together(sources.size());
+  const std::size_t columns = state_->together(sources.size());
   for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
     const std::size_t count = std::min(columns, sources.size() - begin);
-    auto some =
-        implementation_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
+    auto some = state_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
     std::ranges::move(some, std::back_inserter(reports));
     if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
       // The caller has cancelled: do not solve the other right-hand sides, and set their solutions to zero.
@@ -330,16 +329,15 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
 
 std::pair<device::DeviceSolutions, std::vector<SolveReport>>
 QuarkSolver::solve_on_device(std::span<const std::span<const std::complex<double>>> sources, const Progress& progress) {
-  if (!implementation_->backend)
+  if (!state_->backend)
     throw core::InvalidArgument(
         "solutions were to stay on a device, and the solver is on the processor; give it a device, or call solve");
-  if (sources.empty() || sources.size() > static_cast<std::size_t>(implementation_->batch))
+  if (sources.empty() || sources.size() > static_cast<std::size_t>(state_->batch))
     throw core::InvalidArgument(
-        fmt::format("solutions of {} sources were to stay on the device; give 1 to rhs_batch, {}", sources.size(),
-                    implementation_->batch));
+        fmt::format("solutions of {} sources were to stay on the device; give between 1 and rhs_batch = {}",
+                    sources.size(), state_->batch));
   std::pair<device::DeviceSolutions, std::vector<SolveReport>> out;
-  out.second =
-      implementation_->solve_there(sources.size(), sources, progress,
+  out.second = state_->solve_there(sources.size(), sources, progress,
                                    [&](const ColumnSolves& solves, device::DeviceBatch& there, const auto& seconds) {
                                      out.first = there.solutions(solves.exponents());
                                      return solves.reports(seconds());
@@ -349,35 +347,33 @@ QuarkSolver::solve_on_device(std::span<const std::span<const std::complex<double
 
 std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::complex<double>>> sources,
                                          const Progress& progress) {
-  if (sources.empty() || !implementation_->may_choose()) return std::nullopt;
-  const std::size_t columns = implementation_->together(sources.size());
-  const auto known = implementation_->trials.find(static_cast<int>(columns));
-  if (known != implementation_->trials.end()) return known->second;
-  auto& engine = implementation_->engine(static_cast<int>(columns));
+  if (sources.empty() || !state_->may_choose()) return std::nullopt;
+  const std::size_t columns = state_->together(sources.size());
+  const auto known = state_->trials.find(static_cast<int>(columns));
+  if (known != state_->trials.end()) return known->second;
+  auto& engine = state_->engine(static_cast<int>(columns));
   HostBatch begun(engine);
-  const ColumnSolves first(begun, implementation_->group, implementation_->parameters, sources.first(columns),
-                           progress);
-  return implementation_->choose(engine, begun, first.any_active(), progress);
+  const ColumnSolves first(begun, state_->group, state_->parameters, sources.first(columns), progress);
+  return state_->choose(engine, begun, first.any_active(), progress);
 }
 
 std::vector<Trial> QuarkSolver::trials() const {
   std::vector<Trial> all;
-  for (const auto& [columns, trial] : implementation_->trials) all.push_back(trial);
+  for (const auto& [columns, trial] : state_->trials) all.push_back(trial);
   return all;
 }
 
 void QuarkSolver::recall(std::span<const Trial> trials) {
-  if (!implementation_->may_choose()) return;
+  if (!state_->may_choose()) return;
   for (const Trial& trial : trials) {
     require_one_of("the choice of a trial", trial.chosen, choices);
-    if (implementation_->trials.try_emplace(trial.columns, trial).second)
-      implementation_->recalled.insert(trial.columns);
+    if (state_->trials.try_emplace(trial.columns, trial).second) state_->recalled.insert(trial.columns);
   }
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
-  if (implementation_->backend) return implementation_->backend->apply(out, in, dagger);
-  auto& d = *implementation_->operators->precise;
+  if (state_->backend) return state_->backend->apply(out, in, dagger);
+  auto& d = *state_->operators->precise;
   auto from = spinor_field<double>(d.layout(), lattice::Subset::full);
   auto to = spinor_field<double>(d.layout(), lattice::Subset::full);
   from_canonical(from, in);

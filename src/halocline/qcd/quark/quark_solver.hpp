@@ -195,8 +195,8 @@ public:
   std::array<std::int64_t, 4> tile() const noexcept;
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace halocline::qcd

@@ -79,8 +79,8 @@ void require_unitary(const GaugeField& gauge) {
 
 }  // namespace
 
-Matrix::Implementation::Implementation(const GaugeField& gauge, const WilsonCloverAction& action_given,
-                                       const Parameters& given, int columns)
+Matrix::State::State(const GaugeField& gauge, const WilsonCloverAction& action_given, const Parameters& given,
+                     int columns)
     : action((action_given.validate(), action_given)),
       parameters((given.validate(), given)),
       layout(DomainLayout::best(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns),
@@ -96,7 +96,7 @@ Matrix::Implementation::Implementation(const GaugeField& gauge, const WilsonClov
                                                             inner.arithmetic);
 }
 
-Matrix::Implementation::Implementation(const Implementation& other, std::shared_ptr<const DomainLayout> layout_given)
+Matrix::State::State(const State& other, std::shared_ptr<const DomainLayout> layout_given)
     : action(other.action),
       parameters(other.parameters),
       layout(std::move(layout_given)),
@@ -107,27 +107,27 @@ Matrix::Implementation::Implementation(const Implementation& other, std::shared_
 }
 
 Matrix::Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns)
-    : implementation_(std::make_shared<const Implementation>(gauge, action, parameters, columns)) {}
-Matrix::Matrix(std::shared_ptr<const Implementation> implementation) : implementation_(std::move(implementation)) {}
+    : state_(std::make_shared<const State>(gauge, action, parameters, columns)) {}
+Matrix::Matrix(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 Matrix::~Matrix() = default;
 Matrix::Matrix(Matrix&&) noexcept = default;
 
 Matrix Matrix::for_columns(int columns) const {
-  const auto& mine = *implementation_;
+  const auto& mine = *state_;
   const auto& geometry = mine.layout->geometry_ptr();
   const auto blocks = blocks_of(geometry, mine.parameters, columns);
-  if (blocks == mine.layout->blocks()) return Matrix(implementation_);
+  if (blocks == mine.layout->blocks()) return Matrix(state_);
   // All automatic domains fill the lanes of the first choice, so links are stored in the same number of reals.
-  return Matrix(std::make_shared<const Implementation>(
-      mine, DomainLayout::best(geometry, blocks, wanted_lanes(mine.parameters))));
+  return Matrix(
+      std::make_shared<const State>(mine, DomainLayout::best(geometry, blocks, wanted_lanes(mine.parameters))));
 }
 
-const WilsonCloverAction& Matrix::action() const noexcept { return implementation_->action; }
-const Parameters& Matrix::parameters() const noexcept { return implementation_->parameters; }
+const WilsonCloverAction& Matrix::action() const noexcept { return state_->action; }
+const Parameters& Matrix::parameters() const noexcept { return state_->parameters; }
 std::string_view Matrix::arithmetic() const noexcept {
-  return implementation_->inner.arithmetic == Arithmetic::half ? "half" : "float";
+  return state_->inner.arithmetic == Arithmetic::half ? "half" : "float";
 }
-const std::shared_ptr<const DomainLayout>& Matrix::layout() const noexcept { return implementation_->layout; }
-bool Matrix::shares_with(const Matrix& other) const noexcept { return implementation_ == other.implementation_; }
+const std::shared_ptr<const DomainLayout>& Matrix::layout() const noexcept { return state_->layout; }
+bool Matrix::shares_with(const Matrix& other) const noexcept { return state_ == other.state_; }
 
 }  // namespace halocline::qcd::schwarz

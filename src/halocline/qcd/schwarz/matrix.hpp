@@ -40,9 +40,9 @@ public:
 
 private:
   friend class Schwarz;
-  struct Implementation;
-  explicit Matrix(std::shared_ptr<const Implementation> implementation);
-  std::shared_ptr<const Implementation> implementation_;
+  struct State;
+  explicit Matrix(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
 };
 
 }  // namespace halocline::qcd::schwarz

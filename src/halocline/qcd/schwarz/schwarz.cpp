@@ -54,11 +54,11 @@ void Parameters::validate() const {
         fmt::format("{} lanes were asked for; give 1, 2, 4, 8, 16, or 0 for a register", lanes));
 }
 
-struct Schwarz::Implementation {
-  Implementation(const Matrix& matrix, int columns_given, const std::string& transport)
+struct Schwarz::State {
+  State(const Matrix& matrix, int columns_given, const std::string& transport)
       : parameters(matrix.parameters()), columns(columns_given) {
     const Matrix mine = matrix.for_columns(columns);
-    const auto& numbers = *mine.implementation_;
+    const auto& numbers = *mine.state_;
     layout = numbers.layout;
     single.emplace(ArithmeticChoice{Arithmetic::single, layout}, numbers.single, numbers.action, parameters, columns,
                    transport);
@@ -93,16 +93,16 @@ Schwarz::Schwarz(const GaugeField& gauge, const WilsonCloverAction& action, cons
                  const std::string& transport)
     : Schwarz(Matrix(gauge, action, parameters, columns), columns, transport) {}
 Schwarz::Schwarz(const Matrix& matrix, int columns, const std::string& transport)
-    : implementation_(std::make_unique<Implementation>(matrix, columns, transport)) {}
+    : state_(std::make_unique<State>(matrix, columns, transport)) {}
 Schwarz::~Schwarz() = default;
 Schwarz::Schwarz(Schwarz&&) noexcept = default;
 
-const Parameters& Schwarz::parameters() const noexcept { return implementation_->parameters; }
-const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { return implementation_->layout; }
-std::string_view Schwarz::arithmetic() const noexcept { return implementation_->arithmetic; }
-int Schwarz::columns() const noexcept { return implementation_->columns; }
-Schwarz::Field Schwarz::create() const { return implementation_->single->create(); }
-bool Schwarz::linear() const noexcept { return !implementation_->half && parameters().inner == "jacobi"; }
+const Parameters& Schwarz::parameters() const noexcept { return state_->parameters; }
+const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { return state_->layout; }
+std::string_view Schwarz::arithmetic() const noexcept { return state_->arithmetic; }
+int Schwarz::columns() const noexcept { return state_->columns; }
+Schwarz::Field Schwarz::create() const { return state_->single->create(); }
+bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner == "jacobi"; }
 
 namespace {
 void require_field(const Schwarz& schwarz, const Schwarz::Field& field) {
@@ -120,30 +120,30 @@ void require(const Schwarz& schwarz, const Schwarz::Field& out, const Schwarz::F
 
 void Schwarz::apply(Field& out, const Field& in) {
   require(*this, out, in);
-  implementation_->single->full(out, in);
+  state_->single->full(out, in);
 }
 void Schwarz::precondition(Field& out, const Field& in) {
   require(*this, out, in);
-  implementation_->precondition(out, in);
+  state_->precondition(out, in);
 }
 void Schwarz::apply_preconditioned(Field& out, const Field& in) {
   require(*this, out, in);
-  if (linear()) return implementation_->single->sweep(in, nullptr, &out);
+  if (linear()) return state_->single->sweep(in, nullptr, &out);
   auto between = create();
-  implementation_->precondition(between, in);
-  implementation_->single->full(out, between);
+  state_->precondition(between, in);
+  state_->single->full(out, between);
 }
 void Schwarz::apply_inside(Field& out, const Field& in, int colour) {
   require(*this, out, in);
-  implementation_->single->inside(out, in, colour);
+  state_->single->inside(out, in, colour);
 }
 void Schwarz::invert_inside(Field& out, const Field& in, int colour) {
   require(*this, out, in);
-  implementation_->single->invert(out, in, colour);
+  state_->single->invert(out, in, colour);
 }
 void Schwarz::multiply_inverse_clover(Field& v) {
   require_field(*this, v);
-  implementation_->single->multiply_inverse(v);
+  state_->single->multiply_inverse(v);
 }
 
 namespace {

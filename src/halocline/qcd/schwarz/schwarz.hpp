@@ -111,8 +111,8 @@ public:
   void multiply_inverse_clover(Field& v);
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// Fills one column from the local box in canonical order, shape [t][z][y][x][spin 4][colour 3], and back.

@@ -31,9 +31,9 @@ void require_known(const std::string& outer) {
 
 std::span<const char* const> outer_solvers() noexcept { return outer_names; }
 
-struct SchwarzSolver::Implementation {
-  Implementation(const DiracOperator<double>& d_given, const Matrix& matrix, const std::string& outer_given,
-                 int columns, const std::string& transport)
+struct SchwarzSolver::State {
+  State(const DiracOperator<double>& d_given, const Matrix& matrix, const std::string& outer_given, int columns,
+        const std::string& transport)
       : outer((require_known(outer_given), outer_given)),
         d(&d_given),
         schwarz(matrix, columns, transport),
@@ -92,7 +92,7 @@ struct SchwarzSolver::Implementation {
 
   /// The flexible preconditioner of an outer solver in double.
   struct RoughInverse {
-    Implementation* self;
+    State* self;
     const solve::SolveOptions* options;
     std::vector<int> spent;
 
@@ -167,16 +167,16 @@ SchwarzSolver::SchwarzSolver(const DiracOperator<double>& d, const GaugeField& g
     : SchwarzSolver(d, Matrix(gauge, action, parameters, columns), outer, columns, transport) {}
 SchwarzSolver::SchwarzSolver(const DiracOperator<double>& d, const Matrix& matrix, const std::string& outer,
                              int columns, const std::string& transport)
-    : implementation_(std::make_unique<Implementation>(d, matrix, outer, columns, transport)) {}
+    : state_(std::make_unique<State>(d, matrix, outer, columns, transport)) {}
 SchwarzSolver::~SchwarzSolver() = default;
 SchwarzSolver::SchwarzSolver(SchwarzSolver&&) noexcept = default;
 
-const Schwarz& SchwarzSolver::preconditioner() const noexcept { return implementation_->schwarz; }
-int SchwarzSolver::columns() const noexcept { return implementation_->space.columns(); }
+const Schwarz& SchwarzSolver::preconditioner() const noexcept { return state_->schwarz; }
+int SchwarzSolver::columns() const noexcept { return state_->space.columns(); }
 
 solve::SolveResult SchwarzSolver::solve(SpinorField<double>& x, const SpinorField<double>& b,
                                         const solve::SolveOptions& options) {
-  auto& self = *implementation_;
+  auto& self = *state_;
   for (const SpinorField<double>* field : {static_cast<const SpinorField<double>*>(&x), &b})
     if (field->layout_ptr() != self.d->layout() || field->subset() != lattice::Subset::full ||
         field->columns() != self.space.columns())

@@ -66,8 +66,8 @@ public:
   int columns() const noexcept;
 
 private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 /// The names of the outer solvers, the default first.

@@ -8,10 +8,10 @@
 
 namespace halocline::qcd::schwarz {
 
-struct Matrix::Implementation {
-  Implementation(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns);
+struct Matrix::State {
+  State(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns);
   /// The same numbers in the order of another layout with as many lanes.
-  Implementation(const Implementation& other, std::shared_ptr<const lattice::DomainLayout> layout);
+  State(const State& other, std::shared_ptr<const lattice::DomainLayout> layout);
 
   WilsonCloverAction action;
   Parameters parameters;
