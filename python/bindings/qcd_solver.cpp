@@ -151,6 +151,16 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.schwarz.storage = nb::cast<std::string>(d["storage"]);
   p.schwarz.arithmetic = nb::cast<std::string>(d["arithmetic"]);
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
+  p.multigrid.vectors = nb::cast<int>(d["multigrid_vectors"]);
+  p.multigrid.aggregate = nb::cast<std::array<std::int64_t, 4>>(d["multigrid_aggregate"]);
+  p.multigrid.setup_iterations = nb::cast<int>(d["multigrid_setup_iterations"]);
+  p.multigrid.smoother = nb::cast<std::string>(d["multigrid_smoother"]);
+  p.multigrid.smoother_sweeps = nb::cast<int>(d["multigrid_smoother_sweeps"]);
+  p.multigrid.smoother_steps = nb::cast<int>(d["multigrid_smoother_steps"]);
+  p.multigrid.coarse_tolerance = nb::cast<double>(d["multigrid_coarse_tolerance"]);
+  p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
+  p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
+  p.multigrid.seed = nb::cast<std::uint64_t>(d["multigrid_seed"]);
   p.device = nb::cast<std::string>(d["device"]);
   p.inner_precision = nb::cast<std::string>(d["inner_precision"]);
   p.device_links = nb::cast<int>(d["device_links"]);
@@ -169,6 +179,7 @@ void bind_qcd_solver(nb::module_& m) {
   m.attr("SCHWARZ_INVERSES") = names(qcd::schwarz::inverses());
   m.attr("SCHWARZ_STORAGES") = names(qcd::schwarz::storages());
   m.attr("SCHWARZ_ARITHMETICS") = names(qcd::schwarz::arithmetics());
+  m.attr("MULTIGRID_STORAGES") = names(qcd::multigrid::storages());
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
   m.def(
       "low_eigenvalues",

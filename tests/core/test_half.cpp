@@ -88,7 +88,7 @@ void check_loads() {
 TEST_CASE("half: every one of the 65536 is widened to what it means, alone and in packs") {
   int wrong = 0;
   for (std::uint32_t bits = 0; bits < 65536; ++bits)
-    wrong += !same(widen({static_cast<std::uint16_t>(bits)}), meaning(static_cast<std::uint16_t>(bits)));
+    wrong += !same(widen(Half{static_cast<std::uint16_t>(bits)}), meaning(static_cast<std::uint16_t>(bits)));
   CHECK(wrong == 0);
   check_loads<2>();
   check_loads<4>();

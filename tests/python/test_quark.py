@@ -40,10 +40,10 @@ def test_mass_and_kappa_are_the_same_operator(u, spinor):
     assert np.array_equal(hc.qcd.WilsonClover(u, mass=0.2)(spinor), hc.qcd.WilsonClover(u, kappa=kappa)(spinor))
 
 
-@pytest.mark.parametrize("kind", ["auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"])
+@pytest.mark.parametrize("kind", ["auto", "schwarz", "multigrid", "bicgstab", "cg", "gcr", "fgmres"])
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_every_solver_solves(u, spinor, kind, precision):
-    if kind == "schwarz" and precision == "double":
+    if kind in ("schwarz", "multigrid") and precision == "double":
         with pytest.raises(hc.InvalidArgument, match="mixed"):
             hc.qcd.WilsonClover(u, mass=0.3, csw=1.0).solve(spinor, kind=kind, precision=precision)
         return

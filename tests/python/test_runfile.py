@@ -122,6 +122,18 @@ REFUSED = {
         GOOD + '[solver]\nprecision = "double"\nschwarz = { nsap = 4 }',
         'precision = "double" has no Schwarz preconditioner',
     ),
+    "multigrid in double": (
+        GOOD + '[solver]\nkind = "multigrid"\nprecision = "double"',
+        'kind = "multigrid" iterates in single precision',
+    ),
+    "multigrid parameters without multigrid": (
+        GOOD + "[solver]\nmultigrid = { vectors = 16 }",
+        'multigrid is set but kind = "auto"',
+    ),
+    "test vectors that no register takes": (
+        GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { vectors = 20 }',
+        "a multiple of 8, from 8 to 64",
+    ),
     "schwarz parameters without schwarz": (
         GOOD + '[solver]\nkind = "cg"\nschwarz = { nsap = 4 }',
         'kind = "cg" has no Schwarz preconditioner',

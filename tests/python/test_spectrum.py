@@ -92,6 +92,7 @@ def test_correlators_do_not_depend_on_the_solver(data, cases, tmp_path, monkeypa
         "schwarz": 'kind = "schwarz"',
         "fugaku": 'kind = "schwarz"\nschwarz = "fugaku"\nrhs_batch = 4',
         "half": 'kind = "schwarz"\nschwarz = { storage = "half", domains = [2, 2, 1, 1] }',
+        "multigrid": 'kind = "multigrid"\nmultigrid = { vectors = 16, aggregate = [2, 2, 2, 2] }',
         "auto": 'kind = "auto"',
     }.items():
         more = f"[solver]\ntolerance = 1e-12\n{solver}\n"

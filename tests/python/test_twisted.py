@@ -95,6 +95,7 @@ def test_a_run_file_measures_charged_mesons(tmp_path, monkeypatch):
         ('kind = "wilson-clover"\nmass = 0.1\ncsw = 1.0\nmu = 0.1', "", 'use "twisted-clover"'),
         ('kind = "twisted-clover"\nmass = 0.1\nmu = 0.1', "", "set nucleon = false"),
         ('kind = "twisted-clover"\nmass = 0.1\nmu = 0.1', '[solver]\nkind = "schwarz"\n', "for Wilson-clover quarks"),
+        ('kind = "twisted-clover"\nmass = 0.1\nmu = 0.1', '[solver]\nkind = "multigrid"\n', "for Wilson-clover quarks"),
         ('kind = "twisted-clover"\nmass = 0.1\nmu = "much"', "", "mu"),
     ],
 )

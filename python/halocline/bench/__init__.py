@@ -18,7 +18,8 @@ from halocline.comm import communicator
 FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
 PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
-SOLVERS = ("auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres")
+SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigrid")
+"""Kinds whose operations `solver` counts. A cycle of multigrid has operations of another kind."""
 TRAFFICS = ("ping-pong", "both-ways")
 FACES = ("all", "x", "y", "z", "t")
 REDUCTIONS = ("shared_memory", "messages", "mpi")

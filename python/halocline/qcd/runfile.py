@@ -273,6 +273,40 @@ def schwarz(value: Any) -> Schwarz:
         raise Unfit(f"a table of nsap, steps, ..., or a preset: {unfit}") from None
 
 
+def vectors(value: Any) -> int:
+    """Test vectors of multigrid: a multiple of 8."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 8 or value > 64 or value % 8 != 0:
+        raise Unfit("a multiple of 8, from 8 to 64")
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Multigrid(Section):
+    """The multigrid solver. No key must be set."""
+
+    title: ClassVar[str] = "[solver] multigrid:"
+    vectors: int = key(24, vectors, "test vectors, a multiple of 8")
+    aggregate: tuple[int, int, int, int] = key(
+        (4, 4, 4, 4), array(integer(at_least=1), "four integers x, y, z, t", length=4), "sites of an aggregate"
+    )
+    setup_iterations: int = key(4, integer(at_least=0, at_most=100), "rounds of inverse iteration in the set-up")
+    smoother: str = key("jacobi", choice(*_halocline.qcd.SCHWARZ_INVERSES), "solver inside a domain of the smoother")
+    smoother_sweeps: int = key(4, integer(at_least=1, at_most=100), "sweeps of the smoother over the domains")
+    smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the solver inside a domain")
+    coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
+    coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
+    storage: str = key(
+        "half", choice(*_halocline.qcd.MULTIGRID_STORAGES), 'of test vectors and coarse operator: "half" or "float"'
+    )
+    seed: int = key(1, integer(at_least=0), "of the random vectors that the set-up begins with")
+
+    def as_binding_values(self) -> dict[str, Any]:
+        """The settings as the library's solver takes them."""
+        return {f"multigrid_{name}": value for name, value in vars(self).items()} | {
+            "multigrid_aggregate": list(self.aggregate)
+        }
+
+
 @dataclasses.dataclass(frozen=True)
 class Solver(Section):
     title: ClassVar[str] = "[solver]"
@@ -288,6 +322,12 @@ class Solver(Section):
         schwarz,
         'on the CPU: the preconditioner of "schwarz" and "auto", a table or "fugaku"',
         example='schwarz = { nsap = 4, steps = 2, domains = [2, 1, 1, 1], storage = "float", link_reals = 18 }',
+    )
+    multigrid: Multigrid | None = key(
+        None,
+        table(Multigrid),
+        'on the CPU: parameters of kind = "multigrid"',
+        example="multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_iterations = 4 }",
     )
     rhs_batch: int | None = key(
         None,
@@ -320,9 +360,13 @@ class Solver(Section):
                 '[solver] schwarz is set, but precision = "double" has no Schwarz preconditioner; '
                 'set precision = "mixed", or leave schwarz out.'
             )
-        if self.kind == "schwarz" and self.precision == "double":
+        if self.multigrid is not None and self.kind != "multigrid":
             raise InvalidArgument(
-                '[solver] kind = "schwarz" iterates in single precision inside double; '
+                f'[solver] multigrid is set but kind = "{self.kind}"; set kind = "multigrid", or leave multigrid out.'
+            )
+        if self.kind in ("schwarz", "multigrid") and self.precision == "double":
+            raise InvalidArgument(
+                f'[solver] kind = "{self.kind}" iterates in single precision inside double; '
                 'precision = "mixed" reaches the same residual.'
             )
         if self.precision == "double" and self.inner_precision is not None:
@@ -333,7 +377,7 @@ class Solver(Section):
 
     def check_device(self, device: str) -> None:
         """Raises InvalidArgument for settings that the device does not support."""
-        if device != "cpu" and self.kind in ("schwarz", "fgmres"):
+        if device != "cpu" and self.kind in ("schwarz", "multigrid", "fgmres"):
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" does not run on device = "{device}"; '
                 'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'
@@ -371,6 +415,7 @@ class Solver(Section):
             "storage": k.storage,
             "arithmetic": k.arithmetic,
             "link_reals": k.link_reals,
+            **(self.multigrid or Multigrid()).as_binding_values(),
             "inner_precision": self.inner_precision or "auto",
             "device_links": self.link_reals or 0,
         }
@@ -469,10 +514,10 @@ class Run(RunFile):
 
     def __post_init__(self) -> None:
         self.solver.check_device(self.parallel.device)
-        if self.action.mu and self.solver.kind == "schwarz":
+        if self.action.mu and self.solver.kind in ("schwarz", "multigrid"):
             raise InvalidArgument(
-                '[solver] kind = "schwarz" is for Wilson-clover quarks; with a twisted mass give "auto", "bicgstab", '
-                '"cg", "gcr" or "fgmres".'
+                f'[solver] kind = "{self.solver.kind}" is for Wilson-clover quarks; with a twisted mass give "auto", '
+                '"bicgstab", "cg", "gcr" or "fgmres".'
             )
         if self.action.mu and self.measure.nucleon:
             raise InvalidArgument(

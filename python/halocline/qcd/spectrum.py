@@ -28,7 +28,7 @@ from halocline.files import claimed_for
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
-from halocline.qcd.runfile import Run, Schwarz
+from halocline.qcd.runfile import Multigrid, Run, Schwarz
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"
@@ -135,6 +135,13 @@ class Job:
                 f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}"
                 f"{f' (arithmetic {k.arithmetic})' if k.storage == 'half' else ''}, "
                 f"{k.link_reals} reals a link, {k.outer} outside"
+            )
+        if solver.kind == "multigrid":
+            m = solver.multigrid or Multigrid()
+            say(
+                f"multigrid     {m.vectors} vectors, aggregates of {' x '.join(map(str, m.aggregate))}, "
+                f"{m.setup_iterations} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
+                f"{m.smoother}, {m.storage}"
             )
         source = self.run.source
         say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")

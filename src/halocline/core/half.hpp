@@ -55,6 +55,15 @@ inline std::uint16_t narrow_bits(float number) {
 
 inline float widen(Half half) { return detail::widen_bits(half.bits); }
 inline Half narrow(float number) { return {detail::narrow_bits(number)}; }
+/// For code that is written once for both: a float is itself.
+inline float widen(float number) { return number; }
+template <class S>
+S narrow_to(float number) {
+  if constexpr (std::is_same_v<S, Half>)
+    return narrow(number);
+  else
+    return number;
+}
 
 /// How a kernel that computes in float loads and stores numbers of type S; Real is float or a pack of floats.
 template <class S, class Real>

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "halocline/comm/group/process_grid.hpp"
@@ -55,10 +56,13 @@ class Geometry {
 public:
   /// @param global  extents of the whole lattice [sites]
   /// @param grid    N-dimensional process grid; each global extent must be a multiple of the grid's
+  /// @param required_multiple  of every local extent; empty: 2 along x and 1 elsewhere
   /// @throws InvalidArgument  the same on every rank; names the axis and the possible grids
   /// Collective: does not communicate, but every process of the grid must construct the same geometry.
-  Geometry(const Coordinates<N>& global, comm::ProcessGrid grid) : global_(global), grid_(std::move(grid)) {
-    comm::check_grid(global_, grid_.dims(), grid_.size());
+  Geometry(const Coordinates<N>& global, comm::ProcessGrid grid,
+           std::span<const std::int64_t> required_multiple = {})
+      : global_(global), grid_(std::move(grid)) {
+    comm::check_grid(global_, grid_.dims(), grid_.size(), required_multiple);
     for (int axis = 0; axis < N; ++axis) {
       local_[axis] = global_[axis] / grid_.dims()[axis];
       offset_[axis] = local_[axis] * grid_.coords()[axis];

@@ -136,19 +136,26 @@ Blocks<double> inverse(const Blocks<double>& blocks, double mu) {
   return out;
 }
 
-std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action) {
+std::vector<double> canonical_term(const GaugeField& gauge, const WilsonCloverAction& action) {
   const std::vector<Su3<double>> strength = gauge::field_strength(gauge);
   const auto sites = gauge.geometry().local_volume();
   std::vector<double> out(static_cast<std::size_t>(sites * block_reals));
-  double worst = std::numeric_limits<double>::infinity();
-#pragma omp parallel for schedule(static) reduction(min : worst)
+#pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < sites; ++site) {
     const std::span<const Su3<double>, 6> here(strength.data() + 6 * site, 6);
-    double* reals = out.data() + site * block_reals;
     for (int chirality = 0; chirality < 2; ++chirality)
-      store_block(reals, chirality, 1, site_block(here, chirality, action));
-    worst = std::min(worst, invert_site(reals, 1));
+      store_block(out.data() + site * block_reals, chirality, 1, site_block(here, chirality, action));
   }
+  return out;
+}
+
+std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action) {
+  std::vector<double> out = canonical_term(gauge, action);
+  const auto sites = gauge.geometry().local_volume();
+  double worst = std::numeric_limits<double>::infinity();
+#pragma omp parallel for schedule(static) reduction(min : worst)
+  for (std::int64_t site = 0; site < sites; ++site)
+    worst = std::min(worst, invert_site(out.data() + site * block_reals, 1));
   require_invertible(worst, gauge.geometry());
   return out;
 }

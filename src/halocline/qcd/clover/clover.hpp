@@ -41,6 +41,12 @@ Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, co
 /// Collective: yes.
 Blocks<double> inverse(const Blocks<double>& blocks, double mu = 0);
 
+/// A on the sites of the local box in canonical order: 72 reals a site, in the order of site/clover_block.hpp, at 72
+/// times the canonical local index.
+/// @param gauge  with ghosts filled
+/// Collective: no.
+std::vector<double> canonical_term(const GaugeField& gauge, const WilsonCloverAction& action);
+
 /// A^-1 on the sites of the local box in canonical order, for layouts other than TileLayout: 72 reals a site, in the
 /// order of site/clover_block.hpp, at 72 times the canonical local index.
 /// @param gauge  with ghosts filled

@@ -23,7 +23,7 @@
 namespace halocline::qcd {
 namespace {
 
-constexpr std::array kind_names{"auto", "schwarz", "bicgstab", "cg", "gcr", "fgmres"};
+constexpr std::array kind_names{"auto", "schwarz", "multigrid", "bicgstab", "cg", "gcr", "fgmres"};
 constexpr std::array precision_names{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab"};
 constexpr std::array schur_names{"symmetric", "asymmetric"};
@@ -38,6 +38,7 @@ void require_one_of(const char* what, const std::string& given, const Names& kno
 /// The methods of a solve. Each one runs if the one before it failed.
 std::vector<std::string> plan_of(const std::string& kind, const std::string& chosen) {
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
+  if (chosen == "multigrid") return {"multigrid", "multigrid", "cg"};
   if (kind == "auto") return {chosen, "cg"};
   return {chosen};
 }
@@ -60,7 +61,7 @@ void validate_place(const SolverParameters& p) {
           fmt::format("{} reals a link were asked for without a device; give 0, or name a device", p.device_links));
     return;
   }
-  if (p.kind == "schwarz" || p.kind == "fgmres")
+  if (p.kind == "schwarz" || p.kind == "multigrid" || p.kind == "fgmres")
     throw core::InvalidArgument(
         fmt::format("the solver \"{}\" runs on the processor alone; on the device \"{}\" give \"auto\", which is "
                     "even-odd bicgstab, or \"bicgstab\", \"cg\" or \"gcr\"",
@@ -125,11 +126,13 @@ void SolverParameters::validate() const {
   if (rhs_batch < 0)
     throw core::InvalidArgument(
         fmt::format("rhs_batch is {}; give the most right-hand sides to be solved together, or 0", rhs_batch));
-  if (kind == "schwarz" && precision == "double")
-    throw core::InvalidArgument("the Schwarz solver iterates in single precision inside double; give the precision "
-                                "\"mixed\", which reaches the "
-                                "same residual, or another solver");
+  if ((kind == "schwarz" || kind == "multigrid") && precision == "double")
+    throw core::InvalidArgument(
+        fmt::format("the solver \"{}\" iterates in single precision inside double; give the precision \"mixed\", which "
+                    "reaches the same residual, or another solver",
+                    kind));
   schwarz.validate();
+  multigrid.validate();
   validate_place(*this);
 }
 

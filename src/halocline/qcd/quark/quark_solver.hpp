@@ -10,6 +10,8 @@
 /// - "schwarz": if it fails, it starts once more from the true residual. If it fails again, even-odd BiCGStab follows
 ///   (in double if the caller asked for "schwarz"). The last resort is conjugate gradients on the normal equations,
 ///   which cannot break down.
+/// - "multigrid": its set-up is made when the solver is. If it fails, it starts once more from the true residual, and
+///   then conjugate gradients follow.
 /// - "auto" first tries even-odd BiCGStab and then Schwarz on the first right-hand sides, for three digits each, and
 ///   predicts the time of a whole solve (detail/trial.hpp). From then on it uses the method that takes less time on the
 ///   slowest process, for this number of columns. If Schwarz fails later, the methods above follow; if BiCGStab fails,
@@ -38,6 +40,7 @@
 #include <vector>
 
 #include "halocline/qcd/field/action.hpp"
+#include "halocline/qcd/multigrid/parameters.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
@@ -60,7 +63,7 @@ std::span<const char* const> schur_forms() noexcept;
 std::span<const char* const> inner_precisions() noexcept;
 
 struct SolverParameters {
-  std::string kind = "auto";        ///< "auto", "schwarz", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
+  std::string kind = "auto";        ///< "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
   double tolerance = 1e-10;         ///< on |b - D x| / |b|
   int max_iterations = 10000;       ///< of the Krylov method, in all
   std::string precision = "mixed";  ///< "mixed": float inside, double outside; or "double"
@@ -70,6 +73,7 @@ struct SolverParameters {
   int lanes = 16;                   ///< most lanes of the layout; other values are for tests
   std::string transport{};          ///< of the halo exchange; empty for the default
   schwarz::Parameters schwarz{};    ///< parameters of the Schwarz preconditioner
+  multigrid::Parameters multigrid{};  ///< parameters of the multigrid solver
   std::string outer = "bicgstab";   ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
   int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
   std::string choice{};             ///< method of "auto" without a trial: "schwarz" or "bicgstab"; empty: trial

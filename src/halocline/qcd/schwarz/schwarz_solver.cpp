@@ -8,7 +8,7 @@
 #include <array>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/schwarz/detail/correction_problem.hpp"
+#include "halocline/qcd/schwarz/correction_problem.hpp"
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/defect_correction.hpp"
 #include "halocline/solve/gcr.hpp"
@@ -43,7 +43,7 @@ struct SchwarzSolver::State {
 
   solve::SolveResult reliable(SpinorField<double>& x, const SpinorField<double>& b, solve::SolveOptions options) {
     options.replacement = replacement;
-    CorrectionProblem problem(space, schwarz, change, outer_space, *d, x, b, options);
+    CorrectionProblem problem(space, schwarz, change, outer_space, *d, x, b, options, schwarz.linear());
     auto e = space.create();
     solve::SolveResult result;
     if (schwarz.linear()) {

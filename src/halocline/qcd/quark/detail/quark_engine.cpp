@@ -19,11 +19,15 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_giv
   const double mu = twisted_mass(action);
   const std::string reason =
       mu == 0 ? ""
-              : fmt::format("the Schwarz preconditioner knows Wilson and Wilson-clover quarks only, and mu is {}", mu);
-  if (parameters.kind == "schwarz") {
+              : fmt::format("the {} knows Wilson and Wilson-clover quarks only, and mu is {}",
+                            parameters.kind == "multigrid" ? "multigrid solver" : "Schwarz preconditioner", mu);
+  if (parameters.kind == "schwarz" || parameters.kind == "multigrid") {
     if (!reason.empty())
       throw core::InvalidArgument(reason + R"(; give the solver "auto", "bicgstab", "cg", "gcr" or "fgmres")");
-    schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
+    if (parameters.kind == "schwarz")
+      schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
+    else
+      multigrid.emplace(links, wilson_part(action), parameters.multigrid, parameters.transport);
   }
   if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab") return;
   if (!reason.empty()) {
@@ -52,6 +56,12 @@ void QuarkEngine::prepare(const std::string& method) {
                                                           parameters.transport);
     return;
   }
+  if (method == "multigrid") {
+    if (!multigrid_)
+      multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns(),
+                                                                parameters.transport);
+    return;
+  }
   const SchurForm form = parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
   if (!precise_) precise_.emplace(operators_->precise->with_columns(columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
@@ -67,6 +77,11 @@ std::string QuarkEngine::describe(const std::string& method) const {
     return fmt::format("schwarz (nsap = {}, {} x {}, {}), bicgstab in {}, mixed precision", k.nsap, k.steps, k.inner,
                        storage, parameters.outer);
   }
+  if (method == "multigrid") {
+    const auto& size = operators_->multigrid->aggregate();
+    return fmt::format("multigrid ({} vectors, aggregates of {}x{}x{}x{}), fgmres, mixed precision",
+                       operators_->multigrid->parameters().vectors, size[0], size[1], size[2], size[3]);
+  }
   return fmt::format("{}{}, {} precision", parameters.even_odd ? "even-odd " : "", method,
                      operators_->coarse ? "mixed" : "double");
 }
@@ -77,6 +92,7 @@ solve::SolveResult QuarkEngine::correct(const std::string& method, SpinorField<d
   prepare(method);
   const auto options = with_tolerances(limits, tolerance, caution);
   if (method == "schwarz") return schwarz_->solve(e, r, options);
+  if (method == "multigrid") return multigrid_->solve(e, r, options);
   return solve_on(*precise_, coarse_ ? &*coarse_ : nullptr, method, space_, e, r, options, [] {});
 }
 

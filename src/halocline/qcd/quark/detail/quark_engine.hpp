@@ -14,6 +14,7 @@
 
 #include "halocline/qcd/dirac/operator.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/multigrid/multigrid_solver.hpp"
 #include "halocline/qcd/quark/detail/host_krylov.hpp"
 #include "halocline/qcd/quark/detail/level.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
@@ -45,12 +46,13 @@ struct QuarkOperators {
   std::unique_ptr<DiracOperator<double>> precise;
   std::unique_ptr<DiracOperator<float>> coarse;
   std::optional<schwarz::Matrix> schwarz;
+  std::optional<multigrid::Setup> multigrid;
   std::string refusal;  ///< why Schwarz cannot be used, if it is only a candidate of "auto"; else empty
 };
 
 class QuarkEngine {
 public:
-  /// The methods are "schwarz", and those of krylov.hpp on the even-odd Schur complement or on D, as the parameters
+  /// The methods are "schwarz", "multigrid", and those of krylov.hpp on the even-odd Schur complement or on D, as the parameters
   /// say.
   /// @param operators  referred to; must outlive the engine
   /// Collective: yes.
@@ -86,6 +88,7 @@ private:
   std::optional<Level<DiracOperator<double>>> precise_;
   std::optional<Level<DiracOperator<float>>> coarse_;
   std::unique_ptr<schwarz::SchwarzSolver> schwarz_;
+  std::unique_ptr<multigrid::MultigridSolver> multigrid_;
 };
 
 }  // namespace halocline::qcd

@@ -41,6 +41,8 @@ struct DirectionPreconditioner {
 };
 
 /// Refers to its arguments, which must outlive it.
+/// With `composed`, the operator of the recursion is D' K, and K e is added to x; otherwise it is D', for a solver with
+/// a preconditioner of its own.
 class CorrectionProblem {
 public:
   using Space = DomainSpace;
@@ -49,10 +51,10 @@ public:
 
   CorrectionProblem(DomainSpace& space, Schwarz& schwarz, const LayoutChange& change, SpinorSpace<double>& outer_space,
                     const DiracOperator<double>& d, SpinorField<double>& x, const SpinorField<double>& b,
-                    const solve::SolveOptions& options)
+                    const solve::SolveOptions& options, bool composed)
       : space_(&space),
         schwarz_(&schwarz),
-        a_{&schwarz, schwarz.linear()},
+        a_{&schwarz, composed},
         change_(&change),
         outer_space_(&outer_space),
         outer_(outer_space, d, b),

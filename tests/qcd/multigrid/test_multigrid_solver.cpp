@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The multigrid solver: it reaches what it reports, agrees with BiCGStab, and its cycles do not multiply where the
+// quark becomes light.
+
+#include <doctest/doctest.h>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/gauge/heatbath.hpp"
+#include "halocline/qcd/gauge/smear.hpp"
+#include "halocline/qcd/gauge/start.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
+#include "qcd/random_fields.hpp"
+
+namespace halocline::qcd {
+namespace {
+
+using Numbers = std::vector<std::complex<double>>;
+constexpr lattice::Coordinates<4> extents{8, 8, 8, 8};
+constexpr std::int64_t volume = 8 * 8 * 8 * 8;
+
+/// Links of beta = 6, smeared.
+GaugeField thermal() {
+  GaugeField u = gauge::random_links(test::one_process(extents), 3);
+  for (std::uint64_t sweep = 0; sweep < 20; ++sweep)
+    gauge::heatbath_sweep(u, {.beta = 6.0, .overrelaxation_steps = 1, .seed = 3}, sweep);
+  gauge::smear_stout(u, {.rho = 0.1, .steps = 3});
+  return u;
+}
+
+}  // namespace
+
+TEST_CASE("multigrid: solutions, residuals and reports") {
+  const GaugeField u = thermal();
+  const WilsonCloverAction action{.mass = -0.05, .csw = 1.0};
+  SolverParameters parameters;
+  parameters.kind = "multigrid";
+  parameters.multigrid.vectors = 8;
+  parameters.rhs_batch = 3;
+  for (const char* storage : {"half", "float"}) {
+    CAPTURE(storage);
+    parameters.multigrid.storage = storage;
+    QuarkSolver multigrid(u, action, parameters);
+    parameters.kind = "bicgstab";
+    QuarkSolver plain(u, action, parameters);
+    parameters.kind = "multigrid";
+    std::vector<Numbers> b, x(3, Numbers(12 * volume)), y = x;
+    for (unsigned seed = 1; seed <= 3; ++seed) b.push_back(test::random_numbers(12 * volume, seed));
+    b[1].assign(b[1].size(), 0.0);  // a zero source
+    const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
+    const auto reports = multigrid.solve(std::vector<std::span<std::complex<double>>>(x.begin(), x.end()), sources);
+    plain.solve(std::vector<std::span<std::complex<double>>>(y.begin(), y.end()), sources);
+    for (std::size_t c = 0; c < 3; ++c) {
+      CHECK(reports[c].converged);
+      CHECK(reports[c].residual <= 1e-10);
+      CHECK(reports[c].method.find("multigrid") == 0);
+      CHECK(reports[c].iterations < 40);
+      if (c != 1) CHECK(test::relative_distance(x[c], y[c]) < 1e-8);
+    }
+    CHECK(reports[1].iterations == 0);
+    Numbers image(12 * volume);
+    multigrid.apply(image, x[0]);
+    CHECK(test::relative_distance(image, b[0]) == doctest::Approx(reports[0].residual).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("multigrid: what cannot be is refused with a sentence") {
+  const GaugeField u(test::one_process({4, 4, 4, 4}));
+  const auto refused = [&](const Action& action, auto change) {
+    SolverParameters parameters;
+    parameters.kind = "multigrid";
+    change(parameters);
+    try {
+      QuarkSolver solver(u, action, parameters);
+    } catch (const core::InvalidArgument& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const WilsonCloverAction action{.mass = 0.1, .csw = 1.0};
+  CHECK(refused(action, [](auto& p) { p.precision = "double"; }).find("single precision inside double") !=
+        std::string::npos);
+  CHECK(refused(action, [](auto& p) { p.multigrid.vectors = 12; }).find("multiple of 8") != std::string::npos);
+  CHECK(refused(action, [](auto& p) { p.multigrid.storage = "double"; }).find("half, float") != std::string::npos);
+  CHECK(refused(action, [](auto& p) { p.multigrid.coarse_tolerance = 1; }).find("between 0 and 1") !=
+        std::string::npos);
+  CHECK(refused(TwistedCloverAction{action, 0.2}, [](auto&) {}).find("multigrid solver knows Wilson") !=
+        std::string::npos);
+}
+
+}  // namespace halocline::qcd
