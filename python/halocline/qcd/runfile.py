@@ -289,7 +289,7 @@ class Multigrid(Section):
     aggregate: tuple[int, int, int, int] = key(
         (4, 4, 4, 4), array(integer(at_least=1), "four integers x, y, z, t", length=4), "sites of an aggregate"
     )
-    setup_iterations: int = key(4, integer(at_least=0, at_most=100), "rounds of inverse iteration in the set-up")
+    setup_iterations: int = key(3, integer(at_least=0, at_most=100), "rounds of inverse iteration in the set-up")
     smoother: str = key("jacobi", choice(*_halocline.qcd.SCHWARZ_INVERSES), "solver inside a domain of the smoother")
     smoother_sweeps: int = key(4, integer(at_least=1, at_most=100), "sweeps of the smoother over the domains")
     smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the solver inside a domain")
@@ -327,7 +327,7 @@ class Solver(Section):
         None,
         table(Multigrid),
         'on the CPU: parameters of kind = "multigrid"',
-        example="multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_iterations = 4 }",
+        example="multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_iterations = 3 }",
     )
     rhs_batch: int | None = key(
         None,

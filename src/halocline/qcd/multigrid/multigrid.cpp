@@ -18,6 +18,7 @@
 #include "halocline/core/region.hpp"
 #include "halocline/qcd/clover/clover.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/multigrid/coarse_deflation.hpp"
 #include "halocline/qcd/multigrid/coarse_operator.hpp"
 #include "halocline/qcd/multigrid/coarse_schur.hpp"
 #include "halocline/qcd/multigrid/detail/galerkin.hpp"
@@ -57,8 +58,28 @@ template <class S>
 struct CoarseGrid {
   std::shared_ptr<const Transfer<S>> transfer;
   std::shared_ptr<const CoarseBlocks<S>> blocks;
-  std::shared_ptr<const InverseBlocks<S>> inverse;  ///< null where the coarse lattice has no parities
+  std::shared_ptr<const InverseBlocks<S>> inverse;   ///< null where the coarse lattice has no parities
+  std::shared_ptr<const CoarseDeflation> deflation;  ///< of the Schur complement; null where there is none
 };
+
+/// The even parts of the test vectors in the basis of the aggregates, each cut to either chirality.
+template <class S>
+CoarseField deflation_directions(const Transfer<S>& transfer, const FineField& vectors) {
+  const auto& coarse = *transfer.aggregates()->coarse();
+  const int n = transfer.vectors();
+  CoarseField whole(coarse.local_volume(), 2 * n, n), out(coarse.local_volume() / 2, 2 * n, 2 * n);
+  transfer.restrict_to(whole, vectors, nullptr);
+  std::int64_t even = 0;
+  for (std::int64_t site = 0; site < whole.sites(); ++site) {
+    if (coarse.parity(lattice::coordinates_of<4>(site, coarse.local())) != 0) continue;
+    for (int vector = 0; vector < n; ++vector)
+      for (int chirality = 0; chirality < 2; ++chirality)
+        std::copy_n(whole.at(site, vector) + chirality * 2 * n, 2 * n,
+                    out.at(even, 2 * vector + chirality) + chirality * 2 * n);
+    ++even;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -102,8 +123,13 @@ struct Setup::State {
     CoarseGrid<S> next;
     next.transfer = std::make_shared<const Transfer<S>>(matrix.layout(), aggregates, vectors);
     next.blocks = galerkin<S, S>(*next.transfer, gauge, matrix.action(), term, transport);
-    if (CoarseSchur<S>::possible(*aggregates->coarse()))
+    if (CoarseSchur<S>::possible(*aggregates->coarse())) {
       next.inverse = std::make_shared<const InverseBlocks<S>>(*next.blocks);
+      CoarseSchur<S> schur(next.blocks, next.inverse, 2 * parameters.vectors, transport);
+      next.deflation = std::make_shared<const CoarseDeflation>(
+          aggregates->coarse(), deflation_directions(*next.transfer, vectors),
+          [&](CoarseField& out, const CoarseField& in) { schur.apply(out, in); });
+    }
     grid = std::move(next);
   }
 
@@ -163,6 +189,7 @@ public:
     options_.restart_length = std::min(30, p.coarse_iterations);
     if (grid.inverse) {
       schur_.emplace(grid.blocks, grid.inverse, columns, transport);
+      deflation_ = grid.deflation;
       space_.emplace(schur_->space());
       x_ = space_->create();
       b_ = space_->create();
@@ -179,13 +206,28 @@ public:
       return;
     }
     schur_->prepare(b_, b);
-    *iterations_ += solve::fgmres(*space_, *schur_, x_, b_, options_).iterations;
+    auto along = deflation_->project(b_);
+    struct Deflated {
+      void apply(CoarseField& out, const CoarseField& in) {
+        schur->apply(out, in);
+        deflation->project(out);
+      }
+      CoarseSchur<S>* schur;
+      const CoarseDeflation* deflation;
+    } deflated{&*schur_, deflation_.get()};
+    *iterations_ += solve::fgmres(*space_, deflated, x_, b_, options_).iterations;
+    // A x_ has a part along C, which the directions take back.
+    schur_->apply(b_, x_);
+    const auto back = deflation_->project(b_);
+    for (std::size_t i = 0; i < along.size(); ++i) along[i] -= back[i];
+    deflation_->add(x_, along);
     schur_->reconstruct(x, x_, b);
   }
 
 private:
   std::optional<CoarseOperator<S>> d_;
   std::optional<CoarseSchur<S>> schur_;
+  std::shared_ptr<const CoarseDeflation> deflation_;
   std::optional<CoarseSpace> space_;
   CoarseField x_, b_;
   solve::SolveOptions options_;
@@ -312,7 +354,7 @@ std::int64_t Setup::bytes() const noexcept {
   return site * sites + std::visit(
                             [](const auto& grid) {
                               return grid.transfer->bytes() + grid.blocks->bytes() +
-                                     (grid.inverse ? grid.inverse->bytes() : 0);
+                                     (grid.inverse ? grid.inverse->bytes() + grid.deflation->bytes() : 0);
                             },
                             state_->grid);
 }

@@ -14,7 +14,7 @@ namespace halocline::qcd::multigrid {
 struct Parameters {
   int vectors = 24;                               ///< N: test vectors; a multiple of 8
   lattice::Coordinates<4> aggregate{4, 4, 4, 4};  ///< sites of an aggregate; the nearest size that fits is taken
-  int setup_iterations = 4;                       ///< rounds of inverse iteration with the cycle
+  int setup_iterations = 3;                       ///< rounds of inverse iteration with the cycle
   int smoother_sweeps = 4;                        ///< sweeps of the Schwarz smoother in a cycle
   int smoother_steps = 4;                         ///< steps of the solver inside a domain
   std::string smoother = "jacobi";                ///< the solver inside a domain: "minres" or "jacobi"

@@ -59,10 +59,10 @@ public:
 #pragma GCC unroll 2
               for (int j = 0; j < 2; ++j) right[j] = load(at, column + j, k);
 #pragma GCC unroll 4
-              for (int i = 0; i < 4; ++i) {
-                const C left = load(at, row + i, k);
+              for (int m = 0; m < 4; ++m) {
+                const C left = load(at, row + m, k);
 #pragma GCC unroll 2
-                for (int j = 0; j < 2; ++j) core::conj_multiply_add(sum[i][j], left, right[j]);
+                for (int j = 0; j < 2; ++j) core::conj_multiply_add(sum[m][j], left, right[j]);
               }
             }
           }
