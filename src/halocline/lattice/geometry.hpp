@@ -59,8 +59,7 @@ public:
   /// @param required_multiple  of every local extent; empty: 2 along x and 1 elsewhere
   /// @throws InvalidArgument  the same on every rank; names the axis and the possible grids
   /// Collective: does not communicate, but every process of the grid must construct the same geometry.
-  Geometry(const Coordinates<N>& global, comm::ProcessGrid grid,
-           std::span<const std::int64_t> required_multiple = {})
+  Geometry(const Coordinates<N>& global, comm::ProcessGrid grid, std::span<const std::int64_t> required_multiple = {})
       : global_(global), grid_(std::move(grid)) {
     comm::check_grid(global_, grid_.dims(), grid_.size(), required_multiple);
     for (int axis = 0; axis < N; ++axis) {

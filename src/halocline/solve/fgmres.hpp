@@ -6,8 +6,8 @@
 /// Saad, SIAM J. Sci. Comput. 14 (1993) 461, alg. 2.2: with v_0 = r / |r|, step j makes z_j = M v_j, orthogonalises
 /// w = A z_j against v_0..v_j into h_ij, and sets v_{j+1} = w / h_{j+1,j}; the cycle ends with x += sum_j y_j z_j,
 /// where y minimises | |r| e_1 - H y |. Without a preconditioner z_j equals v_j and is not stored. Unless A is
-/// singular, a breakdown occurs only when the solution is reached. With `options.replacement`, a cycle also ends when the
-/// residual of a column fell by that factor, so that the next one starts from the true residual.
+/// singular, a breakdown occurs only when the solution is reached. With `options.replacement`, a cycle also ends when
+/// the residual of a column fell by that factor, so that the next one starts from the true residual.
 
 #include <cmath>
 

@@ -9,9 +9,9 @@
 ///   x = P solve_c(R b),   r = b - A x,   x += M r
 ///
 /// The coarse solve is any callable. If it is itself a Krylov solver preconditioned by the cycle of the next level, the
-/// cycles together are a K cycle (Notay and Vassilevski, Numer. Linear Algebra Appl. 15 (2008) 473); if it is that cycle
-/// alone, they are a V cycle. Coarse first and no smoothing before is the order of Frommer, Kahl, Krieg, Leder and
-/// Rottmann (arXiv:1303.1377), whose solver spends as little on a cycle as possible and leaves the rest to FGMRES.
+/// cycles together are a K cycle (Notay and Vassilevski, Numer. Linear Algebra Appl. 15 (2008) 473); if it is that
+/// cycle alone, they are a V cycle. Coarse first and no smoothing before is the order of Frommer, Kahl, Krieg, Leder
+/// and Rottmann (arXiv:1303.1377), whose solver spends as little on a cycle as possible and leaves the rest to FGMRES.
 ///
 /// A cycle whose coarse solve iterates to a tolerance is not a fixed linear operator, so it needs a flexible solver
 /// around it (fgmres.hpp, gcr.hpp).
@@ -31,17 +31,17 @@ namespace halocline::solve {
 /// - `restrict_to(out, in)`   out = R in
 /// - `prolongate(out, in)`    out = P in
 template <class Level>
-concept MultigridLevel = VectorSpace<typename Level::Space> && std::movable<typename Level::Coarse> &&
-                         requires(Level& level, typename Level::Space::Vector& out,
-                                  const typename Level::Space::Vector& in, typename Level::Coarse& coarse_out,
-                                  const typename Level::Coarse& coarse_in) {
-                           { level.space() } -> std::same_as<typename Level::Space&>;
-                           level.apply(out, in);
-                           level.smooth(out, in);
-                           { level.create_coarse() } -> std::same_as<typename Level::Coarse>;
-                           level.restrict_to(coarse_out, in);
-                           level.prolongate(out, coarse_in);
-                         };
+concept MultigridLevel =
+    VectorSpace<typename Level::Space> && std::movable<typename Level::Coarse> &&
+    requires(Level& level, typename Level::Space::Vector& out, const typename Level::Space::Vector& in,
+             typename Level::Coarse& coarse_out, const typename Level::Coarse& coarse_in) {
+      { level.space() } -> std::same_as<typename Level::Space&>;
+      level.apply(out, in);
+      level.smooth(out, in);
+      { level.create_coarse() } -> std::same_as<typename Level::Coarse>;
+      level.restrict_to(coarse_out, in);
+      level.prolongate(out, coarse_in);
+    };
 
 /// Refers to its arguments, which must outlive it. Holds two vectors of the level and two of the coarse level.
 /// @tparam CoarseSolve  callable (x, b): sets x to an approximate solution of A_c x = b

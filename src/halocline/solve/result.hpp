@@ -32,8 +32,8 @@ struct SolveOptions {
   int max_iterations = 10000;              ///< for each column; one iteration is one pass of the method's recursion
   int restart_length = 20;                 ///< k of GCR(k) and FGMRES(k)
   bool use_initial_guess = false;          ///< start from the x given; otherwise x is overwritten by zero
-  int stagnation_window = 1000;   ///< iterations without a new lowest residual before the recursion is restarted
-  double replacement = 0.0;       ///< CG, BiCGStab, FGMRES: recompute the residual when it fell by this factor; 0: never
+  int stagnation_window = 1000;  ///< iterations without a new lowest residual before the recursion is restarted
+  double replacement = 0.0;      ///< CG, BiCGStab, FGMRES: recompute the residual when it fell by this factor; 0: never
   double inner_tolerance = 1e-4;  ///< tolerance of defect correction's inner solver; the caller must apply it
   /// Called after every iteration with the number of iterations so far and the worst relative residual among the active
   /// columns. Returning false ends the solve with `cancelled`. All processes must return the same value.

@@ -63,21 +63,21 @@ std::span<const char* const> schur_forms() noexcept;
 std::span<const char* const> inner_precisions() noexcept;
 
 struct SolverParameters {
-  std::string kind = "auto";        ///< "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
-  double tolerance = 1e-10;         ///< on |b - D x| / |b|
-  int max_iterations = 10000;       ///< of the Krylov method, in all
-  std::string precision = "mixed";  ///< "mixed": float inside, double outside; or "double"
-  bool even_odd = true;             ///< solve the Schur complement instead of D
-  std::string schur = "symmetric";  ///< "symmetric" or "asymmetric"
-  int restart_length = 20;          ///< k of GCR(k) and FGMRES(k)
-  int lanes = 16;                   ///< most lanes of the layout; other values are for tests
-  std::string transport{};          ///< of the halo exchange; empty for the default
-  schwarz::Parameters schwarz{};    ///< parameters of the Schwarz preconditioner
+  std::string kind = "auto";   ///< "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
+  double tolerance = 1e-10;    ///< on |b - D x| / |b|
+  int max_iterations = 10000;  ///< of the Krylov method, in all
+  std::string precision = "mixed";    ///< "mixed": float inside, double outside; or "double"
+  bool even_odd = true;               ///< solve the Schur complement instead of D
+  std::string schur = "symmetric";    ///< "symmetric" or "asymmetric"
+  int restart_length = 20;            ///< k of GCR(k) and FGMRES(k)
+  int lanes = 16;                     ///< most lanes of the layout; other values are for tests
+  std::string transport{};            ///< of the halo exchange; empty for the default
+  schwarz::Parameters schwarz{};      ///< parameters of the Schwarz preconditioner
   multigrid::Parameters multigrid{};  ///< parameters of the multigrid solver
-  std::string outer = "bicgstab";   ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
-  int rhs_batch = 0;                ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
-  std::string choice{};             ///< method of "auto" without a trial: "schwarz" or "bicgstab"; empty: trial
-  std::string device = "cpu";       ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
+  std::string outer = "bicgstab";     ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
+  int rhs_batch = 0;                  ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
+  std::string choice{};               ///< method of "auto" without a trial: "schwarz" or "bicgstab"; empty: trial
+  std::string device = "cpu";         ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
   /// Storage of fields and links inside the iteration, for mixed precision: "float", "fixed16" or "fixed8". "auto" is
   /// float on the CPU, which has no other, and fixed16 on a device.
   std::string inner_precision = "auto";

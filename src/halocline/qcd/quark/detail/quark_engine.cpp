@@ -58,8 +58,8 @@ void QuarkEngine::prepare(const std::string& method) {
   }
   if (method == "multigrid") {
     if (!multigrid_)
-      multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns(),
-                                                                parameters.transport);
+      multigrid_ =
+          std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns(), parameters.transport);
     return;
   }
   const SchurForm form = parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;

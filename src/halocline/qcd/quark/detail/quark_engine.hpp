@@ -52,8 +52,8 @@ struct QuarkOperators {
 
 class QuarkEngine {
 public:
-  /// The methods are "schwarz", "multigrid", and those of krylov.hpp on the even-odd Schur complement or on D, as the parameters
-  /// say.
+  /// The methods are "schwarz", "multigrid", and those of krylov.hpp on the even-odd Schur complement or on D, as the
+  /// parameters say.
   /// @param operators  referred to; must outlive the engine
   /// Collective: yes.
   QuarkEngine(const QuarkOperators& operators, int columns);
