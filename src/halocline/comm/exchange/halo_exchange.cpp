@@ -282,8 +282,9 @@ void HaloExchange::poll(int face, std::uint64_t step, const char* what, Ready&& 
   s.fail(face, step,
          waited == detail::Waited::hopeless
              ? fmt::format("{} rank {}: it has ended, or has given up this exchange", what, neighbour())
-             : fmt::format("{} rank {} within {:g} s; it has stalled, died, or posts other faces", what, neighbour(),
-                           s.options.time_limit));
+             : fmt::format(
+                   "{} rank {} within {:g} s; it has stalled or died, waits for another rank, or posts other faces",
+                   what, neighbour(), s.options.time_limit));
 }
 
 namespace {
