@@ -33,7 +33,7 @@ struct CoarseSample {
       qcd::schwarz::from_canonical(
           phi, n,
           local_part(*geometry, random_numbers(12 * geometry->global_volume(), 100 + static_cast<unsigned>(n)), 12));
-    transfer = std::make_shared<const qcd::multigrid::Transfer<S>>(schwarz.layout(), aggregates, phi);
+    transfer = std::make_shared<const qcd::multigrid::Transfer<S>>(schwarz.layout(), aggregates, std::span(&phi, 1));
     blocks = qcd::multigrid::galerkin<S, S>(*transfer, gauge, action, canonical);
     d.emplace(blocks, columns);
   }

@@ -7,32 +7,19 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
-#include "halocline/qcd/gauge/heatbath.hpp"
-#include "halocline/qcd/gauge/smear.hpp"
-#include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
-#include "qcd/random_fields.hpp"
+#include "qcd/multigrid/thermal_links.hpp"
 
 namespace halocline::qcd {
 namespace {
 
 using Numbers = std::vector<std::complex<double>>;
-constexpr lattice::Coordinates<4> extents{8, 8, 8, 8};
 constexpr std::int64_t volume = 8 * 8 * 8 * 8;
-
-/// Links of beta = 6, smeared.
-GaugeField thermal() {
-  GaugeField u = gauge::random_links(test::one_process(extents), 3);
-  for (std::uint64_t sweep = 0; sweep < 20; ++sweep)
-    gauge::heatbath_sweep(u, {.beta = 6.0, .overrelaxation_steps = 1, .seed = 3}, sweep);
-  gauge::smear_stout(u, {.rho = 0.1, .steps = 3});
-  return u;
-}
 
 }  // namespace
 
 TEST_CASE("multigrid: solutions, residuals and reports") {
-  const GaugeField u = thermal();
+  const GaugeField u = test::thermal_links();
   const WilsonCloverAction action{.mass = -0.05, .csw = 1.0};
   SolverParameters parameters;
   parameters.kind = "multigrid";

@@ -150,14 +150,17 @@ std::vector<double> canonical_term(const GaugeField& gauge, const WilsonCloverAc
 }
 
 std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action) {
-  std::vector<double> out = canonical_term(gauge, action);
-  const auto sites = gauge.geometry().local_volume();
+  return canonical_inverse(gauge.geometry(), canonical_term(gauge, action));
+}
+
+std::vector<double> canonical_inverse(const lattice::Geometry4& geometry, std::vector<double> term) {
+  const auto sites = geometry.local_volume();
   double worst = std::numeric_limits<double>::infinity();
 #pragma omp parallel for schedule(static) reduction(min : worst)
   for (std::int64_t site = 0; site < sites; ++site)
-    worst = std::min(worst, invert_site(out.data() + site * block_reals, 1));
-  require_invertible(worst, gauge.geometry());
-  return out;
+    worst = std::min(worst, invert_site(term.data() + site * block_reals, 1));
+  require_invertible(worst, geometry);
+  return term;
 }
 
 template <class T>

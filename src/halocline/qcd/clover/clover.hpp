@@ -53,6 +53,8 @@ std::vector<double> canonical_term(const GaugeField& gauge, const WilsonCloverAc
 /// @throws Error  as inverse() does
 /// Collective: yes.
 std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonCloverAction& action);
+/// The same from canonical_term, which becomes the result. @param geometry  of the links
+std::vector<double> canonical_inverse(const lattice::Geometry4& geometry, std::vector<double> term);
 
 /// The same blocks in another precision.
 template <class T>

@@ -24,9 +24,9 @@ struct Cycle {
 }  // namespace
 
 struct MultigridSolver::State {
-  State(const DiracOperator<double>& d_given, const Setup& setup, int columns, const std::string& transport)
+  State(const DiracOperator<double>& d_given, const Setup& setup, int columns)
       : d(&d_given),
-        multigrid(setup, columns, transport),
+        multigrid(setup, columns),
         space(multigrid.smoother().layout(), columns),
         outer_space(d->layout(), lattice::Subset::full, columns),
         change(d->layout(), multigrid.smoother().layout()) {}
@@ -38,9 +38,8 @@ struct MultigridSolver::State {
   schwarz::LayoutChange change;
 };
 
-MultigridSolver::MultigridSolver(const DiracOperator<double>& d, const Setup& setup, int columns,
-                                 const std::string& transport)
-    : state_(std::make_unique<State>(d, setup, columns, transport)) {}
+MultigridSolver::MultigridSolver(const DiracOperator<double>& d, const Setup& setup, int columns)
+    : state_(std::make_unique<State>(d, setup, columns)) {}
 MultigridSolver::~MultigridSolver() = default;
 MultigridSolver::MultigridSolver(MultigridSolver&&) noexcept = default;
 

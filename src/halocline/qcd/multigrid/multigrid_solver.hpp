@@ -21,7 +21,7 @@ public:
   /// @param d      the same operator in double, of `columns` columns; referred to
   /// @param setup  shared by solvers for other numbers of columns
   /// Collective: yes.
-  MultigridSolver(const DiracOperator<double>& d, const Setup& setup, int columns, const std::string& transport = "");
+  MultigridSolver(const DiracOperator<double>& d, const Setup& setup, int columns);
   ~MultigridSolver();
   MultigridSolver(MultigridSolver&&) noexcept;
 

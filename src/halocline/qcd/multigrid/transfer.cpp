@@ -58,10 +58,10 @@ DomainClover::DomainClover(const DomainLayout& layout, const std::vector<double>
 
 template <class S>
 Transfer<S>::Transfer(std::shared_ptr<const DomainLayout> layout, std::shared_ptr<const lattice::Aggregates> aggregates,
-                      const FineField& vectors)
+                      std::span<const FineField> vectors)
     : layout_(std::move(layout)),
       aggregates_(std::move(aggregates)),
-      vectors_(vectors.columns()),
+      vectors_(vectors.empty() ? 0 : static_cast<int>(vectors.size()) * vectors.front().columns()),
       domains_(domains_of(*layout_, *aggregates_)) {
   if (vectors_ < row_group || vectors_ % row_group != 0)
     throw core::InvalidArgument(fmt::format("{} test vectors were given; give a multiple of {}", vectors_, row_group));
@@ -72,28 +72,31 @@ Transfer<S>::Transfer(std::shared_ptr<const DomainLayout> layout, std::shared_pt
   std::frexp(std::sqrt(6.0 * static_cast<double>(aggregates_->sites())), &exponent);
   const float up = std::is_same_v<S, core::Half> ? std::ldexp(1.f, exponent - 1) : 1.f;
   scale_ = 1 / up;
-  data_ = core::AlignedArray<S>(vectors.size());
-  const std::int64_t count = aggregates_->count(), domain_numbers = vectors.domain_stride();
+  data_ = core::AlignedArray<S>(vectors.front().size() * static_cast<std::int64_t>(vectors.size()));
+  const std::int64_t count = aggregates_->count(), tiles = layout_->tiles();
+  const std::int64_t some = vectors.front().tile_stride(), all = some * static_cast<std::int64_t>(vectors.size());
   double worst = 1;
 #pragma omp parallel reduction(min : worst)
   {
-    core::AlignedArray<float> work(domain_numbers * static_cast<std::int64_t>(domains_.front().size()));
+    core::AlignedArray<float> work(all * tiles * static_cast<std::int64_t>(domains_.front().size()));
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = 0; i < count; ++i) {
       const auto& domains = domains_[static_cast<std::size_t>(i)];
-      for (std::size_t n = 0; n < domains.size(); ++n)
-        std::copy_n(vectors.domain(domains[n]), domain_numbers,
-                    work.data() + static_cast<std::int64_t>(n) * domain_numbers);
-      worst = std::min(worst, orthonormalise({work.data(), static_cast<std::int64_t>(domains.size()) * layout_->tiles(),
-                                              vectors_, layout_->lanes()}));
+      float* gathered = work.data();
+      for (const auto domain : domains)
+        for (std::int64_t tile = 0; tile < tiles; ++tile)
+          for (const FineField& field : vectors)
+            gathered = std::copy_n(field.domain(domain) + tile * some, some, gathered);
+      worst = std::min(worst, orthonormalise({work.data(), static_cast<std::int64_t>(domains.size()) * tiles, vectors_,
+                                              layout_->lanes()}));
       for (std::size_t n = 0; n < domains.size(); ++n) {
-        const float* from = work.data() + static_cast<std::int64_t>(n) * domain_numbers;
-        S* to = data_.data() + domains[n] * domain_numbers;
+        const float* from = work.data() + static_cast<std::int64_t>(n) * all * tiles;
+        S* to = data_.data() + domains[n] * all * tiles;
         std::int64_t k = 0;
-        for (; k + 16 <= domain_numbers; k += 16)
+        for (; k + 16 <= all * tiles; k += 16)
           core::Stored<S, core::Pack<float, 16>>::store(to + k, core::Pack<float, 16>(up) *
                                                                     core::Pack<float, 16>::load(from + k));
-        for (; k < domain_numbers; ++k) to[k] = core::narrow_to<S>(up * from[k]);
+        for (; k < all * tiles; ++k) to[k] = core::narrow_to<S>(up * from[k]);
       }
     }
   }

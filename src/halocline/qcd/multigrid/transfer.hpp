@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -47,12 +48,12 @@ class Transfer {
 public:
   /// @param layout      of the fine fields; an aggregate is one domain or a box of domains
   /// @param aggregates  of the same lattice
-  /// @param vectors     the test vectors, one for each column; orthonormalised here
+  /// @param vectors     fields with the test vectors in their columns, equally many in each; orthonormalised here
   /// @throws InvalidArgument  for aggregates that cut domains, or a number of vectors that is not a multiple of 8
   /// @throws core::Error      where the vectors of an aggregate are linearly dependent
   /// Collective: yes.  Cost: 2 x 48 N^2 flops a site.
   Transfer(std::shared_ptr<const lattice::DomainLayout> layout, std::shared_ptr<const lattice::Aggregates> aggregates,
-           const FineField& vectors);
+           std::span<const FineField> vectors);
 
   int vectors() const noexcept { return vectors_; }
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept { return layout_; }

@@ -80,7 +80,7 @@ void require_unitary(const GaugeField& gauge) {
 }  // namespace
 
 Matrix::State::State(const GaugeField& gauge, const WilsonCloverAction& action_given, const Parameters& given,
-                     int columns)
+                     int columns, const std::vector<double>* term)
     : action((action_given.validate(), action_given)),
       parameters((given.validate(), given)),
       layout(DomainLayout::best(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns),
@@ -88,7 +88,9 @@ Matrix::State::State(const GaugeField& gauge, const WilsonCloverAction& action_g
       inner(choose_arithmetic(parameters, layout)) {
   if (parameters.link_reals == 12) require_unitary(gauge);
   std::vector<double> inverse;
-  if (action.has_clover()) inverse = clover::canonical_inverse(gauge, action);
+  if (action.has_clover())
+    inverse =
+        clover::canonical_inverse(gauge.geometry(), term != nullptr ? *term : clover::canonical_term(gauge, action));
   const auto* blocks = inverse.empty() ? nullptr : &inverse;
   single = std::make_shared<const Coefficients<float>>(*layout, gauge, action, blocks, parameters.link_reals);
   if (parameters.storage == "half")
@@ -106,8 +108,9 @@ Matrix::State::State(const State& other, std::shared_ptr<const DomainLayout> lay
     half = std::make_shared<const Coefficients<core::Half>>(*inner.layout, *other.half, *other.inner.layout);
 }
 
-Matrix::Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns)
-    : state_(std::make_shared<const State>(gauge, action, parameters, columns)) {}
+Matrix::Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns,
+               const std::vector<double>* term)
+    : state_(std::make_shared<const State>(gauge, action, parameters, columns, term)) {}
 Matrix::Matrix(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 Matrix::~Matrix() = default;
 Matrix::Matrix(Matrix&&) noexcept = default;

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
@@ -18,10 +19,12 @@ class Matrix {
 public:
   /// @param gauge    links in double with ghosts filled; read here and not kept
   /// @param columns  number of columns that automatic domains are chosen for
+  /// @param term     clover::canonical_term of these links and this action, or null: it is then computed here
   /// @throws InvalidArgument  for impossible parameters or a box that cannot be cut into these domains, on every rank
   /// @throws Error            where the clover term cannot be inverted
   /// Collective: yes.  Cost: 72 + 72 floats a site (links, clover inverse), half as much again stored as half.
-  Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns = 1);
+  Matrix(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns = 1,
+         const std::vector<double>* term = nullptr);
   ~Matrix();
   Matrix(Matrix&&) noexcept;
 

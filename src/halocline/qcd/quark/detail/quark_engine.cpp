@@ -57,9 +57,7 @@ void QuarkEngine::prepare(const std::string& method) {
     return;
   }
   if (method == "multigrid") {
-    if (!multigrid_)
-      multigrid_ =
-          std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns(), parameters.transport);
+    if (!multigrid_) multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns());
     return;
   }
   const SchurForm form = parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;

@@ -9,7 +9,8 @@
 namespace halocline::qcd::schwarz {
 
 struct Matrix::State {
-  State(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns);
+  State(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters, int columns,
+        const std::vector<double>* term);
   /// The same numbers in the order of another layout with as many lanes.
   State(const State& other, std::shared_ptr<const lattice::DomainLayout> layout);
 

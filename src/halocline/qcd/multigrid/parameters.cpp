@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/multigrid/parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "halocline/core/error.hpp"
+#include "halocline/qcd/schwarz/schwarz.hpp"
+
+namespace halocline::qcd::multigrid {
+namespace {
+
+constexpr std::array storage_names{"half", "float"};
+
+template <class Names>
+void require_one_of(const char* what, const std::string& given, const Names& known) {
+  if (std::ranges::find(known, given) == known.end())
+    throw core::InvalidArgument(fmt::format("{} is \"{}\"; give one of {}", what, given, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::span<const char* const> storages() noexcept { return storage_names; }
+
+void Parameters::validate() const {
+  if (vectors < 8 || vectors > 64 || vectors % 8 != 0)
+    throw core::InvalidArgument(
+        fmt::format("{} test vectors were asked for; give a multiple of 8, from 8 to 64", vectors));
+  for (int axis = 0; axis < 4; ++axis)
+    if (aggregate[axis] < 1)
+      throw core::InvalidArgument(fmt::format("aggregates of {} sites along {} were asked for; give at least 1",
+                                              aggregate[axis], lattice::axis_name[axis]));
+  if (setup_iterations < -1 || setup_iterations > 100)
+    throw core::InvalidArgument(fmt::format(
+        "{} rounds of inverse iteration were asked for; give 0 to 100, or -1 for as many as pay", setup_iterations));
+  if (right_hand_sides < 1)
+    throw core::InvalidArgument(
+        fmt::format("a set-up for {} right-hand sides was asked for; give at least 1", right_hand_sides));
+  if (smoother_sweeps < 1 || smoother_sweeps > 100)
+    throw core::InvalidArgument(
+        fmt::format("{} sweeps of the smoother were asked for; give 1 to 100", smoother_sweeps));
+  if (smoother_steps < 1 || smoother_steps > 100)
+    throw core::InvalidArgument(fmt::format("{} steps inside a domain were asked for; give 1 to 100", smoother_steps));
+  require_one_of("the smoother inside a domain", smoother, schwarz::inverses());
+  require_one_of("the storage of the coarse level", storage, storage_names);
+  if (!(coarse_tolerance > 0) || !(coarse_tolerance < 1))
+    throw core::InvalidArgument(
+        fmt::format("the tolerance of coarse solves is {}; give a number between 0 and 1", coarse_tolerance));
+  if (coarse_iterations < 1)
+    throw core::InvalidArgument(fmt::format("coarse_iterations is {}; give at least 1", coarse_iterations));
+}
+
+}  // namespace halocline::qcd::multigrid

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The set-up of adaptive aggregation multigrid: test vectors, and the coarse operator that they define.
+///
+/// At a light quark mass, few modes of long wavelength take most iterations of a Krylov solver. They look alike on
+/// every box of a few sites (local coherence, Luescher, arXiv:0706.2298), so some twenty vectors, cut to boxes,
+/// represent them all. Random vectors, the same for any division over processes, are smoothed three times. Then rounds
+/// of inverse iteration follow: every vector is replaced by the result of a cycle on it, and the coarse operator is
+/// built again (Frommer et al., arXiv:1303.1377).
+///
+/// Two rounds are made, and then more as long as they pay. A round costs about as much as 1.3 N cycles. The contraction
+/// of the residual in FGMRES, measured on a random right-hand side, foretells how many cycles a solve takes. The next
+/// round is expected to save a quarter of what the last one saved. It pays if that, times the number of right-hand
+/// sides, is more than it costs. The rule counts cycles and reads no clock, so the same set-up follows every time.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "halocline/core/half.hpp"
+#include "halocline/qcd/field/action.hpp"
+#include "halocline/qcd/multigrid/parameters.hpp"
+
+namespace halocline::qcd {
+class GaugeField;
+}
+
+namespace halocline::qcd::multigrid {
+
+/// Test vectors as a file holds them: the part of this process, in canonical order.
+struct StoredVectors {
+  int vectors = 0;
+  lattice::Coordinates<4> aggregate{};  ///< for which they were made
+  std::vector<core::Half> numbers;      ///< `[t][z][y][x][vector][colour][spin][re, im]`, of mean square one
+};
+
+/// What cycles for all numbers of columns share.
+class Setup {
+public:
+  /// Called during a set-up with the part that is done, from 0 to 1, and the seconds that all of it is going to take.
+  /// Returning false ends it. All processes must return the same value; the seconds are those of the slowest.
+  using Progress = std::function<bool(double part, double seconds)>;
+
+  /// @param gauge  links in double with ghosts filled; read here and not kept
+  /// @throws InvalidArgument  for impossible parameters, on every rank
+  /// @throws core::Error      if the clover term cannot be inverted, or the test vectors became dependent
+  /// Collective: yes.  Cost: about 1.3 N (rounds + 1) cycles of one column; the memory of bytes(), and during the
+  /// set-up 96 N bytes a site more.
+  Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
+        const std::string& transport = "");
+  /// From the test vectors of an earlier set-up. With the same links, action, parameters and processes its cycles give
+  /// the same bits.
+  /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead
+  /// @throws InvalidArgument  also where the box of this process cannot be cut into these aggregates, or for a wrong
+  ///                          number of numbers
+  /// Collective: yes.  Cost: about a tenth of a new set-up.
+  Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
+        const StoredVectors& vectors, const std::string& transport = "");
+  /// As the first, or nothing if `progress` ended it.
+  static std::optional<Setup> attempt(const GaugeField& gauge, const WilsonCloverAction& action,
+                                      const Parameters& parameters, const std::string& transport,
+                                      const Progress& progress);
+
+  /// The same test vectors for other links or another action, and a new coarse operator. If their contraction foretells
+  /// more than 1.2 times the cycles of this set-up, a round of inverse iteration follows.
+  /// @throws InvalidArgument  for links of another lattice or process grid
+  /// Collective: yes.  Cost: about a tenth of a new set-up; a quarter more with the round.
+  Setup refreshed(const GaugeField& gauge, const WilsonCloverAction& action) const;
+
+  const Parameters& parameters() const noexcept;
+  /// The size of an aggregate that was taken.
+  const lattice::Coordinates<4>& aggregate() const noexcept;
+  /// Rounds of inverse iteration that were made here.
+  int rounds() const noexcept;
+  /// Factor by which a cycle lowers the residual in FGMRES, measured on a random right-hand side at the first call.
+  /// Collective: yes.  Cost: five cycles.
+  double contraction() const;
+  /// Cycles that a solve to the residual 1e-10 is going to take, as the contraction says. Collective: as contraction().
+  double foretold_cycles() const;
+  /// The test vectors of this process. Collective: no.  Cost: their memory once more.
+  StoredVectors stored() const;
+  /// Bytes of this process: test vectors and P, coarse operator, clover term, and the data of the smoother.
+  std::int64_t bytes() const noexcept;
+  /// Wall-clock seconds of the set-up.
+  double seconds() const noexcept;
+
+private:
+  friend class Multigrid;
+  struct State;
+  class Construction;
+  explicit Setup(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace halocline::qcd::multigrid
