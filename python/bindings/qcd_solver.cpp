@@ -52,8 +52,62 @@ nb::dict to_dict(const qcd::Trial& trial) {
   nb::dict d;
   d["chosen"] = trial.chosen;
   d["columns"] = trial.columns;
+  d["right_hand_sides"] = trial.right_hand_sides;
   d["schwarz_seconds"] = trial.schwarz_seconds;
   d["bicgstab_seconds"] = trial.bicgstab_seconds;
+  d["multigrid_seconds"] = trial.multigrid_seconds;
+  d["setup_seconds"] = trial.setup_seconds;
+  return d;
+}
+
+qcd::Trial trial_from(const nb::dict& d) {
+  return {.chosen = nb::cast<std::string>(d["chosen"]),
+          .columns = nb::cast<int>(d["columns"]),
+          .right_hand_sides = nb::cast<int>(d["right_hand_sides"]),
+          .schwarz_seconds = nb::cast<double>(d["schwarz_seconds"]),
+          .bicgstab_seconds = nb::cast<double>(d["bicgstab_seconds"]),
+          .multigrid_seconds = nb::cast<double>(d["multigrid_seconds"]),
+          .setup_seconds = nb::cast<double>(d["setup_seconds"])};
+}
+
+/// Test vectors as NumPy has them: fp16 as 16-bit words.
+using HalvesIn = nb::ndarray<const std::uint16_t, nb::ndim<8>, nb::c_contig, nb::device::cpu>;
+
+std::optional<qcd::multigrid::StoredVectors> vectors_from(const std::optional<HalvesIn>& array,
+                                                          const std::array<std::int64_t, 4>& aggregate) {
+  if (!array) return std::nullopt;
+  qcd::multigrid::StoredVectors out;
+  out.vectors = static_cast<int>(array->shape(4));
+  out.aggregate = aggregate;
+  out.numbers.resize(array->size());
+  for (std::size_t i = 0; i < out.numbers.size(); ++i) out.numbers[i].bits = array->data()[i];
+  return out;
+}
+
+/// What the set-up of multigrid is; None where there is none.
+nb::object setup_of(const Quark& q, bool with_vectors) {
+  const auto* setup = q.solver.setup();
+  if (setup == nullptr) return nb::none();
+  double contraction = 0;
+  std::vector<std::uint16_t> words;
+  {
+    nb::gil_scoped_release unlocked;
+    contraction = setup->contraction();
+    if (with_vectors) {
+      for (const core::Half number : setup->stored().numbers) words.push_back(number.bits);
+    }
+  }
+  nb::dict d;
+  d["aggregate"] = setup->aggregate();
+  d["vectors"] = setup->parameters().vectors;
+  d["rounds"] = setup->rounds();
+  d["contraction"] = contraction;
+  d["seconds"] = setup->seconds();
+  d["bytes"] = setup->bytes();
+  if (with_vectors)
+    d["numbers"] =
+        to_numpy(std::move(words),
+                 canonical_shape(*q.geometry, {static_cast<std::size_t>(setup->parameters().vectors), 3, 4, 2}));
   return d;
 }
 
@@ -151,6 +205,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.schwarz.storage = nb::cast<std::string>(d["storage"]);
   p.schwarz.arithmetic = nb::cast<std::string>(d["arithmetic"]);
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
+  p.right_hand_sides = nb::cast<int>(d["right_hand_sides"]);
   p.multigrid.vectors = nb::cast<int>(d["multigrid_vectors"]);
   p.multigrid.aggregate = nb::cast<std::array<std::int64_t, 4>>(d["multigrid_aggregate"]);
   p.multigrid.setup_iterations = nb::cast<int>(d["multigrid_setup_iterations"]);
@@ -211,13 +266,23 @@ void bind_qcd_solver(nb::module_& m) {
       .def(
           "__init__",
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
-             double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver) {
+             double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
+             const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate) {
             const auto parameters = parameters_from(solver);
+            auto stored = vectors_from(vectors, aggregate);
             const nb::gil_scoped_release unlocked;
-            new (self) Quark{u.geometry_ptr(),
-                             QuarkSolver(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters)};
+            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
+            new (self) Quark{u.geometry_ptr(), stored ? QuarkSolver(u, action, parameters, std::move(*stored))
+                                                      : QuarkSolver(u, action, parameters)};
           },
-          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a)
+          "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
+          "vectors"_a.none(), "aggregate"_a)
+      .def("setup", &setup_of, "with_vectors"_a)
+      .def("refresh",
+           [](Quark& q, const qcd::GaugeField& u) {
+             const nb::gil_scoped_release unlocked;
+             q.solver.refresh(u, q.solver.action());
+           })
       .def_ro("geometry", &Quark::geometry)
       .def_prop_ro("tile", [](const Quark& q) { return q.solver.tile(); })
       .def_prop_ro("rhs_batch", [](const Quark& q) { return q.solver.rhs_batch(); })
@@ -262,9 +327,7 @@ void bind_qcd_solver(nb::module_& m) {
           "recall",
           [](Quark& q, const std::vector<nb::dict>& trials) {
             std::vector<qcd::Trial> all;
-            for (const auto& d : trials)
-              all.push_back({nb::cast<std::string>(d["chosen"]), nb::cast<int>(d["columns"]),
-                             nb::cast<double>(d["schwarz_seconds"]), nb::cast<double>(d["bicgstab_seconds"])});
+            for (const auto& d : trials) all.push_back(trial_from(d));
             q.solver.recall(all);
           },
           "trials"_a)

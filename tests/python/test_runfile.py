@@ -126,9 +126,13 @@ REFUSED = {
         GOOD + '[solver]\nkind = "multigrid"\nprecision = "double"',
         'kind = "multigrid" iterates in single precision',
     ),
+    "a set-up file of another kind": (
+        GOOD + '[solver]\nmultigrid = { setup_file = "setup.lime" }',
+        "setup_file",
+    ),
     "multigrid parameters without multigrid": (
-        GOOD + "[solver]\nmultigrid = { vectors = 16 }",
-        'multigrid is set but kind = "auto"',
+        GOOD + '[solver]\nkind = "cg"\nmultigrid = { vectors = 16 }',
+        'multigrid is set but kind = "cg"',
     ),
     "test vectors that no register takes": (
         GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { vectors = 20 }',

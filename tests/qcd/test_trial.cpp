@@ -8,7 +8,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/detail/trial.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
-#include "qcd/random_fields.hpp"
+#include "qcd/multigrid/thermal_links.hpp"
 
 using namespace halocline;
 using namespace halocline::qcd;
@@ -88,6 +88,8 @@ TEST_CASE("trial: what auto chose gives the bits of the same method by name, and
   const auto trial = solver.choose(trying.sources);
   REQUIRE(trial);
   CHECK((trial->chosen == "schwarz" || trial->chosen == "bicgstab"));
+  CHECK(trial->right_hand_sides == 3);
+  CHECK(trial->setup_seconds == 0);
   CHECK((trial->chosen == "schwarz") == (trial->schwarz_seconds < trial->bicgstab_seconds));
   CHECK(trial->columns == 3);
   const auto reports = solver.solve(trying.solutions, trying.sources);
@@ -112,6 +114,71 @@ TEST_CASE("trial: what auto chose gives the bits of the same method by name, and
     parameters.choice = "";
     QuarkSolver(gauge, action, parameters).solve(named.solutions, named.sources);
     CHECK(again.x == named.x);
+  }
+}
+
+TEST_CASE("trial: with enough right-hand sides multigrid is set up and tried, and chosen if it is the fastest") {
+  const GaugeField gauge = test::thermal_links();
+  const WilsonCloverAction light{.mass = -0.13, .csw = 1.0};
+  const auto sites = gauge.geometry().local_volume();
+  const Numbers b = test::random_numbers(12 * sites, 5);
+  const std::array<std::span<const std::complex<double>>, 1> sources{b};
+  SolverParameters parameters;
+  parameters.multigrid.vectors = 8;
+  parameters.right_hand_sides = 1000000;
+  QuarkSolver solver(gauge, light, parameters);
+  CHECK(solver.setup() == nullptr);
+  const auto trial = solver.choose(sources);
+  REQUIRE(trial);
+  CHECK(trial->right_hand_sides == 1000000);
+  CHECK(trial->setup_seconds > 0);
+  // Other work on this machine may make a set-up look too long; then it is given up.
+  const bool made = solver.setup() != nullptr;
+  CHECK((trial->multigrid_seconds > 0) == made);
+  const double others = std::min(trial->schwarz_seconds, trial->bicgstab_seconds);
+  CHECK((trial->chosen == "multigrid") == (made && trial->multigrid_seconds < others));
+  Numbers x(b.size()), named(b.size());
+  const auto report = solver.solve(x, b);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes[0].text.find(made ? "s of set-up; " : "for 1000000 right-hand sides; ") != std::string::npos);
+  CHECK(report.notes[0].text.find(trial->chosen + " is used") != std::string::npos);
+  parameters.kind = trial->chosen;
+  QuarkSolver(gauge, light, parameters).solve(named, b);
+  CHECK(x == named);
+  // The choice given again, without a trial.
+  parameters.kind = "auto";
+  parameters.choice = "multigrid";
+  QuarkSolver given(gauge, light, parameters);
+  CHECK_FALSE(given.choose(sources));
+  const auto again = given.solve(x, b);
+  CHECK(again.method.find("multigrid") == 0);
+  parameters.kind = "multigrid";
+  parameters.choice = "";
+  QuarkSolver(gauge, light, parameters).solve(named, b);
+  CHECK(x == named);
+  // One right-hand side of a heavy quark pays for no set-up; many of them, in the end, are reason to look again.
+  SolverParameters one;
+  one.multigrid.vectors = 8;
+  QuarkSolver alone(gauge, action, one);
+  CHECK(alone.choose(sources)->setup_seconds == 0);
+}
+
+TEST_CASE("trial: a solver follows links that move") {
+  const GaugeField gauge = test::thermal_links(), moved = test::thermal_links(11);
+  const WilsonCloverAction light{.mass = -0.05, .csw = 1.0};
+  const Numbers b = test::random_numbers(12 * gauge.geometry().local_volume(), 5);
+  for (const char* kind : {"multigrid", "bicgstab", "auto"}) {
+    CAPTURE(kind);
+    SolverParameters parameters;
+    parameters.kind = kind;
+    parameters.multigrid.vectors = 8;
+    QuarkSolver solver(gauge, light, parameters);
+    Numbers x(b.size()), fresh(b.size());
+    solver.solve(x, b);
+    solver.refresh(moved, light);
+    CHECK(solver.solve(x, b).converged);
+    QuarkSolver(moved, light, parameters).solve(fresh, b);
+    CHECK(test::relative_distance(x, fresh) < 1e-8);
   }
 }
 

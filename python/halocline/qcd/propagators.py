@@ -11,16 +11,13 @@ HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array(
     gauge_checksum, plaquette  of the links that the quark saw, the sums taken in the same way
     record                     JSON: parameters of action, solver and source, the gauge file and its checksum, residuals
 
-The first process makes the head of the HDF5 file in memory, and every process writes its sites at their place. A
-trailer with checksums follows. It is checked first, so that the HDF5 library never sees a damaged head.
+Head, trailer and checks of the HDF5 file are those of site_file.py.
 """
 
 from __future__ import annotations
 
-import io
+import functools
 import json
-import struct
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +29,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.comm import communicator, on_root
 from halocline.errors import FileError, InvalidArgument
-from halocline.qcd import checks
+from halocline.qcd import checks, site_file
 from halocline.qcd.gauge import geometry
 from halocline.qcd.hdf5_gauge import is_hdf5
 from halocline.schema import choice, integer, takes
@@ -41,7 +38,6 @@ Propagator = _halocline.qcd.Propagator
 FORMAT = "halocline propagator 1"
 ORDER = "t, z, y, x, sink spin, sink colour, source spin, source colour"
 SUFFIXES = {".lime": "scidac", ".scidac": "scidac", ".qio": "scidac", ".h5": "hdf5", ".hdf5": "hdf5"}
-NUMBERS = 144
 
 
 @takes(s=checks.a_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
@@ -145,90 +141,7 @@ def _inspect_scidac(path: str | Path) -> dict[str, Any]:
 
 # ---- HDF5 --------------------------------------------------------------------------------------------------------
 
-TRAILER = struct.Struct("<16sQQQII")
-MAGIC = b"halocline prop.1"
-
-
-class _Head(io.RawIOBase):
-    """A file in memory. Only written pages take space, and HDF5 does not write to the place of the numbers."""
-
-    PAGE = 4096
-
-    def __init__(self) -> None:
-        self.pages: dict[int, bytearray] = {}
-        self.size = self.place = 0
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self.place = offset + (0, self.place, self.size)[whence]
-        return self.place
-
-    def tell(self) -> int:
-        return self.place
-
-    def truncate(self, size: int | None = None) -> int:
-        self.size = self.place if size is None else size
-        return self.size
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        for i in range(0, len(view), self.PAGE):
-            view[i : i + self.PAGE] = self.part(self.place + i, min(self.PAGE, len(view) - i))
-        self.place += len(view)
-        return len(view)
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        done = 0
-        while done < len(view):
-            page, start = divmod(self.place + done, self.PAGE)
-            count = min(len(view) - done, self.PAGE - start)
-            self.pages.setdefault(page, bytearray(self.PAGE))[start : start + count] = view[done : done + count]
-            done += count
-        self.place += done
-        self.size = max(self.size, self.place)
-        return done
-
-    def part(self, offset: int, count: int) -> bytes:
-        """Bytes of the file, zero where nothing was written."""
-        out = bytearray()
-        while count > 0:
-            page, start = divmod(offset, self.PAGE)
-            some = min(count, self.PAGE - start)
-            out += self.pages[page][start : start + some] if page in self.pages else bytes(some)
-            offset, count = offset + some, count - some
-        return bytes(out)
-
-
-def _head_of(record: dict[str, Any], shape: tuple[int, ...], dtype: np.dtype, checksum: str) -> dict[str, Any]:
-    """The HDF5 file around its numbers: their offset, the size of the file, and the pieces before and after them."""
-    head = _Head()
-    with h5py.File(head, "w") as file:
-        gauge = record.get("gauge", {})
-        file.attrs["format"] = FORMAT
-        file.attrs["version"] = record["program"]
-        file.attrs["lattice"] = record["lattice"]
-        file.attrs["source"] = record["position"]
-        file.attrs["basis"] = record["basis"]
-        file.attrs["order"] = ORDER
-        file.attrs["checksum"] = checksum
-        if gauge:
-            file.attrs["gauge_checksum"], file.attrs["plaquette"] = gauge["checksum"], gauge["plaquette"]
-        file.attrs["record"] = json.dumps(record)
-        create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        create.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-        create.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-        create.set_obj_track_times(False)
-        space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(dtype, logical=True)
-        offset = h5py.h5d.create(file.id, b"propagator", kind, space, create).get_offset()
-    data_bytes = int(np.prod(shape)) * dtype.itemsize
-    before, after = head.part(0, offset), head.part(offset + data_bytes, head.size - offset - data_bytes)
-    numbers = (MAGIC, offset, data_bytes, head.size, zlib.crc32(before + after))
-    trailer = TRAILER.pack(*numbers, zlib.crc32(TRAILER.pack(*numbers, 0)))
-    return {
-        "offset": offset,
-        "size": head.size + TRAILER.size,
-        "pieces": [(0, before), (offset + data_bytes, after + trailer)],
-    }
+KIND = site_file.Kind(b"halocline prop.1", "propagator", "propagator", "fetch or compute the propagator again")
 
 
 def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> None:
@@ -236,56 +149,23 @@ def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> 
     numbers = s.array().astype(np.complex64 if bits == 32 else np.complex128, copy=False)
     if here.communicator.any(not np.isfinite(numbers).all()):
         raise InvalidArgument("write_propagator: the propagator holds NaN or infinite numbers.")
-    local = numbers.reshape(-1).view(np.uint8)
-    checksum = _halocline.qcd.site_checksum(local, here)
-    shape = (*here.extents[::-1], 4, 3, 4, 3)
-    pieces: list[tuple[int, bytes]] = []
-
-    def made() -> tuple[int, int]:
-        head = _head_of(record, shape, numbers.dtype, checksum)
-        pieces.extend(head["pieces"])
-        return head["offset"], head["size"]
-
-    offset, size = on_root(here.communicator, made)
-    _halocline.qcd.write_site_array(path, local, here, NUMBERS * numbers.itemsize, offset, size, pieces)
+    gauge = record.get("gauge", {})
+    attributes = {
+        "format": FORMAT,
+        "version": record["program"],
+        "lattice": record["lattice"],
+        "source": record["position"],
+        "basis": record["basis"],
+        "order": ORDER,
+        **({"gauge_checksum": gauge["checksum"], "plaquette": gauge["plaquette"]} if gauge else {}),
+        "record": json.dumps(record),
+    }
+    site_file.write(path, KIND, attributes, numbers, here)
 
 
 def _inspect_hdf5(path: str | Path) -> dict[str, Any]:
     """The head of an HDF5 file, once its checksum has been verified. Raises FileError."""
-    try:
-        with open(path, "rb") as file:
-            size = file.seek(0, io.SEEK_END)
-            file.seek(max(0, size - TRAILER.size))
-            trailer = file.read(TRAILER.size)
-            magic, offset, data_bytes, end, sum_head, sum_trailer = TRAILER.unpack(trailer.ljust(TRAILER.size, b"\0"))
-            if magic != MAGIC:
-                raise FileError(f"{path}: an HDF5 file that is no propagator of Halocline, or one that was cut short.")
-            if (
-                zlib.crc32(TRAILER.pack(magic, offset, data_bytes, end, sum_head, 0)) != sum_trailer
-                or offset + data_bytes > end
-                or end + TRAILER.size != size
-            ):
-                raise FileError(f"{path} (trailer): is damaged; fetch or compute the propagator again.")
-            head = io.BytesIO()
-            file.seek(0)
-            before = file.read(offset)
-            file.seek(offset + data_bytes)
-            after = file.read(end - offset - data_bytes)
-        if zlib.crc32(before + after) != sum_head:
-            raise FileError(f"{path} (head): is damaged; fetch or compute the propagator again.")
-        head = _Head()
-        head.write(before)
-        head.seek(offset + data_bytes)
-        head.write(after)
-        head.truncate(end)
-        head.seek(0)
-        with h5py.File(head, "r") as opened:
-            return _described(path, opened, offset)
-    except FileError:
-        raise
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error).strip().split("\n")[0]
-        raise FileError(f"{path}: cannot be read as a propagator: {reason}.") from None
+    return site_file.inspect(path, KIND, functools.partial(_described, path))
 
 
 def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]:
@@ -309,15 +189,8 @@ def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]
 
 
 def _read_hdf5(path: str | Path, here: Any, info: dict[str, Any], position: Sequence[int]) -> Propagator:
-    offset = info.pop("offset")
     numbers = np.empty((*here.local[::-1], 4, 3, 4, 3), dtype=np.complex64 if info["bits"] == 32 else np.complex128)
-    bytes_a_site = NUMBERS * numbers.itemsize
-    found = _halocline.qcd.read_site_array(str(path), numbers.reshape(-1).view(np.uint8), here, bytes_a_site, offset)
-    if found != info["checksum"]:
-        raise FileError(
-            f"{path} (checksum): the file claims {info['checksum']}, its data give {found}: the file is damaged; "
-            "fetch or compute the propagator again."
-        )
+    site_file.read(path, KIND, numbers, here, info.pop("offset"), info["checksum"])
     s = Propagator(here, list(position))
     for spin in range(4):
         for colour in range(3):

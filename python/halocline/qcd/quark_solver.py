@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd.measure import Spinor, spinor_of
 from halocline.qcd.propagators import Propagator
-from halocline.qcd.runfile import Solver
+from halocline.qcd.runfile import Multigrid, Solver
+from halocline.qcd.setup_file import read_setup, write_setup
 from halocline.schema import read_table, sorted_keys
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class QuarkSolver:
                 f"QuarkSolver: D is a {type(D).__name__}; give an operator, such as hc.qcd.WilsonClover(u, mass=0.1)."
             )
         (changes,) = sorted_keys("QuarkSolver", solver_keys, SOLVER_KEYS, known=("D", "solver"))
+        self._D = D
         self._u, self._action, self._parallel, self._choice = D._u, D.action, D._parallel, D._choice
         self.settings: Solver | None = None
         self._prepare(dataclasses.replace(solver_section(solver), **changes))
@@ -77,14 +80,37 @@ class QuarkSolver:
         a, p = self._action, self._parallel
         settings.check_device(p.device)
         _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
+        stored = self._stored_setup(settings)
         self._quark = _halocline.qcd.Quark(
             self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t, a.mu,
             settings.as_binding_values()
             | {"choice": self._choice if settings.kind == "auto" else ""}
             | {"device": p.device, "device_halo": p.halo_policy or "auto"},
+            None if stored is None else stored["numbers"].view(np.uint16),
+            [1, 1, 1, 1] if stored is None else stored["aggregate"],
         )  # fmt: skip
         self.settings = settings
         self._recall()
+        self._store_setup()
+
+    def _stored_setup(self, settings: Solver) -> dict[str, Any] | None:
+        """The set-up of multigrid in its file; None where there is no such file yet. Collective."""
+        multigrid = settings.multigrid or Multigrid()
+        self._setup_file = multigrid.setup_file
+        if self._setup_file is None or self._action.mu:
+            return None
+        if not on_root(self._u.geometry.communicator, Path(self._setup_file).exists):
+            return None
+        path, self._setup_file = self._setup_file, None  # nothing to write
+        return read_setup(path, self._u, self._action, multigrid.vectors)
+
+    def _store_setup(self) -> None:
+        """Writes the set-up of multigrid into its file, once there is one. Collective."""
+        if self._setup_file is None or self._quark.setup(False) is None:
+            return
+        setup = self._quark.setup(True)
+        path, self._setup_file = self._setup_file, None
+        write_setup(path, setup | {"numbers": setup["numbers"].view(np.float16)}, self._u, self._action)
 
     def change(self, title: str, changes: Mapping[str, Any]) -> None:
         """Changes keys of [solver] for later solves; refusals begin with `title`."""
@@ -97,7 +123,9 @@ class QuarkSolver:
         if self.settings.kind != "auto" or self._choice or self._parallel.device != "cpu":
             return None
         g = self._u.geometry
-        solver = tuple(sorted((k, str(v)) for k, v in self.settings.as_binding_values().items()))
+        values = self.settings.as_binding_values()
+        del values["right_hand_sides"]  # a trial holds for about as many (qcd/quark/quark_solver.hpp)
+        solver = tuple(sorted((k, str(v)) for k, v in values.items()))
         return (*g.extents, *g.grid, g.communicator.size, solver)
 
     def _recall(self) -> None:
@@ -141,6 +169,25 @@ class QuarkSolver:
         """
         return self._quark.memory
 
+    @property
+    def setup(self) -> dict[str, Any] | None:
+        """The set-up of multigrid; None as long as there is none.
+
+        `vectors`, `aggregate`, `rounds` of inverse iteration, `contraction` (factor by which a cycle lowers the
+        residual, measured at the first call), `seconds` and `bytes` of this process. Collective.
+        """
+        return self._quark.setup(False)
+
+    def refresh(self, u: Any) -> None:
+        """Takes other links on the same lattice and processes, as after steps of a Markov chain; D follows.
+
+        A set-up of multigrid keeps its test vectors and gets a new coarse operator; if it foretells 1.2 times the
+        iterations, a round of inverse iteration follows. Its file, if it has one, is left as it is. Raises
+        InvalidArgument for links of another lattice or process grid, and on a device. Collective.
+        """
+        self._quark.refresh(u)
+        self._u = self._D._u = u
+
     def apply(self, spinor: Spinor, dagger: bool = False) -> Spinor:
         """D spinor, or D^dagger spinor, in double."""
         return self._quark.apply(spinor_of(spinor), dagger)
@@ -148,7 +195,7 @@ class QuarkSolver:
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
         """The x with D x = source.
 
-        With kind = "auto" the first solve on a lattice begins with a short trial of two methods. Their timing decides,
+        With kind = "auto" the first solve on a lattice begins with a short trial of the methods. Their timing decides,
         so the last bits may differ from run to run, by less than the tolerance. Only the choice depends on timing: the
         chosen method gives results bit-identical to selecting it by name. Other solvers with the same settings, on the
         same lattice and processes, use the same choice (`forget_trials` makes them measure again). Any other kind is
@@ -161,6 +208,7 @@ class QuarkSolver:
         self.change("solve", changes)
         x, self.report = self._quark.solve(spinor_of(source), progress)
         self._remember()
+        self._store_setup()
         _check(self.report)
         return x
 
@@ -184,13 +232,15 @@ class QuarkSolver:
 
         One trial is made for each number of columns; a later call returns the earlier result.
         progress: called with iterations and residual; returning False ends the trial without a choice
-        Returns `chosen` ("schwarz" or "bicgstab"), `columns` (how many are solved together), and `schwarz_seconds` and
-        `bicgstab_seconds`, predicted for the whole solve by each method (None: it would never end). Returns None when
-        there is no choice.
+        Returns `chosen` ("schwarz", "bicgstab" or "multigrid"), `columns` (how many are solved together),
+        `right_hand_sides` (how many were going to be solved), and `schwarz_seconds`, `bicgstab_seconds` and
+        `multigrid_seconds`, predicted for the whole solve by each method (None: it would never end; 0: not tried), and
+        `setup_seconds` of multigrid. Returns None when there is no choice.
         """
         sources = [spinor_of(b) for b in sources]
         trial = self._quark.choose(sources, progress)
         self._remember()
+        self._store_setup()
         if trial is None:
             return None
         return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
@@ -206,6 +256,7 @@ class QuarkSolver:
         sources = [spinor_of(b) for b in sources]
         reports = self._quark.solve_columns(s, first, sources, progress)
         self._remember()
+        self._store_setup()
         for report in reports:
             _check(report)
         return reports

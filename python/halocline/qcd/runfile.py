@@ -289,7 +289,18 @@ class Multigrid(Section):
     aggregate: tuple[int, int, int, int] = key(
         (4, 4, 4, 4), array(integer(at_least=1), "four integers x, y, z, t", length=4), "sites of an aggregate"
     )
-    setup_iterations: int = key(3, integer(at_least=0, at_most=100), "rounds of inverse iteration in the set-up")
+    setup_iterations: int | None = key(
+        None,
+        integer(at_least=0, at_most=100),
+        "rounds of inverse iteration in the set-up; as many as pay when absent",
+        example="setup_iterations = 3",
+    )
+    setup_file: str | None = key(
+        None,
+        hdf5_name,
+        "keeps the set-up: read if it is there, else written; numbered for several configurations",
+        example='setup_file = "setup.h5"',
+    )
     smoother: str = key("jacobi", choice(*_halocline.qcd.SCHWARZ_INVERSES), "solver inside a domain of the smoother")
     smoother_sweeps: int = key(4, integer(at_least=1, at_most=100), "sweeps of the smoother over the domains")
     smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the solver inside a domain")
@@ -302,8 +313,9 @@ class Multigrid(Section):
 
     def as_binding_values(self) -> dict[str, Any]:
         """The settings as the library's solver takes them."""
-        return {f"multigrid_{name}": value for name, value in vars(self).items()} | {
-            "multigrid_aggregate": list(self.aggregate)
+        return {f"multigrid_{name}": value for name, value in vars(self).items() if name != "setup_file"} | {
+            "multigrid_aggregate": list(self.aggregate),
+            "multigrid_setup_iterations": -1 if self.setup_iterations is None else self.setup_iterations,
         }
 
 
@@ -326,8 +338,14 @@ class Solver(Section):
     multigrid: Multigrid | None = key(
         None,
         table(Multigrid),
-        'on the CPU: parameters of kind = "multigrid"',
-        example="multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_iterations = 3 }",
+        'on the CPU: parameters of multigrid, for kind = "multigrid" and "auto"',
+        example='multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_file = "setup.h5" }',
+    )
+    right_hand_sides: int | None = key(
+        None,
+        integer(at_least=1),
+        "to be solved on each configuration, for the set-up of multigrid; a run counts its own when absent",
+        example="right_hand_sides = 120",
     )
     rhs_batch: int | None = key(
         None,
@@ -360,9 +378,10 @@ class Solver(Section):
                 '[solver] schwarz is set, but precision = "double" has no Schwarz preconditioner; '
                 'set precision = "mixed", or leave schwarz out.'
             )
-        if self.multigrid is not None and self.kind != "multigrid":
+        if self.multigrid is not None and self.kind not in ("auto", "multigrid"):
             raise InvalidArgument(
-                f'[solver] multigrid is set but kind = "{self.kind}"; set kind = "multigrid", or leave multigrid out.'
+                f'[solver] multigrid is set but kind = "{self.kind}"; set kind = "multigrid" or "auto", or leave '
+                "multigrid out."
             )
         if self.kind in ("schwarz", "multigrid") and self.precision == "double":
             raise InvalidArgument(
@@ -415,6 +434,7 @@ class Solver(Section):
             "storage": k.storage,
             "arithmetic": k.arithmetic,
             "link_reals": k.link_reals,
+            "right_hand_sides": self.right_hand_sides or 0,
             **(self.multigrid or Multigrid()).as_binding_values(),
             "inner_precision": self.inner_precision or "auto",
             "device_links": self.link_reals or 0,

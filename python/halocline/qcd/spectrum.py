@@ -24,11 +24,11 @@ from halocline import _halocline
 from halocline.comm import CommonWork, communicator, on_root
 from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
-from halocline.files import claimed_for
+from halocline.files import claimed_for, output_names
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
-from halocline.qcd.runfile import Multigrid, Run, Schwarz
+from halocline.qcd.runfile import Multigrid, Run, Schwarz, Solver
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"
@@ -70,6 +70,7 @@ class Job:
         self.attributes = self._attributes()
         self.measured: list[Measured] = []
         self.choice: dict[str, Any] | None = None
+        self.configuration = 0  # index of the present one
         self.file: SpectrumFile | None = None
 
     # ---- before the work
@@ -138,9 +139,10 @@ class Job:
             )
         if solver.kind == "multigrid":
             m = solver.multigrid or Multigrid()
+            rounds = "as many as pay" if m.setup_iterations is None else m.setup_iterations
             say(
                 f"multigrid     {m.vectors} vectors, aggregates of {' x '.join(map(str, m.aggregate))}, "
-                f"{m.setup_iterations} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
+                f"{rounds} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
                 f"{m.smoother}, {m.storage}"
             )
         source = self.run.source
@@ -165,7 +167,7 @@ class Job:
         self.log_parameters()
         if self.choice is not None:
             self.reporter.line(f"auto: {self.choice['chosen']}, as chosen when this run began")
-        total = len(self.run.gauge.files) if self.run.gauge.files else self.run.gauge.generate.configurations
+        total = self.configuration_count()
         done: list[Measured] = []
         for name, identity, u in self.configurations():
             finished = next((m for m in self.measured if m.name == name), None)
@@ -187,8 +189,16 @@ class Job:
         root["parameters"] = json.dumps(self.run.as_toml_values(), sort_keys=True)
         return root, done
 
+    def configuration_count(self) -> int:
+        return len(self.run.gauge.files) if self.run.gauge.files else self.run.gauge.generate.configurations
+
     def configurations(self) -> Iterator[tuple[str, str, Any]]:
         """(name, checksum, links) of each; links are None if the results exist already."""
+        for index, one in enumerate(self._each_configuration()):
+            self.configuration = index
+            yield one
+
+    def _each_configuration(self) -> Iterator[tuple[str, str, Any]]:
         finished = {m.name for m in self.measured}
         if self.run.gauge.files:
             for path in self.run.gauge.files:
@@ -287,11 +297,21 @@ class Job:
     def operator(self, u: Any) -> DiracOperator:
         """D on prepared links. "auto" chooses once in a run, so that all configurations are solved alike."""
         choice = self.choice["chosen"] if self.choice is not None else ""
-        D = quark.dirac_operator(u, self.run.action, self.run.solver, choice, self.run.parallel)
+        D = quark.dirac_operator(u, self.run.action, self._solver(), choice, self.run.parallel)
         if self.run.parallel.device != "cpu" and not self._device_is_said:
             self._device_is_said = True
             self.reporter.line(f"device {D.solver.device}: {memory_text(D.solver.memory)}; {D.solver.storage}")
         return D
+
+    def _solver(self) -> Solver:
+        """The [solver] for the present configuration: it knows how many right-hand sides come, and its set-up file."""
+        solver = self.run.solver
+        if solver.right_hand_sides is None:
+            solver = dataclasses.replace(solver, right_hand_sides=12 * len(self.run.source.positions))
+        if solver.multigrid is None or solver.multigrid.setup_file is None:
+            return solver
+        path = output_names(solver.multigrid.setup_file, self.configuration_count())[self.configuration]
+        return dataclasses.replace(solver, multigrid=dataclasses.replace(solver.multigrid, setup_file=path))
 
     def _keep_choice(self, trial: dict[str, Any]) -> None:
         if self.choice is not None:

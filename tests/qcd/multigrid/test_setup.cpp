@@ -110,9 +110,10 @@ TEST_CASE("multigrid set-up: it follows links and masses that move") {
 TEST_CASE("multigrid set-up: progress foretells the time and can end it") {
   const GaugeField u = test::thermal_links();
   std::vector<double> parts;
-  const auto whole = Setup::attempt(u, action, small(), "", [&](double part, double seconds) {
-    parts.push_back(part);
-    CHECK(seconds > 0);
+  const auto whole = Setup::attempt(u, action, small(), "", [&](const Setup::Foretold& foretold) {
+    parts.push_back(foretold.part);
+    CHECK(foretold.seconds > 0);
+    CHECK(foretold.cycle_seconds > 0);
     return true;
   });
   REQUIRE(whole);
@@ -120,7 +121,7 @@ TEST_CASE("multigrid set-up: progress foretells the time and can end it") {
   CHECK(parts.front() > 0);
   CHECK(parts.back() == 1);
   int calls = 0;
-  CHECK(!Setup::attempt(u, action, small(), "", [&](double, double) { return ++calls < 2; }));
+  CHECK(!Setup::attempt(u, action, small(), "", [&](const Setup::Foretold&) { return ++calls < 2; }));
   CHECK(calls == 2);
 }
 

@@ -206,7 +206,7 @@ public:
     smoother_ = std::make_shared<schwarz::Schwarz>(state_->matrix, batch, state_->transport);
     spare_ = smoother_->create();
     rounds_ = p.setup_iterations < 0 ? first_rounds : p.setup_iterations;
-    begun_ = seconds();
+    begun_ = last_ = seconds();
   }
 
   /// From random vectors. Returns false if `progress` ended it.
@@ -306,11 +306,17 @@ private:
   bool advance(double cost) {
     done_ += cost;
     if (!progress_) return true;
+    const double now = seconds();
+    pace_ = std::min(pace_, (now - last_) / cost);
+    last_ = now;
+    // The first batch meets cold memory; a pass over all vectors foretells the rest.
+    if (done_ < 1 - 1e-9) return true;
     const double all = smoothings + rounds_ * (cycle_cost + build_cost()) + build_cost();
-    const double part = std::min(1.0, done_ / all);
-    std::array<double, 1> foretold{begun_ + (seconds() - begun_) / part};
-    state_->aggregates->fine()->communicator().max(foretold);
-    return progress_(part, foretold[0]);
+    std::array<double, 1> slowest{pace_};
+    state_->aggregates->fine()->communicator().max(slowest);
+    return progress_({.part = std::min(1.0, done_ / all),
+                      .seconds = begun_ + slowest[0] * all,
+                      .cycle_seconds = slowest[0] * cycle_cost / state_->parameters.vectors});
   }
 
   Clock::time_point start_ = Clock::now();
@@ -320,7 +326,8 @@ private:
   std::vector<FineField> vectors_;
   FineField spare_;
   int rounds_ = 0;
-  double begun_ = 0, done_ = 0;
+  double begun_ = 0, last_ = 0, done_ = 0;
+  double pace_ = std::numeric_limits<double>::infinity();  ///< seconds of a smoothing of all vectors
   std::optional<double> foretold_;
 };
 
@@ -403,6 +410,19 @@ StoredVectors Setup::stored() const {
   for_numbers(layout, state_->vectors, out.vectors,
               [&](std::int64_t place, core::Half number) { out.numbers[static_cast<std::size_t>(place)] = number; });
   return out;
+}
+
+std::int64_t Setup::predicted_bytes(const lattice::Geometry4& geometry, const Parameters& p, int columns) {
+  const auto aggregate = lattice::Aggregates::nearest(geometry, p.aggregate);
+  const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
+  const std::int64_t rows = 2 * p.vectors, sites = lattice::product<4>(aggregate);
+  // Links, A, A^-1; P, and the vectors that are kept; five blocks and an inverse for each coarse site, and directions
+  // of deflation for each second one.
+  const std::int64_t site = 3 * 72 * 4 + p.vectors * spinor_reals * (number + 2) +
+                            (6 * 2 * rows * rows * number + rows * 2 * rows * 4 * 2 / 2) / sites;
+  // FGMRES keeps about 15 pairs of fields, the cycle and the smoother eight more.
+  const std::int64_t work = 38 * spinor_reals * 4 * columns;
+  return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.vectors + 6 * batch))) * geometry.local_volume();
 }
 
 std::int64_t Setup::bytes() const noexcept {

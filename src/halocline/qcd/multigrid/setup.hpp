@@ -14,6 +14,7 @@
 /// round is expected to save a quarter of what the last one saved. It pays if that, times the number of right-hand
 /// sides, is more than it costs. The rule counts cycles and reads no clock, so the same set-up follows every time.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -40,9 +41,15 @@ struct StoredVectors {
 /// What cycles for all numbers of columns share.
 class Setup {
 public:
-  /// Called during a set-up with the part that is done, from 0 to 1, and the seconds that all of it is going to take.
-  /// Returning false ends it. All processes must return the same value; the seconds are those of the slowest.
-  using Progress = std::function<bool(double part, double seconds)>;
+  /// What a set-up foretells while it is made. Seconds are those of the slowest process.
+  struct Foretold {
+    double part;           ///< that is done, from 0 to 1
+    double seconds;        ///< of the whole set-up
+    double cycle_seconds;  ///< of a cycle, for each column of several
+  };
+  /// Called during a set-up, from the first pass over all vectors on. Returning false ends it; all processes must
+  /// return the same value.
+  using Progress = std::function<bool(const Foretold&)>;
 
   /// @param gauge  links in double with ghosts filled; read here and not kept
   /// @throws InvalidArgument  for impossible parameters, on every rank
@@ -82,6 +89,9 @@ public:
   double foretold_cycles() const;
   /// The test vectors of this process. Collective: no.  Cost: their memory once more.
   StoredVectors stored() const;
+  /// Bytes that a set-up with these parameters takes on a process, and the work fields of cycles of `columns` columns.
+  /// Collective: no.
+  static std::int64_t predicted_bytes(const lattice::Geometry4& geometry, const Parameters& parameters, int columns);
   /// Bytes of this process: test vectors and P, coarse operator, clover term, and the data of the smoother.
   std::int64_t bytes() const noexcept;
   /// Wall-clock seconds of the set-up.

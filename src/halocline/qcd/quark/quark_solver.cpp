@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::array kind_names{"auto", "schwarz", "multigrid", "bicgstab", "cg", "gcr", "fgmres"};
 constexpr std::array precision_names{"mixed", "double"};
-constexpr std::array choices{"schwarz", "bicgstab"};
+constexpr std::array choices{"schwarz", "bicgstab", "multigrid"};
 constexpr std::array schur_names{"symmetric", "asymmetric"};
 constexpr std::array inner_names{"auto", "fixed16", "fixed8", "float"};
 
@@ -43,8 +43,8 @@ std::vector<std::string> plan_of(const std::string& kind, const std::string& cho
   return {chosen};
 }
 
-std::string together_words(int columns) {
-  return columns == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", columns);
+std::string right_hand_sides_words(int count) {
+  return count == 1 ? std::string("one right-hand side") : fmt::format("{} right-hand sides", count);
 }
 
 /// Checks the parameters that are valid only on a device, or only on the CPU.
@@ -123,6 +123,9 @@ void SolverParameters::validate() const {
     throw core::InvalidArgument(fmt::format("max_iterations is {}; give at least 1", max_iterations));
   if (restart_length < 1)
     throw core::InvalidArgument(fmt::format("restart_length is {}; give at least 1", restart_length));
+  if (right_hand_sides < 0)
+    throw core::InvalidArgument(fmt::format(
+        "right_hand_sides is {}; give the number that is going to be solved in all, or 0", right_hand_sides));
   if (rhs_batch < 0)
     throw core::InvalidArgument(
         fmt::format("rhs_batch is {}; give the most right-hand sides to be solved together, or 0", rhs_batch));
@@ -137,7 +140,8 @@ void SolverParameters::validate() const {
 }
 
 struct QuarkSolver::State {
-  State(const GaugeField& gauge, const Action& a, const SolverParameters& p)
+  State(const GaugeField& gauge, const Action& a, const SolverParameters& p,
+        std::optional<multigrid::StoredVectors> vectors)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -146,7 +150,7 @@ struct QuarkSolver::State {
       return;
     }
     batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
-    operators.emplace(gauge, action, parameters, batch);
+    operators.emplace(gauge, action, parameters, batch, std::move(vectors));
   }
 
   /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
@@ -167,38 +171,76 @@ struct QuarkSolver::State {
     return operators && parameters.kind == "auto" && parameters.choice.empty() && operators->schwarz.has_value();
   }
 
+  /// Right-hand sides that are still to come, `at_hand` of them now.
+  int to_come(std::size_t at_hand) const {
+    const int now = static_cast<int>(at_hand);
+    return parameters.right_hand_sides > 0 ? std::max(now, parameters.right_hand_sides - solved)
+                                           : std::max(now, solved);
+  }
+
+  /// Whether a trial still holds. One that was made for few right-hand sides does not, once multigrid could pay for all
+  /// that came.
+  bool holds(const Trial& trial, std::size_t at_hand) const {
+    return trial.chosen == "multigrid" || !operators->links || to_come(at_hand) < 4 * trial.right_hand_sides;
+  }
+
   /// The trial for the number of columns of the engine, made at the first call. Returns nothing if there is no trial.
-  std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, const Progress& progress) {
+  /// @param at_hand  right-hand sides of the present call
+  std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, std::size_t at_hand,
+                              const Progress& progress) {
     const int columns = with.columns();
-    if (const auto known = trials.find(columns); known != trials.end()) {
+    if (const auto known = trials.find(columns); known != trials.end() && holds(known->second, at_hand)) {
       if (any_active && recalled.erase(columns) > 0) {
-        if (known->second.chosen != "schwarz") with.forget_schwarz();
+        with.keep_only(known->second.chosen);
         news.push_back(fmt::format("auto: {} is used, as an earlier trial on this lattice found ({})",
-                                   known->second.chosen, together_words(columns)));
+                                   known->second.chosen, right_hand_sides_words(columns)));
       }
       return known->second;
     }
     if (!may_choose() || !any_active) return std::nullopt;
-    const auto trial = try_methods(with, begun.residual(), columns, parameters.tolerance, progress);
+    if (!operators->multigrid_refusal.empty())
+      news.push_back(fmt::format("auto: multigrid does not fit ({})", std::exchange(operators->multigrid_refusal, {})));
+    std::optional<Trial> trial;
+    try {
+      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress);
+    } catch (const core::InvalidArgument&) {
+      throw;
+    } catch (const core::Error& error) {
+      // The set-up failed, on every process; the methods without one remain.
+      operators->forgo_multigrid();
+      news.push_back(fmt::format("auto: multigrid cannot be set up ({})", error.what()));
+      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress);
+    }
     if (!trial) return std::nullopt;
-    if (trial->chosen != "schwarz") with.forget_schwarz();
-    news.push_back(fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together); {} is used",
+    with.keep_only(trial->chosen);
+    recalled.erase(columns);
+    std::string others;
+    if (trial->multigrid_seconds > 0)
+      others =
+          fmt::format(", multigrid {:.3g} s after {:.3g} s of set-up", trial->multigrid_seconds, trial->setup_seconds);
+    else if (trial->setup_seconds > 0)
+      others = fmt::format(", and a set-up of multigrid {:.3g} s, which does not pay for {}", trial->setup_seconds,
+                           right_hand_sides_words(trial->right_hand_sides));
+    news.push_back(fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together){}; {} is used",
                                trial->schwarz_seconds, with.describe("bicgstab"), trial->bicgstab_seconds,
-                               together_words(columns), trial->chosen));
+                               right_hand_sides_words(columns), others, trial->chosen));
     return trials[columns] = *trial;
   }
 
   /// The method that the solve begins with.
-  std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, const Progress& progress) {
+  std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, std::size_t at_hand,
+                     const Progress& progress) {
     if (parameters.kind != "auto") return parameters.kind;
-    const auto trial = choose(with, begun, solves.any_active(), progress);
+    const auto trial = choose(with, begun, solves.any_active(), at_hand, progress);
     if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
                                  std::exchange(operators->refusal, {})));
     for (const std::string& sentence : news) solves.note({SolveNote::Kind::choice, sentence});
     news.clear();
     if (trial) return trial->chosen;
-    return parameters.choice == "schwarz" && operators->schwarz ? "schwarz" : "bicgstab";
+    if (parameters.choice == "schwarz" && operators->schwarz) return "schwarz";
+    if (parameters.choice == "multigrid" && operators->may_use_multigrid()) return "multigrid";
+    return "bicgstab";
   }
 
   /// The methods of a solve on a device.
@@ -243,7 +285,9 @@ struct QuarkSolver::State {
     return reports;
   }
 
-  std::vector<SolveReport> solve(std::size_t columns, std::span<const std::span<std::complex<double>>> solutions,
+  /// @param at_hand  right-hand sides of the call, of which these are the next
+  std::vector<SolveReport> solve(std::size_t columns, std::size_t at_hand,
+                                 std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
                                  const Progress& progress) {
     if (backend)
@@ -255,8 +299,9 @@ struct QuarkSolver::State {
     auto& with = engine(static_cast<int>(columns));
     HostBatch here(with);
     ColumnSolves solves(here, group, parameters, sources, progress);
-    const auto methods = plan_of(parameters.kind, method(with, here, solves, progress));
+    const auto methods = plan_of(parameters.kind, method(with, here, solves, at_hand, progress));
     solves.run(methods);
+    solved += static_cast<int>(sources.size());
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
@@ -267,6 +312,7 @@ struct QuarkSolver::State {
   std::unique_ptr<device::Backend> backend;  ///< null on the CPU; on a device, `operators` is empty
   std::optional<QuarkOperators> operators;
   std::map<int, std::unique_ptr<QuarkEngine>> engines;  ///< by number of columns
+  int solved = 0;                                       ///< right-hand sides so far
   std::map<int, Trial> trials;                          ///< of "auto", by number of columns
   std::set<int> recalled;                               ///< numbers of columns of recalled, unused trials
   std::vector<std::string> news;                        ///< sentences for the notes of the next solve
@@ -274,7 +320,10 @@ struct QuarkSolver::State {
 };
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters)
-    : state_(std::make_unique<State>(gauge, action, parameters)) {}
+    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt)) {}
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+                         multigrid::StoredVectors vectors)
+    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors))) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
     : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
@@ -298,7 +347,7 @@ SolveReport QuarkSolver::solve(std::span<std::complex<double>> solution, std::sp
                                const Progress& progress) {
   const std::array solutions{solution};
   const std::array sources{source};
-  return state_->solve(1, solutions, sources, progress)[0];
+  return state_->solve(1, 1, solutions, sources, progress)[0];
 }
 
 std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::complex<double>>> solutions,
@@ -312,7 +361,8 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
   const std::size_t columns = state_->together(sources.size());
   for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
     const std::size_t count = std::min(columns, sources.size() - begin);
-    auto some = state_->solve(columns, solutions.subspan(begin, count), sources.subspan(begin, count), progress);
+    auto some = state_->solve(columns, sources.size() - begin, solutions.subspan(begin, count),
+                              sources.subspan(begin, count), progress);
     std::ranges::move(some, std::back_inserter(reports));
     if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
       // The caller has cancelled: do not solve the other right-hand sides, and set their solutions to zero.
@@ -353,11 +403,11 @@ std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::co
   if (sources.empty() || !state_->may_choose()) return std::nullopt;
   const std::size_t columns = state_->together(sources.size());
   const auto known = state_->trials.find(static_cast<int>(columns));
-  if (known != state_->trials.end()) return known->second;
+  if (known != state_->trials.end() && state_->holds(known->second, sources.size())) return known->second;
   auto& engine = state_->engine(static_cast<int>(columns));
   HostBatch begun(engine);
   const ColumnSolves first(begun, state_->group, state_->parameters, sources.first(columns), progress);
-  return state_->choose(engine, begun, first.any_active(), progress);
+  return state_->choose(engine, begun, first.any_active(), sources.size(), progress);
 }
 
 std::vector<Trial> QuarkSolver::trials() const {
@@ -372,6 +422,28 @@ void QuarkSolver::recall(std::span<const Trial> trials) {
     require_one_of("the choice of a trial", trial.chosen, choices);
     if (state_->trials.try_emplace(trial.columns, trial).second) state_->recalled.insert(trial.columns);
   }
+}
+
+const multigrid::Setup* QuarkSolver::setup() const noexcept {
+  return state_->operators && state_->operators->multigrid ? &*state_->operators->multigrid : nullptr;
+}
+
+void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
+  auto& me = *state_;
+  if (me.backend)
+    throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
+  std::optional<multigrid::Setup> setup;
+  if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, wilson_part(action));
+  me.engines.clear();
+  SolverParameters without = me.parameters;
+  without.kind = setup && without.kind == "multigrid" ? "bicgstab" : without.kind;
+  me.operators.emplace(gauge, action, without, me.batch);
+  me.operators->parameters = me.parameters;
+  if (setup) {
+    me.operators->multigrid = std::move(setup);
+    me.operators->forgo_multigrid();
+  }
+  me.action = action;
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {

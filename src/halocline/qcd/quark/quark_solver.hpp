@@ -13,9 +13,10 @@
 /// - "multigrid": its set-up is made when the solver is. If it fails, it starts once more from the true residual, and
 ///   then conjugate gradients follow.
 /// - "auto" first tries even-odd BiCGStab and then Schwarz on the first right-hand sides, for three digits each, and
-///   predicts the time of a whole solve (detail/trial.hpp). From then on it uses the method that takes less time on the
-///   slowest process, for this number of columns. If Schwarz fails later, the methods above follow; if BiCGStab fails,
-///   conjugate gradients follow.
+///   predicts the time of a whole solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of
+///   multigrid to pay, it makes the set-up and tries multigrid too. From then on it uses the method that takes the
+///   least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the methods
+///   above follow; if BiCGStab fails, conjugate gradients follow.
 /// - Any other name runs that method and nothing else.
 ///
 /// Only the choice of "auto" depends on timing. The solutions of the trial are thrown away, so the chosen solver gives
@@ -40,7 +41,7 @@
 #include <vector>
 
 #include "halocline/qcd/field/action.hpp"
-#include "halocline/qcd/multigrid/parameters.hpp"
+#include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
@@ -50,10 +51,13 @@ class GaugeField;
 
 /// The result of a trial of "auto".
 struct Trial {
-  std::string chosen;           ///< "schwarz" or "bicgstab"
-  int columns = 1;              ///< right-hand sides that were solved together
-  double schwarz_seconds = 0;   ///< predicted for the whole solve of all of them; infinite without any progress
-  double bicgstab_seconds = 0;  ///< the same by even-odd BiCGStab
+  std::string chosen;            ///< "schwarz", "bicgstab" or "multigrid"
+  int columns = 1;               ///< right-hand sides that were solved together
+  int right_hand_sides = 1;      ///< that were going to be solved in all
+  double schwarz_seconds = 0;    ///< predicted for the whole solve of the columns; infinite without any progress
+  double bicgstab_seconds = 0;   ///< the same by even-odd BiCGStab
+  double multigrid_seconds = 0;  ///< the same by multigrid; 0 where its set-up was not made
+  double setup_seconds = 0;      ///< of the set-up; foretold where it was begun and given up; 0 where it was not begun
 };
 
 /// Names that SolverParameters accept, the default first. Python and the command line use these lists.
@@ -76,8 +80,11 @@ struct SolverParameters {
   multigrid::Parameters multigrid{};  ///< parameters of the multigrid solver
   std::string outer = "bicgstab";     ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
   int rhs_batch = 0;                  ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
-  std::string choice{};               ///< method of "auto" without a trial: "schwarz" or "bicgstab"; empty: trial
-  std::string device = "cpu";         ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
+  std::string choice{};  ///< method of "auto" without a trial: "schwarz", "bicgstab", "multigrid"; empty: trial
+  /// Right-hand sides that are going to be solved in all, for "auto" and for the set-up of multigrid; 0: those of the
+  /// first call, and then again as many as have been solved.
+  int right_hand_sides = 0;
+  std::string device = "cpu";  ///< "cpu", "cuda", "cuda:N" or "host-executor" (gpu/device.hpp)
   /// Storage of fields and links inside the iteration, for mixed precision: "float", "fixed16" or "fixed8". "auto" is
   /// float on the CPU, which has no other, and fixed16 on a device.
   std::string inner_precision = "auto";
@@ -137,7 +144,12 @@ public:
   ///   - links in the order of the kernels: 1152 in double, 576 in float
   ///   - clover term and its inverse: 1152 in double, 576 in float
   ///   - Schwarz: 576, shared by all numbers of columns that use the same domains
+  ///   - multigrid with 24 vectors: 3456; "auto" keeps a copy of the links, 576, until it is chosen
   QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters);
+  /// With the test vectors of an earlier set-up for multigrid, if it is named or chosen.
+  /// @throws InvalidArgument  also as multigrid::Setup does
+  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+              multigrid::StoredVectors vectors);
   /// With the default parameters.
   QuarkSolver(const GaugeField& gauge, const Action& action);
   ~QuarkSolver();
@@ -192,6 +204,14 @@ public:
 
   /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
+
+  /// The set-up of multigrid; null as long as there is none. Collective: no.
+  const multigrid::Setup* setup() const noexcept;
+  /// Takes other links or another action of the same kind, on the same lattice and processes. A set-up of multigrid
+  /// keeps its test vectors (multigrid::Setup::refreshed). Choices of "auto" stay.
+  /// @throws InvalidArgument  for a solver on a device, or links of another lattice or process grid
+  /// Collective: yes.  Cost: about that of the constructor; with multigrid a fifth of its set-up.
+  void refresh(const GaugeField& gauge, const Action& action);
 
   const Action& action() const noexcept;
   const SolverParameters& parameters() const noexcept;

@@ -3,19 +3,47 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/quark/detail/rhs_batch.hpp"
 #include "halocline/qcd/quark/dirac_setup.hpp"
 
 namespace halocline::qcd {
 
-QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_given,
-                               const SolverParameters& parameters_given, int columns)
-    : action(action_given), parameters(parameters_given) {
-  const auto setup = dirac_setup(links, action, parameters.lanes, parameters.transport);
+namespace {
+
+/// Throws if the set-up of multigrid and cycles for `columns` columns do not fit into the memory of this process.
+void require_memory(const lattice::Geometry4& geometry, const multigrid::Parameters& p, int columns) {
+  const double unit = 1e9;
+  std::array<double, 1> room{static_cast<double>(usable_memory(geometry.communicator()))};
+  geometry.communicator().min(room);
+  const auto needs = [&](int vectors, int together) {
+    multigrid::Parameters other = p;
+    other.vectors = vectors;
+    return static_cast<double>(multigrid::Setup::predicted_bytes(geometry, other, together));
+  };
+  if (needs(p.vectors, columns) <= room[0]) return;
+  throw core::InvalidArgument(
+      fmt::format("multigrid with {} vectors and {} right-hand sides together needs {:.3g} GB on a process, which has "
+                  "{:.3g} GB; with "
+                  "8 vectors and one right-hand side at a time it needs {:.3g} GB; give these, or more processes",
+                  p.vectors, columns, needs(p.vectors, columns) / unit, room[0] / unit, needs(8, 1) / unit));
+}
+
+}  // namespace
+
+QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_given,
+                               const SolverParameters& parameters_given, int columns,
+                               std::optional<multigrid::StoredVectors> vectors)
+    : action(action_given), parameters(parameters_given), stored_vectors(std::move(vectors)) {
+  const auto setup = dirac_setup(gauge, action, parameters.lanes, parameters.transport);
   precise = setup->in_double();
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = setup->in_float();
+  if (parameters.right_hand_sides > 0) parameters.multigrid.right_hand_sides = parameters.right_hand_sides;
   const double mu = twisted_mass(action);
   const std::string reason =
       mu == 0 ? ""
@@ -24,10 +52,14 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_giv
   if (parameters.kind == "schwarz" || parameters.kind == "multigrid") {
     if (!reason.empty())
       throw core::InvalidArgument(reason + R"(; give the solver "auto", "bicgstab", "cg", "gcr" or "fgmres")");
-    if (parameters.kind == "schwarz")
-      schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
-    else
-      multigrid.emplace(links, wilson_part(action), parameters.multigrid, parameters.transport);
+    if (parameters.kind == "schwarz") {
+      schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
+      return;
+    }
+    require_memory(gauge.geometry(), parameters.multigrid, columns);
+    links = gauge;
+    make_multigrid({});
+    return;
   }
   if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab") return;
   if (!reason.empty()) {
@@ -35,14 +67,31 @@ QuarkOperators::QuarkOperators(const GaugeField& links, const Action& action_giv
     return;
   }
   try {
-    schwarz.emplace(links, wilson_part(action), parameters.schwarz, columns);
+    if (parameters.choice != "multigrid") schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
+    if (parameters.choice != "schwarz") {
+      require_memory(gauge.geometry(), parameters.multigrid, columns);
+      links = gauge;
+    }
   } catch (const core::InvalidArgument& error) {
     // Every rank has a box of the same shape, so every rank gets this error.
-    refusal = error.what();
+    (schwarz ? multigrid_refusal : refusal) = error.what();
   }
 }
 
-QuarkEngine::QuarkEngine(const QuarkOperators& operators, int columns)
+bool QuarkOperators::make_multigrid(const multigrid::Setup::Progress& progress) {
+  if (multigrid) return true;
+  const auto part = wilson_part(action);
+  if (stored_vectors)
+    multigrid.emplace(*links, part, parameters.multigrid, *stored_vectors, parameters.transport);
+  else
+    multigrid = multigrid::Setup::attempt(*links, part, parameters.multigrid, parameters.transport, progress);
+  if (!multigrid) return false;
+  links.reset();
+  stored_vectors.reset();
+  return true;
+}
+
+QuarkEngine::QuarkEngine(QuarkOperators& operators, int columns)
     : operators_(&operators),
       d_(operators.precise->with_columns(columns)),
       space_(d_->layout(), lattice::Subset::full, columns) {}
@@ -64,6 +113,11 @@ void QuarkEngine::prepare(const std::string& method) {
   if (!precise_) precise_.emplace(operators_->precise->with_columns(columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
     coarse_.emplace(operators_->coarse->with_columns(columns()), parameters.even_odd, form);
+}
+
+void QuarkEngine::keep_only(const std::string& method) {
+  if (method != "schwarz") schwarz_.reset();
+  if (method != "multigrid") multigrid_.reset();
 }
 
 std::string QuarkEngine::describe(const std::string& method) const {

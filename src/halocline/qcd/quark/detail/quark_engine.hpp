@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "halocline/qcd/dirac/operator.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/multigrid/multigrid_solver.hpp"
 #include "halocline/qcd/quark/detail/host_krylov.hpp"
@@ -33,13 +34,23 @@ struct SolverTypes<DiracOperator<T>> {
 };
 
 /// The data that the engines for all numbers of columns share: the operator for one column in double, the operator in
-/// float if a method other than Schwarz may iterate in it, and the matrix of the Schwarz preconditioner. The gauge
-/// field is not kept.
+/// float if a method other than Schwarz may iterate in it, the matrix of the Schwarz preconditioner, and the set-up of
+/// multigrid. If "auto" may choose multigrid, a copy of the links is kept until the set-up is made.
 struct QuarkOperators {
   /// @param columns  number of columns for which the automatic domains of Schwarz are chosen; engines for other numbers
   ///                 may use other domains
   /// @throws InvalidArgument  as dirac_setup() does; as Schwarz does, if the parameters name it. Collective: yes.
-  QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns);
+  QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns,
+                 std::optional<multigrid::StoredVectors> vectors = {});
+
+  /// Whether "auto" may make the set-up of multigrid, or has made it.
+  bool may_use_multigrid() const noexcept { return multigrid || links; }
+  /// Makes the set-up of multigrid unless there is one. Returns false if `progress` ended it.
+  /// @throws core::Error  as multigrid::Setup does, on every rank
+  /// Collective: yes.
+  bool make_multigrid(const multigrid::Setup::Progress& progress);
+  /// Never makes the set-up from now on. Collective: no.
+  void forgo_multigrid() { links.reset(); }
 
   Action action;
   SolverParameters parameters;
@@ -47,7 +58,10 @@ struct QuarkOperators {
   std::unique_ptr<DiracOperator<float>> coarse;
   std::optional<schwarz::Matrix> schwarz;
   std::optional<multigrid::Setup> multigrid;
-  std::string refusal;  ///< why Schwarz cannot be used, if it is only a candidate of "auto"; else empty
+  std::optional<GaugeField> links;                         ///< for the set-up, until it is made
+  std::optional<multigrid::StoredVectors> stored_vectors;  ///< that the set-up is made of
+  std::string refusal;            ///< why Schwarz cannot be used, if it is only a candidate of "auto"; else empty
+  std::string multigrid_refusal;  ///< the same of multigrid
 };
 
 class QuarkEngine {
@@ -56,12 +70,13 @@ public:
   /// parameters say.
   /// @param operators  referred to; must outlive the engine
   /// Collective: yes.
-  QuarkEngine(const QuarkOperators& operators, int columns);
+  QuarkEngine(QuarkOperators& operators, int columns);
   ~QuarkEngine();
 
   int columns() const noexcept { return space_.columns(); }
   const SpinorSpace<double>& space() const noexcept { return space_; }
   const DiracOperator<double>& d() const noexcept { return *d_; }
+  QuarkOperators& operators() const noexcept { return *operators_; }
   int restart_length() const noexcept { return operators_->parameters.restart_length; }
 
   /// e = D^-1 r, from e = 0.
@@ -78,11 +93,11 @@ public:
 
   /// Makes the operators of a method, unless they exist. Collective: yes.
   void prepare(const std::string& method);
-  /// Frees the Schwarz solver of this engine. prepare("schwarz") makes it again. Collective: yes.
-  void forget_schwarz() { schwarz_.reset(); }
+  /// Frees the solvers of methods that were tried and not chosen. prepare() makes them again. Collective: yes.
+  void keep_only(const std::string& method);
 
 private:
-  const QuarkOperators* operators_;
+  QuarkOperators* operators_;
   std::unique_ptr<DiracOperator<double>> d_;
   SpinorSpace<double> space_;
   std::optional<Level<DiracOperator<double>>> precise_;

@@ -13,7 +13,9 @@ namespace {
 
 /// The digits that a trial gains, and the most iterations that it gives a method for them.
 constexpr double trial_digits = 3.0;
-constexpr int most_iterations_schwarz = 30, most_iterations_other = 200;
+constexpr int most_iterations_schwarz = 30, most_iterations_other = 200, most_iterations_multigrid = 15;
+/// Iterations of BiCGStab that a set-up of multigrid and a solve hardly ever cost less than, and the cycles of a solve.
+constexpr double least_setup = 800, cycles_of_solve = 20;
 constexpr double never = std::numeric_limits<double>::infinity();
 /// A gain of fewer digits counts as no progress.
 constexpr double some_digits = 0.05;
@@ -100,17 +102,53 @@ Forecast forecast(std::span<const std::vector<double>> histories, std::span<cons
   return whole;
 }
 
-std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, double tolerance,
-                                 const QuarkSolver::Progress& progress) {
+namespace {
+
+/// Makes the set-up of multigrid if it pays against `others` seconds. Returns false if it does not.
+bool make_setup(QuarkOperators& operators, double others, int right_hand_sides, const QuarkSolver::Progress& progress,
+                Trial& trial, bool& wanted) {
+  return operators.make_multigrid([&](const multigrid::Setup::Foretold& foretold) {
+    trial.setup_seconds = foretold.seconds;
+    wanted = wanted && (!progress || progress(0, 1.0));
+    const double left = foretold.seconds * (1 - foretold.part);
+    return wanted && left + right_hand_sides * cycles_of_solve * foretold.cycle_seconds < others;
+  });
+}
+
+}  // namespace
+
+std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, int right_hand_sides,
+                                 double tolerance, const QuarkSolver::Progress& progress) {
   const double digits = -std::log10(tolerance);
   const auto other = attempt(engine, "bicgstab", r, digits, most_iterations_other, never, progress);
   if (!other) return std::nullopt;
   const auto schwarz = attempt(engine, "schwarz", r, digits, most_iterations_schwarz, 0.5 * other->seconds, progress);
   if (!schwarz) return std::nullopt;
-  return Trial{.chosen = schwarz->seconds < other->seconds ? "schwarz" : "bicgstab",
-               .columns = given,
-               .schwarz_seconds = schwarz->seconds,
-               .bicgstab_seconds = other->seconds};
+  Trial trial{.chosen = schwarz->seconds < other->seconds ? "schwarz" : "bicgstab",
+              .columns = given,
+              .right_hand_sides = right_hand_sides,
+              .schwarz_seconds = schwarz->seconds,
+              .bicgstab_seconds = other->seconds};
+  auto& operators = engine.operators();
+  if (!operators.may_use_multigrid()) return trial;
+  const double best = std::min(schwarz->seconds, other->seconds);
+  const double batches = std::max(1.0, static_cast<double>(right_hand_sides) / given);
+  if (!operators.multigrid) {
+    const double iteration =
+        other->iterations > 0 && std::isfinite(other->iterations) ? other->seconds / other->iterations : 0.0;
+    if (best * batches < least_setup * iteration) return trial;
+    engine.keep_only("bicgstab");
+    bool wanted = true;
+    const bool made = make_setup(operators, best * batches, right_hand_sides, progress, trial, wanted);
+    if (!wanted) return std::nullopt;
+    if (!made) return trial;
+    trial.setup_seconds = operators.multigrid->seconds();
+  }
+  const auto multigrid = attempt(engine, "multigrid", r, digits, most_iterations_multigrid, best, progress);
+  if (!multigrid) return std::nullopt;
+  trial.multigrid_seconds = multigrid->seconds;
+  if (multigrid->seconds < best) trial.chosen = "multigrid";
+  return trial;
 }
 
 }  // namespace halocline::qcd

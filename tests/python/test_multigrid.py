@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The set-up of multigrid through Python: kept in a file, refused for another quark, refreshed for other links."""
+
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+import halocline as hc
+
+QUARK = {"mass": 0.05, "csw": 1.0}
+MULTIGRID = {"vectors": 8, "aggregate": [2, 2, 2, 2]}
+
+
+@pytest.fixture(scope="module")
+def u():
+    return hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=3)
+
+
+@pytest.fixture(scope="module")
+def b(u):
+    return hc.qcd.point_source(u.geometry, [1, 2, 3, 4], spin=1, colour=2)
+
+
+def operator(u, path, **changes):
+    multigrid = MULTIGRID | {"setup_file": str(path)} | changes.pop("multigrid", {})
+    return hc.qcd.WilsonClover(u, **(QUARK | changes), solver={"kind": "multigrid", "multigrid": multigrid})
+
+
+@pytest.fixture(scope="module")
+def made(u, b, tmp_path_factory):
+    """A set-up in a file, the solver that made it, and a solution."""
+    path = tmp_path_factory.mktemp("setup") / "setup.h5"
+    D = operator(u, path)
+    return path, D, D.solver.solve(b)
+
+
+def test_a_set_up_in_a_file_is_taken_and_gives_the_same_bits(u, b, made):
+    path, D, x = made
+    assert D.solver.setup["rounds"] == 2
+    assert 0 < D.solver.setup["contraction"] < 0.7
+    before = path.read_bytes()
+    again = operator(u, path)
+    assert again.solver.setup["rounds"] == 0
+    assert again.solver.setup["contraction"] == D.solver.setup["contraction"]
+    assert np.array_equal(again.solver.solve(b), x)
+    assert path.read_bytes() == before
+    with h5py.File(path) as file:
+        assert file["vectors"].shape == (8, 4, 4, 4, 8, 3, 4, 2) and file["vectors"].dtype == np.float16
+        assert list(file.attrs["aggregate"]) == [2, 2, 2, 2]
+        assert file.attrs["contraction"] == D.solver.setup["contraction"]
+        assert np.mean(file["vectors"][...].astype(float) ** 2) * 2 == pytest.approx(2, rel=1e-2)
+
+
+def test_auto_keeps_the_set_up_that_it_made(u, b, tmp_path):
+    path = tmp_path / "setup.h5"
+    keys = {"multigrid": MULTIGRID | {"setup_file": str(path)}, "right_hand_sides": 10_000_000}
+    D = hc.qcd.WilsonClover(u, **QUARK, solver=keys)
+    assert D.solver.setup is None and not path.exists()
+    trial = D.solver.choose([b])
+    assert trial["right_hand_sides"] == 10_000_000
+    made = trial["multigrid_seconds"] != 0  # a set-up that would not pay is given up
+    assert path.exists() == made == (D.solver.setup is not None)
+    if made:
+        assert operator(u, path).solver.setup["rounds"] == 0
+
+
+def refusal(u, path, **changes):
+    with pytest.raises(hc.InvalidArgument) as error:
+        operator(u, path, **changes)
+    return str(error.value)
+
+
+def test_a_file_of_another_quark_is_refused_with_both_values(u, made):
+    path = made[0]
+    said = refusal(u, path, mass=0.07)
+    assert "{'m0': 0.05}" in said and "{'m0': 0.07}" in said and "name another setup_file" in said
+    said = refusal(hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=4), path)
+    assert said.count("checksum") == 1 and "links with the checksum" in said
+    assert "[4, 4, 4, 8]" in refusal(hc.qcd.weak_links([4, 4, 4, 4], 0.4, seed=3), path)
+    assert "8 test vectors, and this is 16" in refusal(u, path, multigrid={"vectors": 16})
+
+
+def test_a_damaged_or_foreign_file_is_named(u, made, tmp_path):
+    damaged = tmp_path / "damaged.h5"
+    shutil.copy(made[0], damaged)
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    with pytest.raises(hc.FileError, match="the file is damaged; delete the file"):
+        operator(u, damaged)
+    foreign = tmp_path / "foreign.h5"
+    with h5py.File(foreign, "w") as file:
+        file["numbers"] = [1]
+    with pytest.raises(hc.FileError, match="no multigrid set-up of Halocline"):
+        operator(u, foreign)
+    text = tmp_path / "text.h5"
+    text.write_text("no HDF5")
+    with pytest.raises(hc.FileError, match="not an HDF5 file"):
+        operator(u, text)
+
+
+def test_a_solver_follows_other_links(u, b, tmp_path):
+    D = operator(u, tmp_path / "setup.h5")
+    moved = hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=4)
+    D.solver.refresh(moved)
+    x = D.solver.solve(b)
+    fresh = hc.qcd.WilsonClover(moved, **QUARK)
+    assert np.linalg.norm(fresh(x) - b) < 1e-9
+    assert np.allclose(D(x), fresh(x), atol=1e-12)
+    with pytest.raises(hc.InvalidArgument, match="make a new set-up"):
+        D.solver.refresh(hc.qcd.weak_links([4, 4, 8, 8], 0.4, seed=4))
