@@ -15,8 +15,10 @@
 /// The recursion for u does not need the inverse of d: as shadow^dagger s = 0, the beta of the paper times that inverse
 /// is gamma. The block s is stored in q.
 ///
-/// The columns behave as in block_cg.hpp. If the block loses directions, the recursion starts again with the residual's
-/// remaining directions as shadow. As in bicgstab.hpp, a breakdown restarts it from the true residual.
+/// The columns behave as in block_cg.hpp. The recursion starts again with the present q as shadow if the block loses
+/// directions, or if z is nearly singular: its least singular value is below the square root of epsilon. With worse z,
+/// rounding errors of the shadow's directions made residuals grow without bound in trials in single precision. As in
+/// bicgstab.hpp, a breakdown restarts the recursion from the true residual.
 
 #include <optional>
 
@@ -109,13 +111,13 @@ SolveResult block_bicgstab_on(Problem& problem, typename Problem::Vector& x, con
       if (!monitor.running()) break;
       detail::keep_active(c, monitor);
 
-      if (next.rank < rank) {
+      z = detail::gram(space, shadow, q);
+      if (next.rank < rank || least_singular_value(z, rank) < std::sqrt(space.epsilon())) {
         rank = next.rank;
         z = SmallMatrix::identity(columns, rank);
         update(space, {assign(shadow, {}, q), assign(u, {}, q)});
         continue;
       }
-      z = detail::gram(space, shadow, q);
       const auto gamma = solve_small(shadow_v, z, rank);
       if (!gamma || vanishes) {
         break_down(finite(z));

@@ -162,6 +162,14 @@ std::optional<SmallMatrix> solve_small(const SmallMatrix& a, const SmallMatrix& 
   return out;
 }
 
+double least_singular_value(const SmallMatrix& a, std::size_t rank) {
+  const auto inverse = solve_small(a, SmallMatrix::identity(a.size(), rank), rank);
+  if (!inverse) return 0.0;
+  double norm2 = 0.0;
+  for (const Complex& entry : inverse->entries()) norm2 += std::norm(entry);
+  return 1.0 / std::sqrt(norm2);
+}
+
 OrthonormalRound orthonormal_round(const SmallMatrix& gram, std::size_t settled, double least) {
   const std::size_t n = gram.size();
   const double least2 = least * least;

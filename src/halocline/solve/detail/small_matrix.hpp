@@ -51,6 +51,10 @@ std::optional<SmallMatrix> inverse_of_positive(const SmallMatrix& a, std::size_t
 /// singular within rounding errors: some pivot is below 1e-14 of the norm of its column.
 std::optional<SmallMatrix> solve_small(const SmallMatrix& a, const SmallMatrix& b, std::size_t rank);
 
+/// The least singular value, up to a factor of sqrt(rank): 1 / |a^-1| in the Frobenius norm. Zero if solve_small calls
+/// the matrix singular or not finite.
+double least_singular_value(const SmallMatrix& a, std::size_t rank);
+
 /// One round of the factorization w = w' factor; see orthonormal_columns.hpp.
 struct OrthonormalRound {
   SmallMatrix transform;  ///< w' = w transform
