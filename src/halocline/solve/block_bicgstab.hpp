@@ -112,7 +112,8 @@ SolveResult block_bicgstab_on(Problem& problem, typename Problem::Vector& x, con
       detail::keep_active(c, monitor);
 
       z = detail::gram(space, shadow, q);
-      if (next.rank < rank || least_singular_value(z, rank) < std::sqrt(space.epsilon())) {
+      // Also if the block has lost directions: z is singular then.
+      if (least_singular_value(z, rank) < std::sqrt(space.epsilon())) {
         rank = next.rank;
         z = SmallMatrix::identity(columns, rank);
         update(space, {assign(shadow, {}, q), assign(u, {}, q)});

@@ -11,7 +11,7 @@
 ///   y = y - v alpha,  q' s = D^dagger y,  y' = y s^-1,  c' = s c,  p' = q' + p s^dagger.
 /// The inverse of s is never formed: y takes part in every step of the factorization.
 
-#include <limits>
+#include <cmath>
 
 #include "halocline/solve/detail/orthonormal_columns.hpp"
 #include "halocline/solve/problem.hpp"
@@ -26,6 +26,8 @@ SolveResult block_cg_normal_on(Problem& problem, typename Problem::Vector& x, co
   detail::Monitor monitor(options, problem.source_norms2());
   const std::size_t columns = problem.source_norms2().size();
   auto r = space.create(), y = space.create(), q = space.create(), p = space.create(), v = space.create();
+
+  const double lost_gradient2 = std::pow(1e-3 * space.epsilon(), 2);
 
   std::vector<double> true_norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(true_norms2)) {
@@ -56,10 +58,10 @@ SolveResult block_cg_normal_on(Problem& problem, typename Problem::Vector& x, co
       rank = next.rank;
       detail::keep_active(c, monitor);
       const Scalars gradient2 = column_norms2(c);
-      const double floor = space.epsilon() * space.epsilon();
-      // The recursion has nothing left for this column, but its residual remains: they have drifted apart.
+      // If nothing is left of a gradient, its residual is one that D^dagger does not see, or the two have drifted
+      // apart.
       for (std::size_t j = 0; j < columns; ++j)
-        if (gradient2[j].real() <= floor * first_gradient2[j].real()) monitor.pause(j, Reason::stagnation);
+        if (gradient2[j].real() <= lost_gradient2 * first_gradient2[j].real()) monitor.pause(j, Reason::stagnation);
       detail::multiply_and_add(space, p, adjoint(next.factor), q, v);
     }
     true_norms2 = problem.replace_residual(x, r);
