@@ -432,7 +432,7 @@ TEST_CASE("block cg: a few tiny eigenvalues do not slow it down") {
   CHECK(block.converged());
   CHECK(single.converged());
   CHECK(true_residual(a, x, b) <= 1.01e-10);
-  // O'Leary (1980), theorem 5: the error in the A norm falls by a factor of 2 rate^k with the condition number
+  // O'Leary (1980): the error in the A norm falls by a factor of 2 rate^k with the condition number
   // values[199] / values[7]. A residual of 1e-10 is an error in the A norm of at least 1e-10 sqrt(values[0] /
   // values[199]); the theorem's constant, which depends on b, is taken as 10.
   const double root = std::sqrt(values[n - 1] / values[7]), rate = (root - 1.0) / (root + 1.0);

@@ -4,7 +4,7 @@
 /// Block stabilised bi-conjugate gradients: all columns of a batch are solved from one Krylov space, for any operator,
 /// without its adjoint.
 ///
-/// El Guennouni, Jbilou and Sadok, ETNA 16 (2003) 129, algorithm 2, with the residual factorized into orthonormal
+/// El Guennouni, Jbilou and Sadok, ETNA 16 (2003) 129, with the residual factorized into orthonormal
 /// columns in each iteration (BCGStabrQ: Nakamura et al., Comput. Phys. Commun. 183 (2012) 34, arXiv:1104.0737),
 /// preconditioned from the right. The residual is r = q c, and all blocks are kept in the basis in which q is
 /// orthonormal:
@@ -29,7 +29,7 @@ namespace halocline::solve {
 
 namespace detail {
 /// A singular value of shadow^dagger q below this multiple of epsilon is rounding error. In trials with matrices of
-/// 6000 rows and of 150 rows, 45 was too small for the latter and 1000 cost iterations in the former.
+/// 3072 rows and of 150 rows, 45 was too small for the latter and 1000 cost iterations in the former.
 inline constexpr double vanishing_overlap = 150.0;
 
 /// omega of an iteration, from sums over the columns of the basis.

@@ -3,15 +3,16 @@
 /// @file
 /// Block conjugate gradients: all columns of a batch are solved from one Krylov space that they build together.
 ///
-/// The method BCGrQ of Dubrulle, ETNA 12 (2001) 216, as in Clark et al., arXiv:1710.09745, algorithm 2. O'Leary's block
+/// The method BCGrQ of Dubrulle, ETNA 12 (2001) 216, as in Clark et al., arXiv:1710.09745. O'Leary's block
 /// conjugate gradients (Linear Algebra Appl. 29 (1980) 293) become unstable when the residuals approach each other.
 /// Therefore the residual is kept as r = q c, with orthonormal columns q and a small matrix c:
 ///   alpha = (p^dagger A p)^-1,  x += p alpha c,  q' s = q - A p alpha,  c' = s c,  p' = q' + p s^dagger,
 /// where q' s is a factorization into orthonormal columns (orthonormal_columns.hpp), and p = q in the beginning. The
 /// norms of the residuals are those of the columns of c.
 ///
-/// Why: k columns are solved at the pace of a condition number without the k - 1 smallest eigenvalues (O'Leary,
-/// theorem 5), so a few tiny eigenvalues cost little. The price is linear algebra that grows with the square of k.
+/// Why: k columns converge with the condition number that the operator has without its k - 1 smallest eigenvalues
+/// (O'Leary's convergence theorem), so a few tiny eigenvalues cost little. The price is linear algebra that grows with
+/// the square of k.
 ///
 /// A column that has converged is no longer updated, but its directions still serve the others. The factorization drops
 /// directions that are rounding error. So right-hand sides may depend on each other, be equal or zero, and the block
@@ -60,7 +61,7 @@ SolveResult block_cg_on(Problem& problem, typename Problem::Vector& x, const Sol
 }
 
 /// Solves A x = b. Collective.
-/// @param a  hermitian positive
+/// @param a  hermitian positive, the same operator in every column
 /// @param x  the solution; on entry the initial guess if options.use_initial_guess
 /// Cost: one application in each iteration, and one to verify; 4 work vectors. For k columns, the linear algebra of an
 /// iteration is five to seven products with k x k matrices, of 8 k^2 flops a row.

@@ -69,7 +69,7 @@ SolveResult block_cg_normal_on(Problem& problem, typename Problem::Vector& x, co
   return monitor.result(problem.timings());
 }
 
-/// Solves D x = b for any invertible D with an adjoint. Collective.
+/// Solves D x = b for any invertible D with an adjoint, the same in every column. Collective.
 /// @param x  the solution; on entry the initial guess if options.use_initial_guess
 /// Cost: D and D^dagger once in each iteration; 6 work vectors. For k columns, the linear algebra of an iteration is
 /// seven to ten products with k x k matrices, of 8 k^2 flops a row.

@@ -78,7 +78,7 @@ OrthonormalColumns orthonormalise(Space& space, typename Space::Vector& w, typen
     out.rank = round.rank;
     if (round.accurate && round.open == 0) return out;
   }
-  // Columns that still wait are dropped. Not seen in practice: a column waits for three rounds.
+  // Columns that still wait are dropped. Most blocks take one to four rounds.
   const SmallMatrix kept = SmallMatrix::identity(n, out.rank);
   multiply_in_place(space, w, kept, work);
   if (companion) multiply_in_place(space, *companion, kept, work);

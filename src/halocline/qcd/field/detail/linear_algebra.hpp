@@ -104,7 +104,8 @@ public:
   /// Summed in an order that does not depend on the number of threads; it does depend on the number of columns. For y =
   /// x only one triangle is computed.
   /// @throws InvalidArgument  for a vector of another size, or out of another length than columns squared
-  /// Collective: yes.  Cost: 8 columns^2 flops a complex number of a column, half for y = x.
+  /// Collective: yes.  Cost: 8 columns^2 flops a complex number of a column, half for y = x. In single precision the
+  /// conversion to double bounds the speed.
   template <class Vector>
   void gram(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const {
     run_gram(out, memory(x), memory(y));
