@@ -144,6 +144,44 @@ TEST_CASE("linear algebra: sums over processes are those of the whole lattice, t
   }
 }
 
+TEST_CASE("linear algebra: a Gram matrix over processes is that of the whole lattice, the same bits on every rank") {
+  const auto world = comm::world();
+  for (const auto& geometry : geometries()) {
+    for (const int width : {1, columns}) {  // one reduction, and one message for many values
+      SpinorSpace<double> space(lattice::TileLayout::best(geometry), lattice::Subset::full, width);
+      auto x = space.create(), y = space.create();
+      for (int c = 0; c < width; ++c) {
+        from_canonical<double>(x, c, test::local_part(*geometry, source(c), 12));
+        from_canonical<double>(y, c, test::local_part(*geometry, source(c + columns), 12));
+      }
+      solve::Scalars xy(static_cast<std::size_t>(width * width)), xx(xy.size());
+      space.gram(xy, x, y);
+      space.gram(xx, x, x);
+      for (int i = 0; i < width; ++i)
+        for (int j = 0; j < width; ++j) {
+          const auto u = source(i), v = source(j + columns), w = source(j);
+          solve::Scalar uv = 0, uw = 0;
+          double norm2 = 0;
+          for (std::size_t k = 0; k < u.size(); ++k) {
+            uv += std::conj(u[k]) * v[k];
+            uw += std::conj(u[k]) * w[k];
+            norm2 += std::norm(u[k]);
+          }
+          // Random numbers of equal variance; 27648 roundings of a running sum, in any order.
+          const double tolerance = 400 * std::numeric_limits<double>::epsilon() * norm2;
+          CHECK(std::abs(xy[i * width + j] - uv) < tolerance);
+          CHECK(std::abs(xx[i * width + j] - uw) < tolerance);
+        }
+      std::vector<double> low;
+      for (const auto& sum : xy) low.insert(low.end(), {sum.real(), sum.imag()});
+      auto high = low;
+      world.min(low);
+      world.max(high);
+      CHECK(low == high);
+    }
+  }
+}
+
 TEST_CASE("domain space: a norm over processes is that of the whole lattice") {
   for (const auto& geometry : geometries()) {
     if (geometry->local()[0] % 4 != 0) continue;  // two halves of an even extent

@@ -204,6 +204,119 @@ TEST_CASE("linear algebra: vectors of another shape are refused with their sizes
                        doctest::Contains("column 2"), core::InvalidArgument);
 }
 
+/// x m, y + x m and the Gram matrices x^dagger y and x^dagger x, for three columns.
+template <class Kind>
+struct BlockOutcome {
+  typename Kind::Space::Vector product, sum;
+  Scalars xy, xx;
+};
+
+const Scalars small_matrix{{0.5, -1.0}, 0.0,         {-0.75, 0.5},  //
+                           {1.5, 0.0},  {0.0, 3.0},  {0.25, 0.25},  //
+                           0.0,         {-1.0, 0.5}, {1.0, 0.0}};
+
+template <class Kind>
+BlockOutcome<Kind> exercise_block(int lanes) {
+  auto space = Kind::space(lanes, 3);
+  auto x = space.create(), y = space.create();
+  for (int c = 0; c < 3; ++c) {
+    Kind::fill(x, c, test::random_numbers(volume * 12, 10 + c));
+    Kind::fill(y, c, test::random_numbers(volume * 12, 20 + c));
+  }
+  BlockOutcome<Kind> o{space.create(), y, Scalars(9), Scalars(9)};
+  std::ranges::fill(o.product.span(), std::numeric_limits<typename Kind::Number>::quiet_NaN());
+  space.multiply(o.product, x, small_matrix);
+  space.multiply_add(o.sum, x, small_matrix);
+  space.gram(o.xy, x, y);
+  space.gram(o.xx, x, x);
+  return o;
+}
+
+TEST_CASE_TEMPLATE("linear algebra: products with small matrices are those of plain vectors, for every lane count",
+                   Kind, Spinors<float>, Spinors<double>, Domains) {
+  static_assert(solve::BlockVectorSpace<typename Kind::Space> && solve::MultiplyingVectorSpace<typename Kind::Space>);
+  const double tolerance = 20 * std::numeric_limits<typename Kind::Number>::epsilon();
+  std::vector<std::vector<std::complex<double>>> x, y;
+  for (int c = 0; c < 3; ++c) {
+    x.push_back(test::random_numbers(volume * 12, 10 + c));
+    y.push_back(test::random_numbers(volume * 12, 20 + c));
+  }
+  for (int lanes : {1, 2, 4, 8, 16}) {
+    CAPTURE(lanes);
+    const auto o = exercise_block<Kind>(lanes);
+    auto space = Kind::space(lanes, 3);
+    auto expected = space.create(), with_y = space.create();
+    for (int j = 0; j < 3; ++j) {
+      std::vector<std::complex<double>> column(x[0].size()), added = y[j];
+      for (int i = 0; i < 3; ++i) {
+        for (std::size_t k = 0; k < column.size(); ++k) column[k] += x[i][k] * small_matrix[3 * i + j];
+        const double size = std::sqrt(Plain::dot(x[i], x[i]).real() * Plain::dot(y[j], y[j]).real());
+        CHECK(std::abs(o.xy[3 * i + j] - Plain::dot(x[i], y[j])) < tolerance * size);
+        CHECK(std::abs(o.xx[3 * i + j] - Plain::dot(x[i], x[j])) < tolerance * size);
+        CHECK(o.xx[3 * i + j] == std::conj(o.xx[3 * j + i]));
+      }
+      for (std::size_t k = 0; k < column.size(); ++k) added[k] += column[k];
+      Kind::fill(expected, j, column);
+      Kind::fill(with_y, j, added);
+    }
+    const auto worst = [](const auto& a, const auto& b) {
+      double most = 0.0;
+      for (std::int64_t i = 0; i < a.size(); ++i)
+        most = std::max(most, std::abs(static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])));
+      return most;
+    };
+    // Sums of three or four products of numbers of a few units.
+    CHECK(worst(o.product, expected) < 2 * tolerance);
+    CHECK(worst(o.sum, with_y) < 2 * tolerance);
+  }
+}
+
+TEST_CASE("linear algebra: a column whose coefficients are zero is not read by a product") {
+  auto space = Spinors<float>::space(16, 2);
+  auto x = space.create(), y = space.create();
+  from_canonical<float>(x, 0, test::random_numbers(volume * 12, 1));
+  const std::vector<std::complex<double>> bad(volume * 12, std::numeric_limits<double>::quiet_NaN());
+  from_canonical<float>(x, 1, bad);
+  const Scalars m{2.0, -1.0, 0.0, 0.0};
+  space.multiply(y, x, m);
+  for (int c : {0, 1}) {
+    std::vector<std::complex<double>> in(volume * 12), out(volume * 12);
+    to_canonical<float>(in, x, 0);
+    to_canonical<float>(out, y, c);
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < in.size(); ++i) different += out[i] != m[c] * in[i];
+    CHECK(different == 0);
+  }
+}
+
+TEST_CASE("linear algebra: small matrices of another size, and products in place, are refused") {
+  auto space = Spinors<double>::space(16, 2);
+  auto x = space.create(), y = space.create();
+  Scalars three(3), four(4);
+  CHECK_THROWS_WITH_AS(space.multiply_add(y, x, three), doctest::Contains("3 entries"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(space.gram(three, x, y), doctest::Contains("3 entries"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(space.multiply(x, x, four), doctest::Contains("own factor"), core::InvalidArgument);
+  auto narrow = Spinors<double>::space(16, 1).create();
+  CHECK_THROWS_WITH_AS(space.gram(four, x, narrow), doctest::Contains("36864 numbers"), core::InvalidArgument);
+}
+
+#if defined(_OPENMP)
+TEST_CASE_TEMPLATE("linear algebra: a Gram matrix does not depend on the number of threads", Kind, Spinors<float>,
+                   Domains) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto one = exercise_block<Kind>(4);
+  for (int threads : {2, 3}) {
+    omp_set_num_threads(threads);
+    const auto more = exercise_block<Kind>(4);
+    CHECK(more.xy == one.xy);
+    CHECK(more.xx == one.xx);
+    CHECK(std::equal(more.sum.span().begin(), more.sum.span().end(), one.sum.span().begin()));
+  }
+  omp_set_num_threads(before);
+}
+#endif
+
 TEST_CASE("spinor field: columns come back as they were put in") {
   const auto layout = lattice::TileLayout::best(test::one_process(extents));
   auto field = spinor_field<double>(layout, lattice::Subset::full, 3);

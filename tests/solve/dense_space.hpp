@@ -3,10 +3,10 @@
 /// @file
 /// Small vector spaces, operators and matrices for the solver tests.
 ///
-/// `DenseSpace` offers only what a space must; `FusedSpace` adds its own update_and_reduce, which walks over short
-/// runs of rows as a lattice field would, and counts its passes. Both keep each column contiguous.
+/// `DenseSpace` offers only what a space of block solvers must; `FusedSpace` adds its own update_and_reduce, which
+/// walks over short runs of rows as a lattice field would, and counts its passes. Both keep each column contiguous.
 
-#include "halocline/solve/vector_space.hpp"
+#include "halocline/solve/block_space.hpp"
 
 // g++ 12 sees uninitialised registers in its own AVX-512 intrinsics when Eigen inlines them (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
@@ -57,6 +57,26 @@ public:
       for (std::size_t i = c * rows_; i < (c + 1) * rows_; ++i)
         out[c] += std::conj(Scalar(x.data[i])) * Scalar(y.data[i]);
     }
+  }
+  double epsilon() const { return std::numeric_limits<T>::epsilon(); }
+  void gram(std::span<Scalar> out, const Vector& x, const Vector& y) const {
+    const auto columns = static_cast<std::size_t>(columns_);
+    for (std::size_t i = 0; i < columns; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        Scalar sum = 0.0;
+        for (std::size_t k = 0; k < rows_; ++k)
+          sum += std::conj(Scalar(x.data[i * rows_ + k])) * Scalar(y.data[j * rows_ + k]);
+        out[i * columns + j] = sum;
+      }
+  }
+  void multiply_add(Vector& y, const Vector& x, std::span<const Scalar> m) const {
+    const auto columns = static_cast<std::size_t>(columns_);
+    for (std::size_t i = 0; i < columns; ++i)
+      for (std::size_t j = 0; j < columns; ++j) {
+        const std::complex<T> a(m[i * columns + j]);
+        if (a == std::complex<T>(0)) continue;
+        for (std::size_t k = 0; k < rows_; ++k) y.data[j * rows_ + k] += a * x.data[i * rows_ + k];
+      }
   }
 
 protected:

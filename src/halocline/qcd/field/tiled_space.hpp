@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 
 #include "halocline/qcd/field/detail/linear_algebra.hpp"
-#include "halocline/solve/vector_space.hpp"
+#include "halocline/solve/block_space.hpp"
 
 namespace halocline::qcd::detail {
 
@@ -38,6 +39,19 @@ public:
                                         std::span<const solve::Dot<Vector>> dots) const {
     return algebra_.update_and_reduce(updates, dots);
   }
+
+  /// @name The products of block solvers, see solve/block_space.hpp.
+  /// @{
+  double epsilon() const noexcept { return std::numeric_limits<T>::epsilon(); }
+  /// Collective: yes.
+  void gram(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const { algebra_.gram(out, x, y); }
+  void multiply_add(Vector& y, const Vector& x, std::span<const solve::Scalar> m) const {
+    algebra_.multiply(y, x, m, false);
+  }
+  void multiply(Vector& y, const Vector& x, std::span<const solve::Scalar> m) const {
+    algebra_.multiply(y, x, m, true);
+  }
+  /// @}
 
 protected:
   /// @throws InvalidArgument  for less than one column. Collective: yes.

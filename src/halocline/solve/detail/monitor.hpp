@@ -8,7 +8,7 @@
 /// *paused*: the solver gives it zero coefficients while the other columns go on. When all columns are paused, the true
 /// residual is recomputed and `begin_cycle` decides. A column within the tolerance, or without prospect of progress, is
 /// *finished*; the others start the next cycle. No decision about a column depends on another column, so a batch gives
-/// bit for bit the results of its columns alone.
+/// bit for bit the results of its columns alone. (Block solvers mix the columns on purpose; see block_cg.hpp.)
 ///
 /// Over a cycle the true residual must fall: to a half if the recursion claimed convergence, by a thousandth otherwise.
 /// A column that fails in two cycles in a row ends with `stagnation`. A column that fails after a breakdown ends with

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/aligned_array.hpp"
@@ -25,6 +26,8 @@ using solve::Scalar;
 
 /// Number of sites in a chunk, for one column. It fixes the order of all sums.
 constexpr std::int64_t chunk_sites = 64;
+/// Most chunks of a Gram matrix, which has a sum for each pair of columns. Enough for the threads of a node.
+constexpr std::int64_t gram_chunks = 256;
 /// Partial sums of one dot product and column: four chains, so that no multiply-add waits for the one before it. A norm
 /// uses two for the real and two for the imaginary parts.
 constexpr int chains = 4;
@@ -162,6 +165,29 @@ struct TileColumn {
     }
   }
 
+  /// One column of y = y + x m or, if `overwrite`, of y = x m, for columns of x with a non-zero coefficient: their
+  /// begin in memory, and the coefficient.
+  template <bool overwrite>
+  static void multiply(T* y, std::span<const std::pair<const T*, Coefficient<T>>> terms, std::int64_t offset,
+                       std::int64_t numbers) {
+    for (std::int64_t block = 0; block < numbers; block += 2 * V)
+      for (int lane = 0; lane < V; lane += width) {
+        const std::int64_t at = offset + block + lane;
+        Real re(T(0)), im(T(0));
+        if constexpr (!overwrite) {
+          re = L::load(y + at);
+          im = L::load(y + at + V);
+        }
+        for (const auto& [x, a] : terms) {
+          const Real xr = L::load(x + at), xi = L::load(x + at + V);
+          re += Real(a.re) * xr - Real(a.im) * xi;
+          im += Real(a.re) * xi + Real(a.im) * xr;
+        }
+        L::store(y + at, re);
+        L::store(y + at + V, im);
+      }
+  }
+
   static Scalar finish_norm(const double* sums) {
     const Sum even = S::load(sums) + S::load(sums + sum_width);
     const Sum odd = S::load(sums + 2 * sum_width) + S::load(sums + 3 * sum_width);
@@ -296,6 +322,68 @@ void walk(const FlatShape& shape, std::span<const FlatUpdate<T>> updates, std::s
   }
 }
 
+/// The local sums of a Gram matrix, one chunk at a time: `partial` is [chunk][i][j]. If x is y, only j >= i.
+template <class T, int V>
+void gram_walk(const FlatShape& shape, const T* x, const T* y, std::int64_t chunk_tiles, std::span<Scalar> partial,
+               double* under_way, std::int64_t stride) {
+  using Kernel = TileColumn<T, V>;
+  const std::int64_t numbers = std::int64_t{shape.components} * V;
+  const std::int64_t chunks = (shape.tiles + chunk_tiles - 1) / chunk_tiles;
+  const int columns = shape.columns;
+#pragma omp parallel
+  {
+    double* const sums = under_way + this_thread() * stride;
+#pragma omp for schedule(static)
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      std::fill_n(sums, std::int64_t{columns} * columns * Kernel::sum_reals, 0.0);
+      const std::int64_t end = std::min(shape.tiles, (chunk + 1) * chunk_tiles);
+      for (std::int64_t tile = chunk * chunk_tiles; tile < end; ++tile)
+        for (int i = 0; i < columns; ++i) {
+          const T* left = x + (tile * columns + i) * numbers;
+          for (int j = x == y ? i : 0; j < columns; ++j) {
+            double* to = sums + (i * columns + j) * Kernel::sum_reals;
+            const T* right = y + (tile * columns + j) * numbers;
+            if (left == right)
+              Kernel::norm(to, left, numbers);
+            else
+              Kernel::template dot<DotPlan::Kind::dot>(to, to, left, right, numbers);
+          }
+        }
+      for (int i = 0; i < columns; ++i)
+        for (int j = x == y ? i : 0; j < columns; ++j) {
+          const double* from = sums + (i * columns + j) * Kernel::sum_reals;
+          partial[static_cast<std::size_t>((chunk * columns + i) * columns + j)] =
+              x == y && i == j ? Kernel::finish_norm(from) : Kernel::finish_dot(from);
+        }
+    }
+  }
+}
+
+/// y = x m or y += x m, tile by tile: all columns of a tile of x stay in cache while the columns of y are made.
+template <class T, int V>
+void multiply_walk(const FlatShape& shape, T* y, const T* x, std::span<const Scalar> m, bool overwrite) {
+  using Kernel = TileColumn<T, V>;
+  using Term = std::pair<const T*, Coefficient<T>>;
+  const std::int64_t numbers = std::int64_t{shape.components} * V;
+  const int columns = shape.columns;
+  std::vector<std::vector<Term>> terms(static_cast<std::size_t>(columns));  // of each column of y
+  for (int i = 0; i < columns; ++i)
+    for (int j = 0; j < columns; ++j) {
+      const auto a = coefficient_of<T>(m, i * columns + j);
+      if (a.re != T(0) || a.im != T(0)) terms[static_cast<std::size_t>(j)].emplace_back(x + i * numbers, a);
+    }
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < shape.tiles; ++tile)
+    for (int j = 0; j < columns; ++j) {
+      const std::span<const Term> list = terms[static_cast<std::size_t>(j)];
+      const std::int64_t offset = tile * columns * numbers;
+      if (overwrite)
+        Kernel::template multiply<true>(y + j * numbers, list, offset, numbers);
+      else if (!list.empty())
+        Kernel::template multiply<false>(y + j * numbers, list, offset, numbers);
+    }
+}
+
 /// Replaces the local sums by sums over all processes. Norms send their real part only.
 template <class T>
 void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std::span<const FlatDot<T>> dots,
@@ -321,7 +409,8 @@ void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std:
 }  // namespace
 
 template <class T>
-LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator& group) : shape_(shape) {
+LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator& group)
+    : shape_(shape), group_(std::make_shared<const comm::Communicator>(group)) {
   if (shape.columns < 1 || shape.components < 2 || shape.components % 4 != 0)
     throw core::InvalidArgument(
         fmt::format("vectors of {} columns and {} reals a site were asked for; give at least one column, and reals in "
@@ -338,6 +427,57 @@ void LinearAlgebra<T>::check_size(std::int64_t size) const {
     throw core::InvalidArgument(
         fmt::format("a vector of {} numbers was given to a vector space of {}; give vectors that its create() has made",
                     size, expected));
+}
+
+template <class T>
+void LinearAlgebra<T>::check_matrix(std::size_t entries) const {
+  const auto columns = static_cast<std::size_t>(shape_.columns);
+  if (entries != columns * columns)
+    throw core::InvalidArgument(
+        fmt::format("a small matrix of {} entries was given for vectors of {} columns; give columns x columns entries",
+                    entries, columns));
+}
+
+template <class T>
+void LinearAlgebra<T>::run_gram(std::span<Scalar> out, const T* x, const T* y) const {
+  const core::Region region("Gram matrix");
+  check_matrix(out.size());
+  std::ranges::fill(out, Scalar(0.0));
+  lattice::with_lanes(shape_.lanes, [&]<int V> {
+    const std::int64_t chunk_tiles = std::max<std::int64_t>(1, (shape_.tiles + gram_chunks - 1) / gram_chunks);
+    const auto chunks = static_cast<std::size_t>((shape_.tiles + chunk_tiles - 1) / chunk_tiles);
+    std::vector<Scalar> partial(chunks * out.size());
+    const std::int64_t stride = static_cast<std::int64_t>(out.size()) * TileColumn<T, V>::sum_reals / 8 * 8 + 16;
+    core::AlignedArray<double> under_way(stride * most_threads());
+    gram_walk<T, V>(shape_, x, y, chunk_tiles, partial, under_way.data(), stride);
+    for (std::size_t i = 0; i < partial.size(); ++i) out[i % out.size()] += partial[i];
+  });
+  // Reals in the order of the matrix; of a hermitian one, the triangle that was computed.
+  const auto columns = static_cast<std::size_t>(shape_.columns);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t j = x == y ? i : 0; j < columns; ++j)
+      values.insert(values.end(), {out[i * columns + j].real(), out[i * columns + j].imag()});
+  // Both ways add in rank order. Many values are one message instead of many small reductions.
+  if (values.size() <= comm::Reduction::most)
+    reduction_->sum(values);
+  else
+    group_->sum(std::span(values));
+  auto next = values.begin();
+  for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t j = x == y ? i : 0; j < columns; ++j, next += 2) {
+      out[i * columns + j] = {next[0], next[1]};
+      if (x == y) out[j * columns + i] = std::conj(out[i * columns + j]);
+    }
+}
+
+template <class T>
+void LinearAlgebra<T>::run_multiply(T* y, const T* x, std::span<const Scalar> m, bool overwrite) const {
+  const core::Region region("small matrix product");
+  check_matrix(m.size());
+  if (x == y)
+    throw core::InvalidArgument("a product with a small matrix was asked into its own factor; give two vectors");
+  lattice::with_lanes(shape_.lanes, [&]<int V> { multiply_walk<T, V>(shape_, y, x, m, overwrite); });
 }
 
 template <class T>

@@ -100,6 +100,25 @@ public:
     return solve::FinishedSums(run(flat_updates, flat_dots));
   }
 
+  /// out[i * columns + j] = <x_i, y_j> over all processes, for columns i of x and j of y (solve/block_space.hpp).
+  /// Summed in an order that does not depend on the number of threads; it does depend on the number of columns. For y =
+  /// x only one triangle is computed.
+  /// @throws InvalidArgument  for a vector of another size, or out of another length than columns squared
+  /// Collective: yes.  Cost: 8 columns^2 flops a complex number of a column, half for y = x. In single precision the
+  /// conversion to double bounds the speed.
+  template <class Vector>
+  void gram(std::span<solve::Scalar> out, const Vector& x, const Vector& y) const {
+    run_gram(out, memory(x), memory(y));
+  }
+  /// y_j = start + sum_i x_i m[i * columns + j], where start is y_j, or zero (`overwrite`). A zero coefficient leaves
+  /// x_i unread.
+  /// @throws InvalidArgument  for a vector of another size, m of another length than columns squared, or y = x
+  /// Collective: no.  Cost: 8 columns^2 flops a complex number of a column.
+  template <class Vector>
+  void multiply(Vector& y, const Vector& x, std::span<const solve::Scalar> m, bool overwrite) const {
+    run_multiply(memory(y), memory(x), m, overwrite);
+  }
+
 private:
   template <class Vector>
   auto* memory(Vector& v) const {
@@ -107,10 +126,14 @@ private:
     return v.data();
   }
   void check_size(std::int64_t size) const;
+  void check_matrix(std::size_t entries) const;
   solve::Scalars run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots) const;
+  void run_gram(std::span<solve::Scalar> out, const T* x, const T* y) const;
+  void run_multiply(T* y, const T* x, std::span<const solve::Scalar> m, bool overwrite) const;
 
   FlatShape shape_;
   std::shared_ptr<comm::Reduction> reduction_;
+  std::shared_ptr<const comm::Communicator> group_;
 };
 
 extern template class LinearAlgebra<float>;
