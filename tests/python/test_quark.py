@@ -101,10 +101,10 @@ def test_auto_says_what_it_chose_and_chooses_once(u, spinor):
     assert hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, solver=hc.qcd.Solver(kind="cg")).solver.choose([spinor]) is None
 
 
-def test_a_trial_is_remembered_on_its_lattice_and_nowhere_else(u, spinor):
+def test_a_trial_is_remembered_on_its_lattice_and_for_its_quark_and_nowhere_else(u, spinor):
     first = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0)
     first.solve(spinor)
-    other = hc.qcd.WilsonClover(hc.qcd.weak_links([4, 4, 6, 8], 0.3, seed=4), mass=0.2, csw=1.0)
+    other = hc.qcd.WilsonClover(hc.qcd.weak_links([4, 4, 6, 8], 0.3, seed=4), mass=0.3, csw=1.0)
     assert other.solver.choose([spinor]) == first.solver.choose([spinor])
     other.solve(spinor)
     (note,) = other.solver.report["notes"]
@@ -113,6 +113,7 @@ def test_a_trial_is_remembered_on_its_lattice_and_nowhere_else(u, spinor):
     assert other.solver.report["notes"] == []
     for another in (
         hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, even_odd=False),
+        hc.qcd.WilsonClover(u, mass=0.2, csw=1.0),
         hc.qcd.WilsonClover(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.3, csw=1.0),
     ):
         another.solve(hc.qcd.point_source(another.geometry, [0, 0, 0, 0], 0, 0))

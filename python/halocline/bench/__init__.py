@@ -13,7 +13,10 @@ from typing import Any
 
 from halocline import _halocline
 from halocline.bench import published
+from halocline.bench.multigrid import multigrid
 from halocline.comm import communicator
+
+__all__ = ["multigrid"]
 
 FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
 PRECISIONS = ("float", "double")

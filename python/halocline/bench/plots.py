@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the communication benchmarks, each a line for every way of communicating.
+"""Pictures of benchmarks: a line for every way of communicating, or for every solver.
 
 jacobi2d: time of a sweep against the length of a message. halo: time of a message against its length, with the floor.
 allreduce: median time of a sum against its length, with the band from the least time to the average over processes.
+multigrid: iterations and time of a solve against the quark mass, with even-odd BiCGStab.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def draw(path: Path, results: Sequence[Result]) -> None:
 
     Raises InvalidArgument when there is nothing to draw, FileError when the file cannot be written. Collective: no.
     """
-    painters = {"jacobi2d": _jacobi2d, "halo face": _halo, "allreduce": _allreduce}
+    painters = {"jacobi2d": _jacobi2d, "halo face": _halo, "allreduce": _allreduce, "multigrid": _multigrid}
     shown = measured(results)
     paint = painters.get(kind(shown[0])) if shown else None
     if paint is None:
         raise InvalidArgument(
-            "--plot: there is no picture of this; jacobi2d, allreduce and one face by itself have one."
+            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid and one face by itself have one."
         )
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -126,4 +127,34 @@ def _allreduce(plt: Any, results: Sequence[Result]) -> Any:
     axes.set_xlabel("doubles in a sum")
     axes.set_ylabel("time of a sum [us]")
     axes.legend(fontsize=8)
+    return figure
+
+
+def _multigrid(plt: Any, results: Sequence[Result]) -> Any:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2))
+    for columns, line in zip(dict.fromkeys(r["case"]["columns"] for r in results), ("-", "--", ":"), strict=False):
+        some = sorted((r for r in results if r["case"]["columns"] == columns), key=lambda r: r["case"]["m0"])
+        masses = [r["case"]["m0"] for r in some]
+        found = [r["result"] for r in some]
+        label = "one column" if columns == 1 else f"{columns} columns"
+        both = (
+            ("multigrid", COLOURS[0], "cycles", [r["seconds"]["median"] for r in some]),
+            ("BiCGStab", COLOURS[1], "bicgstab_iterations", [f["bicgstab_seconds"]["median"] for f in found]),
+        )
+        for name, colour, iterations, seconds in both:
+            style = {"color": colour, "linestyle": line, "marker": "o", "markersize": 4}
+            left.plot(masses, [f[iterations] for f in found], label=f"{name}, {label}", **style)
+            right.plot(masses, [t / columns for t in seconds], label=f"{name}, {label}", **style)
+        whole = [(f["setup_seconds"] + r["seconds"]["median"]) / columns for f, r in zip(found, some, strict=True)]
+        right.plot(masses, whole, color="0.5", linestyle=line, label=f"multigrid with set-up, {label}")
+    for axes, title in ((left, "iterations"), (right, "time of a solve, a column [s]")):
+        axes.set_yscale("log")
+        axes.set_xlabel("bare mass m0")
+        axes.set_ylabel(title)
+        axes.legend(fontsize=8)
+    case = results[0]["case"]
+    left.set_title(
+        f"{case['gauge']}, csw {case['csw']:g}, {case['threads']} threads", fontsize=9, color="0.35", loc="left"
+    )
+    figure.tight_layout()
     return figure

@@ -97,6 +97,13 @@ FINDINGS: dict[str, Columns] = {
     "solver": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
     ),
+    "multigrid": (
+        _found("setup_seconds", name="set-up"), _found("setup_from_file", name="from file"), _found("rounds", str),
+        _found("contraction", number_text), _found("cycles", str),
+        _found("bicgstab_iterations", str, "BiCGStab iterations"),
+        ("BiCGStab", lambda r: time_text(r["result"]["bicgstab_seconds"]["median"])),
+        _found("speedup", _ratio), _found("pays_from", number_text, "pays from"),
+    ),
     "dslash device": (_found("policy", str, "by policy"),),
     "solver device": (
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
@@ -129,6 +136,8 @@ FINDINGS: dict[str, Columns] = {
     ),
 }  # fmt: skip
 """What the table shows of `result`, by kind."""
+WITHOUT_CEILINGS = ("multigrid",)
+"""Kinds of whole solves, which no single ceiling bounds."""
 COMMUNICATION = ("jacobi2d", "halo face", "halo operator", "halo stress", "allreduce")
 
 
@@ -165,7 +174,7 @@ def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     if not shown:
         return [], []
     name = kind(shown[0])
-    times = DEVICE if name.endswith(" device") else TIMES if name in COMMUNICATION else KERNEL
+    times = DEVICE if name.endswith(" device") else TIMES if name in (*COMMUNICATION, *WITHOUT_CEILINGS) else KERNEL
     columns = times + FINDINGS.get(name, ())
     hidden = HIDDEN if name in COMMUNICATION else (*HIDDEN, "grid")
     parameters = [key for key in shown[0]["case"] if key not in hidden]

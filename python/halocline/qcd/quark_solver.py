@@ -31,7 +31,7 @@ Progress = Callable[[int, float], bool]
 SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
 
 _trials: dict[tuple, list[dict[str, Any]]] = {}
-"""Results of the trials of kind = "auto" in this process, by lattice, processes and solver."""
+"""Results of the trials of kind = "auto" in this process, by lattice, processes, action and solver."""
 
 
 def forget_trials() -> None:
@@ -119,14 +119,15 @@ class QuarkSolver:
             self._prepare(dataclasses.replace(self.settings, **known))
 
     def _trial_key(self) -> tuple | None:
-        """The key under which trials are remembered; None if this solver makes no trials."""
+        """The key under which trials are remembered, for any links; None if this solver makes no trials."""
         if self.settings.kind != "auto" or self._choice or self._parallel.device != "cpu":
             return None
         g = self._u.geometry
         values = self.settings.as_binding_values()
         del values["right_hand_sides"]  # a trial holds for about as many (qcd/quark/quark_solver.hpp)
         solver = tuple(sorted((k, str(v)) for k, v in values.items()))
-        return (*g.extents, *g.grid, g.communicator.size, solver)
+        action = tuple(str(v) for v in dataclasses.astuple(self._action))  # the mass decides between the methods
+        return (*g.extents, *g.grid, g.communicator.size, action, solver)
 
     def _recall(self) -> None:
         """Takes over the trials of earlier solvers on such a lattice, from the first process for all. Collective."""

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of computation: operators, solvers, gauge updates."""
+"""Benchmarks of computation: operators, solvers, multigrid, gauge updates."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import os
 from typing import Annotated
 
@@ -21,10 +23,11 @@ from halocline.cli.bench.common import (
     counts,
     later,
     real_numbers,
+    split,
     thread_counts,
     volumes,
 )
-from halocline.errors import Error
+from halocline.errors import Error, InvalidArgument
 
 CPU_KINDS = "schwarz,bicgstab,cg"
 
@@ -183,7 +186,64 @@ def heatbath(
     bench.run(cases)
 
 
+def multigrid(
+    bench: Bench,
+    gauge: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Gauge file; a generated field when absent.")
+    ] = None,
+    size: Annotated[
+        tuple[int, int, int, int], typer.Option("--size", metavar="X Y Z T", help="Lattice of the generated field.")
+    ] = (8, 8, 8, 8),
+    smear: Annotated[int, typer.Option(help="Steps of stout smearing with rho = 0.1.")] = 3,
+    mass: Annotated[str, typer.Option(metavar="M[,M...]", help="Bare masses m0, a case each.")] = "-0.05,-0.09",
+    csw: Annotated[float, typer.Option(help="Clover coefficient.")] = 1.0,
+    columns: ColumnCounts = "1",
+    tolerance: Annotated[float, typer.Option(help="On |b - D x| / |b|.")] = 1e-10,
+    vectors: Annotated[int, typer.Option(help="Test vectors, a multiple of 8.")] = 24,
+    runs: Annotated[int, typer.Option(help="Solves of each case by each method.")] = 3,
+    from_file: Annotated[bool, typer.Option("--from-file", help="Also keep each set-up and take it again.")] = False,
+) -> None:
+    """Multigrid beside even-odd BiCGStab over quark masses: set-up, cycles, time of a solve.
+
+    Random sources, antiperiodic in time. The number of threads is that of the process (OMP_NUM_THREADS).
+    """
+    import tempfile
+
+    from halocline import bench as library
+    from halocline.comm import on_root, world
+    from halocline.qcd import gauge as fields
+
+    group = world()
+    masses = [float(m) for m in split(mass)] if _all_numbers(mass) else None
+    if not masses:
+        raise InvalidArgument(f"--mass {mass}: give masses such as -0.05,-0.09.")
+    if gauge is None:
+        u = fields.random_links(size, 1, group)
+        fields.heatbath(u, 6.0, 20, 1, 1)
+    else:
+        u = fields.read_gauge(gauge, group, warn=False)
+    if smear > 0:
+        u = fields.smear_stout(u, 0.1, smear)
+    name = "generated" if gauge is None else os.path.basename(gauge)
+    with contextlib.ExitStack() as kept:
+        folder = on_root(group, lambda: kept.enter_context(tempfile.TemporaryDirectory()))
+        cases = []
+        for m, n in itertools.product(masses, counts("--columns", columns, "1,12")):
+            file = os.path.join(folder, f"{m}_{n}.h5") if from_file else None
+            case = later(library.multigrid, u, name, m, csw, n, runs, tolerance, file, vectors=vectors)
+            cases.append((f"m0 = {m:g}, {n} columns", case))
+        bench.run(cases)
+
+
+def _all_numbers(text: str) -> bool:
+    try:
+        return all(math.isfinite(float(item)) for item in split(text))
+    except ValueError:
+        return False
+
+
 def add_to(app: typer.Typer) -> None:
     command(app, dslash, seconds=0.5)
     command(app, solver, seconds=0.3)
+    command(app, multigrid, seconds=0.3, plot=True)
     command(app, heatbath, seconds=0.5)
