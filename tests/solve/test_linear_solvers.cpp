@@ -8,6 +8,7 @@
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/cg.hpp"
 #include "halocline/solve/cg_normal.hpp"
+#include "halocline/solve/deflation.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
 
@@ -50,9 +51,40 @@ struct UseFgmres {
     return fgmres(a...);
   }
 };
-#define ALL_SOLVERS UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres
 
 constexpr int n = 40;
+/// Deflation by three random vectors.
+template <template <class> class Space, class T>
+Deflation<Space<T>> deflation(const Space<T>&, DenseOperator<T>& op, Projection kind) {
+  std::vector<DenseVector<T>> vectors;
+  for (unsigned i = 0; i < 3; ++i) vectors.push_back(from_eigen<T>(random_matrix(n, 1, 100 + i)));
+  Space<T> single(n);
+  return Deflation<Space<T>>(single, op, std::move(vectors), kind);
+}
+struct UseDeflatedCg {
+  static constexpr bool hermitian = true;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_cg(space, op, deflation(space, op, Projection::galerkin), a...);
+  }
+};
+struct UseDeflatedCgNormal {
+  static constexpr bool hermitian = false;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_cg_normal(space, op, deflation(space, op, Projection::minimal_residual), a...);
+  }
+};
+struct UseDeflatedBicgstab {
+  static constexpr bool hermitian = false;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_bicgstab(space, op, deflation(space, op, Projection::galerkin), a...);
+  }
+};
+#define ALL_SOLVERS                                                                                                    \
+  UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab
+
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {
   return Solver::hermitian ? positive_matrix(n, 20.0, seed) : disc_matrix(n, 0.6, seed);
