@@ -11,6 +11,7 @@
 #include "halocline/solve/deflation.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
+#include "halocline/solve/preconditioned_cg.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -82,8 +83,29 @@ struct UseDeflatedBicgstab {
     return deflated_bicgstab(space, op, deflation(space, op, Projection::galerkin), a...);
   }
 };
+/// A constant preconditioner: 1 / (2 + the number of the row modulo 3).
+struct Weights {
+  template <class T>
+  void apply(DenseVector<T>& out, const DenseVector<T>& in) const {
+    for (std::size_t i = 0; i < in.data.size(); ++i) out.data[i] = in.data[i] / static_cast<T>(2 + i % n % 3);
+  }
+};
+struct UsePreconditionedCg {
+  static constexpr bool hermitian = true;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    const Weights weights;
+    if constexpr (sizeof...(A) == 4) {
+      const SolveOptions options;
+      return preconditioned_cg(a..., options, weights);
+    } else {
+      return preconditioned_cg(a..., weights);
+    }
+  }
+};
 #define ALL_SOLVERS                                                                                                    \
-  UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab
+  UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab,         \
+      UsePreconditionedCg
 
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {
