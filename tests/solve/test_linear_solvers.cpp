@@ -12,6 +12,7 @@
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
 #include "halocline/solve/preconditioned_cg.hpp"
+#include "halocline/solve/s_step_cg.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -103,9 +104,16 @@ struct UsePreconditionedCg {
     }
   }
 };
+struct UseSStepCg {
+  static constexpr bool hermitian = true;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return s_step_cg(a...);
+  }
+};
 #define ALL_SOLVERS                                                                                                    \
   UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab,         \
-      UsePreconditionedCg
+      UsePreconditionedCg, UseSStepCg
 
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {
