@@ -12,7 +12,7 @@
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
 #include "halocline/solve/preconditioned_cg.hpp"
-#include "halocline/solve/s_step_cg.hpp"
+#include "halocline/solve/s_step_gcr.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -111,9 +111,16 @@ struct UseSStepCg {
     return s_step_cg(a...);
   }
 };
+struct UseSStepGcr {
+  static constexpr bool hermitian = false;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return s_step_gcr(a...);
+  }
+};
 #define ALL_SOLVERS                                                                                                    \
   UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab,         \
-      UsePreconditionedCg, UseSStepCg
+      UsePreconditionedCg, UseSStepCg, UseSStepGcr
 
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {

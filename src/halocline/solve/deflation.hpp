@@ -16,7 +16,7 @@
 /// P (b - A x) is the residual of x + Q (b - A x). So a solver iterates on P A as on any operator, and at the end of
 /// each cycle x is corrected by Q (b - A x), which gives it the same residual. `DeflatedProblem` does this for every
 /// solver of problem.hpp. Conjugate gradients on P A with Galerkin vectors make the iterates of deflated CG (Saad,
-/// Yeung, Erhel and Guyomarc'h, SIAM J. Sci. Comput. 21 (2000) 1909, alg. 3.6), whose search directions differ by
+/// Yeung, Erhel and Guyomarc'h, SIAM J. Sci. Comput. 21 (2000) 1909), whose search directions differ by
 /// vectors of the span of V. The convergence depends on the condition number of A without the deflated modes.
 
 #include <cmath>
