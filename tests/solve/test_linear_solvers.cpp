@@ -11,6 +11,7 @@
 #include "halocline/solve/deflation.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
+#include "halocline/solve/gmres_dr.hpp"
 #include "halocline/solve/preconditioned_cg.hpp"
 #include "halocline/solve/s_step_gcr.hpp"
 
@@ -118,9 +119,16 @@ struct UseSStepGcr {
     return s_step_gcr(a...);
   }
 };
+struct UseGmresDr {
+  static constexpr bool hermitian = false;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return gmres_dr(a...);
+  }
+};
 #define ALL_SOLVERS                                                                                                    \
   UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab,         \
-      UsePreconditionedCg, UseSStepCg, UseSStepGcr
+      UsePreconditionedCg, UseSStepCg, UseSStepGcr, UseGmresDr
 
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {

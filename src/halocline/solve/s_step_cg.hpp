@@ -4,7 +4,7 @@
 /// Conjugate gradients with one reduction in s iterations.
 ///
 /// Communication-avoiding CG: Hoemmen, thesis, Berkeley 2010; Carson and Demmel, SIAM J. Matrix Anal. Appl.
-/// 35 (2014) 22, alg. 2. The next s residuals and directions lie in the span of
+/// 35 (2014) 22. The next s residuals and directions lie in the span of
 ///   Y = [T_0(A) p, ..., T_s(A) p, T_0(A) r, ..., T_{s-1}(A) r],
 /// in which A is a small matrix B: A Y = Y B, for all but the highest T. One reduction makes G = Y^dagger Y. Then s
 /// iterations of CG act on the coordinates p', r' and x' of a column,

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "halocline/core/error.hpp"
@@ -65,6 +66,21 @@ SmallMatrix sum(SmallMatrix a, const SmallMatrix& b, double factor) {
   return a;
 }
 
+bool orthonormalise(const std::vector<std::vector<std::complex<double>>>& basis, std::vector<std::complex<double>>& v) {
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& u : basis) {
+      std::complex<double> dot = 0.0;
+      for (std::size_t i = 0; i < v.size(); ++i) dot += std::conj(u[i]) * v[i];
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] -= dot * u[i];
+    }
+  }
+  double norm2 = 0.0;
+  for (const auto& z : v) norm2 += std::norm(z);
+  if (!(norm2 > 1e-16)) return false;
+  for (auto& z : v) z /= std::sqrt(norm2);
+  return true;
+}
+
 Cholesky::Cholesky(const SmallMatrix& g, double floor) : l_(g.rows(), g.rows()) {
   for (std::size_t j = 0; j < g.rows(); ++j, ++size_) {
     double pivot = g(j, j).real();
@@ -111,6 +127,24 @@ std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallM
   const Eigen::VectorXcd values = Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(quotient, false).eigenvalues();
   std::vector<std::complex<double>> out(values.data(), values.data() + n);
   std::ranges::stable_sort(out, [](const auto& x, const auto& y) { return std::abs(x) > std::abs(y); });
+  return out;
+}
+
+SmallMatrix harmonic_ritz(const SmallMatrix& h, std::size_t count) {
+  const std::size_t n = h.columns();
+  const auto rows = static_cast<Eigen::Index>(h.rows()), size = static_cast<Eigen::Index>(n);
+  const Eigen::MatrixXcd inverse =
+      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXcd>(finite(h.rows(), n, h.data(), "harmonic_ritz"))
+          .solve(Eigen::MatrixXcd::Identity(rows, size));
+  const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> solver(inverse);
+  std::vector<Eigen::Index> order(n);
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::ranges::stable_sort(order, [&](Eigen::Index a, Eigen::Index b) {
+    return std::abs(solver.eigenvalues()[a]) > std::abs(solver.eigenvalues()[b]);
+  });
+  SmallMatrix out(n, count);
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t i = 0; i < n; ++i) out(i, j) = solver.eigenvectors()(static_cast<Eigen::Index>(i), order[j]);
   return out;
 }
 

@@ -41,6 +41,9 @@ SmallMatrix adjoint_product(const SmallMatrix& a, const SmallMatrix& b);
 /// A + factor B, for equal shapes.
 SmallMatrix sum(SmallMatrix a, const SmallMatrix& b, double factor = 1.0);
 
+/// Orthonormalises a vector of unit length against orthonormal ones; false if it depends on them.
+bool orthonormalise(const std::vector<std::vector<std::complex<double>>>& basis, std::vector<std::complex<double>>& v);
+
 /// G = L L^dagger for a hermitian G, as far as its pivots are positive.
 class Cholesky {
 public:
@@ -77,5 +80,14 @@ std::vector<std::complex<double>> inverse(std::size_t n, std::span<const std::co
 /// @throws Error  a matrix is not finite
 /// Cost: O(n^3).
 std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallMatrix& b);
+
+/// Harmonic Ritz vectors of an Arnoldi relation A V_n = V_{n+1} H: the eigenvectors g of H^+ [1; 0] for its `count`
+/// eigenvalues 1/theta of largest modulus, where H^+ is the pseudo-inverse. Equivalently (Morgan, SIAM J. Sci. Comput.
+/// 24 (2002) 20) they are those of H_n + |h_{n+1,n}|^2 H_n^-dagger e_n e_n^dagger for the smallest theta, but
+/// H_n may be singular here.
+/// @param h  shape (n + 1, n)
+/// @throws Error  the matrix is not finite
+/// Returns shape (n, count). Cost: O(n^3).
+SmallMatrix harmonic_ritz(const SmallMatrix& h, std::size_t count);
 
 }  // namespace halocline::solve::detail
