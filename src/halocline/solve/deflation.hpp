@@ -19,6 +19,7 @@
 /// Yeung, Erhel and Guyomarc'h, SIAM J. Sci. Comput. 21 (2000) 1909), whose search directions differ by
 /// vectors of the span of V. The convergence depends on the condition number of A without the deflated modes.
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -60,8 +61,18 @@ public:
     if (space.columns() != 1)
       throw core::InvalidArgument("deflation: vectors of " + std::to_string(space.columns()) +
                                   " columns given, a space of one column expected");
+    extend(space, a, std::move(vectors));
+  }
+
+  /// Takes further vectors, under the same conditions. Collective. Cost: for each of them one application and O(k)
+  /// vector operations.
+  template <class A>
+    requires OperatorOn<A, Space>
+  void extend(Space& space, A& a, std::vector<Vector> vectors) {
+    const std::size_t old = size();
     for (Vector& v : vectors) append(space, a, std::move(v));
-    invert(space);
+    measure(space, old);
+    inverse_ = detail::inverse(size(), h_);
   }
 
   /// Number of vectors that were kept.
@@ -136,15 +147,20 @@ private:
     u_.push_back(std::move(u));
   }
 
-  void invert(Space& space) {
+  // H, of which the upper left corner of `old` rows is known.
+  void measure(Space& space, std::size_t old) {
     const auto left = pointers(projection_ == Projection::galerkin ? v_ : u_);
-    std::vector<Scalar> h;
-    for (const Vector& u : u_) {
-      const auto pending = shared_dots(space, std::span<const Vector* const>(left), u);
-      const std::span<const Scalar> sums = pending.wait();
-      h.insert(h.end(), sums.begin(), sums.end());
+    const std::size_t k = size();
+    std::vector<Scalar> h(k * k);
+    for (std::size_t j = 0; j < k; ++j) {
+      const std::size_t first = j < old ? old : 0;  // the rows above are known
+      for (std::size_t i = 0; i < first; ++i) h[j * k + i] = h_[j * old + i];
+      if (first == k) continue;
+      const auto pending = shared_dots(space, std::span<const Vector* const>(left).subspan(first), u_[j]);
+      std::ranges::copy(std::span<const Scalar>(pending.wait()),
+                        h.begin() + static_cast<std::ptrdiff_t>(j * k + first));
     }
-    inverse_ = detail::inverse(size(), h);
+    h_ = std::move(h);
   }
 
   // target += sign mask right M left^dagger r, where M is H^-1 or its adjoint.
@@ -172,7 +188,7 @@ private:
 
   Projection projection_;
   std::vector<Vector> v_, u_;
-  std::vector<Scalar> inverse_;  // of H, (row, column) at [column * k + row]
+  std::vector<Scalar> h_, inverse_;  // H and its inverse, (row, column) at [column * k + row]
 };
 
 /// The replacement within a cycle of a deflated recursion.
