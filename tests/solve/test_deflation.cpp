@@ -333,6 +333,33 @@ TEST_CASE("deflated cg: columns that finish early keep the solution that was jud
   }
 }
 
+TEST_CASE("deflated fgmres: a column that finished is not corrected again while its neighbours take more cycles") {
+  const Matrix a = with_spectrum(spectrum(), 5), v = low_modes(5) + 1e-7 * random_matrix(n, low, 6);
+  const Matrix b = random_matrix(n, 2, 1);
+  Space single(n), space(n, 2);
+  Op op(a);
+  const Deflation<Space> deflation(single, op, columns_of(v));
+  SolveOptions options;
+  options.restart_length = 8;
+  const NoPreconditioner none;
+  const auto solve = [&](Space& own, const Matrix& sources, std::vector<double> tolerances) {
+    const auto source = from_eigen<double>(sources);
+    LinearProblem<Space, Op> problem(own, op, source);
+    DeflatedProblem deflated(problem, deflation);
+    options.column_tolerance = std::move(tolerances);
+    auto x = own.create();
+    const SolveResult result = fgmres_on(deflated, x, options, none);
+    CHECK(result.converged());
+    return std::pair(to_eigen(x, n), result);
+  };
+  const auto [both, result] = solve(space, b, {1e-2, 1e-8});
+  CHECK(result.column_iterations[0] + 12 < result.column_iterations[1]);  // two cycles at least
+  const auto [first, alone] = solve(single, b.col(0), {1e-2});
+  CHECK(both.col(0) == first);
+  CHECK(result.residual[0] == alone.residual[0]);
+  CHECK(result.residual[0] == doctest::Approx((b.col(0) - product(a, first)).norm() / b.col(0).norm()));
+}
+
 TEST_CASE("deflated cg: a batch needs products with shared vectors, a single column does not") {
   const Matrix a = with_spectrum(spectrum(), 5), b = random_matrix(n, 2, 1);
   PlainSpace single(n), batch(n, 2);

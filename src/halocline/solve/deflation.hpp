@@ -202,7 +202,7 @@ enum class Replacement {
 ///
 /// Rounding errors give r a part outside the range of P, which the recursion cannot see and does not reduce. When the
 /// rest has become as small, the search directions run off along the vectors V. So r must be projected from time to
-/// time: options.replacement must not be zero for a solver that supports it.
+/// time: give CG, its kind on the normal equations, and BiCGStab an options.replacement. Each cycle starts so too.
 template <class Base, VectorSpace Single>
 class DeflatedProblem {
 public:
