@@ -79,6 +79,25 @@ public:
       }
   }
 
+  // Vectors of one column with every column: [vector][column].
+  FinishedSums shared_dots(std::span<const Vector* const> shared, const Vector& y) const {
+    const auto columns = static_cast<std::size_t>(columns_);
+    Scalars sums(shared.size() * columns);
+    for (std::size_t v = 0; v < shared.size(); ++v)
+      for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t i = 0; i < rows_; ++i)
+          sums[v * columns + c] += std::conj(Scalar(shared[v]->data[i])) * Scalar(y.data[c * rows_ + i]);
+    return FinishedSums(std::move(sums));
+  }
+  void shared_add(Vector& y, std::span<const Scalar> a, std::span<const Vector* const> shared) const {
+    const auto columns = static_cast<std::size_t>(columns_);
+    for (std::size_t v = 0; v < shared.size(); ++v)
+      for (std::size_t c = 0; c < columns; ++c) {
+        const std::complex<T> factor(a[v * columns + c]);
+        for (std::size_t i = 0; i < rows_; ++i) y.data[c * rows_ + i] += factor * shared[v]->data[i];
+      }
+  }
+
 protected:
   std::size_t rows_;
   int columns_;
@@ -118,6 +137,10 @@ public:
       }
     }
     return FinishedSums(std::move(sums));
+  }
+  FinishedSums shared_dots(std::span<const Vector* const> shared, const Vector& y) {
+    groups.push_back(2 * static_cast<int>(shared.size()));
+    return DenseSpace<T>::shared_dots(shared, y);
   }
 
   int passes = 0;

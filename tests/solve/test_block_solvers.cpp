@@ -11,8 +11,8 @@
 #include "halocline/solve/block_cg_normal.hpp"
 #include "halocline/solve/cg.hpp"
 #include "halocline/solve/cg_normal.hpp"
+#include "halocline/solve/detail/block_matrix.hpp"
 #include "halocline/solve/detail/orthonormal_columns.hpp"
-#include "halocline/solve/detail/small_matrix.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -66,13 +66,13 @@ double residual_of(const Matrix& a, const DenseVector<T>& x, const Matrix& b, in
   return (product(a, to_eigen(x, n).col(column)) - b.col(column)).norm() / b.col(column).norm();
 }
 
-detail::SmallMatrix small(const Matrix& m) {
-  detail::SmallMatrix out(static_cast<std::size_t>(m.rows()));
+detail::BlockMatrix small(const Matrix& m) {
+  detail::BlockMatrix out(static_cast<std::size_t>(m.rows()));
   for (Eigen::Index i = 0; i < m.rows(); ++i)
     for (Eigen::Index j = 0; j < m.cols(); ++j) out(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) = m(i, j);
   return out;
 }
-Matrix to_eigen(const detail::SmallMatrix& m) {
+Matrix to_eigen(const detail::BlockMatrix& m) {
   const auto n = static_cast<Eigen::Index>(m.size());
   Matrix out(n, n);
   for (Eigen::Index i = 0; i < n; ++i)

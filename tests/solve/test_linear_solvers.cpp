@@ -11,8 +11,13 @@
 #include "halocline/solve/block_cg_normal.hpp"
 #include "halocline/solve/cg.hpp"
 #include "halocline/solve/cg_normal.hpp"
+#include "halocline/solve/deflation.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
+#include "halocline/solve/gmres_dr.hpp"
+#include "halocline/solve/preconditioned_cg.hpp"
+#include "halocline/solve/s_step_cg.hpp"
+#include "halocline/solve/s_step_gcr.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -74,10 +79,83 @@ struct UseBlockBicgstab {
     return block_bicgstab(a...);
   }
 };
-#define COLUMN_SOLVERS UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres
-#define ALL_SOLVERS COLUMN_SOLVERS, UseBlockCg, UseBlockCgNormal, UseBlockBicgstab
 
 constexpr int n = 40;
+/// Deflation by three random vectors.
+template <template <class> class Space, class T>
+Deflation<Space<T>> deflation(const Space<T>&, DenseOperator<T>& op, Projection kind) {
+  std::vector<DenseVector<T>> vectors;
+  for (unsigned i = 0; i < 3; ++i) vectors.push_back(from_eigen<T>(random_matrix(n, 1, 100 + i)));
+  Space<T> single(n);
+  return Deflation<Space<T>>(single, op, std::move(vectors), kind);
+}
+struct UseDeflatedCg {
+  static constexpr bool hermitian = true;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_cg(space, op, deflation(space, op, Projection::galerkin), a...);
+  }
+};
+struct UseDeflatedCgNormal {
+  static constexpr bool hermitian = false;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_cg_normal(space, op, deflation(space, op, Projection::minimal_residual), a...);
+  }
+};
+struct UseDeflatedBicgstab {
+  static constexpr bool hermitian = false;
+  template <class Space, class Op, class... A>
+  SolveResult operator()(Space& space, Op& op, A&... a) const {
+    return deflated_bicgstab(space, op, deflation(space, op, Projection::galerkin), a...);
+  }
+};
+/// A constant preconditioner: 1 / (2 + the number of the row modulo 3).
+struct Weights {
+  template <class T>
+  void apply(DenseVector<T>& out, const DenseVector<T>& in) const {
+    for (std::size_t i = 0; i < in.data.size(); ++i) out.data[i] = in.data[i] / static_cast<T>(2 + i % n % 3);
+  }
+};
+struct UsePreconditionedCg {
+  static constexpr bool hermitian = true;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    const Weights weights;
+    if constexpr (sizeof...(A) == 4) {
+      const SolveOptions options;
+      return preconditioned_cg(a..., options, weights);
+    } else {
+      return preconditioned_cg(a..., weights);
+    }
+  }
+};
+struct UseSStepCg {
+  static constexpr bool hermitian = true;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return s_step_cg(a...);
+  }
+};
+struct UseSStepGcr {
+  static constexpr bool hermitian = false;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return s_step_gcr(a...);
+  }
+};
+struct UseGmresDr {
+  static constexpr bool hermitian = false;
+  template <class... A>
+  SolveResult operator()(A&... a) const {
+    return gmres_dr(a...);
+  }
+};
+#define COLUMN_SOLVERS                                                                                                 \
+  UseCg, UseCgNormal, UseBicgstab, UseGcr, UseFgmres, UseDeflatedCg, UseDeflatedCgNormal, UseDeflatedBicgstab,         \
+      UsePreconditionedCg, UseSStepCg, UseSStepGcr, UseGmresDr
+#define ALL_SOLVERS COLUMN_SOLVERS, UseBlockCg, UseBlockCgNormal, UseBlockBicgstab
+
 template <class Solver>
 Matrix well_conditioned(unsigned seed = 7) {
   return Solver::hermitian ? positive_matrix(n, 20.0, seed) : disc_matrix(n, 0.6, seed);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "dense_space.hpp"
+#include "halocline/solve/shared_vectors.hpp"
 
 using namespace halocline::solve;
 using namespace halocline::solve::test;
@@ -52,5 +53,26 @@ TEST_CASE("vector space: the concepts tell the required from the rich") {
   static_assert(VectorSpace<DenseSpace<float>> && !FusedVectorSpace<DenseSpace<float>>);
   static_assert(FusedVectorSpace<FusedSpace<double>>);
   static_assert(!VectorSpace<std::vector<int>>);
+  static_assert(SharingVectorSpace<DenseSpace<float>> && SharingVectorSpace<FusedSpace<double>>);
   CHECK(VectorSpace<const DenseSpace<double>>);
+}
+
+TEST_CASE("vector space: a shared vector meets every column") {
+  const int n = 11;
+  DenseSpace<double> space(n, 3);
+  const Matrix v = random_matrix(n, 2, 1), y = random_matrix(n, 3, 2), a = random_matrix(2, 3, 3);
+  const std::vector<DenseVector<double>> shared{from_eigen<double>(v.col(0)), from_eigen<double>(v.col(1))};
+  const std::vector<const DenseVector<double>*> list{&shared[0], &shared[1]};
+  auto batch = from_eigen<double>(y);
+  const auto pending = shared_dots(space, std::span<const DenseVector<double>* const>(list), batch);
+  const std::span<const Scalar> sums = pending.wait();
+  REQUIRE(sums.size() == 6);
+  Scalars coefficients;
+  for (int i = 0; i < 2; ++i)
+    for (int c = 0; c < 3; ++c) {
+      CHECK(std::abs(sums[static_cast<std::size_t>(3 * i + c)] - v.col(i).dot(y.col(c))) < 1e-13);
+      coefficients.push_back(a(i, c));
+    }
+  shared_add(space, batch, coefficients, std::span<const DenseVector<double>* const>(list));
+  CHECK((to_eigen(batch, n) - y - v * a).norm() < 1e-13);
 }

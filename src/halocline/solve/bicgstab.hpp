@@ -63,6 +63,7 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
+    norms2 = detail::enter_cycle(problem, r, std::move(norms2));
     const std::vector<double> shadow2 = norms2;
     Scalars rho(norms2.begin(), norms2.end());  // <shadow, r> with shadow = r
     update(space, {assign(shadow, {}, r), assign(p, {}, r)});

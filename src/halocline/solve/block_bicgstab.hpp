@@ -41,7 +41,7 @@ struct Stabilisation {
 
 /// @param sums  <t, s>, |t|^2 and |s|^2, shape (3, columns)
 /// @param z     shadow^dagger q
-inline Stabilisation stabilisation(std::span<const Scalar> sums, const SmallMatrix& z, std::size_t rank) {
+inline Stabilisation stabilisation(std::span<const Scalar> sums, const BlockMatrix& z, std::size_t rank) {
   const std::size_t columns = z.size();
   const Scalars z2 = column_norms2(z);
   Scalar ts = 0.0;
@@ -65,7 +65,7 @@ template <class Problem, class M>
 SolveResult block_bicgstab_on(Problem& problem, typename Problem::Vector& x, const SolveOptions& options, M& m) {
   constexpr bool preconditioned = !std::same_as<std::remove_const_t<M>, NoPreconditioner>;
   using Vector = typename Problem::Vector;
-  using detail::SmallMatrix;
+  using detail::BlockMatrix;
   auto& space = problem.space();
   detail::Monitor monitor(options, problem.source_norms2());
   const std::size_t columns = problem.source_norms2().size();
@@ -84,12 +84,12 @@ SolveResult block_bicgstab_on(Problem& problem, typename Problem::Vector& x, con
   std::vector<double> true_norms2 = problem.start(x, q, options.use_initial_guess);
   while (monitor.begin_cycle(true_norms2)) {
     auto [c, rank] = detail::begin_block(space, monitor, q, t);
-    SmallMatrix z = SmallMatrix::identity(columns, rank);
+    BlockMatrix z = BlockMatrix::identity(columns, rank);
     update(space, {assign(shadow, {}, q), assign(u, {}, q)});
     while (monitor.running()) {
       if constexpr (preconditioned) problem.precondition(m, *work_u, u);
       problem.apply(v, mu);
-      const SmallMatrix shadow_v = detail::gram(space, shadow, v);
+      const BlockMatrix shadow_v = detail::gram(space, shadow, v);
       const auto alpha = solve_small(shadow_v, z, rank);
       if (!alpha) {
         break_down(finite(shadow_v));
@@ -119,7 +119,7 @@ SolveResult block_bicgstab_on(Problem& problem, typename Problem::Vector& x, con
       // Also if the block has lost directions: z is singular then.
       if (least_singular_value(z, rank) < detail::vanishing_overlap * space.epsilon()) {
         rank = next.rank;
-        z = SmallMatrix::identity(columns, rank);
+        z = BlockMatrix::identity(columns, rank);
         update(space, {assign(shadow, {}, q), assign(u, {}, q)});
         continue;
       }

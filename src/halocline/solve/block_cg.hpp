@@ -39,7 +39,7 @@ SolveResult block_cg_on(Problem& problem, typename Problem::Vector& x, const Sol
     space.copy(p, q);
     while (monitor.running()) {
       problem.apply(t, p);
-      const detail::SmallMatrix curvature = detail::gram(space, p, t);
+      const detail::BlockMatrix curvature = detail::gram(space, p, t);
       const auto alpha = detail::inverse_of_positive(curvature, rank);
       if (!alpha) {
         detail::pause_all(monitor, columns, finite(curvature) ? Reason::breakdown : Reason::not_finite);

@@ -38,13 +38,13 @@ SolveResult block_cg_normal_on(Problem& problem, typename Problem::Vector& x, co
     space.copy(p, q);
     while (monitor.running()) {
       problem.apply(v, p);
-      const detail::SmallMatrix curvature = detail::gram(space, v, v);
+      const detail::BlockMatrix curvature = detail::gram(space, v, v);
       const auto alpha = detail::inverse_of_positive(curvature, rank);
       if (!alpha) {
         detail::pause_all(monitor, columns, finite(curvature) ? Reason::breakdown : Reason::not_finite);
         break;
       }
-      const detail::SmallMatrix step = *alpha * c;
+      const detail::BlockMatrix step = *alpha * c;
       space.multiply_add(x, p, step.entries());
       space.multiply_add(r, v, (-1.0 * step).entries());
       space.multiply_add(y, v, (-1.0 * *alpha).entries());

@@ -25,6 +25,7 @@ SolveResult cg_on(Problem& problem, typename Problem::Vector& x, const SolveOpti
 
   std::vector<double> rho = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(rho)) {
+    rho = detail::enter_cycle(problem, r, std::move(rho));
     space.copy(p, r);
     while (monitor.running()) {
       const auto curvature = detail::apply_and_reduce(problem, q, p, {{&p, &q}});

@@ -25,6 +25,7 @@ SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const So
 
   std::vector<double> true_norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(true_norms2)) {
+    detail::enter_cycle(problem, r, std::move(true_norms2));
     problem.apply_dagger(s, r);
     std::vector<double> gamma = detail::real_parts(update_and_reduce(space, {assign(p, {}, s)}, {{&s, &s}}).wait());
     while (monitor.running()) {

@@ -32,6 +32,7 @@ SolveResult fgmres_on(Problem& problem, typename Problem::Vector& x, const Solve
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
+    norms2 = detail::enter_cycle(problem, r, std::move(norms2));
     std::vector<detail::HessenbergLeastSquares> small;  // one for each column
     for (std::size_t c = 0; c < columns; ++c) {
       small.emplace_back(std::sqrt(norms2[c]));

@@ -52,6 +52,7 @@ SolveResult gcr_on(Problem& problem, typename Problem::Vector& x, const SolveOpt
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
+    norms2 = detail::enter_cycle(problem, r, std::move(norms2));
     std::vector<double> q_norms2;                         // [j][column]
     std::vector<std::vector<Scalars>> triangle(columns);  // [column][j][i]
     std::vector<Scalars> steps(columns);                  // [column][j] = alpha_j

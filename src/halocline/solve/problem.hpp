@@ -80,6 +80,17 @@ void clear_sourceless(Space& space, typename Space::Vector& x, std::span<const d
   if (any) update(space, {scale(x, keep)});
 }
 
+/// Lets the problem change r before a cycle iterates on it (deflation.hpp projects it); |r|^2 afterwards. Most problems
+/// leave it, and `norms2` is returned.
+template <class Problem>
+std::vector<double> enter_cycle(Problem& problem, typename Problem::Vector& r, std::vector<double> norms2) {
+  if constexpr (requires { problem.enter_cycle(r); }) {
+    return problem.enter_cycle(r);
+  } else {
+    return norms2;
+  }
+}
+
 /// out = A in, and dot products of the result: in one pass if the operator offers it, otherwise in two steps.
 template <class Problem>
 auto apply_and_reduce(Problem& problem, typename Problem::Vector& out, const typename Problem::Vector& in,

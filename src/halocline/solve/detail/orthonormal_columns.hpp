@@ -18,29 +18,29 @@
 #include <vector>
 
 #include "halocline/solve/block_space.hpp"
+#include "halocline/solve/detail/block_matrix.hpp"
 #include "halocline/solve/detail/monitor.hpp"
-#include "halocline/solve/detail/small_matrix.hpp"
 
 namespace halocline::solve::detail {
 
 /// Collective.
 template <BlockVectorSpace Space>
-SmallMatrix gram(Space& space, const typename Space::Vector& x, const typename Space::Vector& y) {
-  SmallMatrix out(static_cast<std::size_t>(space.columns()));
+BlockMatrix gram(Space& space, const typename Space::Vector& x, const typename Space::Vector& y) {
+  BlockMatrix out(static_cast<std::size_t>(space.columns()));
   space.gram(out.entries(), x, y);
   return out;
 }
 
 /// x = x m
 template <BlockVectorSpace Space>
-void multiply_in_place(Space& space, typename Space::Vector& x, const SmallMatrix& m, typename Space::Vector& work) {
+void multiply_in_place(Space& space, typename Space::Vector& x, const BlockMatrix& m, typename Space::Vector& work) {
   multiply(space, work, x, m.entries());
   std::swap(x, work);
 }
 
 /// y = q + y m
 template <BlockVectorSpace Space>
-void multiply_and_add(Space& space, typename Space::Vector& y, const SmallMatrix& m, const typename Space::Vector& q,
+void multiply_and_add(Space& space, typename Space::Vector& y, const BlockMatrix& m, const typename Space::Vector& q,
                       typename Space::Vector& work) {
   space.copy(work, q);
   space.multiply_add(work, y, m.entries());
@@ -48,7 +48,7 @@ void multiply_and_add(Space& space, typename Space::Vector& y, const SmallMatrix
 }
 
 struct OrthonormalColumns {
-  SmallMatrix factor;    ///< c; NaN if w has NaN or infinity
+  BlockMatrix factor;    ///< c; NaN if w has NaN or infinity
   std::size_t rank = 0;  ///< so many columns of q are not zero: the first ones
 };
 
@@ -61,11 +61,11 @@ OrthonormalColumns orthonormalise(Space& space, typename Space::Vector& w, typen
                                   typename Space::Vector* companion = nullptr) {
   constexpr int most_rounds = 8;
   const auto n = static_cast<std::size_t>(space.columns());
-  OrthonormalColumns out{SmallMatrix::identity(n, n), 0};
+  OrthonormalColumns out{BlockMatrix::identity(n, n), 0};
   double least = 0.0;
   for (int i = 0; i < most_rounds; ++i) {
-    const SmallMatrix products = gram(space, w, w);
-    if (!finite(products)) return {Scalar(std::nan("")) * SmallMatrix::identity(n, n), 0};
+    const BlockMatrix products = gram(space, w, w);
+    if (!finite(products)) return {Scalar(std::nan("")) * BlockMatrix::identity(n, n), 0};
     if (i == 0) {
       double largest2 = 0.0;
       for (std::size_t j = 0; j < n; ++j) largest2 = std::max(largest2, products(j, j).real());
@@ -79,7 +79,7 @@ OrthonormalColumns orthonormalise(Space& space, typename Space::Vector& w, typen
     if (round.accurate && round.open == 0) return out;
   }
   // Columns that still wait are dropped. Most blocks take one to four rounds.
-  const SmallMatrix kept = SmallMatrix::identity(n, out.rank);
+  const BlockMatrix kept = BlockMatrix::identity(n, out.rank);
   multiply_in_place(space, w, kept, work);
   if (companion) multiply_in_place(space, *companion, kept, work);
   out.factor = kept * out.factor;
@@ -93,8 +93,8 @@ template <BlockVectorSpace Space>
 OrthonormalColumns begin_block(Space& space, Monitor& monitor, typename Space::Vector& w, typename Space::Vector& work,
                                typename Space::Vector* companion = nullptr) {
   const auto n = static_cast<std::size_t>(space.columns());
-  const SmallMatrix products = gram(space, w, w);
-  SmallMatrix down(n), up(n);
+  const BlockMatrix products = gram(space, w, w);
+  BlockMatrix down(n), up(n);
   for (std::size_t j = 0; j < n; ++j) {
     const double norm = std::sqrt(products(j, j).real());
     if (monitor.active(j) && !std::isfinite(norm)) monitor.pause(j, Reason::not_finite);
@@ -111,7 +111,7 @@ OrthonormalColumns begin_block(Space& space, Monitor& monitor, typename Space::V
 }
 
 /// Sets the columns to zero that are no longer active, so that their solutions stay as they are.
-inline void keep_active(SmallMatrix& c, const Monitor& monitor) {
+inline void keep_active(BlockMatrix& c, const Monitor& monitor) {
   for (std::size_t j = 0; j < c.size(); ++j)
     for (std::size_t i = 0; !monitor.active(j) && i < c.size(); ++i) c(i, j) = 0.0;
 }

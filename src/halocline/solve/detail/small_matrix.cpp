@@ -1,211 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Textbook factorizations; the matrices are so small that their cost does not matter.
+/// Uses Eigen for the decompositions, so that no header includes it.
 
 #include "halocline/solve/detail/small_matrix.hpp"
 
+// g++ 12 sees uninitialised registers in its own AVX-512 intrinsics when Eigen inlines them (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <numeric>
+#include <string>
+
+#include "halocline/core/error.hpp"
 
 namespace halocline::solve::detail {
 
 namespace {
-using Complex = std::complex<double>;
+using Map = Eigen::Map<const Eigen::MatrixXcd>;
 
-// A pivot below this fraction of its column is rounding error.
-constexpr double vanishing_pivot = 1e-14;
-// After elimination, a column's squared norm from a Gram matrix has an absolute error of 1e-16 times its squared norm
-// before. It is trusted as a pivot above this fraction.
-constexpr double trusted_pivot = 1e-8;
-// If all pivots are above this fraction, one round gives columns that are orthonormal up to rounding errors.
-constexpr double accurate_pivot = 0.1;
-
-bool finite_number(Complex value) noexcept { return std::isfinite(value.real()) && std::isfinite(value.imag()); }
-
-/// Pivots, and the rows of the triangular factor: rows(k, j) = <q_k, w_j> for all columns j not taken before k.
-struct PivotedCholesky {
-  SmallMatrix rows;
-  std::vector<std::size_t> pivots;
-  std::vector<double> left;  ///< squared norm of each column after the elimination
-  std::vector<bool> taken;
-  double worst = 1.0;  ///< least pivot, as a fraction of its column
-
-  explicit PivotedCholesky(const SmallMatrix& gram) : rows(gram.size()), taken(gram.size(), false) {
-    for (std::size_t j = 0; j < gram.size(); ++j) left.push_back(gram(j, j).real());
-  }
-
-  /// The best next pivot among the columns [begin, end), or `end`.
-  std::size_t best(const SmallMatrix& gram, std::size_t begin, std::size_t end, double least2) const {
-    std::size_t found = end;
-    for (std::size_t j = begin; j < end; ++j) {
-      if (taken[j] || left[j] <= least2 || left[j] <= trusted_pivot * gram(j, j).real()) continue;
-      if (found == end || left[j] > left[found]) found = j;
-    }
-    return found;
-  }
-
-  void take(const SmallMatrix& gram, std::size_t pivot) {
-    const std::size_t k = pivots.size();
-    const double root = std::sqrt(left[pivot]);
-    worst = std::min(worst, left[pivot] / gram(pivot, pivot).real());
-    taken[pivot] = true;
-    rows(k, pivot) = root;
-    for (std::size_t j = 0; j < gram.size(); ++j) {
-      if (taken[j]) continue;
-      Complex sum = gram(pivot, j);
-      for (std::size_t i = 0; i < k; ++i) sum -= std::conj(rows(i, pivot)) * rows(i, j);
-      rows(k, j) = sum / root;
-      left[j] -= std::norm(rows(k, j));
-    }
-    pivots.push_back(pivot);
-  }
-};
+Map finite(std::size_t rows, std::size_t columns, std::span<const std::complex<double>> matrix, const char* who) {
+  const Map map(matrix.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+  if (!map.allFinite())
+    throw core::Error(std::string(who) + ": a matrix with NaN or infinity given, finite entries expected");
+  return map;
+}
 }  // namespace
 
-SmallMatrix SmallMatrix::identity(std::size_t n, std::size_t rank) {
-  SmallMatrix one(n);
-  for (std::size_t i = 0; i < rank; ++i) one(i, i) = 1.0;
-  return one;
+bool SmallMatrix::finite() const noexcept {
+  return std::ranges::all_of(data_, [](const Scalar& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); });
 }
 
-SmallMatrix operator*(const SmallMatrix& a, const SmallMatrix& b) {
-  const std::size_t n = a.size();
-  SmallMatrix out(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t k = 0; k < n; ++k)
-      for (std::size_t j = 0; j < n; ++j) out(i, j) += a(i, k) * b(k, j);
+SmallMatrix SmallMatrix::corner(std::size_t rows, std::size_t columns) const {
+  SmallMatrix out(rows, columns);
+  for (std::size_t j = 0; j < columns; ++j)
+    for (std::size_t i = 0; i < rows; ++i) out(i, j) = (*this)(i, j);
   return out;
 }
 
-SmallMatrix operator*(std::complex<double> factor, const SmallMatrix& a) {
-  SmallMatrix out = a;
-  for (Complex& entry : out.entries()) entry *= factor;
+SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b) {
+  SmallMatrix out(a.rows(), b.columns());
+  for (std::size_t j = 0; j < b.columns(); ++j)
+    for (std::size_t k = 0; k < a.columns(); ++k)
+      for (std::size_t i = 0; i < a.rows(); ++i) out(i, j) += a(i, k) * b(k, j);
   return out;
 }
 
-SmallMatrix adjoint(const SmallMatrix& a) {
-  SmallMatrix out(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a.size(); ++j) out(j, i) = std::conj(a(i, j));
+SmallMatrix adjoint_product(const SmallMatrix& a, const SmallMatrix& b) {
+  SmallMatrix out(a.columns(), b.columns());
+  for (std::size_t j = 0; j < b.columns(); ++j)
+    for (std::size_t i = 0; i < a.columns(); ++i)
+      for (std::size_t k = 0; k < a.rows(); ++k) out(i, j) += std::conj(a(k, i)) * b(k, j);
   return out;
 }
 
-bool finite(const SmallMatrix& a) noexcept {
-  return std::all_of(a.entries().begin(), a.entries().end(), finite_number);
+SmallMatrix sum(SmallMatrix a, const SmallMatrix& b, double factor) {
+  for (std::size_t j = 0; j < a.columns(); ++j)
+    for (std::size_t i = 0; i < a.rows(); ++i) a(i, j) += factor * b(i, j);
+  return a;
 }
 
-std::vector<std::complex<double>> column_norms2(const SmallMatrix& a) {
-  std::vector<Complex> out(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a.size(); ++j) out[j] += std::norm(a(i, j));
-  return out;
-}
-
-std::optional<SmallMatrix> inverse_of_positive(const SmallMatrix& a, std::size_t rank) {
-  if (!finite(a)) return std::nullopt;
-  SmallMatrix inverse_factor(a.size()), lower(a.size());  // a = L L^dagger
-  for (std::size_t j = 0; j < rank; ++j) {
-    double pivot = a(j, j).real();
-    for (std::size_t k = 0; k < j; ++k) pivot -= std::norm(lower(j, k));
-    if (!(pivot > vanishing_pivot * a(j, j).real())) return std::nullopt;
-    lower(j, j) = std::sqrt(pivot);
-    for (std::size_t i = j + 1; i < rank; ++i) {
-      // The hermitian part: rounding errors make the two triangles of a computed matrix differ.
-      Complex sum = 0.5 * (a(i, j) + std::conj(a(j, i)));
-      for (std::size_t k = 0; k < j; ++k) sum -= lower(i, k) * std::conj(lower(j, k));
-      lower(i, j) = sum / lower(j, j);
+bool orthonormalise(const std::vector<std::vector<std::complex<double>>>& basis, std::vector<std::complex<double>>& v) {
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& u : basis) {
+      std::complex<double> dot = 0.0;
+      for (std::size_t i = 0; i < v.size(); ++i) dot += std::conj(u[i]) * v[i];
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] -= dot * u[i];
     }
   }
-  for (std::size_t j = 0; j < rank; ++j) {
-    for (std::size_t i = j; i < rank; ++i) {
-      Complex sum = i == j ? 1.0 : 0.0;
-      for (std::size_t k = j; k < i; ++k) sum -= lower(i, k) * inverse_factor(k, j);
-      inverse_factor(i, j) = sum / lower(i, i);
-    }
-  }
-  SmallMatrix out = adjoint(inverse_factor) * inverse_factor;
-  if (!finite(out)) return std::nullopt;
-  return out;
-}
-
-std::optional<SmallMatrix> solve_small(const SmallMatrix& a, const SmallMatrix& b, std::size_t rank) {
-  if (!finite(a) || !finite(b)) return std::nullopt;
-  SmallMatrix left = a, out = b;
-  const std::vector<Complex> norms2 = column_norms2(a);
-  const std::size_t n = a.size();
-  for (std::size_t k = 0; k < rank; ++k) {
-    std::size_t pivot = k;
-    for (std::size_t i = k + 1; i < rank; ++i)
-      if (std::abs(left(i, k)) > std::abs(left(pivot, k))) pivot = i;
-    if (!(std::abs(left(pivot, k)) > vanishing_pivot * std::sqrt(norms2[k].real()))) return std::nullopt;
-    for (std::size_t j = 0; j < n; ++j) {
-      std::swap(left(k, j), left(pivot, j));
-      std::swap(out(k, j), out(pivot, j));
-    }
-    for (std::size_t i = k + 1; i < rank; ++i) {
-      const Complex factor = left(i, k) / left(k, k);
-      for (std::size_t j = 0; j < n; ++j) {
-        left(i, j) -= factor * left(k, j);
-        out(i, j) -= factor * out(k, j);
-      }
-    }
-  }
-  for (std::size_t k = rank; k-- > 0;)
-    for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t i = k + 1; i < rank; ++i) out(k, j) -= left(k, i) * out(i, j);
-      out(k, j) /= left(k, k);
-    }
-  for (std::size_t i = rank; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) out(i, j) = 0.0;
-  if (!finite(out)) return std::nullopt;
-  return out;
-}
-
-double least_singular_value(const SmallMatrix& a, std::size_t rank) {
-  const auto inverse = solve_small(a, SmallMatrix::identity(a.size(), rank), rank);
-  if (!inverse) return 0.0;
   double norm2 = 0.0;
-  for (const Complex& entry : inverse->entries()) norm2 += std::norm(entry);
-  return 1.0 / std::sqrt(norm2);
+  for (const auto& z : v) norm2 += std::norm(z);
+  if (!(norm2 > 1e-16)) return false;
+  for (auto& z : v) z /= std::sqrt(norm2);
+  return true;
 }
 
-OrthonormalRound orthonormal_round(const SmallMatrix& gram, std::size_t settled, double least) {
-  const std::size_t n = gram.size();
-  const double least2 = least * least;
-  PivotedCholesky cholesky(gram);
-  for (std::size_t j = 0; (j = cholesky.best(gram, 0, settled, least2)) < settled;) cholesky.take(gram, j);
-  for (std::size_t j = 0; (j = cholesky.best(gram, 0, n, least2)) < n;) cholesky.take(gram, j);
+Cholesky::Cholesky(const SmallMatrix& g, double floor) : l_(g.rows(), g.rows()) {
+  for (std::size_t j = 0; j < g.rows(); ++j, ++size_) {
+    double pivot = g(j, j).real();
+    for (std::size_t k = 0; k < j; ++k) pivot -= std::norm(l_(j, k));
+    if (!(pivot > floor * g(j, j).real()) || !std::isfinite(pivot) || !(pivot > 0.0)) return;
+    l_(j, j) = std::sqrt(pivot);
+    for (std::size_t i = j + 1; i < g.rows(); ++i) {
+      Scalar entry = g(i, j);
+      for (std::size_t k = 0; k < j; ++k) entry -= l_(i, k) * std::conj(l_(j, k));
+      l_(i, j) = entry / l_(j, j);
+    }
+  }
+}
 
-  const SmallMatrix& rows = cholesky.rows;
-  const std::vector<std::size_t>& pivots = cholesky.pivots;
-  const std::size_t rank = pivots.size();
-  OrthonormalRound round{SmallMatrix(n), SmallMatrix(n), rank, 0, cholesky.worst >= accurate_pivot};
-  // Column k of q = w R^-1, with R upper triangular in the order of the pivots.
-  for (std::size_t k = 0; k < rank; ++k) {
-    round.transform(pivots[k], k) = 1.0;
-    for (std::size_t i = 0; i < k; ++i)
-      for (std::size_t j = 0; j < n; ++j) round.transform(j, k) -= round.transform(j, i) * rows(i, pivots[k]);
-    for (std::size_t j = 0; j < n; ++j) round.transform(j, k) /= rows(k, pivots[k]);
+std::vector<Cholesky::Scalar> Cholesky::forward(std::vector<Scalar> f) const {
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) f[i] -= l_(i, k) * f[k];
+    f[i] /= l_(i, i);
   }
-  // The columns that are left: in the span of q up to a fraction 1e-4 of their norm. If q is accurate, their components
-  // along q are subtracted; otherwise they wait for a round with an accurate q.
-  for (std::size_t j = 0; j < n; ++j) {
-    const bool open = !cholesky.taken[j] && trusted_pivot * gram(j, j).real() > least2;
-    const std::size_t place = rank + round.open;
-    if (open) {
-      round.transform(j, place) = 1.0;
-      round.factor(place, j) = 1.0;
-      ++round.open;
-    }
-    if (open && !round.accurate) continue;
-    for (std::size_t k = 0; k < rank; ++k) {
-      round.factor(k, j) = rows(k, j);
-      if (open)
-        for (std::size_t i = 0; i < n; ++i) round.transform(i, place) -= round.transform(i, k) * rows(k, j);
-    }
+  return f;
+}
+
+std::vector<Cholesky::Scalar> Cholesky::backward(std::vector<Scalar> f) const {
+  for (std::size_t i = f.size(); i-- > 0;) {
+    for (std::size_t k = i + 1; k < f.size(); ++k) f[i] -= std::conj(l_(k, i)) * f[k];
+    f[i] /= l_(i, i);
   }
-  return round;
+  return f;
+}
+
+std::vector<std::complex<double>> inverse(std::size_t n, std::span<const std::complex<double>> matrix) {
+  if (n == 0) return {};
+  const Eigen::MatrixXcd out =
+      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXcd>(finite(n, n, matrix, "inverse")).pseudoInverse();
+  return {out.data(), out.data() + out.size()};
+}
+
+std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallMatrix& b) {
+  const std::size_t n = a.rows();
+  if (n == 0) return {};
+  const Eigen::MatrixXcd quotient =
+      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXcd>(finite(n, n, a.data(), "eigenvalues"))
+          .solve(finite(n, n, b.data(), "eigenvalues"));
+  const Eigen::VectorXcd values = Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(quotient, false).eigenvalues();
+  std::vector<std::complex<double>> out(values.data(), values.data() + n);
+  std::ranges::stable_sort(out, [](const auto& x, const auto& y) { return std::abs(x) > std::abs(y); });
+  return out;
+}
+
+SmallMatrix harmonic_ritz(const SmallMatrix& h, std::size_t count) {
+  const std::size_t n = h.columns();
+  const auto rows = static_cast<Eigen::Index>(h.rows()), size = static_cast<Eigen::Index>(n);
+  const Eigen::MatrixXcd inverse =
+      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXcd>(finite(h.rows(), n, h.data(), "harmonic_ritz"))
+          .solve(Eigen::MatrixXcd::Identity(rows, size));
+  const Eigen::ComplexEigenSolver<Eigen::MatrixXcd> solver(inverse);
+  std::vector<Eigen::Index> order(n);
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  std::ranges::stable_sort(order, [&](Eigen::Index a, Eigen::Index b) {
+    return std::abs(solver.eigenvalues()[a]) > std::abs(solver.eigenvalues()[b]);
+  });
+  SmallMatrix out(n, count);
+  for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t i = 0; i < n; ++i) out(i, j) = solver.eigenvectors()(static_cast<Eigen::Index>(i), order[j]);
+  return out;
 }
 
 }  // namespace halocline::solve::detail

@@ -1,73 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The small square matrices of block solvers: one row and one column for each column of a batch.
-///
-/// A block that has lost directions keeps its width: only its first `rank` columns are in use, and the others are zero.
-/// So the functions below take a rank, work on the leading rank x rank part, and leave zeros elsewhere. Every process
-/// computes the same matrices from the same sums.
+/// Small dense complex matrices: products, Cholesky factors, inverses, eigenvalues. Their sizes are those of Krylov
+/// bases, so that clarity comes before speed.
 
 #include <complex>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace halocline::solve::detail {
 
-/// Double complex, row by row, initially zero.
+/// Rows by columns, zero at first.
 class SmallMatrix {
 public:
   using Scalar = std::complex<double>;
+  SmallMatrix() = default;
+  SmallMatrix(std::size_t rows, std::size_t columns) : rows_(rows), data_(rows * columns) {}
 
-  explicit SmallMatrix(std::size_t n) : n_(n), entries_(n * n) {}
-  /// Ones on the first `rank` places of the diagonal.
-  static SmallMatrix identity(std::size_t n, std::size_t rank);
-
-  std::size_t size() const noexcept { return n_; }
-  Scalar& operator()(std::size_t i, std::size_t j) noexcept { return entries_[i * n_ + j]; }
-  const Scalar& operator()(std::size_t i, std::size_t j) const noexcept { return entries_[i * n_ + j]; }
-  std::span<Scalar> entries() noexcept { return entries_; }
-  std::span<const Scalar> entries() const noexcept { return entries_; }
+  std::size_t rows() const noexcept { return rows_; }
+  std::size_t columns() const noexcept { return rows_ == 0 ? 0 : data_.size() / rows_; }
+  Scalar& operator()(std::size_t row, std::size_t column) { return data_[column * rows_ + row]; }
+  Scalar operator()(std::size_t row, std::size_t column) const { return data_[column * rows_ + row]; }
+  std::span<const Scalar> column(std::size_t j) const { return std::span(data_).subspan(j * rows_, rows_); }
+  /// All entries, one column after the other.
+  std::span<const Scalar> data() const noexcept { return data_; }
+  bool finite() const noexcept;
+  /// The upper left corner.
+  SmallMatrix corner(std::size_t rows, std::size_t columns) const;
 
 private:
-  std::size_t n_;
-  std::vector<Scalar> entries_;
+  std::size_t rows_ = 0;
+  std::vector<Scalar> data_;
 };
 
-/// Cost of a product: 8 n^3 flops.
-SmallMatrix operator*(const SmallMatrix& a, const SmallMatrix& b);
-SmallMatrix operator*(std::complex<double> factor, const SmallMatrix& a);
-SmallMatrix adjoint(const SmallMatrix& a);
-bool finite(const SmallMatrix& a) noexcept;
-/// The squared norm of each column; complex, as Monitor takes norms.
-std::vector<std::complex<double>> column_norms2(const SmallMatrix& a);
+/// A B. An empty factor makes a zero matrix, as a sum over nothing does.
+SmallMatrix product(const SmallMatrix& a, const SmallMatrix& b);
+/// A^dagger B, of shape (A's columns, B's columns).
+SmallMatrix adjoint_product(const SmallMatrix& a, const SmallMatrix& b);
+/// A + factor B, for equal shapes.
+SmallMatrix sum(SmallMatrix a, const SmallMatrix& b, double factor = 1.0);
 
-/// The inverse of a hermitian positive matrix, by Cholesky factorization. Nothing if the matrix is not finite, or not
-/// positive within rounding errors: some pivot is below 1e-14 of its diagonal entry.
-std::optional<SmallMatrix> inverse_of_positive(const SmallMatrix& a, std::size_t rank);
+/// Orthonormalises a vector of unit length against orthonormal ones; false if it depends on them.
+bool orthonormalise(const std::vector<std::vector<std::complex<double>>>& basis, std::vector<std::complex<double>>& v);
 
-/// The solution y of a y = b, by Gaussian elimination with row exchanges. Nothing if a number is not finite or a is
-/// singular within rounding errors: some pivot is below 1e-14 of the norm of its column.
-std::optional<SmallMatrix> solve_small(const SmallMatrix& a, const SmallMatrix& b, std::size_t rank);
+/// G = L L^dagger for a hermitian G, as far as its pivots are positive.
+class Cholesky {
+public:
+  using Scalar = std::complex<double>;
+  Cholesky() = default;
+  /// @param g      hermitian; its lower triangle is read
+  /// @param floor  a pivot not above this fraction of its diagonal entry ends the factorisation
+  /// Cost: O(n^3).
+  Cholesky(const SmallMatrix& g, double floor);
 
-/// The least singular value, up to a factor of sqrt(rank): 1 / |a^-1| in the Frobenius norm. Zero if solve_small calls
-/// the matrix singular or not finite.
-double least_singular_value(const SmallMatrix& a, std::size_t rank);
+  /// The number of good pivots; only as large a corner of G may be solved.
+  std::size_t size() const noexcept { return size_; }
+  /// L^-1 f for the corner of the length of f.
+  std::vector<Scalar> forward(std::vector<Scalar> f) const;
+  /// L^-dagger f for the corner of the length of f.
+  std::vector<Scalar> backward(std::vector<Scalar> f) const;
+  /// G^-1 f for the corner of the length of f.
+  std::vector<Scalar> solve(std::vector<Scalar> f) const { return backward(forward(std::move(f))); }
+  /// L_ij for i >= j.
+  Scalar factor(std::size_t i, std::size_t j) const { return l_(i, j); }
 
-/// One round of the factorization w = w' factor; see orthonormal_columns.hpp.
-struct OrthonormalRound {
-  SmallMatrix transform;  ///< w' = w transform
-  SmallMatrix factor;     ///< w = w' factor, but for the directions dropped
-  std::size_t rank = 0;   ///< the first `rank` columns of w' are orthonormal, up to the accuracy of this round
-  std::size_t open = 0;   ///< as many columns follow that could not be told from combinations of the first
-  bool accurate = false;  ///< the first columns were well conditioned: orthonormal up to rounding errors
+private:
+  SmallMatrix l_;
+  std::size_t size_ = 0;
 };
 
-/// Pivoted Cholesky factorization of a Gram matrix.
-/// @param gram     finite; <w_i, w_j>
-/// @param settled  as many leading columns are nearly orthonormal already; pivots are taken from them first
-/// @param least    a direction of this norm or less is dropped
-OrthonormalRound orthonormal_round(const SmallMatrix& gram, std::size_t settled, double least);
+/// The inverse of an n * n matrix, entry (row, column) at [column * n + row]. Of a singular matrix (to rounding) it is
+/// the pseudo-inverse.
+/// @throws Error  the matrix is not finite
+/// Cost: O(n^3).
+std::vector<std::complex<double>> inverse(std::size_t n, std::span<const std::complex<double>> matrix);
+
+/// The eigenvalues of A^-1 B, the largest modulus first.
+/// @throws Error  a matrix is not finite
+/// Cost: O(n^3).
+std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallMatrix& b);
+
+/// Harmonic Ritz vectors of an Arnoldi relation A V_n = V_{n+1} H: the eigenvectors g of H^+ [1; 0] for its `count`
+/// eigenvalues 1/theta of largest modulus, where H^+ is the pseudo-inverse. Equivalently (Morgan, SIAM J. Sci. Comput.
+/// 24 (2002) 20) they are those of H_n + |h_{n+1,n}|^2 H_n^-dagger e_n e_n^dagger for the smallest theta, but
+/// H_n may be singular here.
+/// @param h  shape (n + 1, n)
+/// @throws Error  the matrix is not finite
+/// Returns shape (n, count). Cost: O(n^3).
+SmallMatrix harmonic_ritz(const SmallMatrix& h, std::size_t count);
 
 }  // namespace halocline::solve::detail
