@@ -28,8 +28,8 @@ void require_memory(const lattice::Geometry4& geometry, const multigrid::Paramet
   if (needs(p.vectors, columns) <= room[0]) return;
   throw core::InvalidArgument(
       fmt::format("multigrid with {} vectors and {} right-hand sides together needs {:.3g} GB on a process, which has "
-                  "{:.3g} GB; with "
-                  "8 vectors and one right-hand side at a time it needs {:.3g} GB; give these, or more processes",
+                  "{:.3g} GB; with 8 vectors and one right-hand side at a time it needs {:.3g} GB; give these, or more "
+                  "processes",
                   p.vectors, columns, needs(p.vectors, columns) / unit, room[0] / unit, needs(8, 1) / unit));
 }
 
@@ -106,6 +106,7 @@ void QuarkEngine::prepare(const std::string& method) {
     return;
   }
   if (method == "multigrid") {
+    operators_->make_multigrid({});
     if (!multigrid_) multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns());
     return;
   }
@@ -130,9 +131,11 @@ std::string QuarkEngine::describe(const std::string& method) const {
                        storage, parameters.outer);
   }
   if (method == "multigrid") {
-    const auto& size = operators_->multigrid->aggregate();
+    const auto& made = operators_->multigrid;
+    const auto& size = made ? made->aggregate() : parameters.multigrid.aggregate;
     return fmt::format("multigrid ({} vectors, aggregates of {}x{}x{}x{}), fgmres, mixed precision",
-                       operators_->multigrid->parameters().vectors, size[0], size[1], size[2], size[3]);
+                       made ? made->parameters().vectors : parameters.multigrid.vectors, size[0], size[1], size[2],
+                       size[3]);
   }
   return fmt::format("{}{}, {} precision", parameters.even_odd ? "even-odd " : "", method,
                      operators_->coarse ? "mixed" : "double");

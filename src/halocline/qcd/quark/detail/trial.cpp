@@ -133,6 +133,7 @@ std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>&
   if (!operators.may_use_multigrid()) return trial;
   const double best = std::min(schwarz->seconds, other->seconds);
   const double batches = std::max(1.0, static_cast<double>(right_hand_sides) / given);
+  if (operators.stored_vectors) operators.make_multigrid({});  // cheap enough to be tried
   if (!operators.multigrid) {
     const double iteration =
         other->iterations > 0 && std::isfinite(other->iterations) ? other->seconds / other->iterations : 0.0;
