@@ -74,7 +74,7 @@ private:
 }  // namespace
 
 int applications(const std::string& method) {
-  return method.find("gcr") != std::string::npos || method.find("fgmres") != std::string::npos ? 1 : 2;
+  return method.find("gcr") != std::string::npos || method.find("gmres") != std::string::npos ? 1 : 2;
 }
 
 Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& effort) {

@@ -311,6 +311,24 @@ void bind_qcd_solver(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), to_dict(report));
           },
           "source"_a, "progress"_a.none())
+      .def(
+          "solve_shifted",
+          [](Quark& q, const ComplexIn& source, const std::vector<double>& shifts, bool even_odd,
+             const Progress& progress) {
+            const auto values = canonical_values(source, *q.geometry, {4, 3}, "the source");
+            std::vector<std::vector<complex>> solutions(shifts.size(), std::vector<complex>(values.size()));
+            const std::vector<std::span<complex>> room(solutions.begin(), solutions.end());
+            std::vector<qcd::SolveReport> reports;
+            {
+              nb::gil_scoped_release unlocked;
+              reports = q.solver.solve_shifted(room, shifts, values, even_odd, without_lock(progress));
+            }
+            nb::list all, said;
+            for (auto& x : solutions) all.append(to_numpy(std::move(x), canonical_shape(*q.geometry, {4, 3})));
+            for (const auto& report : reports) said.append(to_dict(report));
+            return nb::make_tuple(all, said);
+          },
+          "source"_a, "shifts"_a, "even_odd"_a, "progress"_a.none())
       .def_prop_ro("device",
                    [](const Quark& q) { return q.solver.backend() ? q.solver.backend()->device() : std::string(); })
       .def_prop_ro("storage",

@@ -8,6 +8,7 @@ import pytest
 from halocline.qcd.runfile import Solver
 
 import halocline as hc
+from halocline import _halocline
 
 GAMMA5 = np.array([1, 1, -1, -1])[:, None]
 
@@ -40,7 +41,7 @@ def test_mass_and_kappa_are_the_same_operator(u, spinor):
     assert np.array_equal(hc.qcd.WilsonClover(u, mass=0.2)(spinor), hc.qcd.WilsonClover(u, kappa=kappa)(spinor))
 
 
-@pytest.mark.parametrize("kind", ["auto", "schwarz", "multigrid", "bicgstab", "cg", "gcr", "fgmres"])
+@pytest.mark.parametrize("kind", _halocline.qcd.SOLVER_KINDS)
 @pytest.mark.parametrize("precision", ["double", "mixed"])
 def test_every_solver_solves(u, spinor, kind, precision):
     if kind in ("schwarz", "multigrid") and precision == "double":
@@ -118,6 +119,22 @@ def test_a_trial_is_remembered_on_its_lattice_and_for_its_quark_and_nowhere_else
     ):
         another.solve(hc.qcd.point_source(another.geometry, [0, 0, 0, 0], 0, 0))
         assert "would take" in another.solver.report["notes"][0]
+
+
+def test_shifted_systems_are_solved_together(u, spinor):
+    D = hc.qcd.WilsonClover(u, mass=0.3, csw=1.0, tolerance=1e-11)
+    shifts = [0.5, 0.0, 0.02]
+    solutions = D.solver.solve_shifted(spinor, shifts)
+    for x, shift in zip(solutions, shifts, strict=True):
+        assert np.linalg.norm(D.dagger(D(x)) + shift * x - spinor) < 1.1e-11 * np.linalg.norm(spinor)
+    assert D.solver.reports[0]["iterations"] <= D.solver.reports[1]["iterations"]
+    assert D.solver.reports[1]["method"] == "multi-shift cg, double precision"
+    even = D.solver.solve_shifted(spinor, shifts, even_odd=True)
+    assert not even[0][0, 0, 0, 1].any() and even[0][0, 0, 0, 0].any()
+    with pytest.raises(hc.InvalidArgument, match="one or more finite shifts"):
+        D.solver.solve_shifted(spinor, [])
+    with pytest.raises(hc.Interrupted):
+        D.solver.solve_shifted(spinor, shifts, progress=lambda iterations, residual: iterations < 3)
 
 
 def test_solver_keys_are_taken_by_the_operator_and_the_propagator(u):

@@ -9,6 +9,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "qcd/multigrid/thermal_links.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
 
@@ -33,7 +34,8 @@ TEST_CASE("quark solver: every method and precision reaches the residual it repo
   const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), links);
   const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
   const auto b = test::random_numbers(volume * 12, 2);
-  for (const char* kind : {"auto", "bicgstab", "cg", "gcr", "fgmres"})
+  for (const char* kind :
+       {"auto", "bicgstab", "cg", "gcr", "fgmres", "gmres-dr", "s-step-gcr", "block-bicgstab", "block-cg"})
     for (const char* precision : {"mixed", "double"})
       for (const char* schur : {"symmetric", "asymmetric", "none"}) {
         CAPTURE(kind);
@@ -309,6 +311,82 @@ TEST_CASE("quark solver: unknown names and impossible numbers are refused") {
   const std::vector<std::span<std::complex<double>>> solutions{x};
   CHECK_THROWS_WITH_AS(solver.solve(solutions, std::vector<std::span<const std::complex<double>>>{x, x}),
                        doctest::Contains("2 sources"), core::InvalidArgument);
+}
+
+TEST_CASE("quark solver: block methods need fewer iterations than their columns alone") {
+  const GaugeField gauge = test::thermal_links();
+  const WilsonCloverAction action{.mass = -0.08, .csw = 1.0};
+  const auto numbers = 12 * gauge.geometry().local_volume();
+  constexpr std::size_t columns = 6;
+  std::vector<std::vector<std::complex<double>>> b, x(columns), y(columns);
+  for (unsigned seed = 0; seed < columns; ++seed) b.push_back(test::random_numbers(numbers, 10 + seed));
+  b[3] = b[1];  // a column that depends on another one
+  for (std::size_t c = 0; c < columns; ++c) x[c].resize(b[c].size()), y[c].resize(b[c].size());
+  const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
+  const auto solve = [&](const char* kind, auto& into) {
+    SolverParameters parameters;
+    parameters.kind = kind;
+    parameters.precision = "double";
+    const std::vector<std::span<std::complex<double>>> solutions(into.begin(), into.end());
+    return QuarkSolver(gauge, action, parameters).solve(solutions, sources);
+  };
+  for (const auto& [block, alone] : {std::pair{"block-cg", "cg"}, std::pair{"block-bicgstab", "bicgstab"}}) {
+    CAPTURE(block);
+    const auto together = solve(block, x), single = solve(alone, y);
+    int most = 0, most_alone = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      CHECK(together[c].converged);
+      CHECK(test::relative_distance(x[c], y[c]) < 1e-8);
+      most = std::max(most, together[c].iterations);
+      most_alone = std::max(most_alone, single[c].iterations);
+    }
+    CHECK(most < 0.9 * most_alone);
+  }
+}
+
+TEST_CASE("quark solver: shifted systems of D^dagger D and of the Schur complement") {
+  const GaugeField gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 1));
+  const WilsonCloverAction action{.mass = 0.3, .csw = 1.0};
+  SolverParameters parameters;
+  parameters.tolerance = 1e-11;
+  QuarkSolver solver(gauge, action, parameters);
+  const auto b = test::random_numbers(volume * 12, 2);
+  const std::vector<double> shifts{0.7, 0.0, 0.1};
+  std::vector<std::vector<std::complex<double>>> x(3, std::vector<std::complex<double>>(b.size()));
+  const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
+  const auto reports = solver.solve_shifted(solutions, shifts, b);
+  std::vector<std::complex<double>> dx(b.size()), ddx(b.size());
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    CHECK(reports[i].converged);
+    CHECK(reports[i].iterations <= reports[1].iterations);
+    solver.apply(dx, x[i]);
+    solver.apply(ddx, dx, true);
+    for (std::size_t n = 0; n < ddx.size(); ++n) ddx[n] += shifts[i] * x[i][n];
+    CHECK(test::relative_distance(ddx, b) < 1.01e-11);
+  }
+  // On the even sites alone. The odd ones of the source and of the solutions play no part.
+  auto other = b;
+  const auto odd = [&](std::size_t n) {
+    const auto at = lattice::coordinates_of<4>(static_cast<std::int64_t>(n / 12), extents);
+    return (at[0] + at[1] + at[2] + at[3]) % 2 != 0;
+  };
+  for (std::size_t n = 0; n < b.size(); ++n)
+    if (odd(n)) other[n] = 0.5;
+  auto y = x;
+  const std::vector<std::span<std::complex<double>>> others(y.begin(), y.end());
+  for (auto& v : x) std::ranges::fill(v, 7.0);
+  for (auto& v : y) std::ranges::fill(v, 7.0);
+  for (const auto& report : solver.solve_shifted(solutions, shifts, b, true)) {
+    CHECK(report.converged);
+    CHECK(report.method.find("even-odd multi-shift cg") == 0);
+  }
+  solver.solve_shifted(others, shifts, other, true);
+  CHECK(x == y);
+  CHECK(std::abs(x[0][0]) != 7.0);
+  for (std::size_t n = 0; n < b.size(); ++n)
+    if (odd(n)) REQUIRE(x[1][n] == 7.0);
+  CHECK_THROWS_AS(solver.solve_shifted(std::span(solutions).first(2), shifts, b), core::InvalidArgument);
 }
 
 }  // namespace halocline::qcd

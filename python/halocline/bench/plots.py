@@ -156,5 +156,4 @@ def _multigrid(plt: Any, results: Sequence[Result]) -> Any:
     left.set_title(
         f"{case['gauge']}, csw {case['csw']:g}, {case['threads']} threads", fontsize=9, color="0.35", loc="left"
     )
-    figure.tight_layout()
     return figure

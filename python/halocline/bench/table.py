@@ -235,8 +235,10 @@ def regions(result: Result, as_markdown: bool = False) -> str:
 
 
 def ceiling_text(result: Result) -> str:
-    """One line on the machine, as this case found it; empty where it looked at nothing but the cache line."""
-    c = result["ceiling"]
+    """One line on the machine, as this case found it; empty where it looked at nothing but the cache line, or at nothing."""
+    c = result.get("ceiling")
+    if c is None:
+        return ""
     if "copy_gbytes_per_s" in c:
         return (
             f"{result['case']['device_name']}: a copy of {number_text(c['copy_bytes'], 2**-20)} MiB runs at "

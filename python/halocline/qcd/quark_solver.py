@@ -213,6 +213,26 @@ class QuarkSolver:
         _check(self.report)
         return x
 
+    def solve_shifted(
+        self, source: Spinor, shifts: Sequence[float], even_odd: bool = False, progress: Progress | None = None
+    ) -> list[Spinor]:
+        """The x with (S^dagger S + shift) x = source for every shift, by multi-shift conjugate gradients in double.
+
+        S is D, or with even_odd its Schur complement on the even sites (zero is returned on the odd ones, and the
+        source there is not read). All shifts together take the operator applications of the smallest one. This is the
+        solve of a rational approximation, and of several twisted masses mu at once (shift = mu^2).
+
+        shifts: real; with the smallest one the operator must be positive
+        progress: called with iterations and residual; returning False stops, which raises Interrupted
+        Raises Error when a shift does not converge, and InvalidArgument; `reports` holds the reports either way.
+        """
+        solutions, self.reports = self._quark.solve_shifted(
+            spinor_of(source), [float(s) for s in shifts], even_odd, progress
+        )
+        for report in self.reports:
+            _check(report)
+        return solutions
+
     def solve_on_device(self, sources: Sequence[Spinor], progress: Progress | None = None) -> DeviceArray:
         """The x with D x = source for several sources at once, left in the memory of the device.
 

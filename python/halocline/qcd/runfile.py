@@ -319,6 +319,9 @@ class Multigrid(Section):
         }
 
 
+DEVICE_SOLVERS = ("auto", "bicgstab", "cg", "gcr")
+
+
 @dataclasses.dataclass(frozen=True)
 class Solver(Section):
     title: ClassVar[str] = "[solver]"
@@ -396,7 +399,7 @@ class Solver(Section):
 
     def check_device(self, device: str) -> None:
         """Raises InvalidArgument for settings that the device does not support."""
-        if device != "cpu" and self.kind in ("schwarz", "multigrid", "fgmres"):
+        if device != "cpu" and self.kind not in DEVICE_SOLVERS:
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" does not run on device = "{device}"; '
                 'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'

@@ -203,8 +203,6 @@ public:
                const std::string& transport, Progress progress)
       : progress_(std::move(progress)), state_(std::make_shared<State>(gauge, action, parameters, transport)) {
     const auto& p = state_->parameters;
-    smoother_ = std::make_shared<schwarz::Schwarz>(state_->matrix, batch, state_->transport);
-    spare_ = smoother_->create();
     rounds_ = p.setup_iterations < 0 ? first_rounds : p.setup_iterations;
     begun_ = last_ = seconds();
   }
@@ -214,7 +212,7 @@ public:
     const auto& p = state_->parameters;
     vectors_ = random_fields(state_->matrix.layout(), p.vectors, p.seed, vector_stream);
     for (int i = 0; i < smoothings; ++i)
-      if (!iterate(*smoother_, 1.0)) return false;
+      if (!iterate(*smoother(), 1.0)) return false;
     state_->build(vectors_);
     if (!advance(build_cost())) return false;
     for (int i = 0; i < rounds_; ++i) {
@@ -245,6 +243,7 @@ public:
       throw core::InvalidArgument(
           fmt::format("{} numbers of {} test vectors were given for the box of a process; give {}",
                       stored.numbers.size(), stored.vectors, wanted));
+    const core::Region region("test vectors from canonical order");
     for (int first = 0; first < stored.vectors; first += batch) vectors_.emplace_back(layout, spinor_reals, batch);
     for_numbers(*layout, vectors_, stored.vectors, [&](std::int64_t place, float& number) {
       number = core::widen(stored.numbers[static_cast<std::size_t>(place)]);
@@ -254,7 +253,7 @@ public:
   /// A round of inverse iteration. Returns false if `progress` ended it.
   bool round() {
     const core::Region region("round of inverse iteration");
-    Multigrid cycle(Multigrid::State::make(state_, smoother_, state_->parameters.coarse_tolerance));
+    Multigrid cycle(Multigrid::State::make(state_, smoother(), state_->parameters.coarse_tolerance));
     if (!iterate(cycle, cycle_cost)) return false;
     state_->build(vectors_);
     ++state_->rounds;
@@ -279,6 +278,15 @@ private:
   bool undecided() const {
     const auto& p = state_->parameters;
     return p.setup_iterations < 0 && 4.0 * p.right_hand_sides > round_cost * p.vectors;
+  }
+
+  /// The smoother for a batch, made at the first call.
+  const std::shared_ptr<schwarz::Schwarz>& smoother() {
+    if (!smoother_) {
+      smoother_ = std::make_shared<schwarz::Schwarz>(state_->matrix, batch, state_->transport);
+      spare_ = smoother_->create();
+    }
+    return smoother_;
   }
 
   /// Replaces every vector by what the preconditioner makes of it, with mean square one.

@@ -19,11 +19,14 @@
 #include "halocline/qcd/quark/detail/host_batch.hpp"
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
 #include "halocline/qcd/quark/detail/trial.hpp"
+#include "halocline/solve/multishift_cg.hpp"
 
 namespace halocline::qcd {
 namespace {
 
-constexpr std::array kind_names{"auto", "schwarz", "multigrid", "bicgstab", "cg", "gcr", "fgmres"};
+constexpr std::array kind_names{"auto",   "schwarz",  "multigrid",  "bicgstab",       "cg",      "gcr",
+                                "fgmres", "gmres-dr", "s-step-gcr", "block-bicgstab", "block-cg"};
+constexpr std::array device_kinds{"auto", "bicgstab", "cg", "gcr"};
 constexpr std::array precision_names{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab", "multigrid"};
 constexpr std::array schur_names{"symmetric", "asymmetric"};
@@ -61,7 +64,7 @@ void validate_place(const SolverParameters& p) {
           fmt::format("{} reals a link were asked for without a device; give 0, or name a device", p.device_links));
     return;
   }
-  if (p.kind == "schwarz" || p.kind == "multigrid" || p.kind == "fgmres")
+  if (std::ranges::find(device_kinds, p.kind) == device_kinds.end())
     throw core::InvalidArgument(
         fmt::format("the solver \"{}\" runs on the processor alone; on the device \"{}\" give \"auto\", which is "
                     "even-odd bicgstab, or \"bicgstab\", \"cg\" or \"gcr\"",
@@ -422,6 +425,56 @@ void QuarkSolver::recall(std::span<const Trial> trials) {
     require_one_of("the choice of a trial", trial.chosen, choices);
     if (state_->trials.try_emplace(trial.columns, trial).second) state_->recalled.insert(trial.columns);
   }
+}
+
+std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<std::complex<double>>> solutions,
+                                                    std::span<const double> shifts,
+                                                    std::span<const std::complex<double>> source, bool even_odd,
+                                                    const Progress& progress) {
+  auto& me = *state_;
+  if (solutions.size() != shifts.size())
+    throw core::InvalidArgument(fmt::format("{} shifts and room for {} solutions were given; give as many of each",
+                                            shifts.size(), solutions.size()));
+  solve::SolveOptions options;
+  options.tolerance = me.parameters.tolerance;
+  options.max_iterations = me.parameters.max_iterations;
+  options.progress = progress;
+  const comm::SolveUnderWay under_way(me.group);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<solve::SolveResult> results;
+  if (me.backend) {
+    if (even_odd != me.parameters.even_odd)
+      throw core::InvalidArgument(fmt::format(
+          "shifted systems {} were asked for on a device that has even_odd = {}; make the solver with the other value",
+          even_odd ? "of the Schur complement" : "of D", me.parameters.even_odd));
+    results = me.backend->multishift(solutions, shifts, source, options);
+  } else {
+    const SchurForm form = me.parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
+    Level<DiracOperator<double>> level(me.operators->precise->with_columns(1), even_odd, form);
+    auto& space = level.space();
+    auto b = space.create();
+    from_canonical(b, source);
+    std::vector<SpinorField<double>> x;
+    for (std::size_t i = 0; i < shifts.size(); ++i) x.push_back(space.create());
+    solve::NormalOperator normal(space, level.a());
+    results = solve::multishift_cg(space, normal, shifts, std::span(x), b, options);
+    for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(solutions[i], x[i]);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::vector<SolveReport> reports;
+  for (const auto& result : results) {
+    SolveReport report;
+    report.converged = result.converged();
+    report.reason = solve::name(result.reason);
+    report.method = fmt::format("{}multi-shift cg, double precision", even_odd ? "even-odd " : "");
+    report.iterations = result.iterations;
+    report.residual = result.worst_residual();
+    report.seconds = seconds / static_cast<double>(results.size());
+    report.history = result.history.front();
+    if (me.backend) report.device = me.backend->device();
+    reports.push_back(std::move(report));
+  }
+  return reports;
 }
 
 const multigrid::Setup* QuarkSolver::setup() const noexcept {

@@ -17,16 +17,17 @@
 ///   multigrid to pay, it makes the set-up and tries multigrid too. From then on it uses the method that takes the
 ///   least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the methods
 ///   above follow; if BiCGStab fails, conjugate gradients follow.
-/// - Any other name runs that method and nothing else.
+/// - Any other name runs that method and nothing else. "block-bicgstab" and "block-cg" build one Krylov space for all
+///   columns that are solved together, so a column's iterations and last bits depend on the others.
 ///
 /// Only the choice of "auto" depends on timing. The solutions of the trial are thrown away, so the chosen solver gives
 /// bit-identical results to selecting it by name. A choice that was saved (Trial) and is passed again
 /// (SolverParameters::choice) needs no trial, so a resumed run gives the same bits. For a given choice, the same
 /// processes and threads give the same bits every time.
 ///
-/// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; "schwarz" and "fgmres" are not
-/// available there. All work stays on the device: a source is uploaded once, and a solution is downloaded once or stays
-/// there (solve_on_device).
+/// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; no other kinds than these,
+/// "cg" and "gcr" are available there. All work stays on the device: a source is uploaded once, and a solution is
+/// downloaded once or stays there (solve_on_device).
 ///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
 /// once for all of them. Each has its own iterations and report.
@@ -67,9 +68,11 @@ std::span<const char* const> schur_forms() noexcept;
 std::span<const char* const> inner_precisions() noexcept;
 
 struct SolverParameters {
-  std::string kind = "auto";   ///< "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres"
-  double tolerance = 1e-10;    ///< on |b - D x| / |b|
-  int max_iterations = 10000;  ///< of the Krylov method, in all
+  /// "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres", "gmres-dr", "s-step-gcr",
+  /// "block-bicgstab", "block-cg" (normal equations)
+  std::string kind = "auto";
+  double tolerance = 1e-10;           ///< on |b - D x| / |b|
+  int max_iterations = 10000;         ///< of the Krylov method, in all
   std::string precision = "mixed";    ///< "mixed": float inside, double outside; or "double"
   bool even_odd = true;               ///< solve the Schur complement instead of D
   std::string schur = "symmetric";    ///< "symmetric" or "asymmetric"
@@ -182,6 +185,19 @@ public:
   std::int64_t predicted_bytes() const;
   /// Most right-hand sides solved together.
   int rhs_batch() const noexcept;
+
+  /// Solves (S^dagger S + shifts[i]) x[i] = b for every shift by multi-shift conjugate gradients in double, with the
+  /// operator applications of one solve. S is D or its even-odd Schur complement.
+  /// @param solutions  one for each shift; shapes as above. With `even_odd` only the even sites are written, and only
+  ///                   the even sites of the source are read.
+  /// @param shifts     real; with the smallest one the operator must be positive
+  /// The residual of a report is that of its shifted system. The tolerance is that of the parameters.
+  /// @throws InvalidArgument  if numbers differ, there is no shift, or one is not finite; on a device for another
+  ///                          even_odd than that of the parameters
+  /// Collective: yes.  Cost: shifts + 8 fields in double.
+  std::vector<SolveReport> solve_shifted(std::span<const std::span<std::complex<double>>> solutions,
+                                         std::span<const double> shifts, std::span<const std::complex<double>> source,
+                                         bool even_odd = false, const Progress& progress = {});
 
   /// Makes the trial of "auto" alone, on as many of these right-hand sides as `solve` would take together. Returns the
   /// earlier trial if there is one for this number of columns. Later solves of this number begin with the chosen

@@ -29,7 +29,7 @@ namespace halocline::qcd {
 template <class S>
 struct KrylovTraits<device::SpinorSpace<S>> {
   static constexpr bool fixed16 = std::is_same_v<S, device::Fixed16>, fixed8 = std::is_same_v<S, device::Fixed8>;
-  static constexpr bool offers_fgmres = false;
+  static constexpr bool offers_all = false;
   static constexpr double replacement = fixed8 ? 0.5 : fixed16 ? 1e-1 : 1e-2;
   static constexpr bool reliable_cg = true;
   static constexpr double most_gain = fixed8 ? 0.3 : fixed16 ? 1e-2 : 0.0;

@@ -17,14 +17,16 @@ namespace halocline::qcd {
 /// How the methods treat the fields of a space. The general template is for the CPU.
 template <class Space>
 struct KrylovTraits {
-  static constexpr bool offers_fgmres = true;
+  static constexpr bool offers_all = true;  ///< FGMRES, GMRES-DR, s-step GCR and the block methods too
   /// In the inner space the residual is recomputed each time that it fell by this factor, two digits in float.
   static constexpr double replacement = 1e-2;
   static constexpr bool reliable_cg = false;  ///< whether "cg" uses reliable updates instead of defect correction
   static constexpr double most_gain = 0;      ///< least inner tolerance of a defect correction; 0: that of the options
 };
 
-/// A x = b by "bicgstab", "cg" (normal equations), "gcr" or, if the space offers it, "fgmres", in one precision.
+/// A x = b in one precision by "bicgstab", "cg" (normal equations), "gcr" or, if the space offers all, "fgmres",
+/// "gmres-dr", "s-step-gcr", "block-bicgstab", "block-cg" (normal equations). The block methods build one Krylov space
+/// for all columns, so there the bits of a column depend on the others.
 /// @throws InvalidArgument  another kind
 /// Collective: yes.
 template <class Space, class Operator>

@@ -10,11 +10,15 @@
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/solve/bicgstab.hpp"
+#include "halocline/solve/block_bicgstab.hpp"
+#include "halocline/solve/block_cg_normal.hpp"
 #include "halocline/solve/cg_normal.hpp"
 #include "halocline/solve/defect_correction.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
+#include "halocline/solve/gmres_dr.hpp"
 #include "halocline/solve/reliable_update.hpp"
+#include "halocline/solve/s_step_gcr.hpp"
 
 namespace halocline::qcd {
 
@@ -23,8 +27,13 @@ solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, 
                             const typename Space::Vector& b, const solve::SolveOptions& options) {
   if (kind == "cg") return solve::cg_normal(space, a, x, b, options);
   if (kind == "gcr") return solve::gcr(space, a, x, b, options);
-  if constexpr (KrylovTraits<Space>::offers_fgmres)
+  if constexpr (KrylovTraits<Space>::offers_all) {
     if (kind == "fgmres") return solve::fgmres(space, a, x, b, options);
+    if (kind == "gmres-dr") return solve::gmres_dr(space, a, x, b, options);
+    if (kind == "s-step-gcr") return solve::s_step_gcr(space, a, x, b, options);
+    if (kind == "block-bicgstab") return solve::block_bicgstab(space, a, x, b, options);
+    if (kind == "block-cg") return solve::block_cg_normal(space, a, x, b, options);
+  }
   if (kind == "bicgstab") return solve::bicgstab(space, a, x, b, options);
   throw core::InvalidArgument("the solver \"" + kind +
                               "\" cannot solve in these vectors; give \"bicgstab\", \"cg\" or \"gcr\"");
