@@ -217,3 +217,19 @@ def test_the_solver_command_takes_tolerances_storages_and_columns(tmp_path):
 def test_the_solver_command_refuses_what_is_no_number(capsys):
     assert main(["bench", "solver", "--tolerance", "small"]) == 2
     assert "--tolerance small" in capsys.readouterr().err
+
+
+def test_multigrid_beside_bicgstab_over_masses(tmp_path):
+    file, picture = tmp_path / "multigrid.json", tmp_path / "masses.png"
+    words = ["--size", "4", "4", "4", "8", "--mass", "0.2,-0.1", "--vectors", "8", "--columns", "1,2", "--runs", "1"]
+    assert main(["bench", "multigrid", *words, "--from-file", "--json", str(file), "--plot", str(picture)]) == 0
+    results = json.loads(file.read_text())
+    assert [(r["case"]["m0"], r["case"]["columns"]) for r in results] == [(0.2, 1), (0.2, 2), (-0.1, 1), (-0.1, 2)]
+    for r in results:
+        found = r["result"]
+        assert found["setup_seconds"] > 0 and found["setup_from_file"] > 0 and found["rounds"] == 2
+        assert 0 < found["contraction"] < 1 and 0 < found["cycles"] < 40 and found["bicgstab_iterations"] > 0
+        assert found["speedup"] == pytest.approx(found["bicgstab_seconds"]["median"] / r["seconds"]["median"])
+        assert found["bytes_a_site"] > 1000
+    assert picture.stat().st_size > 10000
+    assert main(["bench", "multigrid", "--mass", "light"]) == 2

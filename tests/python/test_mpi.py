@@ -64,6 +64,24 @@ def test_schwarz_gives_the_same_on_many_ranks(halocline, lime, tmp_path, solver)
             assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
 
 
+def test_a_set_up_in_a_file_serves_other_numbers_of_ranks(halocline, lime, tmp_path):
+    solver = 'kind = "multigrid"\nmultigrid = {{ vectors = 8, aggregate = [2, 2, 2, 2], setup_file = "{}" }}'
+    for ranks in (1, 2):  # each writes its own file
+        write_run(tmp_path, lime, f"made{ranks}.h5", solver=solver.format(f"setup{ranks}.h5"))
+        done = halocline("qcd", "spectrum", "run.toml", "--json", f"made{ranks}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+    one = correlators(tmp_path, "made1.json")
+    for ranks, made_by in ((1, 2), (2, 1), (4, 2)):
+        before = (tmp_path / f"setup{made_by}.h5").read_bytes()
+        write_run(tmp_path, lime, f"{ranks}.h5", solver=solver.format(f"setup{made_by}.h5"))
+        done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / f"setup{made_by}.h5").read_bytes() == before
+        for channel, expected in one.items():
+            found = correlators(tmp_path, f"{ranks}.json")[channel]
+            assert found == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
+
+
 def test_generated_links_do_not_depend_on_the_number_of_ranks(halocline, tmp_path):
     words = ("--size", 4, 4, 8, 8, "--beta", 5.8, "--sweeps", 3, "--seed", 4)
     for ranks, name in ((0, "a.lime"), (2, "b.lime"), (4, "c.lime")):

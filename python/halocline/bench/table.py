@@ -235,7 +235,7 @@ def regions(result: Result, as_markdown: bool = False) -> str:
 
 
 def ceiling_text(result: Result) -> str:
-    """One line on the machine, as this case found it; empty where it looked at nothing but the cache line, or at nothing."""
+    """One line on the machine, as this case found it; empty where it looked at the cache line or at nothing."""
     c = result.get("ceiling")
     if c is None:
         return ""
