@@ -20,9 +20,9 @@
 #include "halocline/qcd/clover/clover.hpp"
 #include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/multigrid/detail/cholesky.hpp"
 #include "halocline/qcd/multigrid/detail/galerkin.hpp"
 #include "halocline/qcd/multigrid/detail/multigrid_state.hpp"
-#include "halocline/solve/detail/small_matrix.hpp"
 #include "halocline/solve/fgmres.hpp"
 
 namespace halocline::qcd::multigrid {
@@ -317,30 +317,23 @@ private:
   void orthonormalise() {
     const core::Region region("orthonormal test vectors");
     const schwarz::DomainSpace space(state_->matrix.layout(), batch);
-    const std::size_t batches = vectors_.size(), n = batches * batch;
-    solve::detail::SmallMatrix gram(n, n);
+    const int batches = static_cast<int>(vectors_.size());
+    Matrix gram(batches * batch);
     solve::Scalars block(batch * batch);
-    for (std::size_t a = 0; a < batches; ++a)
-      for (std::size_t b = 0; b <= a; ++b) {
+    for (int a = 0; a < batches; ++a)
+      for (int b = 0; b <= a; ++b) {
         space.gram(block, vectors_[a], vectors_[b]);
-        for (std::size_t i = 0; i < batch; ++i)
-          for (std::size_t j = 0; j < batch; ++j) gram(a * batch + i, b * batch + j) = block[i * batch + j];
+        for (int i = 0; i < batch * batch; ++i) gram(a * batch + i / batch, b * batch + i % batch) = block[i];
       }
-    const solve::detail::Cholesky factor(gram, 1e-9);
-    if (factor.size() < n) return;
+    double least = 1;
+    const Matrix inverse = inverse_factor(gram, least);  // an upper triangle
+    if (!(least > 1e-9)) return;
     const double length = std::sqrt(gram(0, 0).real());  // all are equally long
-    solve::detail::SmallMatrix inverse(n, n);            // L^-dagger, an upper triangle
-    for (std::size_t j = 0; j < n; ++j) {
-      std::vector<solve::Scalar> unit(n);
-      unit[j] = length;
-      const auto column = factor.backward(std::move(unit));
-      for (std::size_t i = 0; i <= j; ++i) inverse(i, j) = column[i];
-    }
     // A batch needs itself and those before it, so the last one comes first.
-    for (std::size_t b = batches; b-- > 0;) {
-      for (std::size_t a = 0; a <= b; ++a) {
-        for (std::size_t i = 0; i < batch; ++i)
-          for (std::size_t j = 0; j < batch; ++j) block[i * batch + j] = inverse(a * batch + i, b * batch + j);
+    for (int b = batches - 1; b >= 0; --b) {
+      for (int a = 0; a <= b; ++a) {
+        for (int i = 0; i < batch * batch; ++i)
+          block[i] = length * inverse(a * batch + i / batch, b * batch + i % batch);
         if (a == 0)
           space.multiply(spare_, vectors_[a], block);
         else

@@ -11,6 +11,7 @@
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/dispatch.hpp"
 #include "halocline/qcd/field/components.hpp"
+#include "halocline/qcd/multigrid/detail/cholesky.hpp"
 
 namespace halocline::qcd::multigrid {
 namespace {
@@ -19,18 +20,6 @@ using core::Complex;
 
 /// Tiles whose products are summed in float.
 constexpr std::int64_t chunk = 64;
-
-/// A complex square matrix in double, [row][column].
-struct Matrix {
-  int size;
-  std::vector<std::complex<double>> e;
-
-  explicit Matrix(int n) : size(n), e(static_cast<std::size_t>(n * n)) {}
-  std::complex<double>& operator()(int row, int column) { return e[static_cast<std::size_t>(row * size + column)]; }
-  const std::complex<double>& operator()(int row, int column) const {
-    return e[static_cast<std::size_t>(row * size + column)];
-  }
-};
 
 /// The vectors of one chirality.
 template <int V>
@@ -158,40 +147,6 @@ private:
   const AggregateVectors* vectors_;
   int chirality_;
 };
-
-/// L^-dagger of the Cholesky factor L of G; `least` becomes the smallest ratio of a pivot to the diagonal entry, at
-/// most what it was. The matrix is not valid if that is not positive.
-Matrix inverse_factor(const Matrix& g, double& least) {
-  const int n = g.size;
-  Matrix l(n), x(n);
-  for (int j = 0; j < n; ++j) {
-    double pivot = g(j, j).real();
-    for (int k = 0; k < j; ++k) pivot -= std::norm(l(j, k));
-    const double ratio = pivot / g(j, j).real();
-    // A NaN must not pass: it fails every comparison.
-    least = ratio < least ? ratio : (ratio >= least ? least : 0.0);
-    if (!(pivot > 0)) {
-      least = std::min(least, 0.0);
-      return x;
-    }
-    l(j, j) = std::sqrt(pivot);
-    for (int i = j + 1; i < n; ++i) {
-      std::complex<double> entry = g(i, j);
-      for (int k = 0; k < j; ++k) entry -= l(i, k) * std::conj(l(j, k));
-      l(i, j) = entry / l(j, j).real();
-    }
-  }
-  // Row i of L^-1, conjugated, is column i of the result.
-  for (int column = 0; column < n; ++column) {
-    x(column, column) = 1 / l(column, column).real();
-    for (int i = column + 1; i < n; ++i) {
-      std::complex<double> entry = 0;
-      for (int k = column; k < i; ++k) entry -= l(i, k) * std::conj(x(column, k));
-      x(column, i) = std::conj(entry / l(i, i).real());
-    }
-  }
-  return x;
-}
 
 template <int V>
 double gram_schmidt(Columns<V>& columns) {
