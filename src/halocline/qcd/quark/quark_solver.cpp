@@ -217,16 +217,16 @@ struct QuarkSolver::State {
     if (!trial) return std::nullopt;
     with.keep_only(trial->chosen);
     recalled.erase(columns);
-    std::string others;
+    std::string said = fmt::format("auto: {} would take {:.3g} s ({} together)", with.describe("bicgstab"),
+                                   trial->bicgstab_seconds, right_hand_sides_words(columns));
+    if (trial->schwarz_seconds > 0) said += fmt::format(", schwarz {:.3g} s", trial->schwarz_seconds);
     if (trial->multigrid_seconds > 0)
-      others =
+      said +=
           fmt::format(", multigrid {:.3g} s after {:.3g} s of set-up", trial->multigrid_seconds, trial->setup_seconds);
     else if (trial->setup_seconds > 0)
-      others = fmt::format(", and a set-up of multigrid {:.3g} s, which does not pay for {}", trial->setup_seconds,
-                           right_hand_sides_words(trial->right_hand_sides));
-    news.push_back(fmt::format("auto: schwarz would take {:.3g} s, {} {:.3g} s ({} together){}; {} is used",
-                               trial->schwarz_seconds, with.describe("bicgstab"), trial->bicgstab_seconds,
-                               right_hand_sides_words(columns), others, trial->chosen));
+      said += fmt::format(", and a set-up of multigrid {:.3g} s, which does not pay for {}", trial->setup_seconds,
+                          right_hand_sides_words(trial->right_hand_sides));
+    news.push_back(fmt::format("{}; {} is used", said, trial->chosen));
     return trials[columns] = *trial;
   }
 

@@ -12,11 +12,12 @@
 ///   which cannot break down.
 /// - "multigrid": its set-up is made when the solver is. If it fails, it starts once more from the true residual, and
 ///   then conjugate gradients follow.
-/// - "auto" first tries even-odd BiCGStab and then Schwarz on the first right-hand sides, for three digits each, and
-///   predicts the time of a whole solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of
-///   multigrid to pay, it makes the set-up and tries multigrid too. From then on it uses the method that takes the
-///   least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the methods
-///   above follow; if BiCGStab fails, conjugate gradients follow.
+/// - "auto" first tries even-odd BiCGStab on the first right-hand sides for three digits, and predicts the time of a
+/// whole
+///   solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes the
+///   set-up and tries multigrid. If multigrid is not faster, it tries Schwarz. From then on it uses the method that
+///   takes the least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the
+///   methods above follow; if BiCGStab fails, conjugate gradients follow.
 /// - Any other name runs that method and nothing else. "block-bicgstab" and "block-cg" build one Krylov space for all
 ///   columns that are solved together, so a column's iterations and last bits depend on the others.
 ///
@@ -55,7 +56,8 @@ struct Trial {
   std::string chosen;            ///< "schwarz", "bicgstab" or "multigrid"
   int columns = 1;               ///< right-hand sides that were solved together
   int right_hand_sides = 1;      ///< that were going to be solved in all
-  double schwarz_seconds = 0;    ///< predicted for the whole solve of the columns; infinite without any progress
+  double schwarz_seconds = 0;    ///< predicted for the whole solve of the columns; infinite without any progress; 0
+                                 ///< where multigrid was found best before
   double bicgstab_seconds = 0;   ///< the same by even-odd BiCGStab
   double multigrid_seconds = 0;  ///< the same by multigrid; 0 where its set-up was not made
   double setup_seconds = 0;      ///< of the set-up; foretold where it was begun and given up; 0 where it was not begun

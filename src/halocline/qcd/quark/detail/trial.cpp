@@ -14,9 +14,13 @@ namespace {
 /// The digits that a trial gains, and the most iterations that it gives a method for them.
 constexpr double trial_digits = 3.0;
 constexpr int most_iterations_schwarz = 30, most_iterations_other = 200, most_iterations_multigrid = 15;
-/// Iterations of BiCGStab that a set-up of multigrid and a solve hardly ever cost less than, and the cycles of a solve.
+/// Iterations of BiCGStab on one column that a set-up of multigrid and a solve hardly ever cost less than, and the
+/// cycles of a solve. In a batch an iteration takes about a third of the time for each column.
 constexpr double least_setup = 800, cycles_of_solve = 20;
 constexpr double never = std::numeric_limits<double>::infinity();
+/// A method ends its trial when the pace of its first digits foretells this many times the best time.
+constexpr double margin = 1.3;
+constexpr std::size_t least_iterations = 100;  ///< before a method is called hopeless
 /// A gain of fewer digits counts as no progress.
 constexpr double some_digits = 0.05;
 
@@ -54,16 +58,25 @@ private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// When a method ends its trial before it has gained the digits.
+struct Limits {
+  int iterations;  ///< most of them
+  double best =
+      never;  ///< seconds of the best solve so far; it ends when it cannot be better, or has taken half of them
+  double share = 0.5;       ///< and when it has taken this part of them
+  double hopeless = never;  ///< iterations of a whole solve from which on another method will be taken
+};
+
 /// Runs one method for a trial and predicts its whole solve. Returns nothing if `progress` ended the trial.
+/// @param when  it ends before its digits are gained
 std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
-                                double digits, int most_iterations, double most_seconds,
-                                const QuarkSolver::Progress& progress) {
+                                double digits, const Limits& when, const QuarkSolver::Progress& progress) {
   engine.prepare(method);
   auto e = engine.space().create();
   const std::vector<double> tolerance(static_cast<std::size_t>(engine.columns()),
                                       std::pow(10.0, -std::min(digits, trial_digits)));
   solve::SolveOptions limits;
-  limits.max_iterations = most_iterations;
+  limits.max_iterations = when.iterations;
   limits.restart_length = engine.restart_length();
   const Stopwatch watch(engine.space().layout()->geometry().communicator());
   std::vector<double> ends;
@@ -72,7 +85,11 @@ std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, 
     // A restart reports the same iteration number twice.
     if (iteration > static_cast<int>(ends.size())) ends.push_back(watch.seconds());
     wanted = wanted && (!progress || progress(iteration, residual));
-    return wanted && (ends.size() < 2 || ends.back() - ends.front() < most_seconds);
+    if (!wanted || ends.size() < 4) return wanted;
+    // The first digits are the cheapest, so their pace is a lower bound.
+    const double spent = ends.back() - ends.front(), gain = -std::log10(residual);
+    if (spent > 0.5 * when.best || (gain > 0 && spent * digits > margin * gain * when.best)) return false;
+    return ends.size() < least_iterations || !(gain > 0 && iteration * digits > gain * when.hopeless);
   };
   const auto result = engine.correct(method, e, r, tolerance, 1.0, limits);
   if (!wanted) return std::nullopt;
@@ -120,35 +137,42 @@ bool make_setup(QuarkOperators& operators, double others, int right_hand_sides, 
 std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, int right_hand_sides,
                                  double tolerance, const QuarkSolver::Progress& progress) {
   const double digits = -std::log10(tolerance);
-  const auto other = attempt(engine, "bicgstab", r, digits, most_iterations_other, never, progress);
-  if (!other) return std::nullopt;
-  const auto schwarz = attempt(engine, "schwarz", r, digits, most_iterations_schwarz, 0.5 * other->seconds, progress);
-  if (!schwarz) return std::nullopt;
-  Trial trial{.chosen = schwarz->seconds < other->seconds ? "schwarz" : "bicgstab",
-              .columns = given,
-              .right_hand_sides = right_hand_sides,
-              .schwarz_seconds = schwarz->seconds,
-              .bicgstab_seconds = other->seconds};
   auto& operators = engine.operators();
-  if (!operators.may_use_multigrid()) return trial;
-  const double best = std::min(schwarz->seconds, other->seconds);
   const double batches = std::max(1.0, static_cast<double>(right_hand_sides) / given);
+  // In iterations of BiCGStab on the columns of a batch.
+  const double setup_pays = least_setup / (batches * std::min(given, 3));
+  Limits plain{.iterations = most_iterations_other};
+  if (operators.may_use_multigrid()) plain.hopeless = 2 * setup_pays;
+  const auto other = attempt(engine, "bicgstab", r, digits, plain, progress);
+  if (!other) return std::nullopt;
+  Trial trial{
+      .chosen = "bicgstab", .columns = given, .right_hand_sides = right_hand_sides, .bicgstab_seconds = other->seconds};
+  double best = other->seconds;
+  const auto consider = [&](const std::string& method, const Limits& when, double& seconds) {
+    const auto forecast = attempt(engine, method, r, digits, when, progress);
+    if (!forecast) return false;
+    seconds = forecast->seconds;
+    if (seconds < best) {
+      best = seconds;
+      trial.chosen = method;
+    }
+    return true;
+  };
   if (operators.stored_vectors) operators.make_multigrid({});  // cheap enough to be tried
-  if (!operators.multigrid) {
-    const double iteration =
-        other->iterations > 0 && std::isfinite(other->iterations) ? other->seconds / other->iterations : 0.0;
-    if (best * batches < least_setup * iteration) return trial;
-    engine.keep_only("bicgstab");
+  if (operators.links && other->iterations > setup_pays) {
     bool wanted = true;
-    const bool made = make_setup(operators, best * batches, right_hand_sides, progress, trial, wanted);
+    make_setup(operators, best * batches, right_hand_sides, progress, trial, wanted);
     if (!wanted) return std::nullopt;
-    if (!made) return trial;
-    trial.setup_seconds = operators.multigrid->seconds();
   }
-  const auto multigrid = attempt(engine, "multigrid", r, digits, most_iterations_multigrid, best, progress);
-  if (!multigrid) return std::nullopt;
-  trial.multigrid_seconds = multigrid->seconds;
-  if (multigrid->seconds < best) trial.chosen = "multigrid";
+  if (operators.multigrid) {
+    trial.setup_seconds = operators.multigrid->seconds();
+    if (!consider("multigrid", {.iterations = most_iterations_multigrid, .best = best}, trial.multigrid_seconds))
+      return std::nullopt;
+  }
+  // Multigrid wins where a few modes slow down the other two alike, so Schwarz need not be tried after it.
+  if (trial.chosen == "multigrid") return trial;
+  if (!consider("schwarz", {.iterations = most_iterations_schwarz, .best = best}, trial.schwarz_seconds))
+    return std::nullopt;
   return trial;
 }
 

@@ -36,20 +36,20 @@ struct Forecast {
 /// Collective: no.
 Forecast forecast(std::span<const std::vector<double>> histories, std::span<const double> ends, double digits);
 
-/// Tries even-odd BiCGStab, then Schwarz, then multigrid. Schwarz gets at most half the time that is predicted for the
-/// whole solve by BiCGStab.
+/// Tries even-odd BiCGStab, then multigrid, then Schwarz. The later ones get at most half the time that is predicted
+/// for the best whole solve so far, and end sooner where the pace of their first digits cannot be enough.
 ///
-/// Multigrid needs a set-up, so the number of right-hand sides counts. The set-up is begun if the better of the two
-/// others would take as long for all of them as 800 iterations of BiCGStab on one batch. Its first smoothing foretells
-/// the time of the whole set-up and of a cycle. It goes on as long as what remains of it, and 20 cycles for each
-/// right-hand side, are less than the others would take. Once it is made, cycles on the first right-hand sides decide,
-/// and the time of the set-up counts no more.
+/// Multigrid needs a set-up, so the number of right-hand sides counts. The set-up is begun if BiCGStab would take as
+/// long for all of them as 800 of its iterations on one column. Its first pass over the test vectors foretells the time
+/// of the whole set-up and of a cycle. It goes on as long as what remains of it, and 20 cycles for each right-hand
+/// side, are less than BiCGStab would take. Once it is made, cycles on the first right-hand sides decide, and the time
+/// of the set-up counts no more.
 /// @param r                 right-hand sides; columns may be zero, but not all
 /// @param given             number of right-hand sides, for Trial::columns
 /// @param right_hand_sides  that are going to be solved in all, these included
 /// @param progress          of the solver; false ends the trial
 /// @returns  nothing if `progress` ended the trial
-/// Collective: yes; the same result on every rank.  Cost: about a third of a solve by each of the first two; a set-up
+/// Collective: yes; the same result on every rank.  Cost: about a third of a solve by BiCGStab and by Schwarz; a set-up
 /// and a third of a solve by multigrid if they pay.
 std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>& r, int given, int right_hand_sides,
                                  double tolerance, const QuarkSolver::Progress& progress);
