@@ -46,6 +46,7 @@ TEST_CASE("multigrid set-up: more rounds for more right-hand sides") {
   CHECK(few.contraction() < 0.6);
   CHECK(few.foretold_cycles() > 5);
   CHECK(few.foretold_cycles() < 40);
+  CHECK(few.bytes() <= Setup::predicted_bytes(u.geometry(), p, 1));
   p.setup_iterations = 1;
   CHECK(Setup(u, action, p).rounds() == 1);
   // Many rounds turn all vectors towards the lowest modes. They must not become one.

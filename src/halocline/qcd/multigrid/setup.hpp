@@ -60,9 +60,9 @@ public:
         const std::string& transport = "");
   /// From the test vectors of an earlier set-up. With the same links, action, parameters and processes its cycles give
   /// the same bits.
-  /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead
-  /// @throws InvalidArgument  also where the box of this process cannot be cut into these aggregates, or for a wrong
-  ///                          number of numbers
+  /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead; where the
+  ///                    aggregate does not fit the box of a process, the nearest one that does
+  /// @throws InvalidArgument  also for a wrong number of numbers
   /// Collective: yes.  Cost: about a tenth of a new set-up.
   Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
         const StoredVectors& vectors, const std::string& transport = "");

@@ -61,14 +61,12 @@ private:
 /// When a method ends its trial before it has gained the digits.
 struct Limits {
   int iterations;  ///< most of them
-  double best =
-      never;  ///< seconds of the best solve so far; it ends when it cannot be better, or has taken half of them
-  double share = 0.5;       ///< and when it has taken this part of them
+  /// Seconds of the best solve so far. The method ends when it cannot be better, or has taken half of them.
+  double best = never;
   double hopeless = never;  ///< iterations of a whole solve from which on another method will be taken
 };
 
 /// Runs one method for a trial and predicts its whole solve. Returns nothing if `progress` ended the trial.
-/// @param when  it ends before its digits are gained
 std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
                                 double digits, const Limits& when, const QuarkSolver::Progress& progress) {
   engine.prepare(method);
