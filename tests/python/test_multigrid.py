@@ -109,5 +109,9 @@ def test_a_solver_follows_other_links(u, b, tmp_path):
     fresh = hc.qcd.WilsonClover(moved, **QUARK)
     assert np.linalg.norm(fresh(x) - b) < 1e-9
     assert np.allclose(D(x), fresh(x), atol=1e-12)
+    # The file of the old links does not stand in the way of later changes, and is not replaced.
+    before = (tmp_path / "setup.h5").read_bytes()
+    assert np.linalg.norm(fresh(D.solver.solve(b, tolerance=1e-8)) - b) < 1e-7
+    assert (tmp_path / "setup.h5").read_bytes() == before
     with pytest.raises(hc.InvalidArgument, match="make a new set-up"):
         D.solver.refresh(hc.qcd.weak_links([4, 4, 8, 8], 0.4, seed=4))

@@ -183,11 +183,16 @@ class QuarkSolver:
         """Takes other links on the same lattice and processes, as after steps of a Markov chain; D follows.
 
         A set-up of multigrid keeps its test vectors and gets a new coarse operator; if it foretells 1.2 times the
-        iterations, a round of inverse iteration follows. Its file, if it has one, is left as it is. Raises
-        InvalidArgument for links of another lattice or process grid, and on a device. Collective.
+        iterations, a round of inverse iteration follows. Its file belongs to the old links: it is left as it is, and
+        setup_file is taken out of the settings. Raises InvalidArgument for links of another lattice or process grid, and
+        on a device. Collective.
         """
         self._quark.refresh(u)
         self._u = self._D._u = u
+        self._setup_file = None
+        if self.settings.multigrid is not None:
+            multigrid = dataclasses.replace(self.settings.multigrid, setup_file=None)
+            self.settings = dataclasses.replace(self.settings, multigrid=multigrid)
 
     def apply(self, spinor: Spinor, dagger: bool = False) -> Spinor:
         """D spinor, or D^dagger spinor, in double."""
