@@ -184,8 +184,8 @@ class QuarkSolver:
 
         A set-up of multigrid keeps its test vectors and gets a new coarse operator; if it foretells 1.2 times the
         iterations, a round of inverse iteration follows. Its file belongs to the old links: it is left as it is, and
-        setup_file is taken out of the settings. Raises InvalidArgument for links of another lattice or process grid, and
-        on a device. Collective.
+        setup_file is taken out of the settings. Raises InvalidArgument for links of another lattice or process grid,
+        and on a device. Collective.
         """
         self._quark.refresh(u)
         self._u = self._D._u = u
