@@ -180,6 +180,31 @@ TEST_CASE("domain layout: as many lanes as the domain allows, along the axes whe
   CHECK(DomainLayout::best(test::one_process({128, 4, 4, 4}), {2, 1, 1, 1})->tile() == Coordinates<4>{16, 1, 1, 1});
 }
 
+TEST_CASE("domain layout: tiles of one parity where they are asked for, and neighbours inside have the other") {
+  int with_lanes = 0;
+  for (const Case& c : cases) {
+    const auto layout = DomainLayout::best(test::one_process(c.extents), c.blocks, 16, true);
+    REQUIRE(layout->tiles_have_one_parity());
+    if (layout->lanes() > 1) ++with_lanes;
+    for (std::int32_t tile = 0; tile < layout->tiles(); ++tile) {
+      for (int lane = 0; lane < layout->lanes(); ++lane) {
+        const auto x = layout->coordinates({0, tile, lane});
+        std::int64_t within = 0;
+        for (int axis = 0; axis < 4; ++axis) within += x[axis] % layout->block()[axis];
+        CHECK(within % 2 == layout->parity(tile));
+      }
+      for (int d = 0; d < 8; ++d) {
+        const auto& neighbour = layout->of(tile)[d];
+        const bool inside = neighbour.slot == DomainNeighbour::inside || layout->tile()[d % 4] > 1;
+        if (inside) CHECK(layout->parity(neighbour.tile) != layout->parity(tile));
+      }
+    }
+  }
+  CHECK(with_lanes > 2);
+  CHECK(!DomainLayout(test::one_process({4, 4, 4, 4}), {1, 1, 1, 1}, {4, 1, 1, 1}).tiles_have_one_parity());
+  CHECK(DomainLayout::best(test::one_process({4, 4, 4, 4}), {1, 1, 1, 1}, 16, true)->lanes() == 16);
+}
+
 TEST_CASE("domain layout: a tile of twice the lanes holds two whole tiles, where any axis can be divided again") {
   int doubled = 0;
   for (const Case& c : cases)

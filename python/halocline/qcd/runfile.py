@@ -301,9 +301,9 @@ class Multigrid(Section):
         "keeps the set-up: read if it is there, else written; numbered for several configurations",
         example='setup_file = "setup.h5"',
     )
-    smoother: str = key("jacobi", choice(*_halocline.qcd.SCHWARZ_INVERSES), "solver inside a domain of the smoother")
+    smoother: str = key("even-odd", choice(*_halocline.qcd.SCHWARZ_INVERSES), "solver inside a domain of the smoother")
     smoother_sweeps: int = key(4, integer(at_least=1, at_most=100), "sweeps of the smoother over the domains")
-    smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the solver inside a domain")
+    smoother_steps: int = key(2, integer(at_least=1, at_most=100), "steps of the solver inside a domain")
     coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
     coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
     storage: str = key(

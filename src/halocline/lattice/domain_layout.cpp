@@ -142,7 +142,7 @@ DomainLayout::DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coor
 }
 
 std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geometry4> geometry,
-                                                       const Coordinates<4>& blocks, int lanes) {
+                                                       const Coordinates<4>& blocks, int lanes, bool one_parity) {
   if (!is_power_of_two(lanes) || lanes > max_lanes)
     throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
   if (auto sentence = objection(*geometry, blocks, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
@@ -155,6 +155,9 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
         for (std::int64_t tt = lanes / (tx * ty * tz); tt >= 1; tt /= 2) {
           const Coordinates<4> tile{tx, ty, tz, tt};
           if (objection(*geometry, blocks, tile)) continue;
+          Coordinates<4> outer{};
+          for (int axis = 0; axis < 4; ++axis) outer[axis] = geometry->local()[axis] / blocks[axis] / tile[axis];
+          if (one_parity && !have_one_parity(tile, outer)) continue;
           const double cost = lane_cost(*geometry, blocks, tile);
           const auto more = chosen ? product<4>(tile) - product<4>(*chosen) : 1;
           if (more > 0 || (more == 0 && cost < chosen_cost)) {
@@ -165,16 +168,30 @@ std::shared_ptr<const DomainLayout> DomainLayout::best(std::shared_ptr<const Geo
   return std::make_shared<const DomainLayout>(std::move(geometry), blocks, *chosen);
 }
 
-std::shared_ptr<const DomainLayout> DomainLayout::doubled() const {
+std::shared_ptr<const DomainLayout> DomainLayout::doubled(bool one_parity) const {
   std::optional<Coordinates<4>> chosen;
   for (int axis = 0; axis < 4; ++axis) {
     if (outer_[axis] % 2 != 0 || (axis == 3 && chosen)) continue;
     Coordinates<4> tile = tile_;
     tile[axis] *= 2;
+    Coordinates<4> outer = outer_;
+    outer[axis] /= 2;
+    if (one_parity && !have_one_parity(tile, outer)) continue;
     if (!chosen || lane_cost(*geometry_, blocks_, tile) < lane_cost(*geometry_, blocks_, *chosen)) chosen = tile;
   }
   if (!chosen || lanes_ > max_lanes) return nullptr;
   return std::shared_ptr<const DomainLayout>(new DomainLayout(geometry_, blocks_, *chosen, 2 * max_lanes));
+}
+
+bool DomainLayout::have_one_parity(const Coordinates<4>& tile, const Coordinates<4>& outer) noexcept {
+  for (int axis = 0; axis < 4; ++axis)
+    if (tile[axis] > 1 && outer[axis] % 2 != 0) return false;
+  return true;
+}
+
+int DomainLayout::parity(std::int32_t tile) const noexcept {
+  const auto o = coordinates_of<4>(tile, outer_);
+  return static_cast<int>((o[0] + o[1] + o[2] + o[3]) & 1);
 }
 
 DomainSite DomainLayout::locate(const Coordinates<4>& local) const noexcept {

@@ -63,17 +63,20 @@ public:
 
   /// The layout with the most lanes that fit; among these, the one whose steps look through faces or move lanes least
   /// often.
-  /// @param lanes  upper limit; a power of two up to 16
+  /// @param lanes       upper limit; a power of two up to 16
+  /// @param one_parity  only layouts whose tiles have one parity each
   /// @throws InvalidArgument  as above; the same on every rank
   static std::shared_ptr<const DomainLayout> best(std::shared_ptr<const Geometry4> geometry,
-                                                  const Coordinates<4>& blocks, int lanes = max_lanes);
+                                                  const Coordinates<4>& blocks, int lanes = max_lanes,
+                                                  bool one_parity = false);
 
   /// The same domains with twice the lanes, for numbers of half the size. A tile then holds two tiles of this layout,
   /// half the outer extent apart along one axis: the axis for which steps look through faces or move lanes least often.
   /// It is t only if no other axis can be divided, because algorithms that go through a domain slice by slice in t need
   /// single lanes there.
+  /// @param one_parity  only a layout whose tiles have one parity each
   /// @returns  null if no axis has an even number of tiles, or if the lanes would be more than twice max_lanes
-  std::shared_ptr<const DomainLayout> doubled() const;
+  std::shared_ptr<const DomainLayout> doubled(bool one_parity = false) const;
 
   const Geometry4& geometry() const noexcept { return *geometry_; }
   const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }
@@ -84,6 +87,12 @@ public:
   int lanes() const noexcept { return lanes_; }
   std::int32_t domains() const noexcept { return static_cast<std::int32_t>(product<4>(blocks_)); }
   std::int32_t tiles() const noexcept { return tiles_; }  ///< number of tiles of one domain
+
+  /// Whether all sites of a tile have the same parity within their domain: that of the sum of the coordinates that
+  /// count from the domain's first site.
+  bool tiles_have_one_parity() const noexcept { return have_one_parity(tile_, outer_); }
+  /// The parity of a tile within its domain, 0 or 1, where tiles have one.
+  int parity(std::int32_t tile) const noexcept;
 
   /// Domains of a colour are numbered from first_domain(colour) to first_domain(colour + 1).
   std::int32_t first_domain(int colour) const noexcept { return first_domain_[colour]; }
@@ -120,6 +129,8 @@ public:
   std::span<const std::int32_t> leaving(int d, int source_colour) const noexcept { return leaving_[d][source_colour]; }
 
 private:
+  /// An even step between the lanes of an axis does not change the parity.
+  static bool have_one_parity(const Coordinates<4>& tile, const Coordinates<4>& outer) noexcept;
   DomainLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& blocks, const Coordinates<4>& tile,
                int most_lanes);
 

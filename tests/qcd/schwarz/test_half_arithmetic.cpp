@@ -132,6 +132,8 @@ TEST_CASE("schwarz in half: sweeps, steps, kinds of inverse and actions are thos
   const Box blocks{2, 1, 1, 1};
   compare(lattice, every_term(), in_half(blocks, 0, 1));
   compare(lattice, every_term(), in_half(blocks, 1, 3, "minres"));
+  // An even-odd inverse needs tiles of one parity, so two sites along each axis with lanes.
+  compare(RoughLattice({8, 4, 4, 4}, 4), every_term(), in_half({1, 1, 1, 1}, 1, 2, "even-odd"));
   compare(lattice, {.mass = 0.3}, in_half(blocks, 1));
   compare(lattice, {.mass = 0.5, .csw = 1.0, .boundary = {1., 1., 1., 1.}}, in_half(blocks, 1, 1, "jacobi", 12));
   if (!test::takes_samples) {

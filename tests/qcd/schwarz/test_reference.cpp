@@ -169,7 +169,7 @@ TEST_CASE("schwarz: many steps of either kind invert D_in" * doctest::skip(test:
   const Sample s;
   WilsonCloverAction heavy = test::every_term();
   heavy.mass = 2;
-  for (const std::string inner : {"jacobi", "minres"}) {
+  for (const std::string inner : {"jacobi", "even-odd", "minres"}) {
     double before = 1;
     for (int steps : {1, 2, 4, 8}) {
       const Reference d(s.gauge, heavy, test::schwarz_parameters({2, 1, 1, 2}, 4, steps, inner));
@@ -180,6 +180,31 @@ TEST_CASE("schwarz: many steps of either kind invert D_in" * doctest::skip(test:
     const Reference d(s.gauge, heavy, test::schwarz_parameters({2, 1, 1, 2}, 4, 100, inner));
     CHECK(relative_distance(d.apply_inside(d.invert_inside(s.psi)), s.psi) < 20 * epsilon);
   }
+}
+
+TEST_CASE("schwarz: even-odd steps make two steps of Jacobi on even sites, and leave no residual there") {
+  const Sample s;
+  const lattice::Coordinates<4> blocks{2, 1, 1, 2};
+  const Reference jacobi(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 1, 4));
+  const Reference even_odd(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 1, 2, "even-odd"));
+  const Vector x = jacobi.invert_inside(s.psi), y = even_odd.invert_inside(s.psi), dy = even_odd.apply_inside(y);
+  const auto& local = s.gauge.geometry().local();
+  double different = 0;
+  for (std::int64_t site = 0; site < s.gauge.geometry().local_volume(); ++site) {
+    const auto at = lattice::coordinates_of<4>(site, local);
+    std::int64_t within = 0;
+    for (int axis = 0; axis < 4; ++axis) within += at[axis] % (local[axis] / blocks[axis]);
+    for (std::int64_t i = 12 * site; i < 12 * site + 12; ++i) {
+      const auto n = static_cast<std::size_t>(i);
+      if (within % 2 == 0) {
+        CHECK(std::abs(x[n] - y[n]) < 100 * epsilon);
+        CHECK(std::abs(dy[n] - s.psi[n]) < 100 * epsilon);
+      } else {
+        different = std::max(different, std::abs(x[n] - y[n]));
+      }
+    }
+  }
+  CHECK(different > 1e-3);
 }
 
 TEST_CASE("schwarz: minimal residual leaves a domain alone where nothing is left") {
@@ -194,7 +219,7 @@ TEST_CASE("schwarz: minimal residual leaves a domain alone where nothing is left
 
 TEST_CASE("schwarz: D' K b without an application of D' is D' applied to K b" * doctest::skip(test::takes_samples)) {
   const Sample s;
-  for (const std::string inner : {"jacobi", "minres"})
+  for (const std::string inner : {"jacobi", "even-odd", "minres"})
     for (const auto& blocks : cuts) {
       const Reference d(s.gauge, test::every_term(), test::schwarz_parameters(blocks, 3, 2, inner));
       CHECK(relative_distance(d.apply(d.precondition(s.psi)), d.apply_preconditioned(s.psi)) < 50 * epsilon);

@@ -96,7 +96,7 @@ TEST_CASE("schwarz: the reference knows domains, not processes") {
     for (int axis = 0; axis < 4; ++axis) all[axis] *= geometry->grid().dims()[axis];
     const auto alone = test::one_process(small);
     const auto psi = test::local_part(*geometry, lattice.psi, 12);
-    for (const std::string inner : {"jacobi", "minres"}) {
+    for (const std::string inner : {"jacobi", "even-odd", "minres"}) {
       const GaugeField here = lattice.gauge(geometry), whole = lattice.gauge(alone);
       const Reference split(here, test::every_term(), test::schwarz_parameters(blocks, 1, 2, inner));
       const Reference one(whole, test::every_term(), test::schwarz_parameters(all, 1, 2, inner));
@@ -125,13 +125,13 @@ TEST_CASE("schwarz: every operation equals its written-out formula on every proc
   });
 }
 
-TEST_CASE("schwarz: minimal residual, 12 reals a link and fewer lanes go over faces alike") {
+TEST_CASE("schwarz: other inverses, 12 reals a link and fewer lanes go over faces alike") {
   const test::RoughLattice lattice(extents, 7);
   for_each_cut(extents, 1, few() ? 1 : 3, [&](const auto& geometry, const Coordinates<4>& blocks) {
     const GaugeField gauge = lattice.gauge(geometry);
     const auto psi = test::local_part(*geometry, lattice.psi, 12);
-    for (int lanes : {0, 4}) {
-      auto parameters = test::schwarz_parameters(blocks, 1, 2, "minres");
+    for (const auto& [lanes, inner] : {std::pair{0, "minres"}, {4, "minres"}, {0, "even-odd"}}) {
+      auto parameters = test::schwarz_parameters(blocks, 1, 2, inner);
       parameters.link_reals = lanes == 0 ? 12 : 18;
       parameters.lanes = lanes;
       Schwarz fast(gauge, test::every_term(), parameters);

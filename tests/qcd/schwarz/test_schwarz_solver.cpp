@@ -92,7 +92,7 @@ TEST_CASE("schwarz solver: every outer solver reaches 1e-13 with every kind of p
   const System system;
   const auto b = test::random_numbers(volume * 12, 2);
   for (const char* outer : outer_solvers())
-    for (const char* inner : {"jacobi", "minres"})
+    for (const char* inner : {"jacobi", "even-odd", "minres"})
       for (const char* storage : {"float", "half"}) {
         CAPTURE(outer);
         CAPTURE(inner);

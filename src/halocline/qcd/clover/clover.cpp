@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/clover/detail/block_inverse.hpp"
 #include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/field_strength.hpp"
@@ -22,20 +23,6 @@ namespace {
 
 using Block = Eigen::Matrix<std::complex<double>, 6, 6>;
 constexpr std::array<std::complex<double>, 4> power_of_i{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
-
-Block load_block(const double* site, int chirality, int lanes) {
-  Block a;
-  const double* reals = site + 36 * chirality * lanes;
-  for (int row = 0; row < 6; ++row) {
-    a(row, row) = reals[row * lanes];
-    for (int column = 0; column < row; ++column) {
-      const int place = below_diagonal(row, column);
-      a(row, column) = {reals[place * lanes], reals[(place + 1) * lanes]};
-      a(column, row) = std::conj(a(row, column));
-    }
-  }
-  return a;
-}
 
 void store_block(double* site, int chirality, int lanes, const Block& a) {
   double* reals = site + 36 * chirality * lanes;
@@ -69,22 +56,6 @@ Block site_block(std::span<const Su3<double>, 6> strength, int chirality, const 
     }
   }
   return a;
-}
-
-/// Replaces both blocks A of a site by A^-1 or, with a twisted mass, by (A^2 + mu^2)^-1. Returns the smaller reciprocal
-/// condition number, 0 for a NaN.
-double invert_site(double* site, int lanes, double mu = 0) {
-  double worst = std::numeric_limits<double>::infinity();
-  for (int chirality = 0; chirality < 2; ++chirality) {
-    Block block = load_block(site, chirality, lanes);
-    if (mu != 0) block = (block * block + mu * mu * Block::Identity()).eval();
-    const Eigen::PartialPivLU<Block> lu(block);
-    // A NaN must not slip through a comparison, so it counts as singular.
-    const double condition = lu.rcond();
-    worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
-    store_block(site, chirality, lanes, lu.inverse());
-  }
-  return worst;
 }
 
 void require_invertible(double condition, const lattice::Geometry4& geometry) {
@@ -129,8 +100,7 @@ Blocks<double> inverse(const Blocks<double>& blocks, double mu) {
     double* data = out.data[parity].data();
 #pragma omp parallel for schedule(static) reduction(min : worst)
     for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
-      for (int lane = 0; lane < lanes; ++lane)
-        worst = std::min(worst, invert_site(data + tile * block_reals * lanes + lane, lanes, mu));
+      worst = std::min(worst, invert_blocks({data + tile * block_reals * lanes, 1, lanes}, lanes, mu));
   }
   require_invertible(worst, layout.geometry());
   return out;
@@ -156,9 +126,11 @@ std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonClove
 std::vector<double> canonical_inverse(const lattice::Geometry4& geometry, std::vector<double> term) {
   const auto sites = geometry.local_volume();
   double worst = std::numeric_limits<double>::infinity();
+  constexpr std::int64_t some = 64;
 #pragma omp parallel for schedule(static) reduction(min : worst)
-  for (std::int64_t site = 0; site < sites; ++site)
-    worst = std::min(worst, invert_site(term.data() + site * block_reals, 1));
+  for (std::int64_t first = 0; first < sites; first += some)
+    worst = std::min(worst, invert_blocks({term.data() + first * block_reals, block_reals, 1},
+                                          static_cast<int>(std::min(some, sites - first))));
   require_invertible(worst, geometry);
   return term;
 }

@@ -15,14 +15,14 @@ struct Parameters {
   int vectors = 24;                               ///< N: test vectors; a multiple of 8
   lattice::Coordinates<4> aggregate{4, 4, 4, 4};  ///< sites of an aggregate; the nearest size that fits is taken
   int setup_iterations = -1;                      ///< rounds of inverse iteration with the cycle; -1: as many as pay
-  int right_hand_sides = 12;        ///< that the set-up is for; with -1 above, more of them get more rounds
-  int smoother_sweeps = 4;          ///< sweeps of the Schwarz smoother in a cycle
-  int smoother_steps = 4;           ///< steps of the solver inside a domain
-  std::string smoother = "jacobi";  ///< the solver inside a domain: "minres" or "jacobi"
-  double coarse_tolerance = 0.1;    ///< of a coarse solve
-  int coarse_iterations = 100;      ///< most iterations of a coarse solve
-  std::string storage = "half";     ///< of test vectors and coarse blocks: "half" (fp16) or "float"
-  std::uint64_t seed = 1;           ///< of the random vectors of the set-up
+  int right_hand_sides = 12;          ///< that the set-up is for; with -1 above, more of them get more rounds
+  int smoother_sweeps = 4;            ///< sweeps of the Schwarz smoother in a cycle
+  int smoother_steps = 2;             ///< steps of the solver inside a domain
+  std::string smoother = "even-odd";  ///< the solver inside a domain: "even-odd", "jacobi" or "minres"
+  double coarse_tolerance = 0.1;      ///< of a coarse solve
+  int coarse_iterations = 100;        ///< most iterations of a coarse solve
+  std::string storage = "half";       ///< of test vectors and coarse blocks: "half" (fp16) or "float"
+  std::uint64_t seed = 1;             ///< of the random vectors of the set-up
 
   /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
   void validate() const;

@@ -25,8 +25,11 @@ std::int64_t site_bytes(const Parameters& parameters, int columns) {
   return (4 * parameters.link_reals + 72 + 4 * 24 * columns) * (parameters.storage == "half" ? 2 : 4);
 }
 
-int wanted_lanes(const Parameters& parameters) {
-  return parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
+/// The layout of the domains. An even-odd inverse passes over tiles of one parity.
+std::shared_ptr<const DomainLayout> layout_of(const std::shared_ptr<const Geometry4>& geometry,
+                                              const Coordinates<4>& blocks, const Parameters& parameters) {
+  const int lanes = parameters.lanes > 0 ? parameters.lanes : core::native_lanes<float>;
+  return DomainLayout::best(geometry, blocks, lanes, parameters.inner == "even-odd");
 }
 
 /// Two halves along x, or along the first axis that can be halved. While a domain takes more than three times the
@@ -41,7 +44,7 @@ Coordinates<4> automatic_blocks(const std::shared_ptr<const Geometry4>& geometry
       break;
     }
   const auto lanes_of = [&](const Coordinates<4>& cut) {
-    return preconditioner_lanes(parameters, *DomainLayout::best(geometry, cut, wanted_lanes(parameters)));
+    return preconditioner_lanes(parameters, *layout_of(geometry, cut, parameters));
   };
   const int lanes = lanes_of(blocks);
   for (;;) {
@@ -83,8 +86,7 @@ Matrix::State::State(const GaugeField& gauge, const WilsonCloverAction& action_g
                      int columns, const std::vector<double>* term)
     : action((action_given.validate(), action_given)),
       parameters((given.validate(), given)),
-      layout(DomainLayout::best(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns),
-                                wanted_lanes(parameters))),
+      layout(layout_of(gauge.geometry_ptr(), blocks_of(gauge.geometry_ptr(), parameters, columns), parameters)),
       inner(choose_arithmetic(parameters, layout)) {
   if (parameters.link_reals == 12) require_unitary(gauge);
   std::vector<double> inverse;
@@ -121,8 +123,7 @@ Matrix Matrix::for_columns(int columns) const {
   const auto blocks = blocks_of(geometry, mine.parameters, columns);
   if (blocks == mine.layout->blocks()) return Matrix(state_);
   // All automatic domains fill the lanes of the first choice, so links are stored in the same number of reals.
-  return Matrix(
-      std::make_shared<const State>(mine, DomainLayout::best(geometry, blocks, wanted_lanes(mine.parameters))));
+  return Matrix(std::make_shared<const State>(mine, layout_of(geometry, blocks, mine.parameters)));
 }
 
 const WilsonCloverAction& Matrix::action() const noexcept { return state_->action; }

@@ -2,7 +2,9 @@
 #include "halocline/qcd/schwarz/reference.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -53,9 +55,9 @@ struct Reference::CutAccessor : wilson::PlainAccessor {
 Reference::Reference(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters)
     : gauge_(&gauge), action_(action), parameters_(parameters) {
   action_.validate();
-  if (parameters_.inner != "jacobi" && parameters_.inner != "minres")
-    throw core::InvalidArgument(
-        fmt::format("the inverse inside a domain was called \"{}\"; give jacobi or minres", parameters_.inner));
+  if (std::ranges::find(inverses(), parameters_.inner) == inverses().end())
+    throw core::InvalidArgument(fmt::format("the inverse inside a domain was called \"{}\"; give one of {}",
+                                            parameters_.inner, fmt::join(inverses(), ", ")));
   const auto& local = gauge.geometry().local();
   for (int axis = 0; axis < 4; ++axis) {
     const auto blocks = parameters_.blocks[axis];
@@ -151,6 +153,21 @@ Reference::Vector Reference::jacobi(View r) const {
   return x;
 }
 
+Reference::Vector Reference::even_odd(View r) const {
+  Vector x(r.begin(), r.end());
+  for (int pass = 1; pass <= 2 * parameters_.steps; ++pass) {
+    const Vector dx = apply_inside(x);
+    for (std::size_t site = 0; site < x.size() / 12; ++site) {
+      const auto at = lattice::coordinates_of<4>(static_cast<std::int64_t>(site), gauge_->geometry().local());
+      std::int64_t within = 0;
+      for (int axis = 0; axis < 4; ++axis) within += at[axis] % block_[axis];
+      if (within % 2 != pass % 2) continue;
+      for (std::size_t i = 12 * site; i < 12 * site + 12; ++i) x[i] = r[i] + (x[i] - dx[i]);
+    }
+  }
+  return x;
+}
+
 Reference::Vector Reference::minimal_residual(View r) const {
   const auto domains = static_cast<std::size_t>(lattice::product<4>(parameters_.blocks));
   std::vector<std::size_t> domain_of(r.size() / 12);
@@ -178,6 +195,7 @@ Reference::Vector Reference::minimal_residual(View r) const {
 
 Reference::Vector Reference::invert_inside(View in) const {
   check(in);
+  if (parameters_.inner == "even-odd") return even_odd(in);
   return parameters_.inner == "jacobi" ? jacobi(in) : minimal_residual(in);
 }
 

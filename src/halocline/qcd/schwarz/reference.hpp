@@ -12,6 +12,8 @@
 ///   D' = 1 - B hop,   D_in = 1 - B hop_in,   D_out = D' - D_in = -B hop_out,   B = A^-1 / 2
 ///
 ///   J r, Jacobi:            x = r;                   `steps` times:  x <- r + (x - D_in x)
+///   J r, even-odd:          x = r;                   `steps` times, for odd, then even sites of the domain:
+///                                                                    x <- r + (x - D_in x) there
 ///   J r, minimal residual:  x = 0, r' = r;           `steps` times:  q = D_in r',  w = <q, r'> / <q, q>,
 ///                                                                    x += w r',  r' -= w q
 ///                           the sums over one domain, w complex; w = 0 where q vanishes
@@ -69,6 +71,7 @@ private:
   void check(View in) const;
   Vector scaled_hop(View in, Steps steps) const;
   Vector jacobi(View r) const;
+  Vector even_odd(View r) const;
   Vector minimal_residual(View r) const;
   Sweeps sweep(View b) const;
 

@@ -22,7 +22,7 @@ using lattice::DomainLayout;
 
 namespace {
 
-constexpr std::array inverse_names{"jacobi", "minres"};
+constexpr std::array inverse_names{"jacobi", "even-odd", "minres"};
 constexpr std::array storage_names{"float", "half"};
 constexpr std::array arithmetic_names{"auto", "float", "half"};
 
@@ -102,7 +102,7 @@ const std::shared_ptr<const DomainLayout>& Schwarz::layout() const noexcept { re
 std::string_view Schwarz::arithmetic() const noexcept { return state_->arithmetic; }
 int Schwarz::columns() const noexcept { return state_->columns; }
 Schwarz::Field Schwarz::create() const { return state_->single->create(); }
-bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner == "jacobi"; }
+bool Schwarz::linear() const noexcept { return !state_->half && parameters().inner != "minres"; }
 
 namespace {
 void require_field(const Schwarz& schwarz, const Schwarz::Field& field) {

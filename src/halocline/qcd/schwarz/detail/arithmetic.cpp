@@ -16,7 +16,8 @@ constexpr int float_lanes = core::native_lanes<float>;
 std::shared_ptr<const lattice::DomainLayout> layout_in_half(const Parameters& parameters,
                                                             const lattice::DomainLayout& layout) {
   const bool wanted = parameters.arithmetic == "half" || (parameters.arithmetic == "auto" && core::native_half);
-  return parameters.storage == "half" && wanted && layout.lanes() == float_lanes ? layout.doubled() : nullptr;
+  if (parameters.storage != "half" || !wanted || layout.lanes() != float_lanes) return nullptr;
+  return layout.doubled(parameters.inner == "even-odd");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void Sweeps<S>::minimise(Member me, int colour, const Field& right, Field& out, 
       PassFields<S> fields = fields_of(i);
       fields.own = work_.domain(i);
       fields.out = more_.domain(i);
-      run(me, Pass::inside, fields, nullptr);
+      run(me, Pass::inside, fields, tiles_[0]);
       for (std::int32_t tile = first; tile < last; ++tile)
         for (int c = 0; c < columns_; ++c) {
           const std::int64_t at = tile * right.tile_stride() + c * column;

@@ -22,8 +22,10 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
       passes_(TilePasses<S>::make(*layout_, parameters.link_reals, layout.arithmetic)),
       r_(create()),
       z_(create()),
-      work_(create()) {
+      even_odd_(parameters.inner == "even-odd") {
   const std::int32_t domains = layout_->domains();
+  if (!even_odd_) work_ = create();
+  for (std::int32_t tile = 0; tile < layout_->tiles(); ++tile) list_of(tiles_, tile).push_back(tile);
   if (parameters_.inner == "minres") {
     more_ = create();
     sums_.resize(static_cast<std::size_t>(std::int64_t{domains} * layout_->tiles() * columns_ * 3));
@@ -98,7 +100,7 @@ Sweeps<S>::Sweeps(ArithmeticChoice layout, std::shared_ptr<const Coefficients<S>
         bool needs_message = false;
         for (int d = 0; d < 8; ++d)
           needs_message = needs_message || (layout_->of(tile)[d].slot >= 0 && layout_->link(domain, d).domain < 0);
-        (needs_message ? boundary : interior).push_back(tile);
+        list_of(needs_message ? boundary : interior, tile).push_back(tile);
       }
     }
   }
@@ -222,11 +224,25 @@ PassFields<S> Sweeps<S>::with_faces(std::int32_t domain, const Update& what) con
   return fields;
 }
 
-/// Jacobi step k of 1 to `steps`. The last one ends in `out`, the one before in the other field, and so on in turn.
+template <class S>
+std::vector<std::int32_t>& Sweeps<S>::list_of(Tiles& tiles, std::int32_t tile) const {
+  return tiles[even_odd_ ? static_cast<std::size_t>(layout_->parity(tile)) : 0];
+}
+
+/// Pass k of 1 to passes(). Jacobi: the last one ends in `out`, the one before in the other field, and so on in turn.
+/// Even-odd: odd passes write the odd tiles of `out` and read the even ones, even passes the other way round. The first
+/// even tiles are those of the right-hand side.
 template <class S>
 PassFields<S> Sweeps<S>::step_fields(std::int32_t domain, int k, const Field& right, Field& out, Field* sum) {
-  const bool to_out = (parameters_.steps - k) % 2 == 0;
   PassFields<S> fields = fields_of(domain);
+  if (even_odd_) {
+    fields.add = right.domain(domain);
+    fields.own = (k == 1 ? right : out).domain(domain);
+    fields.out = out.domain(domain);
+    if (k > passes() - 2 && sum != nullptr) fields.sum = sum->domain(domain);
+    return fields;
+  }
+  const bool to_out = (parameters_.steps - k) % 2 == 0;
   fields.add = right.domain(domain);
   fields.own = k == 1 ? right.domain(domain) : (to_out ? work_ : out).domain(domain);
   fields.out = (to_out ? out : work_).domain(domain);
@@ -235,20 +251,40 @@ PassFields<S> Sweeps<S>::step_fields(std::int32_t domain, int k, const Field& ri
 }
 
 template <class S>
-void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const {
-  const auto count = tiles != nullptr ? static_cast<std::int32_t>(tiles->size()) : layout_->tiles();
-  const Share mine = share(me.thread, me.threads, count);
-  passes_->run(pass, fields, tiles != nullptr ? tiles->data() : nullptr, mine.begin, mine.end);
+void Sweeps<S>::run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>& tiles) const {
+  const Share mine = share(me.thread, me.threads, static_cast<std::int32_t>(tiles.size()));
+  passes_->run(pass, fields, tiles.data(), mine.begin, mine.end);
+}
+
+/// A pass over the tiles from `begin` to `end` that have a parity; all of them where the inverse is not even-odd.
+template <class S>
+void Sweeps<S>::slice(Member me, Pass pass, const PassFields<S>& fields, int parity, std::int32_t begin,
+                      std::int32_t end) const {
+  const auto& list = tiles_[static_cast<std::size_t>(even_odd_ ? parity : 0)];
+  const auto place = [&](std::int32_t tile) {
+    return static_cast<std::int32_t>(std::ranges::lower_bound(list, tile) - list.begin());
+  };
+  const std::int32_t first = place(begin);
+  const Share mine = share(me.thread, me.threads, place(end) - first);
+  passes_->run(pass, fields, list.data(), first + mine.begin, first + mine.end);
+}
+
+/// Updates r on some tiles of a domain. With an even-odd inverse, even tiles already have D_in z = r.
+template <class S>
+void Sweeps<S>::residual(Member me, const Update& what, std::int32_t domain, const Tiles& tiles) const {
+  const PassFields<S> fields = with_faces(domain, what);
+  run(me, even_odd_ && what.pass == Pass::residual ? Pass::faces : what.pass, fields, tiles[0]);
+  if (even_odd_) run(me, what.pass, fields, tiles[1]);
 }
 
 /// Updates r of one colour. Waits for the messages under way, even if there is nothing to update.
 template <class S>
 void Sweeps<S>::update(Member me, int colour, const Update& what) {
-  const auto all = [&](const std::vector<std::vector<std::int32_t>>* tiles) {
+  const auto all = [&](const std::vector<Tiles>* tiles) {
     if (what.none) return;
     const core::Region region("residual");
     for (std::int32_t i = layout_->first_domain(colour); i < layout_->first_domain(colour + 1); ++i)
-      run(me, what.pass, with_faces(i, what), tiles != nullptr ? &(*tiles)[static_cast<std::size_t>(i)] : nullptr);
+      residual(me, what, i, tiles != nullptr ? (*tiles)[static_cast<std::size_t>(i)] : tiles_);
   };
   if (!halo_) {
     all(nullptr);
@@ -267,10 +303,11 @@ void Sweeps<S>::update(Member me, int colour, const Update& what) {
 template <class S>
 void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Field* sum) {
   if (parameters_.inner == "minres") return minimise(me, colour, right, out, sum);
-  const core::Region region("jacobi");
+  const core::Region region(even_odd_ ? "even-odd" : "jacobi");
   const std::int32_t begin = layout_->first_domain(colour), end = layout_->first_domain(colour + 1);
-  for (int k = 1; k <= parameters_.steps; ++k) {
-    for (std::int32_t i = begin; i < end; ++i) run(me, Pass::step, step_fields(i, k, right, out, sum), nullptr);
+  for (int k = 1; k <= passes(); ++k) {
+    const auto& tiles = tiles_[static_cast<std::size_t>(even_odd_ ? k % 2 : 0)];
+    for (std::int32_t i = begin; i < end; ++i) run(me, Pass::step, step_fields(i, k, right, out, sum), tiles);
     barrier_.wait(me.threads);
   }
 }
@@ -279,35 +316,34 @@ void Sweeps<S>::solve(Member me, int colour, const Field& right, Field& out, Fie
 template <class S>
 bool Sweeps<S>::outgrows_cache(int threads) const {
   const std::int64_t site_numbers = 4 * coefficients_->link_reals + 72 + 4 * 24 * columns_;
-  return parameters_.inner == "jacobi" && layout_->tile()[3] == 1 &&
+  return parameters_.inner != "minres" && layout_->tile()[3] == 1 &&
          site_numbers * layout_->lanes() * layout_->tiles() * static_cast<std::int64_t>(sizeof(S)) >
              threads * cache_bytes_;
 }
 
 /// update() and solve() of one domain, slice by slice in t. Step k works k slices behind the residual, on a slice whose
 /// upper neighbour the step before has just finished. The result of step k is overwritten by step k + 2 at the
-/// earliest, when step k + 1 has passed, so two fields are enough for any number of steps. A domain that fits the cache
-/// is one slice.
+/// earliest, when step k + 1 has passed, so two fields are enough for any number of steps. The same holds for even-odd
+/// passes in place. A domain that fits the cache is one slice.
 template <class S>
 void Sweeps<S>::walk(Member me, std::int32_t domain, const Update& what, const Field& right, Field* sum) {
   const auto slices = outgrows_cache(me.threads) ? static_cast<std::int32_t>(layout_->outer()[3]) : 1;
   const std::int32_t slice_tiles = layout_->tiles() / slices;
-  const Share mine = share(me.thread, me.threads, slice_tiles);
-  const int first = what.none ? 1 : 0, last = parameters_.steps;
+  const int first = what.none ? 1 : 0, last = passes();
   for (std::int32_t w = first; w < slices + last; ++w)
     for (int k = first; k <= last; ++k) {
-      const std::int32_t slice = w - k;
-      if (slice >= 0 && slice < slices) {
-        PassFields<S> fields;
-        if (k == 0) {
-          fields = with_faces(domain, what);
-        } else {
-          fields = step_fields(domain, k, right, z_, sum);
-        }
+      const std::int32_t at = w - k;
+      if (at >= 0 && at < slices) {
+        const std::int32_t begin = at * slice_tiles, end = begin + slice_tiles;
+        PassFields<S> fields = k == 0 ? with_faces(domain, what) : step_fields(domain, k, right, z_, sum);
         // The first step to reach a slice brings its links and blocks into the second-level cache.
         fields.prefetch = prefetch_ && k == first;
-        passes_->run(k == 0 ? what.pass : Pass::step, fields, nullptr, slice * slice_tiles + mine.begin,
-                     slice * slice_tiles + mine.end);
+        if (k > 0) {
+          slice(me, Pass::step, fields, k % 2, begin, end);
+        } else {
+          slice(me, even_odd_ && what.pass == Pass::residual ? Pass::faces : what.pass, fields, 0, begin, end);
+          if (even_odd_) slice(me, what.pass, fields, 1, begin, end);
+        }
       }
       barrier_.wait(me.threads);
     }
@@ -370,7 +406,7 @@ void Sweeps<S>::by_domain(Member me, int colour, const Update& what, const Field
 /// threads share its tiles instead, and messages travel while tiles without a face to another process are computed.
 template <class S>
 bool Sweeps<S>::domains_to_threads(int threads) const {
-  if (parameters_.inner != "jacobi" || same_colour_neighbours_) return false;
+  if (parameters_.inner == "minres" || same_colour_neighbours_) return false;
   for (int colour = 0; colour < 2; ++colour) {
     const std::int32_t count = layout_->first_domain(colour + 1) - layout_->first_domain(colour);
     const bool balanced = count % threads == 0 || count >= 4 * threads;
@@ -475,7 +511,7 @@ void Sweeps<S>::full(Field& out, const Field& in) {
         fields.faces = 0xff;
         fields.own = in.domain(i);
         fields.out = out.domain(i);
-        run(me, Pass::full, fields, nullptr);
+        for (const auto& tiles : tiles_) run(me, Pass::full, fields, tiles);
       }
     }
   });
@@ -489,7 +525,7 @@ void Sweeps<S>::inside(Field& out, const Field& in, int colour) {
       PassFields<S> fields = fields_of(i);
       fields.own = in.domain(i);
       fields.out = out.domain(i);
-      run(me, Pass::inside, fields, nullptr);
+      for (const auto& tiles : tiles_) run(me, Pass::inside, fields, tiles);
     }
   });
 }
@@ -506,7 +542,7 @@ void Sweeps<S>::multiply_inverse(Field& v) {
       PassFields<S> fields = fields_of(i);
       fields.own = v.domain(i);
       fields.out = v.domain(i);
-      run(me, Pass::block, fields, nullptr);
+      for (const auto& tiles : tiles_) run(me, Pass::block, fields, tiles);
     }
   });
 }

@@ -15,6 +15,9 @@
 /// In the last update, the domains of colour 1 have already taken in the last z of colour 0. They read only their own z
 /// and the faces to the same colour.
 ///
+/// An even-odd inverse passes over the odd tiles of a domain and then over the even ones, in place. Its z obeys D_in z
+/// = r on even tiles, so the update of r reads only the faces there.
+///
 /// A message that the same colour will read is copied into the inbox as soon as it arrives, because its buffer is
 /// reused before the turn of that colour.
 ///
@@ -93,7 +96,13 @@ private:
   void team(Body body);
   PassFields<S> fields_of(std::int32_t domain) const;
   PassFields<S> step_fields(std::int32_t domain, int k, const Field& right, Field& out, Field* sum);
-  void run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>* tiles) const;
+  /// Tiles by parity; all of them in the first list where the inverse is not even-odd.
+  using Tiles = std::array<std::vector<std::int32_t>, 2>;
+  std::vector<std::int32_t>& list_of(Tiles& tiles, std::int32_t tile) const;
+  void run(Member me, Pass pass, const PassFields<S>& fields, const std::vector<std::int32_t>& tiles) const;
+  void residual(Member me, const Update& what, std::int32_t domain, const Tiles& tiles) const;
+  void slice(Member me, Pass pass, const PassFields<S>& fields, int parity, std::int32_t begin, std::int32_t end) const;
+  int passes() const noexcept { return even_odd_ ? 2 * parameters_.steps : parameters_.steps; }
   void update(Member me, int colour, const Update& what);
   void solve(Member me, int colour, const Field& right, Field& out, Field* sum);
   void minimise(Member me, int colour, const Field& right, Field& out, Field* sum);
@@ -125,15 +134,17 @@ private:
   std::int64_t cache_bytes_ = core::second_level_cache_bytes();
   Field r_, z_, work_, more_;
   core::AlignedArray<S> inbox_;
-  std::vector<std::int64_t> inbox_place_;                       ///< [domain][direction]
-  std::vector<std::array<const S*, 8>> faces_;                  ///< the face data that each domain reads
-  std::vector<FaceTargets<S>> targets_;                         ///< where each domain's edges go
-  std::vector<std::vector<std::int32_t>> interior_, boundary_;  ///< tiles by domain; with messages only
-  std::array<std::vector<std::int32_t>, 2> inland_, coastal_;   ///< domains by colour; coastal: facing other processes
-  bool same_colour_neighbours_ = false;                         ///< among the domains of this process
-  std::vector<double> sums_;                                    ///< [domain][tile][column][3], of minimal residual
-  std::unique_ptr<comm::HaloExchange> halo_;                    ///< none where no axis is split
-  int in_flight_ = -1;                                          ///< colour whose messages are under way
+  std::vector<std::int64_t> inbox_place_;       ///< [domain][direction]
+  std::vector<std::array<const S*, 8>> faces_;  ///< the face data that each domain reads
+  std::vector<FaceTargets<S>> targets_;         ///< where each domain's edges go
+  bool even_odd_;
+  Tiles tiles_;                                                ///< of a domain
+  std::vector<Tiles> interior_, boundary_;                     ///< tiles by domain; with messages only
+  std::array<std::vector<std::int32_t>, 2> inland_, coastal_;  ///< domains by colour; coastal: facing other processes
+  bool same_colour_neighbours_ = false;                        ///< among the domains of this process
+  std::vector<double> sums_;                                   ///< [domain][tile][column][3], of minimal residual
+  std::unique_ptr<comm::HaloExchange> halo_;                   ///< none where no axis is split
+  int in_flight_ = -1;                                         ///< colour whose messages are under way
   std::exception_ptr failure_;
   core::TeamBarrier barrier_;
 };

@@ -10,6 +10,7 @@
 ///   step       out = add + B hop_in own              one Jacobi step on the right-hand side `add`
 ///   residual   out = add - own + B hop own           r -= D' z
 ///   first      out = add + B hop_faces own           the same where this domain has no z yet
+///   faces      out = B hop_faces own                 the same where z solves the equation inside the domain
 ///   remainder  out = original - (add - own + B hop own)   b - r, the end of D' K b
 ///   full       out = own - B hop own                 D'
 ///   inside     out = own - B hop_in own              D_in
@@ -30,7 +31,7 @@
 
 namespace halocline::qcd::schwarz {
 
-enum class Pass { step, residual, first, remainder, full, inside, block };
+enum class Pass { step, residual, first, faces, remainder, full, inside, block };
 
 /// The data of a domain that a pass reads and writes. Fields begin at the domain's first tile and are
 /// `[tile][column][24][lane]`.

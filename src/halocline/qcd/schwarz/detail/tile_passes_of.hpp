@@ -47,6 +47,8 @@ public:
       return run_as<Pass::residual>(fields, tiles, begin, end);
     case Pass::first:
       return run_as<Pass::first>(fields, tiles, begin, end);
+    case Pass::faces:
+      return run_as<Pass::faces>(fields, tiles, begin, end);
     case Pass::remainder:
       return run_as<Pass::remainder>(fields, tiles, begin, end);
     case Pass::full:
@@ -68,7 +70,7 @@ public:
 private:
   template <Pass pass>
   void run_as(const PassFields<S>& fields, const std::int32_t* tiles, std::int32_t begin, std::int32_t end) const {
-    constexpr bool own = pass != Pass::first;
+    constexpr bool own = pass != Pass::first && pass != Pass::faces;
     constexpr bool through_faces = pass != Pass::step && pass != Pass::inside && pass != Pass::block;
     constexpr std::int64_t column = spinor_numbers * V;
     const std::int64_t tile_stride = fields.columns * column;
