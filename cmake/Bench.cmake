@@ -3,9 +3,9 @@
 # The benchmarks as a library (bench/**/*.cpp and *.cu, the latter as Cuda.cmake says), called from the Python extension
 # and from nowhere else.
 #
-# bench/simulated is not in it: its program runs on SimGrid's simulated MPI, which has headers of its own.
-# `halocline bench weak --simulate` compiles it, with the sources of core and comm, when it is first asked for; for that
-# they go into the package.
+# bench/simulated is not in it: its programs run on SimGrid's simulated MPI, which has headers of its own.
+# `halocline bench weak --simulate` and `simulate-multigrid` compile them, with the sources of core and comm and the gathering
+# of lattice, when they are first asked for; for that they go into the package.
 file(GLOB_RECURSE halocline_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
 list(FILTER halocline_bench_sources EXCLUDE REGEX "/bench/simulated/")
 file(GLOB halocline_bench_device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cu)
@@ -39,5 +39,8 @@ endif()
 
 install(DIRECTORY ${halocline_source_root}/halocline/core ${halocline_source_root}/halocline/comm
         DESTINATION halocline/sources/src/halocline COMPONENT python FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.in")
+install(FILES ${halocline_source_root}/halocline/lattice/geometry.hpp ${halocline_source_root}/halocline/lattice/gathering.hpp
+              ${halocline_source_root}/halocline/lattice/gathering.cpp
+        DESTINATION halocline/sources/src/halocline/lattice COMPONENT python)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/simulated DESTINATION halocline/sources/bench COMPONENT python)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/Transports.cmake DESTINATION halocline/sources/cmake COMPONENT python)

@@ -36,6 +36,17 @@ def open_mpi():
         yield kept | OPEN_MPI | {"TMPDIR": folder}
 
 
+@pytest.fixture(scope="session")
+def _cache_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def cache(_cache_folder, monkeypatch):
+    """A cache of the tests' own, so that the simulated programs are compiled from these sources; once for all tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_cache_folder))
+
+
 @pytest.fixture
 def bench_command(tmp_path, open_mpi):
     """bench_command(*words, ranks=2): `halocline bench ...` in the test's folder, under mpirun unless ranks is 0."""

@@ -15,14 +15,6 @@ from halocline import FileError, InvalidArgument, mapping
 needs_simgrid = pytest.mark.skipif(bool(simulate.unavailable_reason()), reason=simulate.unavailable_reason())
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """A cache of the test's own, so that the program is compiled from these sources; once for all tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def torus_problem():
     """216 processes on 54 nodes: every message but those inside a node is one hop long."""
     network = mapping.network_named("torus-3d", (3, 3, 6))

@@ -33,6 +33,12 @@ public:
                                               int tag) override {
     return below().begin_swap(mine, theirs, partner, tag);
   }
+  std::unique_ptr<detail::Pending> begin_send(std::span<const std::byte> bytes, int to, int tag) override {
+    return below().begin_send(bytes, to, tag);
+  }
+  std::unique_ptr<detail::Pending> begin_receive(std::span<std::byte> bytes, int from, int tag) override {
+    return below().begin_receive(bytes, from, tag);
+  }
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
     counted().all_to_all(mine, all);
   }

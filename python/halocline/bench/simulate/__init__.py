@@ -2,16 +2,28 @@
 """The communication code of `comm` on machines that exist in SimGrid's simulator only, beside the network model.
 
 `weak` runs iterations of a solver (bench/simulated/weak.cpp) on a simulated network, with the processes where a rank
-map puts them. docs/benchmarks/mapping.md says what the simulator knows of a network and what it does not.
+map puts them. `multigrid` runs cycles of the multigrid solver and gives the share of each part.
+docs/benchmarks/mapping.md says what the simulator knows of a network and what it does not.
 """
 
 from __future__ import annotations
 
 from halocline import _halocline
+from halocline.bench.simulate.multigrid import Cycle, multigrid, smoother_messages
 from halocline.bench.simulate.program import build, unavailable_reason
 from halocline.bench.simulate.weak import TRANSPORTS, check, weak
 
 Iteration = _halocline.mapping.Iteration
 """What a process does in an iteration; `halocline.mapping` predicts with the same."""
 
-__all__ = ["TRANSPORTS", "Iteration", "build", "check", "unavailable_reason", "weak"]
+__all__ = [
+    "TRANSPORTS",
+    "Cycle",
+    "Iteration",
+    "build",
+    "check",
+    "multigrid",
+    "smoother_messages",
+    "unavailable_reason",
+    "weak",
+]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated program: compiled from the sources of core and comm when it is first asked for, and run by smpirun.
+"""The simulated programs: compiled from the sources of core and comm when they are first asked for, and run by smpirun.
 
-The library's sources are compiled as they are, by the usual compiler against SimGrid's MPI header; only the program
-around them goes through `smpicxx`, which makes its `main` a function that the simulator starts once a rank. The result
-lies in the user's cache, under a name made from the sources, the compiler and SimGrid's version.
+The library's sources are compiled as they are, by the usual compiler against SimGrid's MPI header; only the programs
+around them go through `smpicxx`, which makes `main` a function that the simulator starts once a rank. The result lies
+in the user's cache, under a name made from the sources, the compiler and SimGrid's version.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ TOGETHER = 8
 """Sources compiled as one, as cmake/Unity.cmake does it: most of the time goes into the headers that they share."""
 NOT_SIMULATED = ("comm/bindings/", "comm/group/without_mpi.cpp")
 """A border that nobody crosses here; what stands in for MPI where there is none."""
+PROGRAMS = ("weak", "multigrid")
+"""The programs in bench/simulated, each of one source."""
+OF_LATTICE = ("gathering",)
+"""Sources of lattice that they use; the others need the vector units of a machine."""
 LIBRARIES = ("", "mpi")
 """What the transports of the simulated program may stand on."""
 CONFIGURATION = {
@@ -59,7 +63,7 @@ def sources() -> Path:
 
     here = Path(__file__).resolve()
     for folder in (*here.parents, Path(_halocline.__file__).resolve().parent / "sources"):
-        if (folder / "bench/simulated/weak.cpp").is_file() and (folder / "src/halocline/comm").is_dir():
+        if (folder / "bench/simulated/program.hpp").is_file() and (folder / "src/halocline/comm").is_dir():
             return folder
     raise Error("the sources of core and comm are not beside this package; install Halocline again, by ./quickstart.")
 
@@ -78,8 +82,8 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halocline"
 
 
-def build(progress: Callable[[int, int], None] | None = None) -> Path:
-    """The compiled program; the first time it takes half a minute on two cores.
+def build(progress: Callable[[int, int], None] | None = None, name: str = "weak") -> Path:
+    """One of PROGRAMS, compiled; the first time all of them are, which takes half a minute on two cores.
 
     progress: called with the parts compiled so far and how many there are
     Raises InvalidArgument where SimGrid is not installed, Error with the compiler's words where it refuses.
@@ -87,35 +91,37 @@ def build(progress: Callable[[int, int], None] | None = None) -> Path:
     if why := unavailable_reason():
         raise InvalidArgument(why + ".")
     top = sources()
-    files = [f for room in ("core", "comm") for f in sorted((top / "src/halocline" / room).rglob("*.?pp"))]
-    program = top / "bench/simulated/weak.cpp"
-    template, transports = top / "src/halocline/core/config.hpp.in", top / "cmake/Transports.cmake"
+    rooms = top / "src/halocline"
+    files = [f for room in ("core", "comm") for f in sorted((rooms / room).rglob("*.?pp"))]
+    files += [rooms / f"lattice/{stem}.{ending}" for stem in OF_LATTICE for ending in ("hpp", "cpp")]
+    programs = sorted((top / "bench/simulated").glob("*.?pp"))
+    template, transports = rooms / "core/config.hpp.in", top / "cmake/Transports.cmake"
     digest = hashlib.sha256(
         repr((FLAGS, _version(_compiler(), "--version"), _version("smpicxx", "--version"))).encode()
     )
-    for file in (*files, program, template, transports):
+    for file in (*files, *programs, rooms / "lattice/geometry.hpp", template, transports):
         digest.update(file.read_bytes())
     folder = _cache() / f"simulated-{sysconfig.get_platform()}-{digest.hexdigest()[:16]}"
-    if (folder / "weak").is_file():
-        return folder / "weak"
+    if (folder / name).is_file():
+        return folder / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="simulated-") as made:
         work = Path(made)
-        _compile(top, [f for f in files if f.suffix == ".cpp"], program, work, progress)
+        _compile(top, [f for f in files if f.suffix == ".cpp"], work, progress)
         folder.mkdir(exist_ok=True)
-        (work / "weak").replace(folder / "weak")  # whole or not at all, whoever else builds it
-    return folder / "weak"
+        for program in PROGRAMS:
+            (work / program).replace(folder / program)  # whole or not at all, whoever else builds it
+    return folder / name
 
 
 def _compile(
-    top: Path, files: list[Path], program: Path, work: Path,
-    progress: Callable[[int, int], None] | None,
+    top: Path, files: list[Path], work: Path, progress: Callable[[int, int], None] | None
 ) -> None:  # fmt: skip
     config = work / "halocline/core/config.hpp"
     config.parent.mkdir(parents=True)
     template = (top / "src/halocline/core/config.hpp.in").read_text()
     config.write_text(re.sub(r"@(\w+)@", lambda name: CONFIGURATION.get(name[1], "0"), template))
-    includes = [f"-I{work}", f"-I{top / 'src'}"]
+    includes = [f"-I{work}", f"-I{top}", f"-I{top / 'src'}"]
     list_of_transports, left_out = _transports((top / "cmake/Transports.cmake").read_text())
     (work / "built_in_transports.cpp").write_text(list_of_transports)
     left_out += NOT_SIMULATED
@@ -129,14 +135,17 @@ def _compile(
         commands.append(
             [_compiler(), *FLAGS, *includes, *_include_folders(), "-c", str(together), "-o", str(objects[-1])]
         )
+    parts = len(commands) + len(PROGRAMS)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for done, _ in enumerate(pool.map(_run, commands)):
             if progress is not None:
-                progress(done + 1, len(commands) + 1)
+                progress(done + 1, parts)
     link = ["-lrt", "-ldl"]
-    _run(["smpicxx", *FLAGS, *includes, str(program), *map(str, objects), "-o", str(work / "weak"), *link])
-    if progress is not None:
-        progress(len(commands) + 1, len(commands) + 1)
+    for done, name in enumerate(PROGRAMS):
+        source = str(top / f"bench/simulated/{name}.cpp")
+        _run(["smpicxx", *FLAGS, *includes, source, *map(str, objects), "-o", str(work / name), *link])
+        if progress is not None:
+            progress(len(commands) + done + 1, parts)
 
 
 def _transports(lines: str) -> tuple[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from halocline.cli.bench import communication, electrons, kernels, qcdjdd, weak
+from halocline.cli.bench import communication, electrons, kernels, qcdjdd, simulate_multigrid, weak
 from halocline.cli.common import command_group
 
 app = command_group("Benchmarks, measured against the ceilings of the same run.")
@@ -12,3 +12,4 @@ qcdjdd.add_to(app)
 electrons.add_to(app)
 communication.add_to(app)
 weak.add_to(app)
+simulate_multigrid.add_to(app)

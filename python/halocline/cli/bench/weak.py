@@ -64,9 +64,8 @@ def weak(
     if why := simulator.unavailable_reason():
         raise InvalidArgument(why + ".")
     transports = chosen("--transport", transport, simulator.TRANSPORTS)
-    machine, sent, placed = _problem(
-        file, network, shape, wrap, grid, per_node, rings, natural, messages, local, orbitals
-    )
+    sent = None if file is not None else maps.messages_of(messages, local, orbitals=orbitals)
+    machine, sent, placed = problem(file, network, shape, wrap, grid, per_node, rings, natural, sent)
     iteration = _iteration(exchanges, sums, computation, posting, local)
     for name in transports:
         simulator.check(iteration, name, iterations)
@@ -89,11 +88,14 @@ def weak(
     write_json(json, results)
 
 
-def _problem(
+def problem(
     file: Path | None, network: str, shape: str | None, wrap: list[str], grid: str | None, per_node: str | None,
-    rings: str | None, natural: bool, messages: str, local: str | None, orbitals: int,
+    rings: str | None, natural: bool, sent: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Network, messages and map. Raises InvalidArgument, FileError."""
+    """Network, messages and map; all three of the file where one is given. Raises InvalidArgument, FileError.
+
+    sent: the messages for which a map is searched where none is given
+    """
     from halocline import mapping
 
     if file is not None:
@@ -106,7 +108,6 @@ def _problem(
     if rings is not None and natural:
         raise InvalidArgument("--rings and --natural were both given; give one of them.")
     machine = maps.network_of(network, shape, wrap)
-    sent = maps.messages_of(messages, local, orbitals=orbitals)
     if grid is None and rings is None and not natural:
         grid, rings = _printed(machine)
         per_node = per_node or PER_NODE

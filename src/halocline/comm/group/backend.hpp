@@ -75,6 +75,10 @@ public:
   /// @param tag  0 to 32766, not the tag of a send or receive that is under way between the two
   virtual std::unique_ptr<Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
                                               int tag) = 0;
+  /// As send and receive, without waiting. Both spans must stay valid, and the sent one unchanged, until it is
+  /// complete.
+  virtual std::unique_ptr<Pending> begin_send(std::span<const std::byte> bytes, int to, int tag) = 0;
+  virtual std::unique_ptr<Pending> begin_receive(std::span<std::byte> bytes, int from, int tag) = 0;
   /// Rank r gets block r of every rank's `mine`, in rank order. Both spans hold size() blocks of equal length.
   virtual void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   virtual void sum(std::span<std::uint64_t> values) = 0;

@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <sched.h>
 #include <utility>
 #include <vector>
@@ -46,12 +47,21 @@ using detail::mpi_is_running;
 
 class MpiBackend;
 
+/// A number of elements of an MPI type, from a rank.
+struct Elements {
+  int count;
+  MPI_Datatype type;
+  int from;
+};
+
 /// Non-blocking MPI calls. After abandon() the requests stay with MPI, which needs no handles for them.
 class MpiPending final : public detail::Pending {
 public:
-  /// @param group  its time limit holds for wait()
-  MpiPending(std::array<MPI_Request, 2> requests, const char* call, std::shared_ptr<MpiBackend> group)
-      : requests_(requests), call_(call), group_(std::move(group)) {}
+  /// @param group     its time limit holds for wait()
+  /// @param received  what the first request receives, an error if another number comes; absent: not looked at
+  MpiPending(std::array<MPI_Request, 2> requests, const char* call, std::shared_ptr<MpiBackend> group,
+             std::optional<Elements> received = {})
+      : requests_(requests), call_(call), group_(std::move(group)), received_(received) {}
   ~MpiPending() override {
     if (!given_up() && mpi_is_running()) MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE);
   }
@@ -63,9 +73,12 @@ public:
   }
 
 private:
+  void check_received(const MPI_Status& status);
+
   std::array<MPI_Request, 2> requests_;
   const char* call_;
   std::shared_ptr<MpiBackend> group_;
+  std::optional<Elements> received_;
 };
 
 constexpr int spins_with_a_core = 4000;   // some 100 us
@@ -141,6 +154,21 @@ public:
     check(MPI_Irecv(theirs.data(), in.count, in.type, partner, tag, comm_, &requests[0]), "MPI_Irecv");
     check(MPI_Isend(mine.data(), out.count, out.type, partner, tag, comm_, &requests[1]), "MPI_Isend");
     return std::make_unique<MpiPending>(requests, "a swap by MPI_Isend and MPI_Irecv", shared_from_this());
+  }
+
+  std::unique_ptr<detail::Pending> begin_send(std::span<const std::byte> bytes, int to, int tag) override {
+    const Unit unit(bytes.size(), rank_);
+    std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    check(MPI_Isend(bytes.data(), unit.count, unit.type, to, tag, comm_, &requests[0]), "MPI_Isend");
+    return std::make_unique<MpiPending>(requests, "MPI_Isend", shared_from_this());
+  }
+
+  std::unique_ptr<detail::Pending> begin_receive(std::span<std::byte> bytes, int from, int tag) override {
+    const Unit unit(bytes.size(), rank_);
+    std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    check(MPI_Irecv(bytes.data(), unit.count, unit.type, from, tag, comm_, &requests[0]), "MPI_Irecv");
+    return std::make_unique<MpiPending>(requests, "MPI_Irecv", shared_from_this(),
+                                        Elements{unit.count, unit.type, from});
   }
 
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
@@ -402,14 +430,29 @@ private:
 
 bool MpiPending::test() {
   int done = 0;
-  check_mpi(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), call_, group_->rank());
+  std::array<MPI_Status, 2> statuses;
+  check_mpi(MPI_Testall(2, requests_.data(), &done, statuses.data()), call_, group_->rank());
+  if (done != 0) check_received(statuses[0]);
   return done != 0;
 }
 
 void MpiPending::wait() {
-  if (!group_->limited())
-    return check_mpi(MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE), call_, group_->rank());
-  group_->wait_within_limit(call_, -1, [this] { return test(); });
+  if (group_->limited()) return group_->wait_within_limit(call_, -1, [this] { return test(); });
+  std::array<MPI_Status, 2> statuses;
+  check_mpi(MPI_Waitall(2, requests_.data(), statuses.data()), call_, group_->rank());
+  check_received(statuses[0]);
+}
+
+void MpiPending::check_received(const MPI_Status& status) {
+  if (!received_) return;
+  const Elements expected = *std::exchange(received_, std::nullopt);  // a second look finds an empty status
+  int count = 0;
+  check_mpi(MPI_Get_count(&status, expected.type, &count), "MPI_Get_count", group_->rank());
+  if (count == expected.count) return;
+  const auto bytes = [&](int n) { return std::int64_t{n} * (expected.type == MPI_BYTE ? 1 : 8); };
+  throw core::Error(fmt::format("rank {}: received {} bytes from rank {}, expected {}", group_->rank(), bytes(count),
+                                expected.from, bytes(expected.count)),
+                    group_->rank());
 }
 
 /// Starts MPI unless it runs. MPI started here ends at exit, after the static group in world() has been destroyed.

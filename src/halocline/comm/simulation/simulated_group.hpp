@@ -95,6 +95,8 @@ public:
   std::unique_ptr<Pending> begin_all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
   std::unique_ptr<Pending> begin_swap(std::span<const std::byte> mine, std::span<std::byte> theirs, int partner,
                                       int tag) override;
+  std::unique_ptr<Pending> begin_send(std::span<const std::byte> bytes, int to, int tag) override;
+  std::unique_ptr<Pending> begin_receive(std::span<std::byte> bytes, int from, int tag) override;
   void all_to_all(std::span<const std::byte> mine, std::span<std::byte> all) override;
   void sum(std::span<std::uint64_t> values) override;
   void bit_xor(std::span<std::uint32_t> values) override;
