@@ -79,6 +79,14 @@ TEST_CASE("twisted solver: auto tries bicgstab and multigrid, and schwarz is ref
   CHECK(said("; bicgstab is used"));
   REQUIRE(solver.trials().size() == 1);
   CHECK(solver.trials()[0].schwarz_seconds == 0);
+  // The choice of an earlier run, without a trial.
+  SolverParameters given;
+  given.choice = "multigrid";
+  given.multigrid.vectors = 8;
+  given.multigrid.aggregate = {2, 2, 2, 2};
+  const auto chosen = QuarkSolver(gauge, action, given).solve(x, b);
+  CHECK(chosen.converged);
+  CHECK(chosen.method.find("multigrid (8 vectors") == 0);
   SolverParameters schwarz;
   schwarz.kind = "schwarz";
   CHECK_THROWS_WITH_AS(QuarkSolver(gauge, action, schwarz), doctest::Contains("give the solver \"auto\""),
