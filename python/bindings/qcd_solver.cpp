@@ -228,6 +228,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
 void bind_qcd_solver(nb::module_& m) {
   m.def("kappa_from_mass", &qcd::kappa_from_mass, "mass"_a);
   m.attr("SOLVER_KINDS") = names(qcd::solver_kinds());
+  m.attr("DEVICE_SOLVER_KINDS") = names(qcd::device_solver_kinds());
   m.attr("SOLVER_PRECISIONS") = names(qcd::solver_precisions());
   m.attr("INNER_PRECISIONS") = names(qcd::inner_precisions());
   m.attr("OUTER_SOLVERS") = names(qcd::schwarz::outer_solvers());
@@ -267,17 +268,25 @@ void bind_qcd_solver(nb::module_& m) {
           "__init__",
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
              double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
-             const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate) {
+             const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
+             const Quark* earlier) {
             const auto parameters = parameters_from(solver);
             auto stored = vectors_from(vectors, aggregate);
             const nb::gil_scoped_release unlocked;
             const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
-            new (self) Quark{u.geometry_ptr(), stored ? QuarkSolver(u, action, parameters, std::move(*stored))
-                                                      : QuarkSolver(u, action, parameters)};
+            new (self) Quark{u.geometry_ptr(), stored    ? QuarkSolver(u, action, parameters, std::move(*stored))
+                                               : earlier ? QuarkSolver(u, action, parameters, earlier->solver)
+                                                         : QuarkSolver(u, action, parameters)};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
-          "vectors"_a.none(), "aggregate"_a)
+          "vectors"_a.none(), "aggregate"_a, "earlier"_a.none())
       .def("setup", &setup_of, "with_vectors"_a)
+      .def("keeps_setup",
+           [](const Quark& q, const qcd::GaugeField& u) {
+             const nb::gil_scoped_release unlocked;
+             const auto* setup = q.solver.setup();
+             return setup != nullptr && setup->serves(u, q.solver.action(), setup->parameters());
+           })
       .def("refresh",
            [](Quark& q, const qcd::GaugeField& u) {
              const nb::gil_scoped_release unlocked;

@@ -66,6 +66,29 @@ def test_auto_keeps_the_set_up_that_it_made(u, b, tmp_path):
         assert operator(u, path).solver.setup["rounds"] == 0
 
 
+def test_other_settings_keep_the_set_up_while_it_serves(b, tmp_path):
+    u = hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=3)
+    for solver in (MULTIGRID, MULTIGRID | {"setup_file": str(tmp_path / "setup.h5")}):
+        D = hc.qcd.WilsonClover(u, **QUARK, solver={"kind": "multigrid", "multigrid": solver})
+        made = D.solver.setup
+        for changes in ({"tolerance": 1e-8}, {"max_iterations": 500}, {"rhs_batch": 1}, {"kind": "auto"}):
+            x = D.solve(b, **changes)
+            # The time of a set-up that was made again, or read again, would be another one.
+            assert D.solver.setup == made
+            assert np.linalg.norm(D(x) - b) < 1e-7
+    x = D.solve(b, kind="multigrid", tolerance=1e-10)
+    assert np.array_equal(
+        x, hc.qcd.WilsonClover(u, **QUARK, solver={"kind": "multigrid", "multigrid": MULTIGRID}).solve(b)
+    )
+    D.solve(b, multigrid=MULTIGRID | {"seed": 2})
+    assert D.solver.setup["seconds"] != made["seconds"]
+    made = D.solver.setup
+    hc.qcd.heatbath(u, beta=6.0, sweeps=1, seed=1)  # the same field, other links
+    x = D.solve(b, tolerance=1e-9)
+    assert D.solver.setup["seconds"] != made["seconds"]
+    assert np.linalg.norm(hc.qcd.WilsonClover(u, **QUARK)(x) - b) < 1e-8
+
+
 def refusal(u, path, **changes):
     with pytest.raises(hc.InvalidArgument) as error:
         operator(u, path, **changes)

@@ -89,6 +89,9 @@ def solve(
         ),
     ] = None,
     overwrite: Replace = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep the files of this run that are there, and make the missing ones.")
+    ] = False,
     json: Json = None,
 ) -> None:
     """Solve for quark propagators and report iterations, residuals and times, without contractions."""
@@ -102,4 +105,4 @@ def solve(
     run = read_run_file(path).on_device(device)
     console = Console()
     with console.hears_signals():
-        write_json(json, solve_run(run, communicator(), console, output, overwrite))
+        write_json(json, solve_run(run, communicator(), console, output, overwrite, resume))

@@ -9,6 +9,8 @@ HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array(
     basis, order               "DeGrand-Rossi"; the names of the dataset's axes
     checksum                   SciDAC's two sums over the bytes of each site
     gauge_checksum, plaquette  of the links that the quark saw, the sums taken in the same way
+    shift, shift_operator      for solutions of (S^dagger S + shift) x = b alone: "full" where S is D, "even-odd" where
+                               it is the Schur complement on the even sites
     record                     JSON: parameters of action, solver and source, the gauge file and its checksum, residuals
 
 Head, trailer and checks of the HDF5 file are those of site_file.py.
@@ -90,6 +92,18 @@ def read_propagator(
     return s
 
 
+def record_of(path: str | Path, comm: Any = None) -> dict[str, Any]:
+    """The record of a propagator file, whose checks are made; {} for one of another code. Raises as `read_propagator`.
+
+    Collective; one process reads.
+    """
+
+    def look() -> dict[str, Any]:
+        return (_inspect_hdf5(path) if is_hdf5(path) else _inspect_scidac(path))["record"]
+
+    return on_root(communicator(comm), look)
+
+
 def format_of(path: str | Path, otherwise: str = "scidac") -> str:
     """The format of a file name, from its suffix; `otherwise` for an unknown suffix."""
     return SUFFIXES.get(Path(path).suffix.lower(), otherwise)
@@ -158,6 +172,7 @@ def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> 
         "basis": record["basis"],
         "order": ORDER,
         **({"gauge_checksum": gauge["checksum"], "plaquette": gauge["plaquette"]} if gauge else {}),
+        **{name: record[name] for name in ("shift", "shift_operator") if name in record},
         "record": json.dumps(record),
     }
     site_file.write(path, KIND, attributes, numbers, here)

@@ -183,8 +183,8 @@ class TwistedMass(DiracOperator):
     ) -> None:
         """mu: twisted mass in lattice units; all others as for WilsonClover.
 
-        The Schwarz solver is for Wilson-clover quarks: kind = "auto" is even-odd BiCGStab here and, where it fails,
-        conjugate gradients on the normal equations. Raises as WilsonClover.
+        The Schwarz solver is for Wilson-clover quarks: kind = "auto" chooses between even-odd BiCGStab and multigrid
+        here; where one fails, conjugate gradients on the normal equations follow. Raises as WilsonClover.
         """
         self._open(
             u, "twisted-clover", solver, solver_keys, device, halo_policy, time_limit, mu=mu,
@@ -268,18 +268,57 @@ def propagator_from(
             s.reports.append(report)
             if progress is not None:
                 progress(len(s.reports), report)
+    _finish(s, D, how, D.solver.settings)
+    return s
+
+
+def shifted_propagators_from(
+    D: DiracOperator,
+    how: Source,
+    settings: Solver,
+    progress: Callable[[int, list[dict[str, Any]]], None] | None = None,
+    inner: Callable[[int, int, float], bool] | None = None,
+) -> list[Propagator]:
+    """Twelve solutions of (S^dagger S + shift) x = b from a Source with one position, for every shift of a [solver].
+
+    D: an operator whose solver has the settings `settings.for_shifts()`
+    progress: called for each finished column with its number (1 to 12) and the reports of its shifts
+    inner: called during a solve with the number of the column (from 0), iterations and residual; returning False stops,
+    which raises Interrupted
+    Returns a Propagator for each shift, with `reports` and `record` as of `propagator`; the record has `shift` and
+    `shift_operator` too. Raises as `QuarkSolver.solve_shifted`. Collective.
+    """
+    of = settings.shift_operator or "full"
+    every = [Propagator(D.geometry, list(how.positions[0])) for _ in settings.shifts]
+    for s in every:
+        s.reports = []
+    for index, b in enumerate(source_columns(D._u, how, how.positions[0], D.action.boundary)):
+        heard = None if inner is None else functools.partial(inner, index)
+        solutions = D.solver.solve_shifted(b, settings.shifts, of == "even-odd", heard)
+        for s, x, report in zip(every, solutions, D.solver.reports, strict=True):
+            s.column(index // 3, index % 3)[...] = x
+            s.reports.append(report)
+        if progress is not None:
+            progress(index + 1, D.solver.reports)
+    for s, shift in zip(every, settings.shifts, strict=True):
+        _finish(s, D, how, settings)
+        s.record |= {"shift": shift, "shift_operator": of}
+    return every
+
+
+def _finish(s: Propagator, D: DiracOperator, how: Source, settings: Solver) -> None:
+    """Smears the sink of a solved propagator if the source asks for it, and makes its `record`. Collective."""
     if how.sink == "gaussian":
-        _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in boundary[:3]])
+        _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in D.action.boundary[:3]])
     s.record = {
         "action": D.action.as_toml_values(),
         "source": how.as_toml_values(),
-        "solver": D.solver.settings.as_toml_values(),
+        "solver": settings.as_toml_values(),
         "gauge": gauge_record(D._u),
         "method": s.reports[0]["method"],
         "residuals": [report["residual"] for report in s.reports],
         "iterations": [report["iterations"] for report in s.reports],
     }
-    return s
 
 
 def _one_source(source: Any, kind: str, keys: dict[str, Any]) -> Source:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from halocline.qcd.quark import DiracOperator
 
 Progress = Callable[[int, float], bool]
-SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver)}
+RUN_FILE_KEYS = ("shifts", "shift_operator")
+"""Keys of [solver] for run files alone; in Python `solve_shifted` takes them as arguments."""
+SOLVER_KEYS = {f.name: f for f in dataclasses.fields(Solver) if f.name not in RUN_FILE_KEYS}
 
 _trials: dict[tuple, list[dict[str, Any]]] = {}
 """Results of the trials of kind = "auto" in this process, by lattice, processes, action and solver."""
@@ -74,9 +76,14 @@ class QuarkSolver:
         self._prepare(dataclasses.replace(solver_section(solver), **changes))
 
     def _prepare(self, settings: Solver) -> None:
-        """Makes a new solver of the library if the settings have changed."""
+        """Makes a new solver of the library if the settings have changed; keeps a set-up of multigrid that serves."""
         if settings == self.settings:
             return
+        if settings.shifts is not None:
+            raise InvalidArgument(
+                "[solver] shifts is a key of run files for `halocline qcd solve`; in Python call "
+                "D.solver.solve_shifted(b, shifts)."
+            )
         a, p = self._action, self._parallel
         settings.check_device(p.device)
         _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
@@ -88,6 +95,7 @@ class QuarkSolver:
             | {"device": p.device, "device_halo": p.halo_policy or "auto"},
             None if stored is None else stored["numbers"].view(np.uint16),
             [1, 1, 1, 1] if stored is None else stored["aggregate"],
+            None if self.settings is None else self._quark,
         )  # fmt: skip
         self.settings = settings
         self._recall()
@@ -97,11 +105,14 @@ class QuarkSolver:
         """The set-up of multigrid in its file; None where there is no such file yet. Collective."""
         multigrid = settings.multigrid or Multigrid()
         self._setup_file = multigrid.setup_file
-        if self._setup_file is None or self._action.mu:
+        if self._setup_file is None:
             return None
         if not on_root(self._u.geometry.communicator, Path(self._setup_file).exists):
             return None
         path, self._setup_file = self._setup_file, None  # nothing to write
+        same_keys = self.settings is not None and self.settings.multigrid == settings.multigrid
+        if same_keys and self._quark.keeps_setup(self._u):
+            return None
         return read_setup(path, self._u, self._action, multigrid.vectors)
 
     def _store_setup(self) -> None:

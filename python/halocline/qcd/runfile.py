@@ -319,7 +319,15 @@ class Multigrid(Section):
         }
 
 
-DEVICE_SOLVERS = ("auto", "bicgstab", "cg", "gcr")
+DEVICE_SOLVERS = _halocline.qcd.DEVICE_SOLVER_KINDS
+
+
+def shift_list(value: Any) -> tuple:
+    """Shifts of D^dagger D, each once."""
+    shifts = array(number(), "a list of numbers", at_least=1)(value)
+    if len(set(shifts)) != len(shifts):
+        raise Unfit("each shift once")
+    return shifts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -356,6 +364,18 @@ class Solver(Section):
         "columns solved together; twelve where memory allows when absent",
         example="rhs_batch = 12",
     )
+    shifts: tuple | None = key(
+        None,
+        shift_list,
+        "halocline qcd solve: solve (S^dagger S + shift) x = b for each, together, by multi-shift conjugate gradients",
+        example="shifts = [0.0, 0.01]",
+    )
+    shift_operator: str | None = key(
+        None,
+        choice("full", "even-odd"),
+        'with shifts: S is D ("full", also when absent), or its Schur complement on the even sites ("even-odd")',
+        example='shift_operator = "full"',
+    )
     inner_precision: str | None = key(
         None,
         choice(*INNER_PRECISIONS),
@@ -391,6 +411,19 @@ class Solver(Section):
                 f'[solver] kind = "{self.kind}" iterates in single precision inside double; '
                 'precision = "mixed" reaches the same residual.'
             )
+        if self.shifts is None and self.shift_operator is not None:
+            raise InvalidArgument("[solver] shift_operator is set without shifts; give shifts, or leave it out.")
+        if self.shifts is not None and self.kind not in ("auto", "cg"):
+            raise InvalidArgument(
+                f'[solver] shifts is set but kind = "{self.kind}"; shifted systems are solved by multi-shift conjugate '
+                'gradients: set kind = "cg", or leave kind out.'
+            )
+        for name in ("schwarz", "multigrid", "inner_precision"):
+            if self.shifts is not None and getattr(self, name) is not None:
+                raise InvalidArgument(
+                    f"[solver] {name} is set together with shifts; multi-shift conjugate gradients iterate in double "
+                    f"without a preconditioner: leave {name} out."
+                )
         if self.precision == "double" and self.inner_precision is not None:
             raise InvalidArgument(
                 f'[solver] inner_precision = "{self.inner_precision}" needs precision = "mixed"; '
@@ -402,7 +435,7 @@ class Solver(Section):
         if device != "cpu" and self.kind not in DEVICE_SOLVERS:
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" does not run on device = "{device}"; '
-                'give "auto", "bicgstab", "cg" or "gcr", or device = "cpu".'
+                f'give one of {", ".join(DEVICE_SOLVERS)}, or device = "cpu".'
             )
         if device != "cpu" and self.schwarz is not None:
             raise InvalidArgument(
@@ -418,6 +451,13 @@ class Solver(Section):
             raise InvalidArgument(
                 '[solver] link_reals applies to devices only; set [parallel] device = "cuda", or leave link_reals out.'
             )
+
+    def for_shifts(self) -> Solver:
+        """The settings of the solver that solves the shifted systems."""
+        even_odd = self.shift_operator == "even-odd"
+        return dataclasses.replace(
+            self, kind="cg", precision="double", even_odd=even_odd, shifts=None, shift_operator=None
+        )
 
     def as_binding_values(self) -> dict[str, Any]:
         """The settings as the library's solver takes them."""
@@ -537,10 +577,10 @@ class Run(RunFile):
 
     def __post_init__(self) -> None:
         self.solver.check_device(self.parallel.device)
-        if self.action.mu and self.solver.kind in ("schwarz", "multigrid"):
+        if self.action.mu and self.solver.kind == "schwarz":
             raise InvalidArgument(
-                f'[solver] kind = "{self.solver.kind}" is for Wilson-clover quarks; with a twisted mass give "auto", '
-                '"bicgstab", "cg", "gcr" or "fgmres".'
+                '[solver] kind = "schwarz" is for Wilson-clover quarks; with a twisted mass give "auto", "multigrid", '
+                '"bicgstab", "cg" or "gcr".'
             )
         if self.action.mu and self.measure.nucleon:
             raise InvalidArgument(

@@ -106,6 +106,7 @@ def _quark(action: Any) -> dict[str, Any]:
         "anisotropy": action.anisotropy,
         "nu": action.nu,
         "csw_t": action.csw_t,
+        "mu": action.mu or 0.0,
     }
 
 
@@ -126,7 +127,7 @@ def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]
         raise FileError(f"{path} (vectors): holds {numbers.dtype}; expected little-endian fp16.")
     return {
         "lattice": lattice,
-        "action": json.loads(file.attrs["action"]),
+        "action": {"mu": 0.0} | json.loads(file.attrs["action"]),
         "links": str(file.attrs["gauge_checksum"]),
         "vectors": int(shape[4]),
         "aggregate": [int(n) for n in file.attrs["aggregate"]],

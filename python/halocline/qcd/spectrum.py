@@ -47,11 +47,20 @@ def spectrum(
     run: from `read_run_file`; comm: see halocline.comm; reporter: hears lines, warnings and progress
     overwrite: begin anew and replace the result file, whatever it holds
     Returns the root attributes of the result file and its configurations, those of earlier runs included.
-    Raises InvalidArgument and FileError before any work, for wrong input and while another run is writing the result
-    file; Error when a solve does not converge; Interrupted when the reporter asks to stop. The result file then holds
-    every finished configuration. Collective.
+    Raises InvalidArgument and FileError before any work, for wrong input (shifted systems among it) and while another
+    run is writing the result file; Error when a solve does not converge; Interrupted when the reporter asks to stop.
+    The result file then holds every finished configuration. Collective.
     """
     return Job(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
+
+
+def refuse_shifts(run: Run) -> None:
+    """Raises InvalidArgument for a run with shifted systems, whose solutions are no propagators of D."""
+    if run.solver.shifts is not None:
+        raise InvalidArgument(
+            "[solver] shifts is set, and correlators are made of solutions of D x = b; leave shifts out, or solve the "
+            "shifted systems by `halocline qcd solve`."
+        )
 
 
 class Job:
@@ -129,8 +138,16 @@ class Job:
         say(f"basis         {BASIS}, gamma5 = diag(1, 1, -1, -1)")
         say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
         schur = "even-odd" if solver.even_odd else "full operator"
-        say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
-        if solver.kind in ("auto", "schwarz") and self.run.parallel.device == "cpu":
+        if solver.shifts is not None:
+            of = "the Schur complement" if solver.shift_operator == "even-odd" else "D"
+            say(
+                f"solver        multi-shift cg of S^dagger S + shift with S = {of}, shifts "
+                f"{', '.join(f'{s:g}' for s in solver.shifts)}, tolerance {solver.tolerance:g}"
+            )
+        else:
+            say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
+        schwarz = solver.kind in ("auto", "schwarz") and solver.shifts is None and not action.mu
+        if schwarz and self.run.parallel.device == "cpu":
             k = solver.schwarz or Schwarz()
             say(
                 f"schwarz       nsap = {k.nsap}, {k.steps} steps of {k.inner}, domains {k.domains}, {k.storage}"
@@ -154,6 +171,7 @@ class Job:
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
         """Measures all configurations; no other run may write the result file until the end. Collective."""
+        refuse_shifts(self.run)
         with claimed_for(self.group, self.run.output.file), self.work:
             return self._run_all()
 
@@ -306,6 +324,8 @@ class Job:
     def _solver(self) -> Solver:
         """The [solver] for the present configuration: it knows how many right-hand sides come, and its set-up file."""
         solver = self.run.solver
+        if solver.shifts is not None:
+            return solver.for_shifts()
         if solver.right_hand_sides is None:
             solver = dataclasses.replace(solver, right_hand_sides=12 * len(self.run.source.positions))
         if solver.multigrid is None or solver.multigrid.setup_file is None:

@@ -12,6 +12,7 @@
 #include "halocline/qcd/multigrid/coarse_operator.hpp"
 #include "halocline/qcd/multigrid/detail/galerkin.hpp"
 #include "halocline/qcd/multigrid/transfer.hpp"
+#include "halocline/qcd/schwarz/matrix.hpp"
 #include "qcd/schwarz/sample.hpp"
 
 namespace halocline::test {
@@ -23,7 +24,8 @@ struct CoarseSample {
                const qcd::WilsonCloverAction& action, const lattice::Coordinates<4>& block,
                const lattice::Coordinates<4>& size, int vectors, int columns)
       : gauge(rough.gauge(geometry)),
-        schwarz(gauge, action, parameters(*geometry, block), columns),
+        matrix(gauge, action, parameters(*geometry, block)),
+        schwarz(matrix, columns),
         aggregates(std::make_shared<const lattice::Aggregates>(geometry, size)) {
     if (action.has_clover()) term = qcd::clover::canonical_term(gauge, action);
     const auto* canonical = term.empty() ? nullptr : &term;
@@ -63,6 +65,7 @@ struct CoarseSample {
   }
 
   qcd::GaugeField gauge;
+  qcd::schwarz::Matrix matrix;
   qcd::schwarz::Schwarz schwarz;
   std::shared_ptr<const lattice::Aggregates> aggregates;
   std::vector<double> term;

@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 
 #include "halocline/comm/group/world.hpp"
+#include "halocline/qcd/multigrid/multigrid_solver.hpp"
+#include "halocline/qcd/multigrid/schur_solver.hpp"
+#include "halocline/qcd/quark/dirac_setup.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/multigrid/coarse_sample.hpp"
 
@@ -18,17 +21,46 @@ struct Solved {
   SolveReport report;
 };
 
-Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry) {
+Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry, double mu) {
   const test::RoughLattice rough(extents);
   SolverParameters parameters;
   parameters.kind = "multigrid";
   parameters.multigrid.vectors = 8;
   parameters.multigrid.aggregate = {2, 4, 2, 4};
   parameters.multigrid.setup_iterations = 1;
-  QuarkSolver solver(rough.gauge(geometry), WilsonCloverAction{.mass = 0.4, .csw = 1.0}, parameters);
+  QuarkSolver solver(rough.gauge(geometry), TwistedCloverAction{{.mass = 0.4, .csw = 1.0}, mu}, parameters);
   const auto b = test::local_part(*geometry, test::random_numbers(12 * geometry->global_volume(), 4), 12);
   Solved out{std::vector<std::complex<double>>(b.size()), {}};
   out.report = solver.solve(out.x, b);
+  return out;
+}
+
+/// Solutions of D^dagger x = b, and of the Schur complement on the even sites with zeros on the odd ones.
+std::array<std::vector<std::complex<double>>, 2>
+other_systems(const std::shared_ptr<const lattice::Geometry4>& geometry) {
+  const test::RoughLattice rough(extents);
+  const auto gauge = rough.gauge(geometry);
+  const TwistedCloverAction action{{.mass = 0.4, .csw = 1.0}, 0.3};
+  Parameters p;
+  p.vectors = 8;
+  p.aggregate = {2, 4, 2, 4};
+  p.setup_iterations = 0;
+  const Setup setup(gauge, action, p);
+  const auto operators = dirac_setup(gauge, action);
+  const auto d = operators->in_double();
+  const auto single = operators->in_float();
+  const auto numbers = test::local_part(*geometry, test::random_numbers(12 * geometry->global_volume(), 4), 12);
+  std::array<std::vector<std::complex<double>>, 2> out;
+  for (const auto subset : {lattice::Subset::full, lattice::Subset::even}) {
+    auto b = spinor_field<double>(d->layout(), subset), x = b;
+    from_canonical<double>(b, numbers);
+    const auto result = subset == lattice::Subset::full ? MultigridSolver(*d, setup, 1).solve_adjoint(x, b, {})
+                                                        : SchurSolver(*d, *single, setup, 1).solve(x, b, {});
+    CHECK(result.converged());
+    auto& to = out[subset == lattice::Subset::full ? 0 : 1];
+    to.resize(numbers.size());
+    to_canonical<double>(to, x);
+  }
   return out;
 }
 
@@ -36,18 +68,32 @@ Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry) {
 
 TEST_CASE("multigrid on ranks: the same cycles and solution as on one process") {
   const auto world = comm::world();
-  const auto expected = solve(test::one_process(extents));
-  CHECK(expected.report.converged);
   const auto grids = comm::possible_grids(extents, world.size(), lattice::Coordinates<4>{2, 4, 2, 4});
   REQUIRE(!grids.empty());
   const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grids[0]));
-  const auto part = solve(geometry);
-  CHECK(part.report.converged);
-  CHECK(part.report.method.find("multigrid") == 0);
-  CHECK(std::abs(part.report.iterations - expected.report.iterations) <= 1);
-  CHECK(test::relative_distance(part.x, test::local_part(*geometry, expected.x, 12)) < 1e-8);
-  const auto again = solve(geometry);
-  CHECK(again.x == part.x);
+  for (const double mu : {0.0, -0.3}) {
+    CAPTURE(mu);
+    const auto expected = solve(test::one_process(extents), mu);
+    CHECK(expected.report.converged);
+    const auto part = solve(geometry, mu);
+    CHECK(part.report.converged);
+    CHECK(part.report.method.find("multigrid") == 0);
+    CHECK(std::abs(part.report.iterations - expected.report.iterations) <= 1);
+    CHECK(test::relative_distance(part.x, test::local_part(*geometry, expected.x, 12)) < 1e-8);
+    const auto again = solve(geometry, mu);
+    CHECK(again.x == part.x);
+  }
+}
+
+TEST_CASE("multigrid on ranks: adjoint and Schur systems have the solutions of one process") {
+  const auto world = comm::world();
+  const auto grids = comm::possible_grids(extents, world.size(), lattice::Coordinates<4>{2, 4, 2, 4});
+  REQUIRE(!grids.empty());
+  const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grids.back()));
+  const auto expected = other_systems(test::one_process(extents)), part = other_systems(geometry);
+  // Both are solved to 1e-10, and the operator is well conditioned.
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(test::relative_distance(part[i], test::local_part(*geometry, expected[i], 12)) < 1e-8);
 }
 
 }  // namespace halocline::qcd::multigrid

@@ -72,8 +72,6 @@ TEST_CASE("multigrid: what cannot be is refused with a sentence") {
   CHECK(refused(action, [](auto& p) { p.multigrid.storage = "double"; }).find("half, float") != std::string::npos);
   CHECK(refused(action, [](auto& p) { p.multigrid.coarse_tolerance = 1; }).find("between 0 and 1") !=
         std::string::npos);
-  CHECK(refused(TwistedCloverAction{action, 0.2}, [](auto&) {}).find("multigrid solver knows Wilson") !=
-        std::string::npos);
 }
 
 }  // namespace halocline::qcd

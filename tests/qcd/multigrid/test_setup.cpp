@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/multigrid/multigrid.hpp"
@@ -109,6 +111,28 @@ TEST_CASE("multigrid set-up: it follows links and masses that move") {
   CHECK(moved.contraction() < 0.8);
   const GaugeField larger = gauge::unit_links(test::one_process({8, 8, 8, 16}));
   CHECK_THROWS_AS(made.refreshed(larger, action), core::InvalidArgument);
+}
+
+TEST_CASE("multigrid set-up: it serves the links, action and parameters that it was made for") {
+  GaugeField u = test::thermal_links();
+  const Setup made(u, action, small());
+  Parameters p = small();
+  CHECK(made.serves(u, action, p));
+  CHECK(made.serves(u, TwistedCloverAction{action, 0}, p));
+  p.right_hand_sides = 1000;   // a set-up that is there costs nothing
+  p.aggregate = {5, 4, 4, 4};  // the nearest is the one that was taken
+  CHECK(made.serves(u, action, p));
+  p.seed = 2;
+  CHECK_FALSE(made.serves(u, action, p));
+  CHECK_FALSE(made.serves(u, TwistedCloverAction{action, 1e-3}, small()));
+  CHECK_FALSE(made.serves(u, WilsonCloverAction{.mass = -0.06, .csw = 1.0}, small()));
+  CHECK_FALSE(made.serves(gauge::unit_links(test::one_process({8, 8, 8, 16})), action, small()));
+  // One bit of one link.
+  auto link = u.link({1, 2, 3, 4}, 2);
+  link.e[0][1].im = std::nextafter(link.e[0][1].im, 2);
+  u.set_link({1, 2, 3, 4}, 2, link);
+  CHECK_FALSE(made.serves(u, action, small()));
+  CHECK(made.refreshed(u, action).serves(u, action, small()));
 }
 
 TEST_CASE("multigrid set-up: progress foretells the time and can end it") {

@@ -84,6 +84,21 @@ TEST_CASE("schwarz solver: the way to domains and back gives every site its own 
     for (int c = 0; c < 2; ++c)
       CHECK(test::relative_distance(column(again, c), b[static_cast<std::size_t>(c)]) <
             std::numeric_limits<float>::epsilon());
+
+    // A field of one parity is zero on the other one, and takes only its own sites back.
+    for (const auto subset : {lattice::Subset::even, lattice::Subset::odd}) {
+      auto half = spinor_field<float>(tiles.layout_ptr(), subset, 2), returned = half;
+      Numbers part(volume * 12);
+      qcd::from_canonical(half, 0, b[0]);
+      qcd::to_canonical<float>(part, half, 0);
+      change.to_domains(domains, half, back);
+      lattice::DomainField<float> wanted(layout, 24, 2);
+      from_canonical(wanted, 0, part);
+      CHECK(std::ranges::equal(domains.span(), wanted.span()));
+      from_canonical(domains, 0, b[0]);  // now on all sites
+      change.to_tiles(returned, domains, back);
+      CHECK(std::ranges::equal(returned.span(), half.span()));
+    }
   }
 }
 

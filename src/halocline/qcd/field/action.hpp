@@ -32,6 +32,7 @@ struct WilsonCloverAction {
   double hopping(int axis) const { return axis == 3 ? 1.0 : nu / xi0; }
   double clover(int mu, int nu_axis) const { return mu == 3 || nu_axis == 3 ? csw_t.value_or(csw) : csw; }
   bool has_clover() const { return csw != 0 || csw_t.value_or(0) != 0; }
+  bool operator==(const WilsonCloverAction&) const = default;
 
   /// @throws InvalidArgument  for a number that is not finite, a boundary phase whose modulus is not one, xi0 <= 0, or
   ///                          a diagonal m0 + 1 + 3 nu/xi0 that is not positive

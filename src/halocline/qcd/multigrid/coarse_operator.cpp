@@ -38,6 +38,16 @@ std::complex<float> CoarseBlocks<S>::get(std::int64_t site, int which, int row, 
 }
 
 template <class S>
+void CoarseBlocks<S>::twist(double mu) noexcept {
+  mu_ = mu;
+  for (std::int64_t site = 0; site < geometry_->local_volume(); ++site)
+    for (int row = 0; row < rows_; ++row) {
+      const auto value = static_cast<float>(row < rows_ / 2 ? mu : -mu);
+      set(site, 0, row, row, {get(site, 0, row, row).real(), value});
+    }
+}
+
+template <class S>
 CoarseOperator<S>::CoarseOperator(std::shared_ptr<const CoarseBlocks<S>> blocks, int columns,
                                   const std::string& transport)
     : blocks_(std::move(blocks)),
@@ -170,6 +180,16 @@ void CoarseOperator<S>::apply_dagger(CoarseField& out, const CoarseField& in) {
   multiply_gamma5(turned);
   run(out, turned);
   multiply_gamma5(out);
+  if (blocks_->mu() == 0) return;
+  // turned = Gamma5 in; out -= 2 i mu Gamma5 in
+  const float twice = 2 * blocks_->get(0, 0, 0, 0).imag();  // as the blocks hold mu
+  for (std::int64_t site = 0; site < out.sites(); ++site)
+    for (int c = 0; c < columns_; ++c)
+      for (int row = 0; row < blocks_->rows(); ++row) {
+        const int re = CoarseField::place(row), im = re + row_group;
+        out.at(site, c)[re] += twice * turned.at(site, c)[im];
+        out.at(site, c)[im] -= twice * turned.at(site, c)[re];
+      }
 }
 
 template class CoarseBlocks<float>;

@@ -7,7 +7,8 @@
 ///
 /// Gamma5 D_c is hermitian because Gamma5 D is and the test vectors keep the chiralities apart. So only S and the four
 /// forward blocks L_mu are stored, five matrices of 2 N x 2 N a site. A boundary phase of the fine lattice is part of
-/// the blocks that cross the edge.
+/// the blocks that cross the edge. A twisted mass adds i mu Gamma5 to every S, and then
+/// D_c(mu)^dagger = Gamma5 D_c(-mu) Gamma5 = Gamma5 D_c(mu) Gamma5 - 2 i mu Gamma5.
 ///
 /// An application reads each block once. It takes the forward product for its own site, and the adjoint product for the
 /// site in front of it, which waits in a buffer of its own until all sites are done. So threads never write to the same
@@ -49,6 +50,10 @@ public:
   /// First number of a matrix; `which` is 0 for S, 1 + mu for L_mu.
   const S* matrix(std::int64_t site, int which) const noexcept { return data_.data() + offset(site, which); }
   void set(std::int64_t site, int which, int row, int column, std::complex<float> value) noexcept;
+  /// Sets the twisted mass: S = S(0) + i mu Gamma5. S(0) has a real diagonal, because Gamma5 S(0) is hermitian, so the
+  /// twisted mass is the imaginary part of the diagonal and replaces an earlier one. Collective: no.
+  void twist(double mu) noexcept;
+  double mu() const noexcept { return mu_; }
   std::complex<float> get(std::int64_t site, int which, int row, int column) const noexcept;
   /// Place of the real part of an entry within a matrix; the imaginary part follows 16 numbers later.
   static constexpr std::int64_t place(int row, int column, int rows) noexcept {
@@ -62,6 +67,7 @@ private:
 
   std::shared_ptr<const lattice::Geometry4> geometry_;
   int rows_;
+  double mu_ = 0;
   core::AlignedArray<S> data_;
 };
 
@@ -79,7 +85,7 @@ public:
 
   /// out = D_c in; different fields. Collective: yes where an axis is split.
   void apply(CoarseField& out, const CoarseField& in);
-  /// out = D_c^dagger in = Gamma5 D_c Gamma5 in. Collective: yes where an axis is split.
+  /// out = D_c^dagger in = Gamma5 D_c(-mu) Gamma5 in. Collective: yes where an axis is split.
   void apply_dagger(CoarseField& out, const CoarseField& in);
 
 private:

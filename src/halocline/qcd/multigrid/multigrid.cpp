@@ -21,7 +21,10 @@ struct FineLevel {
   using Coarse = CoarseField;
 
   Space& space() { return *space_; }
-  void apply(FineField& out, const FineField& in) { smoother->apply(out, in); }
+  void apply(FineField& out, const FineField& in) {
+    smoother->apply(out, in);
+    twist->add(out, in);
+  }
   void smooth(FineField& out, const FineField& in) { smoother->precondition(out, in); }
   CoarseField create_coarse() { return coarse_space->create(); }
   void restrict_to(CoarseField& out, const FineField& in) { transfer->restrict_to(out, in, clover); }
@@ -32,6 +35,7 @@ struct FineLevel {
   CoarseSpace* coarse_space;
   const Transfer<S>* transfer;
   const DomainClover* clover;
+  const Twist* twist;
 };
 
 /// Solves on the coarsest level by restarted GMRES, on one parity where the coarse lattice has parities.
@@ -101,7 +105,8 @@ public:
       : Base(std::move(setup_given), std::move(smoother_given)),
         grid_(std::get<CoarseGrid<S>>(this->setup->grid)),
         coarse_space_(grid_.blocks->geometry(), grid_.blocks->rows(), this->space.columns()),
-        level_{&this->space, this->smoother.get(), &coarse_space_, grid_.transfer.get(), &this->setup->clover},
+        level_{&this->space,         this->smoother.get(),      &coarse_space_,
+               grid_.transfer.get(), this->setup->clover.get(), &this->setup->twist},
         coarse_solve_(grid_, this->space.columns(), this->setup->transport, this->setup->parameters, coarse_tolerance,
                       &this->coarse_iterations),
         cycle_(level_, coarse_solve_) {}
@@ -138,6 +143,11 @@ Multigrid::Multigrid(Multigrid&&) noexcept = default;
 int Multigrid::columns() const noexcept { return state_->space.columns(); }
 schwarz::Schwarz& Multigrid::smoother() noexcept { return *state_->smoother; }
 const schwarz::Schwarz& Multigrid::smoother() const noexcept { return *state_->smoother; }
+void Multigrid::apply(Field& out, const Field& in) {
+  state_->smoother->apply(out, in);
+  state_->setup->twist.add(out, in);
+}
+const Twist& Multigrid::twist() const noexcept { return state_->setup->twist; }
 void Multigrid::precondition(Field& out, const Field& in) {
   const core::Region region("multigrid");
   state_->precondition(out, in);

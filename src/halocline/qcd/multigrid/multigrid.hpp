@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The cycle of adaptive aggregation multigrid for the Wilson-clover operator.
+/// The cycle of adaptive aggregation multigrid for the Wilson-clover and the twisted-clover operator.
 ///
 /// A cycle (solve/multigrid.hpp) solves for the modes of long wavelength on the coarse lattice, and smooths the others
 /// with the Schwarz preconditioner (schwarz/schwarz.hpp), whose domains are the aggregates. The coarse lattice comes
-/// from the set-up (setup.hpp).
+/// from the set-up (setup.hpp). With a twisted mass (twist.hpp) the smoother remains that of the untwisted operator,
+/// and the residual that it works on is the twisted one.
 
 #include <memory>
 
 #include "halocline/qcd/multigrid/setup.hpp"
+#include "halocline/qcd/multigrid/twist.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd::multigrid {
@@ -25,9 +27,13 @@ public:
   Multigrid(Multigrid&&) noexcept;
 
   int columns() const noexcept;
-  /// The smoother; it also applies D' = A^-1 D, makes fields, and names their layout.
+  /// The smoother, of the untwisted operator; it also makes fields, names their layout, and multiplies by A^-1.
   schwarz::Schwarz& smoother() noexcept;
   const schwarz::Schwarz& smoother() const noexcept;
+  /// out = D' in = A^-1 D in, with the twisted mass of D; different fields. Collective: yes.
+  void apply(Field& out, const Field& in);
+  /// The term of the twisted mass.
+  const Twist& twist() const noexcept;
   /// out = approximately D'^-1 in; different fields. Collective: yes.
   void precondition(Field& out, const Field& in);
   /// Iterations of all coarse solves so far, of their slowest columns.

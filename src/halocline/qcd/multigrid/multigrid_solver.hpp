@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Solves D x = b by FGMRES, preconditioned by multigrid cycles.
+/// Solves D x = b, or D^dagger x = b, by FGMRES, preconditioned by multigrid cycles.
 ///
 /// FGMRES iterates in single precision on the system of unit diagonal, D' e = A^-1 (b - D x). When its residual has
 /// fallen by four digits, x and the residual are updated in double (schwarz/correction_problem.hpp). Every column has
 /// its own convergence.
+///
+/// With D(mu)^dagger = gamma5 D(-mu) gamma5 the adjoint system is D(-mu) y = gamma5 b, x = gamma5 y. Without a twisted
+/// mass its cycle is the same one.
 
 #include <memory>
 #include <string>
@@ -29,6 +32,9 @@ public:
   /// @param x, b  full fields in the layout of d, of columns() columns
   /// The iterations of the result are cycles. Collective: yes.
   solve::SolveResult solve(SpinorField<double>& x, const SpinorField<double>& b, const solve::SolveOptions& options);
+  /// Solves D^dagger x = b in the same way. With a twisted mass the first call makes Setup::adjoint().
+  solve::SolveResult solve_adjoint(SpinorField<double>& x, const SpinorField<double>& b,
+                                   const solve::SolveOptions& options);
 
   int columns() const noexcept;
   const Multigrid& cycle() const noexcept;

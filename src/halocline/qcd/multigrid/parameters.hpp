@@ -26,6 +26,7 @@ struct Parameters {
 
   /// @throws InvalidArgument  for an unknown name (the known ones are listed) or an impossible number
   void validate() const;
+  bool operator==(const Parameters&) const = default;
 };
 
 /// Names that Parameters take, the default first.

@@ -23,6 +23,7 @@
 #include "halocline/qcd/multigrid/detail/cholesky.hpp"
 #include "halocline/qcd/multigrid/detail/galerkin.hpp"
 #include "halocline/qcd/multigrid/detail/multigrid_state.hpp"
+#include "halocline/qcd/multigrid/fingerprint.hpp"
 #include "halocline/solve/fgmres.hpp"
 
 namespace halocline::qcd::multigrid {
@@ -161,25 +162,67 @@ double cycles_to_solve(double contraction) {
 
 }  // namespace
 
-Setup::State::State(const GaugeField& gauge_given, const WilsonCloverAction& action, const Parameters& given,
+Setup::State::State(const GaugeField& gauge_given, const Action& action, const Parameters& given,
                     const std::string& transport_given)
     : gauge(&gauge_given),
+      fingerprint(multigrid::fingerprint(gauge_given)),
       parameters((given.validate(), given)),
       transport(transport_given),
       aggregates(std::make_shared<const lattice::Aggregates>(
           gauge->geometry_ptr(), lattice::Aggregates::nearest(gauge->geometry(), given.aggregate))),
-      term(action.has_clover() ? clover::canonical_term(*gauge, action) : std::vector<double>()),
-      matrix(*gauge, action, smoother_parameters(parameters, gauge->geometry(), aggregates->size()), 1,
-             term.empty() ? nullptr : &term),
-      clover(*matrix.layout(), term.empty() ? nullptr : &term, action.diagonal()) {
+      term(wilson_part(action).has_clover() ? clover::canonical_term(*gauge, wilson_part(action))
+                                            : std::vector<double>()),
+      matrix((validate(action), *gauge), wilson_part(action),
+             smoother_parameters(parameters, gauge->geometry(), aggregates->size()), 1, term.empty() ? nullptr : &term),
+      twist(matrix, twisted_mass(action)),
+      clover(std::make_shared<const DomainClover>(*matrix.layout(), term.empty() ? nullptr : &term,
+                                                  wilson_part(action).diagonal())) {
   if (parameters.storage == "float") grid = CoarseGrid<float>();
+}
+
+Setup::State::State(const State& other, double mu)
+    : gauge(nullptr),
+      fingerprint(other.fingerprint),
+      parameters(other.parameters),
+      transport(other.transport),
+      aggregates(other.aggregates),
+      matrix(other.matrix.for_columns(1)),
+      twist(matrix, mu),
+      clover(other.clover),
+      vectors(other.vectors),
+      rounds(other.rounds),
+      seconds(other.seconds) {
+  std::vector<FineField> wide;
+  for (const HalfField& field : *vectors) wide.push_back(widened(field, matrix.layout()));
+  std::visit(
+      [&]<class S>(const CoarseGrid<S>& from) {
+        CoarseGrid<S> next;
+        next.transfer = from.transfer;
+        complete<S>(next, from.blocks, wide);
+        grid = std::move(next);
+      },
+      other.grid);
 }
 
 template <class S>
 void Setup::State::coarsen(std::span<const FineField> rounded) {
   CoarseGrid<S> next;
   next.transfer = std::make_shared<const Transfer<S>>(matrix.layout(), aggregates, rounded);
-  next.blocks = galerkin<S, S>(*next.transfer, *gauge, matrix.action(), term.empty() ? nullptr : &term, transport);
+  complete<S>(next, galerkin<S, S>(*next.transfer, *gauge, matrix.action(), term.empty() ? nullptr : &term, transport),
+              rounded);
+  grid = std::move(next);
+  contraction.reset();
+}
+
+template <class S>
+void Setup::State::complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> untwisted,
+                            std::span<const FineField> rounded) {
+  next.blocks = std::move(untwisted);
+  if (next.blocks->mu() != twist.mu()) {
+    auto blocks = std::make_shared<CoarseBlocks<S>>(*next.blocks);
+    blocks->twist(twist.mu());
+    next.blocks = std::move(blocks);
+  }
   if (CoarseSchur<S>::possible(*aggregates->coarse())) {
     next.inverse = std::make_shared<const InverseBlocks<S>>(*next.blocks);
     CoarseSchur<S> schur(next.blocks, next.inverse, 2 * parameters.vectors, transport);
@@ -187,20 +230,19 @@ void Setup::State::coarsen(std::span<const FineField> rounded) {
         std::make_shared<const CoarseDeflation>(aggregates->coarse(), deflation_directions(*next.transfer, rounded),
                                                 [&](CoarseField& out, const CoarseField& in) { schur.apply(out, in); });
   }
-  grid = std::move(next);
-  contraction.reset();
 }
 
 void Setup::State::build(std::span<FineField> given) {
-  vectors.clear();
-  for (FineField& field : given) vectors.push_back(rounded(field));
+  std::vector<HalfField> kept;
+  for (FineField& field : given) kept.push_back(rounded(field));
+  vectors = std::make_shared<const std::vector<HalfField>>(std::move(kept));
   std::visit([&]<class S>(const CoarseGrid<S>&) { coarsen<S>(given); }, grid);
 }
 
 /// Makes a set-up step by step.
 class Setup::Construction {
 public:
-  Construction(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
+  Construction(const GaugeField& gauge, const Action& action, const Parameters& parameters,
                const std::string& transport, Progress progress)
       : progress_(std::move(progress)), state_(std::make_shared<State>(gauge, action, parameters, transport)) {
     const auto& p = state_->parameters;
@@ -376,12 +418,11 @@ private:
 
 Setup::Setup(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-Setup::Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
-             const std::string& transport)
+Setup::Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const std::string& transport)
     : Setup(*attempt(gauge, action, parameters, transport, {})) {}
 
-Setup::Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
-             const StoredVectors& vectors, const std::string& transport) {
+Setup::Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const StoredVectors& vectors,
+             const std::string& transport) {
   const core::Region region("multigrid set-up");
   Parameters known = parameters;
   known.vectors = vectors.vectors;
@@ -391,16 +432,15 @@ Setup::Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Pa
   *this = construction.finish();
 }
 
-std::optional<Setup> Setup::attempt(const GaugeField& gauge, const WilsonCloverAction& action,
-                                    const Parameters& parameters, const std::string& transport,
-                                    const Progress& progress) {
+std::optional<Setup> Setup::attempt(const GaugeField& gauge, const Action& action, const Parameters& parameters,
+                                    const std::string& transport, const Progress& progress) {
   const core::Region region("multigrid set-up");
   Construction construction(gauge, action, parameters, transport, progress);
   if (!construction.make()) return std::nullopt;
   return construction.finish();
 }
 
-Setup Setup::refreshed(const GaugeField& gauge, const WilsonCloverAction& action) const {
+Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
   const core::Region region("multigrid set-up");
   const double before = foretold_cycles();
   const auto& mine = *state_->aggregates->fine();
@@ -412,12 +452,35 @@ Setup Setup::refreshed(const GaugeField& gauge, const WilsonCloverAction& action
         fmt::join(theirs.global(), "x"), fmt::join(theirs.local(), "x"), fmt::join(mine.global(), "x"),
         fmt::join(mine.local(), "x")));
   Construction construction(gauge, action, state_->parameters, state_->transport, {});
-  construction.restore(state_->vectors);
+  construction.restore(*state_->vectors);
   if (construction.measured_cycles() > stale * before) construction.round();
   return construction.finish();
 }
 
+Setup Setup::adjoint() const {
+  if (mu() == 0) return *this;
+  const core::Region region("multigrid set-up");
+  return Setup(std::make_shared<const State>(*state_, -mu()));
+}
+
+bool Setup::serves(const GaugeField& gauge, const Action& action, const Parameters& given) const {
+  const auto& mine = *state_->aggregates->fine();
+  const auto& theirs = gauge.geometry();
+  Parameters wanted = given;
+  wanted.right_hand_sides = parameters().right_hand_sides;
+  wanted.aggregate = parameters().aggregate;
+  // The same on every rank, so that all of them take the same way from here.
+  if (theirs.global() != mine.global() || theirs.local() != mine.local() || wanted != parameters() ||
+      lattice::Aggregates::nearest(theirs, given.aggregate) != aggregate() ||
+      wilson_part(action) != state_->matrix.action() || twisted_mass(action) != mu())
+    return false;
+  std::array<double, 1> differ{fingerprint(gauge) == state_->fingerprint ? 0.0 : 1.0};
+  mine.communicator().max(differ);
+  return differ[0] == 0;
+}
+
 const Parameters& Setup::parameters() const noexcept { return state_->parameters; }
+double Setup::mu() const noexcept { return state_->twist.mu(); }
 const lattice::Coordinates<4>& Setup::aggregate() const noexcept { return state_->aggregates->size(); }
 int Setup::rounds() const noexcept { return state_->rounds; }
 double Setup::seconds() const noexcept { return state_->seconds; }
@@ -437,7 +500,7 @@ double Setup::contraction() const {
     Multigrid* multigrid;
     void apply(Multigrid::Field& out, const Multigrid::Field& in) { multigrid->precondition(out, in); }
   } cycle{&multigrid};
-  const auto result = solve::fgmres(space, multigrid.smoother(), x, b.front(), options, cycle);
+  const auto result = solve::fgmres(space, multigrid, x, b.front(), options, cycle);
   const auto& history = result.history.front();
   const bool whole = history.size() > cycles && history[first] > 0 && history[cycles] > 0;
   state_->contraction = whole ? std::pow(history[cycles] / history[first], 1.0 / (cycles - first)) : 1.0;
@@ -450,7 +513,7 @@ StoredVectors Setup::stored() const {
   StoredVectors out{state_->parameters.vectors, state_->aggregates->size(), {}};
   const auto& layout = *state_->matrix.layout();
   out.numbers.resize(static_cast<std::size_t>(layout.geometry().local_volume() * out.vectors * spinor_reals));
-  for_numbers(layout, state_->vectors, out.vectors,
+  for_numbers(layout, *state_->vectors, out.vectors,
               [&](std::int64_t place, core::Half number) { out.numbers[static_cast<std::size_t>(place)] = number; });
   return out;
 }
@@ -470,7 +533,7 @@ std::int64_t Setup::predicted_bytes(const lattice::Geometry4& geometry, const Pa
 
 std::int64_t Setup::bytes() const noexcept {
   const std::int64_t sites = state_->aggregates->fine()->local_volume();
-  const std::int64_t clover_reals = state_->clover.blocks.size() > 0 ? 72 : 0;
+  const std::int64_t clover_reals = state_->clover->blocks.size() > 0 ? 72 : 0;
   const std::int64_t site = (72 + 2 * clover_reals) * static_cast<std::int64_t>(sizeof(float)) +
                             state_->parameters.vectors * spinor_reals * static_cast<std::int64_t>(sizeof(core::Half));
   return site * sites + std::visit(

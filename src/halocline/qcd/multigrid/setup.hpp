@@ -13,6 +13,10 @@
 /// of the residual in FGMRES, measured on a random right-hand side, foretells how many cycles a solve takes. The next
 /// round is expected to save a quarter of what the last one saved. It pays if that, times the number of right-hand
 /// sides, is more than it costs. The rule counts cycles and reads no clock, so the same set-up follows every time.
+///
+/// With a twisted mass the cycles of the set-up are those of D(mu). D(mu)^dagger D(mu) = (gamma5 D)^2 + mu^2, so its
+/// singular vectors are those of D at any mu, and one set of test vectors serves D(mu) and D(-mu). At the critical mass
+/// D has modes near zero on which its own inverse iteration breaks down; that of D(mu) does not.
 
 #include <cstdint>
 #include <functional>
@@ -56,28 +60,37 @@ public:
   /// @throws core::Error      if the clover term cannot be inverted, or the test vectors became dependent
   /// Collective: yes.  Cost: about 1.3 N (rounds + 1) cycles of one column; the memory of bytes(), and during the
   /// set-up 96 N bytes a site more.
-  Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
-        const std::string& transport = "");
+  Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const std::string& transport = "");
   /// From the test vectors of an earlier set-up. With the same links, action, parameters and processes its cycles give
   /// the same bits.
   /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead; where the
   ///                    aggregate does not fit the box of a process, the nearest one that does
   /// @throws InvalidArgument  also for a wrong number of numbers
   /// Collective: yes.  Cost: about a tenth of a new set-up.
-  Setup(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& parameters,
-        const StoredVectors& vectors, const std::string& transport = "");
+  Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const StoredVectors& vectors,
+        const std::string& transport = "");
   /// As the first, or nothing if `progress` ended it.
-  static std::optional<Setup> attempt(const GaugeField& gauge, const WilsonCloverAction& action,
-                                      const Parameters& parameters, const std::string& transport,
-                                      const Progress& progress);
+  static std::optional<Setup> attempt(const GaugeField& gauge, const Action& action, const Parameters& parameters,
+                                      const std::string& transport, const Progress& progress);
 
   /// The same test vectors for other links or another action, and a new coarse operator. If their contraction foretells
   /// more than 1.2 times the cycles of this set-up, a round of inverse iteration follows.
   /// @throws InvalidArgument  for links of another lattice or process grid
   /// Collective: yes.  Cost: about a tenth of a new set-up; a quarter more with the round.
-  Setup refreshed(const GaugeField& gauge, const WilsonCloverAction& action) const;
+  Setup refreshed(const GaugeField& gauge, const Action& action) const;
+  /// The set-up of D(-mu) = gamma5 D(mu)^dagger gamma5, for the adjoint system; this one where mu = 0. Test vectors, P
+  /// and the data of the smoother are shared.
+  /// Collective: yes.  Cost: 8 (2 N)^3 flops a coarse site and the coarse operator on 2 N directions; the memory of the
+  /// coarse level once more.
+  Setup adjoint() const;
+
+  /// Whether it is a set-up for these links and this action with these parameters. The number of right-hand sides does
+  /// not count: a set-up that is there costs nothing. Collective: yes.  Cost: reads the links once.
+  bool serves(const GaugeField& gauge, const Action& action, const Parameters& parameters) const;
 
   const Parameters& parameters() const noexcept;
+  /// Twisted mass of the operator that it is for.
+  double mu() const noexcept;
   /// The size of an aggregate that was taken.
   const lattice::Coordinates<4>& aggregate() const noexcept;
   /// Rounds of inverse iteration that were made here.

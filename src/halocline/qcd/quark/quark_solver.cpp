@@ -93,6 +93,7 @@ device::BackendOptions backend_options(const SolverParameters& p) {
 }  // namespace
 
 std::span<const char* const> solver_kinds() noexcept { return kind_names; }
+std::span<const char* const> device_solver_kinds() noexcept { return device_kinds; }
 std::span<const char* const> solver_precisions() noexcept { return precision_names; }
 std::span<const char* const> schur_forms() noexcept { return schur_names; }
 std::span<const char* const> inner_precisions() noexcept { return inner_names; }
@@ -144,7 +145,7 @@ void SolverParameters::validate() const {
 
 struct QuarkSolver::State {
   State(const GaugeField& gauge, const Action& a, const SolverParameters& p,
-        std::optional<multigrid::StoredVectors> vectors)
+        std::optional<multigrid::StoredVectors> vectors, const multigrid::Setup* earlier = nullptr)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -153,7 +154,9 @@ struct QuarkSolver::State {
       return;
     }
     batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
-    operators.emplace(gauge, action, parameters, batch, std::move(vectors));
+    std::optional<multigrid::Setup> made;
+    if (earlier != nullptr && earlier->serves(gauge, action, parameters.multigrid)) made = *earlier;
+    operators.emplace(gauge, action, parameters, batch, std::move(vectors), std::move(made));
   }
 
   /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
@@ -171,7 +174,8 @@ struct QuarkSolver::State {
 
   /// Whether "auto" has two methods to choose from.
   bool may_choose() const noexcept {
-    return operators && parameters.kind == "auto" && parameters.choice.empty() && operators->schwarz.has_value();
+    return operators && parameters.kind == "auto" && parameters.choice.empty() &&
+           (operators->schwarz || operators->may_use_multigrid());
   }
 
   /// Right-hand sides that are still to come, `at_hand` of them now.
@@ -200,9 +204,9 @@ struct QuarkSolver::State {
       }
       return known->second;
     }
-    if (!may_choose() || !any_active) return std::nullopt;
     if (!operators->multigrid_refusal.empty())
       news.push_back(fmt::format("auto: multigrid does not fit ({})", std::exchange(operators->multigrid_refusal, {})));
+    if (!may_choose() || !any_active) return std::nullopt;
     std::optional<Trial> trial;
     try {
       trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress);
@@ -236,8 +240,8 @@ struct QuarkSolver::State {
     if (parameters.kind != "auto") return parameters.kind;
     const auto trial = choose(with, begun, solves.any_active(), at_hand, progress);
     if (!operators->refusal.empty())
-      news.push_back(fmt::format("auto: Schwarz does not fit ({}); even-odd bicgstab is used",
-                                 std::exchange(operators->refusal, {})));
+      news.push_back(fmt::format("auto: Schwarz does not fit ({}){}", std::exchange(operators->refusal, {}),
+                                 trial ? "" : "; even-odd bicgstab is used"));
     for (const std::string& sentence : news) solves.note({SolveNote::Kind::choice, sentence});
     news.clear();
     if (trial) return trial->chosen;
@@ -327,6 +331,9 @@ QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const So
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
                          multigrid::StoredVectors vectors)
     : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors))) {}
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+                         const QuarkSolver& earlier)
+    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, earlier.setup())) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
     : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
@@ -486,7 +493,7 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   if (me.backend)
     throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
   std::optional<multigrid::Setup> setup;
-  if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, wilson_part(action));
+  if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, action);
   me.engines.clear();
   SolverParameters without = me.parameters;
   without.kind = setup && without.kind == "multigrid" ? "bicgstab" : without.kind;

@@ -65,6 +65,7 @@ struct Trial {
 
 /// Names that SolverParameters accept, the default first. Python and the command line use these lists.
 std::span<const char* const> solver_kinds() noexcept;
+std::span<const char* const> device_solver_kinds() noexcept;  ///< those that run on a device
 std::span<const char* const> solver_precisions() noexcept;
 std::span<const char* const> schur_forms() noexcept;
 std::span<const char* const> inner_precisions() noexcept;
@@ -155,6 +156,9 @@ public:
   /// @throws InvalidArgument  also as multigrid::Setup does
   QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
               multigrid::StoredVectors vectors);
+  /// With the set-up of multigrid of an earlier solver, if it has one that serves these links, action and parameters.
+  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+              const QuarkSolver& earlier);
   /// With the default parameters.
   QuarkSolver(const GaugeField& gauge, const Action& action);
   ~QuarkSolver();

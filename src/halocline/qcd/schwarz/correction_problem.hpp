@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The system D x = b for a BiCGStab on domains (solve/problem.hpp): residuals of norm one and less in float, the
+/// The system D x = b for a solver on domains (solve/problem.hpp): residuals of norm one and less in float, the
 /// solution and the true residual in double on the tiles of the plain operator.
 ///
 /// The inner residual is r' = s A^-1 (b - D x), and the inner solution e stands for x + K e / s, or x + e / s where the
-/// search directions are preconditioned explicitly. At every start of the recursion, the number s of each column is set
+/// search directions are preconditioned explicitly. The inner system is a template argument, so it may also be that of
+/// the adjoint, or one with further terms. At every start of the recursion, the number s of each column is set
 /// so that |r'| = `margin` |b - D x| / |b|. Until the next start, |r'| is only an estimate of this, as A^-1 is not a
 /// number. The margin makes it err on the safe side, and convergence is decided by the residual in double.
 
@@ -22,15 +23,24 @@
 
 namespace halocline::qcd::schwarz {
 
-/// D' K where K is linear, D' otherwise.
-struct InnerOperator {
+/// The inner system of the Schwarz solver: D' K where K is linear, D' otherwise.
+struct InnerSystem {
   Schwarz* schwarz;
   bool composed;
+  /// The operator of the recursion.
   void apply(Schwarz::Field& out, const Schwarz::Field& in) {
     if (composed)
       schwarz->apply_preconditioned(out, in);
     else
       schwarz->apply(out, in);
+  }
+  /// Makes the inner residual of the outer one, in place.
+  void prepare(Schwarz::Field& r) { schwarz->multiply_inverse_clover(r); }
+  /// The correction of x that belongs to e, which may be kept in `work`.
+  const Schwarz::Field& correction(Schwarz::Field& work, const Schwarz::Field& e) {
+    if (!composed) return e;
+    schwarz->precondition(work, e);
+    return work;
   }
 };
 
@@ -40,21 +50,20 @@ struct DirectionPreconditioner {
   void apply(Schwarz::Field& out, const Schwarz::Field& in) { schwarz->precondition(out, in); }
 };
 
-/// Refers to its arguments, which must outlive it.
-/// With `composed`, the operator of the recursion is D' K, and K e is added to x; otherwise it is D', for a solver with
-/// a preconditioner of its own.
+/// Refers to its arguments, which must outlive it; holds a copy of `inner`.
+/// @tparam Inner  with the members of InnerSystem
+template <class Inner>
 class CorrectionProblem {
 public:
   using Space = DomainSpace;
   using Vector = Schwarz::Field;
-  using Outer = solve::LinearProblem<SpinorSpace<double>, const DiracOperator<double>>;
+  using Outer = solve::LinearProblem<SpinorSpace<double>, const SpinorOperator<double>>;
 
-  CorrectionProblem(DomainSpace& space, Schwarz& schwarz, const LayoutChange& change, SpinorSpace<double>& outer_space,
-                    const DiracOperator<double>& d, SpinorField<double>& x, const SpinorField<double>& b,
-                    const solve::SolveOptions& options, bool composed)
+  CorrectionProblem(DomainSpace& space, const Inner& inner, const LayoutChange& change,
+                    SpinorSpace<double>& outer_space, const SpinorOperator<double>& d, SpinorField<double>& x,
+                    const SpinorField<double>& b, const solve::SolveOptions& options)
       : space_(&space),
-        schwarz_(&schwarz),
-        a_{&schwarz, composed},
+        a_(inner),
         change_(&change),
         outer_space_(&outer_space),
         outer_(outer_space, d, b),
@@ -105,7 +114,7 @@ public:
     collect(e, mask);
     const std::vector<double> norms2 = outer_.replace_residual(*x_, outer_r_);
     change_->to_domains(inner_, outer_r_, scale_);
-    schwarz_->multiply_inverse_clover(inner_);
+    a_.prepare(inner_);
     const auto pending =
         solve::update_and_reduce(*space_, {solve::scale(e, keep), solve::scale_add(r, keep, mask, inner_)}, {{&r, &r}});
     remember(norms2);
@@ -129,7 +138,7 @@ private:
     for (std::size_t c = 0; c < norms2.size(); ++c)
       if (residuals_[c] > 0) factor[c] = 1.0 / std::sqrt(norms2[c]);
     change_->to_domains(r, outer_r_, factor);
-    schwarz_->multiply_inverse_clover(r);
+    a_.prepare(r);
     const auto pending = solve::reduce(*space_, {{&r, &r}});
     const std::vector<double> inner2 = solve::detail::real_parts(pending.wait());
     solve::Scalars stretch;
@@ -149,17 +158,17 @@ private:
     std::vector<double> back;
     for (std::size_t c = 0; c < scale_.size(); ++c)
       back.push_back(scale_[c] > 0 && mask[c] != 0.0 ? 1.0 / scale_[c] : 0.0);
-    if (a_.composed) {
+    const Vector* correction = nullptr;
+    {
       const solve::detail::Stopwatch watch(timings().precondition);
-      schwarz_->precondition(inner_, e);
+      correction = &a_.correction(inner_, e);
     }
-    change_->to_tiles(outer_e_, a_.composed ? inner_ : e, back);
+    change_->to_tiles(outer_e_, *correction, back);
     solve::update(*outer_space_, {solve::add(*x_, mask, outer_e_)});
   }
 
   DomainSpace* space_;
-  Schwarz* schwarz_;
-  InnerOperator a_;
+  Inner a_;
   const LayoutChange* change_;
   SpinorSpace<double>* outer_space_;
   Outer outer_;

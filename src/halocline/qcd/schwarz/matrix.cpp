@@ -132,6 +132,7 @@ std::string_view Matrix::arithmetic() const noexcept {
   return state_->inner.arithmetic == Arithmetic::half ? "half" : "float";
 }
 const std::shared_ptr<const DomainLayout>& Matrix::layout() const noexcept { return state_->layout; }
+std::span<const float> Matrix::half_inverse_clover() const noexcept { return state_->single->blocks.span(); }
 bool Matrix::shares_with(const Matrix& other) const noexcept { return state_ == other.state_; }
 
 }  // namespace halocline::qcd::schwarz

@@ -8,6 +8,7 @@
 /// reordered without a change of value.
 
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,8 @@ public:
   /// The arithmetic of K, "float" or "half": if the parameters leave it open, the one that was chosen.
   std::string_view arithmetic() const noexcept;
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept;
+  /// A^-1 / 2 in float: `[domain][tile][72][lane]`, the 72 as in site/clover_block.hpp; empty without a clover term.
+  std::span<const float> half_inverse_clover() const noexcept;
   /// True if both use the same memory.
   bool shares_with(const Matrix& other) const noexcept;
 

@@ -43,7 +43,7 @@ struct SchwarzSolver::State {
 
   solve::SolveResult reliable(SpinorField<double>& x, const SpinorField<double>& b, solve::SolveOptions options) {
     options.replacement = replacement;
-    CorrectionProblem problem(space, schwarz, change, outer_space, *d, x, b, options, schwarz.linear());
+    CorrectionProblem problem(space, InnerSystem{&schwarz, schwarz.linear()}, change, outer_space, *d, x, b, options);
     auto e = space.create();
     solve::SolveResult result;
     if (schwarz.linear()) {
@@ -59,7 +59,7 @@ struct SchwarzSolver::State {
 
   /// Solves D' e = r' = A^-1 r approximately, that is D e = r; r' has a norm of about one.
   solve::SolveResult correct(Schwarz::Field& e, const Schwarz::Field& r, const solve::SolveOptions& options) {
-    InnerOperator a{&schwarz, schwarz.linear()};
+    InnerSystem a{&schwarz, schwarz.linear()};
     if (schwarz.linear()) {
       auto y = space.create();
       auto result = solve::bicgstab(space, a, y, r, options);

@@ -3,6 +3,7 @@
 /// @file
 /// What a set-up holds, and the coarse level in either storage.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "halocline/qcd/multigrid/coarse_schur.hpp"
 #include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/multigrid/transfer.hpp"
+#include "halocline/qcd/multigrid/twist.hpp"
 #include "halocline/qcd/schwarz/matrix.hpp"
 
 namespace halocline::qcd::multigrid {
@@ -32,22 +34,31 @@ struct CoarseGrid {
 struct Setup::State {
   /// The fine level; the coarse one follows by build() or restore().
   /// @param aggregate  wanted; the nearest that fits is taken
-  State(const GaugeField& gauge, const WilsonCloverAction& action, const Parameters& given,
-        const std::string& transport_given);
+  State(const GaugeField& gauge, const Action& action, const Parameters& given, const std::string& transport_given);
+  /// The set-up of the same quark with another twisted mass. Shares all but the coarse blocks, their inverses and the
+  /// deflation. Collective: yes.
+  State(const State& other, double mu);
 
   /// Rounds the test vectors to fp16 in place, keeps them, and makes the coarse level of them.
   void build(std::span<FineField> given);
   template <class S>
   void coarsen(std::span<const FineField> rounded);
+  /// Sets the twisted mass of the coarse level, and makes the inverses and the deflation that belong to it.
+  template <class S>
+  void complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> untwisted,
+                std::span<const FineField> rounded);
 
-  const GaugeField* gauge;  ///< null after the set-up
+  const GaugeField* gauge;    ///< null after the set-up
+  std::uint64_t fingerprint;  ///< of the links
   Parameters parameters;
   std::string transport;
   std::shared_ptr<const lattice::Aggregates> aggregates;
   std::vector<double> term;  ///< clover::canonical_term; empty without one, and after the set-up
   schwarz::Matrix matrix;
-  DomainClover clover;
-  std::vector<lattice::DomainField<core::Half>> vectors;  ///< of mean square one, `batch` columns a field
+  Twist twist;
+  std::shared_ptr<const DomainClover> clover;
+  /// Of mean square one, `batch` columns a field.
+  std::shared_ptr<const std::vector<lattice::DomainField<core::Half>>> vectors;
   std::variant<CoarseGrid<core::Half>, CoarseGrid<float>> grid;
   int rounds = 0;
   double seconds = 0;

@@ -37,7 +37,7 @@ void require_memory(const lattice::Geometry4& geometry, const multigrid::Paramet
 
 QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_given,
                                const SolverParameters& parameters_given, int columns,
-                               std::optional<multigrid::StoredVectors> vectors)
+                               std::optional<multigrid::StoredVectors> vectors, std::optional<multigrid::Setup> made)
     : action(action_given), parameters(parameters_given), stored_vectors(std::move(vectors)) {
   const auto setup = dirac_setup(gauge, action, parameters.lanes, parameters.transport);
   precise = setup->in_double();
@@ -47,44 +47,43 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   const double mu = twisted_mass(action);
   const std::string reason =
       mu == 0 ? ""
-              : fmt::format("the {} knows Wilson and Wilson-clover quarks only, and mu is {}",
-                            parameters.kind == "multigrid" ? "multigrid solver" : "Schwarz preconditioner", mu);
-  if (parameters.kind == "schwarz" || parameters.kind == "multigrid") {
+              : fmt::format("the Schwarz preconditioner knows Wilson and Wilson-clover quarks only, and mu is {}", mu);
+  if (parameters.kind == "schwarz") {
     if (!reason.empty())
-      throw core::InvalidArgument(reason + R"(; give the solver "auto", "bicgstab", "cg", "gcr" or "fgmres")");
-    if (parameters.kind == "schwarz") {
-      schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
-      return;
-    }
+      throw core::InvalidArgument(reason + R"(; give the solver "auto", "multigrid", "bicgstab", "cg" or "gcr")");
+    schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
+    return;
+  }
+  if (parameters.kind == "multigrid") {
     require_memory(gauge.geometry(), parameters.multigrid, columns);
+    multigrid = std::move(made);
+    if (multigrid) return;
     links = gauge;
     make_multigrid({});
     return;
   }
   if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab") return;
-  if (!reason.empty()) {
-    refusal = reason;
-    return;
-  }
+  refusal = reason;
   try {
-    if (parameters.choice != "multigrid") schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
+    if (parameters.choice != "multigrid" && mu == 0)
+      schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
     if (parameters.choice != "schwarz") {
       require_memory(gauge.geometry(), parameters.multigrid, columns);
-      links = gauge;
+      multigrid = std::move(made);
+      if (!multigrid) links = gauge;
     }
   } catch (const core::InvalidArgument& error) {
     // Every rank has a box of the same shape, so every rank gets this error.
-    (schwarz ? multigrid_refusal : refusal) = error.what();
+    (schwarz || mu != 0 ? multigrid_refusal : refusal) = error.what();
   }
 }
 
 bool QuarkOperators::make_multigrid(const multigrid::Setup::Progress& progress) {
   if (multigrid) return true;
-  const auto part = wilson_part(action);
   if (stored_vectors)
-    multigrid.emplace(*links, part, parameters.multigrid, *stored_vectors, parameters.transport);
+    multigrid.emplace(*links, action, parameters.multigrid, *stored_vectors, parameters.transport);
   else
-    multigrid = multigrid::Setup::attempt(*links, part, parameters.multigrid, parameters.transport, progress);
+    multigrid = multigrid::Setup::attempt(*links, action, parameters.multigrid, parameters.transport, progress);
   if (!multigrid) return false;
   links.reset();
   stored_vectors.reset();

@@ -40,8 +40,9 @@ struct QuarkOperators {
   /// @param columns  number of columns for which the automatic domains of Schwarz are chosen; engines for other numbers
   ///                 may use other domains
   /// @throws InvalidArgument  as dirac_setup() does; as Schwarz does, if the parameters name it. Collective: yes.
+  /// @param made  a set-up of multigrid that serves; it is used in the place of a new one
   QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns,
-                 std::optional<multigrid::StoredVectors> vectors = {});
+                 std::optional<multigrid::StoredVectors> vectors = {}, std::optional<multigrid::Setup> made = {});
 
   /// Whether "auto" may make the set-up of multigrid, or has made it.
   bool may_use_multigrid() const noexcept { return multigrid || links; }

@@ -168,7 +168,7 @@ std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>&
       return std::nullopt;
   }
   // Multigrid wins where a few modes slow down the other two alike, so Schwarz need not be tried after it.
-  if (trial.chosen == "multigrid") return trial;
+  if (trial.chosen == "multigrid" || !operators.schwarz) return trial;
   if (!consider("schwarz", {.iterations = most_iterations_schwarz, .best = best}, trial.schwarz_seconds))
     return std::nullopt;
   return trial;
