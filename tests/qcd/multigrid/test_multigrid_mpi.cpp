@@ -18,12 +18,20 @@ struct Solved {
   SolveReport report;
 };
 
-Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry) {
+/// Two levels with a dense inverse or with deflation, or three. The aggregates divide the boxes of every grid.
+struct Levels {
+  int levels;
+  lattice::Coordinates<4> aggregate, coarse_aggregate;
+};
+
+Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry, const Levels& levels) {
   const test::RoughLattice rough(extents);
   SolverParameters parameters;
   parameters.kind = "multigrid";
   parameters.multigrid.vectors = 8;
-  parameters.multigrid.aggregate = {2, 4, 2, 4};
+  parameters.multigrid.aggregate = levels.aggregate;
+  parameters.multigrid.levels = levels.levels;
+  parameters.multigrid.coarse_aggregate = levels.coarse_aggregate;
   parameters.multigrid.setup_iterations = 1;
   QuarkSolver solver(rough.gauge(geometry), WilsonCloverAction{.mass = 0.4, .csw = 1.0}, parameters);
   const auto b = test::local_part(*geometry, test::random_numbers(12 * geometry->global_volume(), 4), 12);
@@ -36,18 +44,24 @@ Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry) {
 
 TEST_CASE("multigrid on ranks: the same cycles and solution as on one process") {
   const auto world = comm::world();
-  const auto expected = solve(test::one_process(extents));
-  CHECK(expected.report.converged);
-  const auto grids = comm::possible_grids(extents, world.size(), lattice::Coordinates<4>{2, 4, 2, 4});
-  REQUIRE(!grids.empty());
-  const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grids[0]));
-  const auto part = solve(geometry);
-  CHECK(part.report.converged);
-  CHECK(part.report.method.find("multigrid") == 0);
-  CHECK(std::abs(part.report.iterations - expected.report.iterations) <= 1);
-  CHECK(test::relative_distance(part.x, test::local_part(*geometry, expected.x, 12)) < 1e-8);
-  const auto again = solve(geometry);
-  CHECK(again.x == part.x);
+  for (const Levels& levels : {Levels{2, {2, 4, 2, 4}, {1, 1, 1, 1}}, Levels{2, {2, 2, 2, 2}, {1, 1, 1, 1}},
+                               Levels{3, {2, 2, 2, 2}, {2, 2, 1, 2}}}) {
+    CAPTURE(levels.levels);
+    const auto expected = solve(test::one_process(extents), levels);
+    CHECK(expected.report.converged);
+    lattice::Coordinates<4> size{};
+    for (int axis = 0; axis < 4; ++axis) size[axis] = levels.aggregate[axis] * levels.coarse_aggregate[axis];
+    const auto grids = comm::possible_grids(extents, world.size(), size);
+    REQUIRE(!grids.empty());
+    const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grids[0]));
+    const auto part = solve(geometry, levels);
+    CHECK(part.report.converged);
+    CHECK(part.report.method.find("multigrid") == 0);
+    CHECK(std::abs(part.report.iterations - expected.report.iterations) <= 1);
+    CHECK(test::relative_distance(part.x, test::local_part(*geometry, expected.x, 12)) < 1e-8);
+    const auto again = solve(geometry, levels);
+    CHECK(again.x == part.x);
+  }
 }
 
 }  // namespace halocline::qcd::multigrid

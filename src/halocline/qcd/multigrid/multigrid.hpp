@@ -7,7 +7,9 @@
 /// with the Schwarz preconditioner (schwarz/schwarz.hpp), whose domains are the aggregates. The coarse lattice comes
 /// from the set-up (setup.hpp).
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
@@ -30,8 +32,9 @@ public:
   const schwarz::Schwarz& smoother() const noexcept;
   /// out = approximately D'^-1 in; different fields. Collective: yes.
   void precondition(Field& out, const Field& in);
-  /// Iterations of all coarse solves so far, of their slowest columns.
-  std::int64_t coarse_iterations() const noexcept;
+  /// Iterations of all solves so far on each coarse level, of their slowest columns; cycles on a level above the
+  /// coarsest, and products with a dense inverse.
+  std::span<const std::int64_t> coarse_iterations() const noexcept;
 
 private:
   friend class Setup;
