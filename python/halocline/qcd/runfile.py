@@ -324,15 +324,20 @@ class Multigrid(Section):
         "test vectors of the coarse levels, at most `vectors`; as many when absent",
         example="coarse_vectors = 16",
     )
-    coarse_smoother_steps: int = key(
-        4, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level"
-    )
+    coarse_smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
     coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
     coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
     storage: str = key(
         "half", choice(*_halocline.qcd.MULTIGRID_STORAGES), 'of test vectors and coarse operator: "half" or "float"'
     )
     seed: int = key(1, integer(at_least=0), "of the random vectors that the set-up begins with")
+
+    def check_together(self) -> None:
+        if self.coarse_vectors is not None and self.coarse_vectors > self.vectors:
+            raise InvalidArgument(
+                f"{self.title} coarse_vectors = {self.coarse_vectors} is more than vectors = {self.vectors}, of which "
+                "the coarse levels take their own. Give at most as many."
+            )
 
     def as_binding_values(self) -> dict[str, Any]:
         """The settings as the library's solver takes them."""

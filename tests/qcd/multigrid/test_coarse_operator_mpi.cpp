@@ -17,6 +17,21 @@ namespace {
 
 constexpr lattice::Coordinates<4> extents{8, 8, 12, 8};
 
+/// The operator of a coarse lattice and of the next one.
+struct Level {
+  static constexpr lattice::Coordinates<4> size{2, 2, 2, 2}, next_size{2, 2, 1, 2};
+
+  Level(const test::RoughLattice& rough, const std::shared_ptr<const lattice::Geometry4>& geometry)
+      : sample(rough, geometry, test::every_term(), size, size, 8, 8),
+        aggregates(std::make_shared<const lattice::Aggregates>(sample.aggregates->coarse(), next_size)),
+        transfer(aggregates, sample.random(3)),
+        blocks(galerkin(*sample.blocks, transfer)) {}
+  test::CoarseSample<float> sample;
+  std::shared_ptr<const lattice::Aggregates> aggregates;
+  CoarseTransfer<float> transfer;
+  std::shared_ptr<const CoarseBlocks<float>> blocks;
+};
+
 }  // namespace
 
 TEST_CASE("coarse operator on ranks: the same product as on one process") {
@@ -54,18 +69,6 @@ TEST_CASE("coarse operator on ranks: the same product as on one process") {
 TEST_CASE("coarse galerkin on ranks: the blocks of the next lattice, and its dense inverse, are those of one process") {
   const auto world = comm::world();
   const test::RoughLattice rough(extents);
-  constexpr lattice::Coordinates<4> size{2, 2, 2, 2}, next_size{2, 2, 1, 2};
-  struct Level {
-    Level(const test::RoughLattice& rough, const std::shared_ptr<const lattice::Geometry4>& geometry)
-        : sample(rough, geometry, test::every_term(), size, size, 8, 8),
-          aggregates(std::make_shared<const lattice::Aggregates>(sample.aggregates->coarse(), next_size)),
-          transfer(aggregates, sample.random(3)),
-          blocks(galerkin(*sample.blocks, transfer)) {}
-    test::CoarseSample<float> sample;
-    std::shared_ptr<const lattice::Aggregates> aggregates;
-    CoarseTransfer<float> transfer;
-    std::shared_ptr<const CoarseBlocks<float>> blocks;
-  };
   const Level whole(rough, test::one_process(extents));
   const auto grids = comm::possible_grids(extents, world.size(), lattice::Coordinates<4>{4, 4, 2, 4});
   REQUIRE(!grids.empty());

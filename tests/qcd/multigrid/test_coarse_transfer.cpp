@@ -162,7 +162,7 @@ TEST_CASE("coarse galerkin: a twisted mass stays one") {
           worst = std::max<double>(worst, std::abs(with->get(site, which, row, column) - before - wanted));
           largest = std::max<double>(largest, std::abs(before));
         }
-  CHECK(worst < 1e-6 * largest);
+  CHECK(worst < single * largest);
 }
 
 TEST_CASE("coarse transfer: what cannot be is refused with a sentence") {
