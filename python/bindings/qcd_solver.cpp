@@ -100,6 +100,7 @@ nb::object setup_of(const Quark& q, bool with_vectors) {
   nb::dict d;
   d["aggregate"] = setup->aggregate();
   d["vectors"] = setup->parameters().vectors;
+  d["levels"] = setup->levels();
   d["rounds"] = setup->rounds();
   d["contraction"] = contraction;
   d["seconds"] = setup->seconds();
@@ -212,6 +213,11 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.multigrid.smoother = nb::cast<std::string>(d["multigrid_smoother"]);
   p.multigrid.smoother_sweeps = nb::cast<int>(d["multigrid_smoother_sweeps"]);
   p.multigrid.smoother_steps = nb::cast<int>(d["multigrid_smoother_steps"]);
+  p.multigrid.levels = nb::cast<int>(d["multigrid_levels"]);
+  p.multigrid.cycle = nb::cast<std::string>(d["multigrid_cycle"]);
+  p.multigrid.coarse_aggregate = nb::cast<std::array<std::int64_t, 4>>(d["multigrid_coarse_aggregate"]);
+  p.multigrid.coarse_vectors = nb::cast<int>(d["multigrid_coarse_vectors"]);
+  p.multigrid.coarse_smoother_steps = nb::cast<int>(d["multigrid_coarse_smoother_steps"]);
   p.multigrid.coarse_tolerance = nb::cast<double>(d["multigrid_coarse_tolerance"]);
   p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
   p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
@@ -236,6 +242,7 @@ void bind_qcd_solver(nb::module_& m) {
   m.attr("SCHWARZ_STORAGES") = names(qcd::schwarz::storages());
   m.attr("SCHWARZ_ARITHMETICS") = names(qcd::schwarz::arithmetics());
   m.attr("MULTIGRID_STORAGES") = names(qcd::multigrid::storages());
+  m.attr("MULTIGRID_CYCLES") = names(qcd::multigrid::cycles());
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
   m.def(
       "low_eigenvalues",

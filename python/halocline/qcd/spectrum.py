@@ -156,9 +156,10 @@ class Job:
             )
         if solver.kind == "multigrid":
             m = solver.multigrid or Multigrid()
+            levels = "levels as needed" if m.levels is None else f"{m.levels} levels, {m.cycle} cycles"
             rounds = "as many as pay" if m.setup_iterations is None else m.setup_iterations
             say(
-                f"multigrid     {m.vectors} vectors, aggregates of {' x '.join(map(str, m.aggregate))}, "
+                f"multigrid     {levels}, {m.vectors} vectors, aggregates of {' x '.join(map(str, m.aggregate))}, "
                 f"{rounds} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
                 f"{m.smoother}, {m.storage}"
             )

@@ -86,6 +86,28 @@ inline Vector numbers(const qcd::multigrid::CoarseField& field, int column) {
   return out;
 }
 
+/// D_c v for one column by the definition of coarse_operator.hpp.
+template <class S>
+Vector plain_product(const qcd::multigrid::CoarseBlocks<S>& blocks, const Vector& v) {
+  const lattice::SiteNeighbours neighbours(blocks.geometry());
+  const int rows = blocks.rows();
+  const auto sign = [&](int row) { return row < rows / 2 ? 1.0 : -1.0; };
+  Vector out(v.size());
+  for (std::int64_t site = 0; site < blocks.geometry()->local_volume(); ++site)
+    for (int which = 0; which < 5; ++which) {
+      const auto next = which == 0 ? site : neighbours.of(site, which - 1);
+      for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < rows; ++column) {
+          const std::complex<double> m(blocks.get(site, which, row, column));
+          out[static_cast<std::size_t>(site * rows + row)] += m * v[static_cast<std::size_t>(next * rows + column)];
+          if (which > 0)
+            out[static_cast<std::size_t>(next * rows + column)] +=
+                sign(row) * sign(column) * std::conj(m) * v[static_cast<std::size_t>(site * rows + row)];
+        }
+    }
+  return out;
+}
+
 inline double distance(const qcd::multigrid::CoarseField& a, const qcd::multigrid::CoarseField& b) {
   double worst = 0;
   for (int c = 0; c < a.columns(); ++c) worst = std::max(worst, relative_distance(numbers(a, c), numbers(b, c)));

@@ -12,7 +12,6 @@ namespace halocline::qcd::multigrid {
 namespace {
 
 using test::CoarseSample;
-using test::Vector;
 
 constexpr double single = 2e-6;
 /// Test vectors and blocks are rounded to 11 bits; P^dagger P is 1 only to that.
@@ -20,28 +19,6 @@ constexpr double half = 2e-3;
 
 template <class S>
 constexpr double accuracy = std::is_same_v<S, float> ? single : half;
-
-/// D_c v for one column by the definition of coarse_operator.hpp.
-template <class S>
-Vector plain(const CoarseBlocks<S>& blocks, const Vector& v) {
-  const lattice::SiteNeighbours neighbours(blocks.geometry());
-  const int rows = blocks.rows();
-  const auto sign = [&](int row) { return row < rows / 2 ? 1.0 : -1.0; };
-  Vector out(v.size());
-  for (std::int64_t site = 0; site < blocks.geometry()->local_volume(); ++site)
-    for (int which = 0; which < 5; ++which) {
-      const auto next = which == 0 ? site : neighbours.of(site, which - 1);
-      for (int row = 0; row < rows; ++row)
-        for (int column = 0; column < rows; ++column) {
-          const std::complex<double> m(blocks.get(site, which, row, column));
-          out[static_cast<std::size_t>(site * rows + row)] += m * v[static_cast<std::size_t>(next * rows + column)];
-          if (which > 0)
-            out[static_cast<std::size_t>(next * rows + column)] +=
-                sign(row) * sign(column) * std::conj(m) * v[static_cast<std::size_t>(site * rows + row)];
-        }
-    }
-  return out;
-}
 
 }  // namespace
 
@@ -66,7 +43,7 @@ TEST_CASE_TEMPLATE("coarse level: restriction undoes prolongation, and D_c = R D
     CHECK(test::distance(product, coarse) < (std::is_same_v<S, float> ? 4 * single : half));
 
     for (int c = 0; c < 7; ++c) {
-      const auto expected = plain(sample.d->blocks(), test::numbers(v, c));
+      const auto expected = test::plain_product(sample.d->blocks(), test::numbers(v, c));
       CHECK(test::relative_distance(test::numbers(product, c), expected) < single);
     }
   }

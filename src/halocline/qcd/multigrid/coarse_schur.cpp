@@ -307,6 +307,33 @@ void CoarseSchur<S>::reconstruct(CoarseField& x, const CoarseField& even, const 
   run({.parity = 1, .out = &x, .out_whole = true, .b = &b, .in = &even, .factor = -1});
 }
 
+template <class S>
+void CoarseSchur<S>::spread(CoarseField& whole, const CoarseField& even) const {
+  const int rows = blocks_->rows(), stride = 2 * rows;
+  const auto half = static_cast<std::int64_t>(sites_[0].size());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < half; ++i) {
+    const std::int64_t site = sites_[0][static_cast<std::size_t>(i)];
+    std::fill_n(whole.at(sites_[1][static_cast<std::size_t>(i)], 0), std::int64_t{columns_} * stride, 0.f);
+    for_columns(columns_, [&](int first, auto width) {
+      SiteWork work;
+      std::fill_n(work.sums, width * stride, 0.f);
+      multiply_block<S, width, true, false>(blocks_->matrix(site, 0), rows, work.sums,
+                                            columns_at<width>(even.at(i, first), stride), nullptr, {});
+      for (int c = 0; c < width; ++c) unpack_rows(whole.at(site, first + c), work.sums + c * stride, rows);
+    });
+  }
+}
+
+template <class S>
+void CoarseSchur<S>::even_part(CoarseField& even, const CoarseField& whole) const {
+  const std::int64_t numbers = std::int64_t{columns_} * 2 * blocks_->rows();
+  const auto half = static_cast<std::int64_t>(sites_[0].size());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < half; ++i)
+    std::copy_n(whole.at(sites_[0][static_cast<std::size_t>(i)], 0), numbers, even.at(i, 0));
+}
+
 template class InverseBlocks<float>;
 template class InverseBlocks<core::Half>;
 template class CoarseSchur<float>;

@@ -59,6 +59,12 @@ public:
   /// x on the whole coarse lattice. Collective: yes where an axis is split.
   void reconstruct(CoarseField& x, const CoarseField& even, const CoarseField& b);
 
+  /// The residual of D_c on the whole lattice that belongs to a residual of the Schur complement: S_e even on the even
+  /// sites, and zero on the others. So whole = D_c e has e_e = Schur^-1 even. Collective: no.
+  void spread(CoarseField& whole, const CoarseField& even) const;
+  /// The even sites of a field on the whole lattice. Collective: no.
+  void even_part(CoarseField& even, const CoarseField& whole) const;
+
 private:
   struct Step;
   void run(const Step& step);

@@ -8,7 +8,9 @@
 /// from the set-up (setup.hpp). With a twisted mass (twist.hpp) the smoother remains that of the untwisted operator,
 /// and the residual that it works on is the twisted one.
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/multigrid/twist.hpp"
@@ -36,8 +38,9 @@ public:
   const Twist& twist() const noexcept;
   /// out = approximately D'^-1 in; different fields. Collective: yes.
   void precondition(Field& out, const Field& in);
-  /// Iterations of all coarse solves so far, of their slowest columns.
-  std::int64_t coarse_iterations() const noexcept;
+  /// Iterations of all solves so far on each coarse level, of their slowest columns; cycles on a level above the
+  /// coarsest, and products with a dense inverse.
+  std::span<const std::int64_t> coarse_iterations() const noexcept;
 
 private:
   friend class Setup;

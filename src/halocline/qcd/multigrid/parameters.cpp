@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
@@ -14,6 +15,8 @@ namespace halocline::qcd::multigrid {
 namespace {
 
 constexpr std::array storage_names{"half", "float"};
+constexpr std::array cycle_names{"K", "V"};
+constexpr int most_levels = 8;
 
 template <class Names>
 void require_one_of(const char* what, const std::string& given, const Names& known) {
@@ -24,15 +27,30 @@ void require_one_of(const char* what, const std::string& given, const Names& kno
 }  // namespace
 
 std::span<const char* const> storages() noexcept { return storage_names; }
+std::span<const char* const> cycles() noexcept { return cycle_names; }
 
 void Parameters::validate() const {
   if (vectors < 8 || vectors > 64 || vectors % 8 != 0)
     throw core::InvalidArgument(
         fmt::format("{} test vectors were asked for; give a multiple of 8, from 8 to 64", vectors));
   for (int axis = 0; axis < 4; ++axis)
-    if (aggregate[axis] < 1)
-      throw core::InvalidArgument(fmt::format("aggregates of {} sites along {} were asked for; give at least 1",
-                                              aggregate[axis], lattice::axis_name[axis]));
+    for (const auto& [kind, size] :
+         {std::pair("aggregates", aggregate[axis]), std::pair("coarse aggregates", coarse_aggregate[axis])})
+      if (size < 1)
+        throw core::InvalidArgument(fmt::format("{} of {} sites along {} were asked for; give at least 1", kind, size,
+                                                lattice::axis_name[axis]));
+  if (levels != 0 && (levels < 2 || levels > most_levels))
+    throw core::InvalidArgument(fmt::format(
+        "{} levels were asked for; give 2 to {}, or 0 for as many as the lattice needs", levels, most_levels));
+  require_one_of("the cycle", cycle, cycle_names);
+  if (coarse_vectors != 0 && (coarse_vectors < 8 || coarse_vectors > vectors || coarse_vectors % 8 != 0))
+    throw core::InvalidArgument(
+        fmt::format("{} test vectors on coarse levels were asked for; give a multiple of 8 up to the {} test vectors, "
+                    "or 0 for as many",
+                    coarse_vectors, vectors));
+  if (coarse_smoother_steps < 1 || coarse_smoother_steps > 100)
+    throw core::InvalidArgument(
+        fmt::format("{} steps of the coarse smoother were asked for; give 1 to 100", coarse_smoother_steps));
   if (setup_iterations < -1 || setup_iterations > 100)
     throw core::InvalidArgument(fmt::format(
         "{} rounds of inverse iteration were asked for; give 0 to 100, or -1 for as many as pay", setup_iterations));

@@ -58,29 +58,6 @@ schwarz::Parameters smoother_parameters(const Parameters& p, const lattice::Geom
   return k;
 }
 
-/// Columns of the test vectors in the basis of the aggregates, even parts, each cut to either chirality.
-template <class S>
-CoarseField deflation_directions(const Transfer<S>& transfer, std::span<const FineField> vectors) {
-  const auto& coarse = *transfer.aggregates()->coarse();
-  const int n = transfer.vectors(), width = vectors.front().columns();
-  CoarseField whole(coarse.local_volume(), 2 * n, width), out(coarse.local_volume() / 2, 2 * n, 2 * n);
-  int first = 0;
-  for (const FineField& field : vectors) {
-    transfer.restrict_to(whole, field, nullptr);
-    std::int64_t even = 0;
-    for (std::int64_t site = 0; site < whole.sites(); ++site) {
-      if (coarse.parity(lattice::coordinates_of<4>(site, coarse.local())) != 0) continue;
-      for (int vector = 0; vector < width; ++vector)
-        for (int chirality = 0; chirality < 2; ++chirality)
-          std::copy_n(whole.at(site, vector) + chirality * 2 * n, 2 * n,
-                      out.at(even, 2 * (first + vector) + chirality) + chirality * 2 * n);
-      ++even;
-    }
-    first += width;
-  }
-  return out;
-}
-
 /// Random numbers between -1 and 1, functions of the seed, the stream, the column and the global site; `batch` columns
 /// a field, or one.
 std::vector<FineField> random_fields(const std::shared_ptr<const lattice::DomainLayout>& layout, int columns,
@@ -168,8 +145,8 @@ Setup::State::State(const GaugeField& gauge_given, const Action& action, const P
       fingerprint(multigrid::fingerprint(gauge_given)),
       parameters((given.validate(), given)),
       transport(transport_given),
-      aggregates(std::make_shared<const lattice::Aggregates>(
-          gauge->geometry_ptr(), lattice::Aggregates::nearest(gauge->geometry(), given.aggregate))),
+      plan(aggregate_plan(gauge->geometry_ptr(), parameters)),
+      aggregates(plan.front()),
       term(wilson_part(action).has_clover() ? clover::canonical_term(*gauge, wilson_part(action))
                                             : std::vector<double>()),
       matrix((validate(action), *gauge), wilson_part(action),
@@ -185,6 +162,7 @@ Setup::State::State(const State& other, double mu)
       fingerprint(other.fingerprint),
       parameters(other.parameters),
       transport(other.transport),
+      plan(other.plan),
       aggregates(other.aggregates),
       matrix(other.matrix.for_columns(1)),
       twist(matrix, mu),
@@ -198,7 +176,7 @@ Setup::State::State(const State& other, double mu)
       [&]<class S>(const CoarseGrid<S>& from) {
         CoarseGrid<S> next;
         next.transfer = from.transfer;
-        complete<S>(next, from.blocks, wide);
+        complete<S>(next, from.levels.front().blocks, wide);
         grid = std::move(next);
       },
       other.grid);
@@ -215,21 +193,14 @@ void Setup::State::coarsen(std::span<const FineField> rounded) {
 }
 
 template <class S>
-void Setup::State::complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> untwisted,
+void Setup::State::complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> blocks,
                             std::span<const FineField> rounded) {
-  next.blocks = std::move(untwisted);
-  if (next.blocks->mu() != twist.mu()) {
-    auto blocks = std::make_shared<CoarseBlocks<S>>(*next.blocks);
-    blocks->twist(twist.mu());
-    next.blocks = std::move(blocks);
+  if (blocks->mu() != twist.mu()) {
+    auto twisted = std::make_shared<CoarseBlocks<S>>(*blocks);
+    twisted->twist(twist.mu());
+    blocks = std::move(twisted);
   }
-  if (CoarseSchur<S>::possible(*aggregates->coarse())) {
-    next.inverse = std::make_shared<const InverseBlocks<S>>(*next.blocks);
-    CoarseSchur<S> schur(next.blocks, next.inverse, 2 * parameters.vectors, transport);
-    next.deflation =
-        std::make_shared<const CoarseDeflation>(aggregates->coarse(), deflation_directions(*next.transfer, rounded),
-                                                [&](CoarseField& out, const CoarseField& in) { schur.apply(out, in); });
-  }
+  next.levels = coarse_levels(std::move(blocks), restricted(*next.transfer, rounded), plan, parameters, transport);
 }
 
 void Setup::State::build(std::span<FineField> given) {
@@ -482,6 +453,7 @@ bool Setup::serves(const GaugeField& gauge, const Action& action, const Paramete
 const Parameters& Setup::parameters() const noexcept { return state_->parameters; }
 double Setup::mu() const noexcept { return state_->twist.mu(); }
 const lattice::Coordinates<4>& Setup::aggregate() const noexcept { return state_->aggregates->size(); }
+int Setup::levels() const noexcept { return static_cast<int>(state_->plan.size()) + 1; }
 int Setup::rounds() const noexcept { return state_->rounds; }
 double Setup::seconds() const noexcept { return state_->seconds; }
 
@@ -519,16 +491,14 @@ StoredVectors Setup::stored() const {
 }
 
 std::int64_t Setup::predicted_bytes(const lattice::Geometry4& geometry, const Parameters& p, int columns) {
-  const auto aggregate = lattice::Aggregates::nearest(geometry, p.aggregate);
   const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
-  const std::int64_t rows = 2 * p.vectors, sites = lattice::product<4>(aggregate);
-  // Links, A, A^-1; P, and the vectors that are kept; five blocks and an inverse for each coarse site, and directions
-  // of deflation for each second one.
-  const std::int64_t site = 3 * 72 * 4 + p.vectors * spinor_reals * (number + 2) +
-                            (6 * 2 * rows * rows * number + rows * 2 * rows * 4 * 2 / 2) / sites;
+  // Links, A, A^-1; P, and the vectors that are kept.
+  const std::int64_t site = 3 * 72 * 4 + p.vectors * spinor_reals * (number + 2);
+  const auto plan = aggregate_plan(std::make_shared<const lattice::Geometry4>(geometry), p);
   // FGMRES keeps about 15 pairs of fields, the cycle and the smoother eight more.
   const std::int64_t work = 38 * spinor_reals * 4 * columns;
-  return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.vectors + 6 * batch))) * geometry.local_volume();
+  return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.vectors + 6 * batch))) * geometry.local_volume() +
+         predicted_coarse_bytes(plan, p);
 }
 
 std::int64_t Setup::bytes() const noexcept {
@@ -538,8 +508,9 @@ std::int64_t Setup::bytes() const noexcept {
                             state_->parameters.vectors * spinor_reals * static_cast<std::int64_t>(sizeof(core::Half));
   return site * sites + std::visit(
                             [](const auto& grid) {
-                              return grid.transfer->bytes() + grid.blocks->bytes() +
-                                     (grid.inverse ? grid.inverse->bytes() + grid.deflation->bytes() : 0);
+                              std::int64_t bytes = grid.transfer->bytes();
+                              for (const auto& level : grid.levels) bytes += level.bytes();
+                              return bytes;
                             },
                             state_->grid);
 }

@@ -93,6 +93,8 @@ public:
   double mu() const noexcept;
   /// The size of an aggregate that was taken.
   const lattice::Coordinates<4>& aggregate() const noexcept;
+  /// Levels, the fine one among them: fewer than the parameters ask for where the lattice has no more.
+  int levels() const noexcept;
   /// Rounds of inverse iteration that were made here.
   int rounds() const noexcept;
   /// Factor by which a cycle lowers the residual in FGMRES, measured on a random right-hand side at the first call.
@@ -105,7 +107,7 @@ public:
   /// Bytes that a set-up with these parameters takes on a process, and the work fields of cycles of `columns` columns.
   /// Collective: no.
   static std::int64_t predicted_bytes(const lattice::Geometry4& geometry, const Parameters& parameters, int columns);
-  /// Bytes of this process: test vectors and P, coarse operator, clover term, and the data of the smoother.
+  /// Bytes of this process: test vectors and P, all coarse levels, clover term, and the data of the smoother.
   std::int64_t bytes() const noexcept;
   /// Wall-clock seconds of the set-up.
   double seconds() const noexcept;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "halocline/qcd/multigrid/detail/setup_state.hpp"
 #include "halocline/qcd/multigrid/multigrid.hpp"
@@ -21,14 +22,15 @@ struct Multigrid::State {
   State(std::shared_ptr<const Setup::State> setup_given, std::shared_ptr<schwarz::Schwarz> smoother_given)
       : setup(std::move(setup_given)),
         smoother(std::move(smoother_given)),
-        space(smoother->layout(), smoother->columns()) {}
+        space(smoother->layout(), smoother->columns()),
+        coarse_iterations(setup->plan.size()) {}
   virtual ~State() = default;
   virtual void precondition(Field& out, const Field& in) = 0;
 
   std::shared_ptr<const Setup::State> setup;
   std::shared_ptr<schwarz::Schwarz> smoother;
   schwarz::DomainSpace space;
-  std::int64_t coarse_iterations = 0;
+  std::vector<std::int64_t> coarse_iterations;  ///< of each coarse level
 };
 
 }  // namespace halocline::qcd::multigrid

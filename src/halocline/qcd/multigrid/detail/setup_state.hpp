@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What a set-up holds, and the coarse level in either storage.
+/// What a set-up holds.
 
 #include <cstdint>
 #include <memory>
@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "halocline/core/half.hpp"
-#include "halocline/qcd/multigrid/coarse_deflation.hpp"
-#include "halocline/qcd/multigrid/coarse_operator.hpp"
-#include "halocline/qcd/multigrid/coarse_schur.hpp"
+#include "halocline/qcd/multigrid/detail/hierarchy.hpp"
 #include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/multigrid/transfer.hpp"
 #include "halocline/qcd/multigrid/twist.hpp"
@@ -22,37 +20,28 @@
 
 namespace halocline::qcd::multigrid {
 
-/// The coarse level in one storage.
-template <class S>
-struct CoarseGrid {
-  std::shared_ptr<const Transfer<S>> transfer;
-  std::shared_ptr<const CoarseBlocks<S>> blocks;
-  std::shared_ptr<const InverseBlocks<S>> inverse;   ///< null where the coarse lattice has no parities
-  std::shared_ptr<const CoarseDeflation> deflation;  ///< of the Schur complement; null where there is none
-};
-
 struct Setup::State {
-  /// The fine level; the coarse one follows by build() or restore().
+  /// The fine level; the coarse ones follow by build() or restore().
   /// @param aggregate  wanted; the nearest that fits is taken
   State(const GaugeField& gauge, const Action& action, const Parameters& given, const std::string& transport_given);
   /// The set-up of the same quark with another twisted mass. Shares all but the coarse blocks, their inverses and the
   /// deflation. Collective: yes.
   State(const State& other, double mu);
 
-  /// Rounds the test vectors to fp16 in place, keeps them, and makes the coarse level of them.
+  /// Rounds the test vectors to fp16 in place, keeps them, and makes the coarse levels of them.
   void build(std::span<FineField> given);
   template <class S>
   void coarsen(std::span<const FineField> rounded);
-  /// Sets the twisted mass of the coarse level, and makes the inverses and the deflation that belong to it.
+  /// Sets the twisted mass of the coarse operator, and makes the coarse levels that belong to it.
   template <class S>
-  void complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> untwisted,
-                std::span<const FineField> rounded);
+  void complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> blocks, std::span<const FineField> rounded);
 
   const GaugeField* gauge;    ///< null after the set-up
   std::uint64_t fingerprint;  ///< of the links
   Parameters parameters;
   std::string transport;
-  std::shared_ptr<const lattice::Aggregates> aggregates;
+  AggregatePlan plan;
+  std::shared_ptr<const lattice::Aggregates> aggregates;  ///< of the fine level
   std::vector<double> term;  ///< clover::canonical_term; empty without one, and after the set-up
   schwarz::Matrix matrix;
   Twist twist;

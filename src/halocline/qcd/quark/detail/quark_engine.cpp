@@ -132,7 +132,8 @@ std::string QuarkEngine::describe(const std::string& method) const {
   if (method == "multigrid") {
     const auto& made = operators_->multigrid;
     const auto& size = made ? made->aggregate() : parameters.multigrid.aggregate;
-    return fmt::format("multigrid ({} vectors, aggregates of {}x{}x{}x{}), fgmres, mixed precision",
+    const auto levels = made ? fmt::format("{} levels, ", made->levels()) : "";
+    return fmt::format("multigrid ({}{} vectors, aggregates of {}x{}x{}x{}), fgmres, mixed precision", levels,
                        made ? made->parameters().vectors : parameters.multigrid.vectors, size[0], size[1], size[2],
                        size[3]);
   }

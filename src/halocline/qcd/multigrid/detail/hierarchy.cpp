@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/qcd/multigrid/detail/hierarchy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "halocline/core/region.hpp"
+#include "halocline/qcd/multigrid/detail/coarse_galerkin.hpp"
+
+namespace halocline::qcd::multigrid {
+namespace {
+
+/// More coarse sites than these on all processes get another level, if the number of levels is not set.
+constexpr std::int64_t most_coarsest_sites = 512;
+/// A matrix of at most this many rows is inverted: 0.3 s at 30 Gflop/s, and 8 MiB.
+constexpr std::int64_t most_dense_rows = 1024;
+
+/// As lattice::Aggregates::nearest, but an axis with an odd extent, such as three sites for a wanted size of two, is
+/// coarsened where it can be.
+lattice::Coordinates<4> aggregate_of(const lattice::Geometry4& level, const lattice::Coordinates<4>& wanted) {
+  auto size = lattice::Aggregates::nearest(level, wanted);
+  for (int axis = 0; axis < 4; ++axis)
+    for (std::int64_t d = 2; size[axis] == 1 && wanted[axis] > 1 && d <= 2 * wanted[axis] - 1; ++d)
+      if (level.local()[axis] % d == 0) size[axis] = d;
+  return size;
+}
+
+/// Rows of the system of a coarsest level.
+template <class S>
+std::int64_t system_rows(const lattice::Geometry4& level, int rows) {
+  return level.global_volume() * rows / (CoarseSchur<S>::possible(level) ? 2 : 1);
+}
+
+/// The test vectors that the transfer to the next level takes.
+CoarseField first_columns(const CoarseField& vectors, int count) {
+  CoarseField out(vectors.sites(), vectors.rows(), count);
+  for (std::int64_t site = 0; site < vectors.sites(); ++site)
+    std::copy_n(vectors.at(site, 0), std::int64_t{count} * 2 * vectors.rows(), out.at(site, 0));
+  return out;
+}
+
+/// Test vectors cut to either chirality, on the even sites or on all.
+CoarseField deflation_directions(const CoarseField& vectors, const lattice::Geometry4& level, bool even) {
+  const int rows = vectors.rows(), columns = vectors.columns();
+  CoarseField out(even ? vectors.sites() / 2 : vectors.sites(), rows, 2 * columns);
+  std::int64_t next = 0;
+  for (std::int64_t site = 0; site < vectors.sites(); ++site) {
+    if (even && level.parity(lattice::coordinates_of<4>(site, level.local())) != 0) continue;
+    for (int vector = 0; vector < columns; ++vector)
+      for (int chirality = 0; chirality < 2; ++chirality)
+        std::copy_n(vectors.at(site, vector) + chirality * rows, rows,
+                    out.at(next, 2 * vector + chirality) + chirality * rows);
+    ++next;
+  }
+  return out;
+}
+
+/// The solver's part of the coarsest level.
+template <class S>
+void complete(CoarseLevel<S>& level, const CoarseField& vectors, const std::string& transport) {
+  const auto& geometry = level.blocks->geometry();
+  const int rows = level.blocks->rows();
+  with_system(level, [&]<class System>() {
+    const bool dense = system_rows<S>(*geometry, rows) <= most_dense_rows;
+    const int columns = dense ? rows : 2 * vectors.columns();
+    System system(level, columns, transport);
+    const auto apply = [&](CoarseField& out, const CoarseField& in) { system.apply(out, in); };
+    if (dense)
+      level.dense =
+          std::make_shared<const DenseInverse>(geometry, system.space().create().sites(), rows, columns, apply);
+    else
+      level.deflation = std::make_shared<const CoarseDeflation>(
+          geometry, deflation_directions(vectors, *geometry, level.inverse != nullptr), apply);
+  });
+}
+
+}  // namespace
+
+AggregatePlan aggregate_plan(std::shared_ptr<const lattice::Geometry4> fine, const Parameters& p) {
+  AggregatePlan plan;
+  const auto first = lattice::Aggregates::nearest(*fine, p.aggregate);
+  plan.push_back(std::make_shared<const lattice::Aggregates>(std::move(fine), first));
+  for (;;) {
+    const auto& last = plan.back()->coarse();
+    const int levels = static_cast<int>(plan.size()) + 1;
+    if (p.levels > 0 ? levels >= p.levels : last->global_volume() <= most_coarsest_sites) break;
+    const auto size = aggregate_of(*last, p.coarse_aggregate);
+    if (lattice::product<4>(size) == 1) break;
+    plan.push_back(std::make_shared<const lattice::Aggregates>(last, size));
+  }
+  return plan;
+}
+
+template <class S>
+CoarseField restricted(const Transfer<S>& transfer, std::span<const FineField> vectors) {
+  const std::int64_t sites = transfer.aggregates()->count();
+  const int n = transfer.vectors();
+  CoarseField out(sites, 2 * n, n);
+  int first = 0;
+  for (const FineField& field : vectors) {
+    CoarseField some(sites, 2 * n, field.columns());
+    transfer.restrict_to(some, field, nullptr);
+    for (std::int64_t site = 0; site < sites; ++site)
+      std::copy_n(some.at(site, 0), std::int64_t{field.columns()} * 4 * n, out.at(site, first));
+    first += field.columns();
+  }
+  return out;
+}
+
+template <class S>
+std::vector<CoarseLevel<S>> coarse_levels(std::shared_ptr<const CoarseBlocks<S>> blocks, CoarseField vectors,
+                                          const AggregatePlan& plan, const Parameters& p,
+                                          const std::string& transport) {
+  const core::Region region("coarse levels");
+  std::vector<CoarseLevel<S>> levels;
+  for (std::size_t i = 1;; ++i) {
+    CoarseLevel<S>& level = levels.emplace_back();
+    level.blocks = std::move(blocks);
+    if (CoarseSchur<S>::possible(*level.blocks->geometry()))
+      level.inverse = std::make_shared<const InverseBlocks<S>>(*level.blocks);
+    if (i == plan.size()) break;
+    if (vectors.columns() != p.vectors_below()) vectors = first_columns(vectors, p.vectors_below());
+    level.transfer = std::make_shared<const CoarseTransfer<S>>(plan[i], vectors);
+    blocks = galerkin(*level.blocks, *level.transfer, transport);
+    CoarseField next(plan[i]->count(), 2 * vectors.columns(), vectors.columns());
+    level.transfer->restrict_to(next, vectors);
+    vectors = std::move(next);
+  }
+  complete(levels.back(), vectors, transport);
+  return levels;
+}
+
+std::int64_t predicted_coarse_bytes(const AggregatePlan& plan, const Parameters& p) {
+  const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const auto& level = *plan[i]->coarse();
+    const std::int64_t vectors = i == 0 ? p.vectors : p.vectors_below(), rows = 2 * vectors;
+    const std::int64_t sites = level.local_volume(), below = p.vectors_below();
+    bytes += sites * 6 * 2 * rows * rows * number;  // five blocks and an inverse
+    if (i + 1 < plan.size()) {
+      bytes += sites * 2 * rows * below * number;
+      continue;
+    }
+    const std::int64_t unknowns = system_rows<float>(level, static_cast<int>(rows));
+    // Rows of the inverse; or directions of deflation, two for each vector, and their images.
+    bytes += unknowns <= most_dense_rows ? 8 * unknowns * unknowns / level.communicator().size()
+                                         : 2 * 2 * vectors * 8 * unknowns / level.communicator().size();
+  }
+  return bytes;
+}
+
+template CoarseField restricted(const Transfer<float>&, std::span<const FineField>);
+template CoarseField restricted(const Transfer<core::Half>&, std::span<const FineField>);
+template std::vector<CoarseLevel<float>> coarse_levels(std::shared_ptr<const CoarseBlocks<float>>, CoarseField,
+                                                       const AggregatePlan&, const Parameters&, const std::string&);
+template std::vector<CoarseLevel<core::Half>> coarse_levels(std::shared_ptr<const CoarseBlocks<core::Half>>,
+                                                            CoarseField, const AggregatePlan&, const Parameters&,
+                                                            const std::string&);
+
+}  // namespace halocline::qcd::multigrid
