@@ -234,14 +234,17 @@ void bind_qcd_solver(nb::module_& m) {
   m.attr("SCHWARZ_INVERSES") = names(qcd::schwarz::inverses());
   m.attr("SCHWARZ_STORAGES") = names(qcd::schwarz::storages());
   m.attr("SCHWARZ_ARITHMETICS") = names(qcd::schwarz::arithmetics());
+  m.attr("EIGENVALUE_METHODS") = names(qcd::eigenvalue_methods());
   m.attr("MULTIGRID_STORAGES") = names(qcd::multigrid::storages());
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
   m.def(
       "low_eigenvalues",
       [](const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary, double xi0,
          double nu, std::optional<double> csw_t, std::optional<double> mu, int count, double tolerance,
-         int max_applications, std::uint64_t seed) {
+         int max_applications, std::uint64_t seed, const std::string& method, const Quark& quark) {
         qcd::EigenvalueParameters parameters;
+        parameters.method = method;
+        parameters.multigrid = quark.solver.parameters().multigrid;
         parameters.count = count;
         parameters.tolerance = tolerance;
         parameters.max_applications = max_applications;
@@ -249,7 +252,8 @@ void bind_qcd_solver(nb::module_& m) {
         qcd::EigenvalueReport report;
         {
           nb::gil_scoped_release unlocked;
-          report = qcd::low_eigenvalues(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters);
+          report = qcd::low_eigenvalues(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters, {},
+                                        quark.solver.setup());
         }
         nb::dict d;
         d["converged"] = report.converged;
@@ -257,11 +261,13 @@ void bind_qcd_solver(nb::module_& m) {
         d["values"] = report.values;
         d["residuals"] = report.residuals;
         d["applications"] = report.applications;
+        d["cycles"] = report.cycles;
+        d["setup_seconds"] = report.setup_seconds;
         d["seconds"] = report.seconds;
         return d;
       },
       "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "count"_a,
-      "tolerance"_a, "max_applications"_a, "seed"_a);
+      "tolerance"_a, "max_applications"_a, "seed"_a, "method"_a, "quark"_a);
   nb::class_<Quark>(m, "Quark", "A Dirac operator with a solver.")
       .def(
           "__init__",

@@ -162,8 +162,12 @@ TEST_CASE("davidson: limits, cancellation, bad input and NaN are named") {
   options = {};
   options.count = 0;
   CHECK_THROWS_AS(davidson(space, op, inverse, start(), options), halocline::core::InvalidArgument);
-  options.count = 20;  // more than the start vectors span
-  CHECK(davidson(space, op, inverse, start(), options).reason == Reason::breakdown);
+  options.count = 20;  // more than the start vectors span: the basis grows
+  CHECK(davidson(space, op, inverse, start(), options).converged());
+  Space small(4, width);
+  Op four(with_spectrum(Eigen::VectorXd::LinSpaced(4, 1.0, 4.0), 1));
+  options.count = 5;
+  CHECK(davidson(small, four, four, random_blocks(4, width, 2, 300), options).reason == Reason::breakdown);
   options.count = 2;
   Matrix broken = a;
   broken(2, 2) = std::nan("");

@@ -51,7 +51,7 @@ struct DavidsonOptions {
 
 template <class Vector>
 struct DavidsonResult {
-  Reason reason = Reason::converged;  ///< breakdown: the start vectors and what grew from them span too small a space
+  Reason reason = Reason::converged;  ///< breakdown: the basis cannot grow to `count` vectors
   std::vector<double> values;         ///< signed, by increasing modulus
   std::vector<double> residuals;      ///< |H v - lambda v|, recomputed
   std::vector<Vector> blocks;         ///< orthonormal: vector i is column i % columns() of block i / columns()
@@ -157,7 +157,6 @@ private:
 
   // Evaluates the basis, and extends it unless the search is over. Returns false at the end.
   bool step(DavidsonBasis<Space>& basis) {
-    if (basis.active() < count()) return end(Reason::breakdown);
     Ritz low = basis.low(kept_);
     residuals_ = basis.residuals(low);
     const double wanted = options_.tolerance * out_.norm;
@@ -183,7 +182,7 @@ private:
     }
     fresh_ = false;
     if (out_.applications >= options_.max_applications) return end(Reason::iteration_limit);
-    if (found > most_found_ || worst < 0.9 * best_) {
+    if (found > most_found_ || worst < 0.9 * best_ || basis.active() < count()) {
       most_found_ = std::max(most_found_, found);
       best_ = std::min(best_, worst);
       idle_ = 0;
@@ -201,8 +200,8 @@ private:
       m_->apply(t, r);
       out_.preconditionings += static_cast<int>(width_);
     }
-    if (!extend(basis, std::move(t))) return end(Reason::stagnation);
-    return true;
+    if (extend(basis, std::move(t))) return true;
+    return end(basis.active() < count() ? Reason::breakdown : Reason::stagnation);
   }
 
   void finish(DavidsonBasis<Space>& basis) {
@@ -234,8 +233,7 @@ private:
 /// @param space  its columns are the width of a block
 /// @param h      hermitian, the same in every column
 /// @param m      `apply(out, in)`: approximates H^-1 in every column; it may change from call to call
-/// @param start  blocks of start vectors, taken over; together at least options.count columns. Columns of zeros, or
-///               that depend on others, count as absent
+/// @param start  blocks of start vectors, taken over. Columns of zeros, or that depend on others, count as absent
 /// @throws InvalidArgument  impossible options, no start vectors; on every process
 /// Cost: 2 basis + 4 blocks of vectors. A step applies H and M to a block; for a basis of k blocks it takes 4 k Gram
 /// matrices and 6 k products of a block with a small matrix.
