@@ -56,6 +56,7 @@ nb::dict to_dict(const qcd::Trial& trial) {
   d["schwarz_seconds"] = trial.schwarz_seconds;
   d["bicgstab_seconds"] = trial.bicgstab_seconds;
   d["multigrid_seconds"] = trial.multigrid_seconds;
+  d["deflated_seconds"] = trial.deflated_seconds;
   d["setup_seconds"] = trial.setup_seconds;
   return d;
 }
@@ -67,6 +68,7 @@ qcd::Trial trial_from(const nb::dict& d) {
           .schwarz_seconds = nb::cast<double>(d["schwarz_seconds"]),
           .bicgstab_seconds = nb::cast<double>(d["bicgstab_seconds"]),
           .multigrid_seconds = nb::cast<double>(d["multigrid_seconds"]),
+          .deflated_seconds = nb::cast<double>(d["deflated_seconds"]),
           .setup_seconds = nb::cast<double>(d["setup_seconds"])};
 }
 
@@ -82,6 +84,29 @@ std::optional<qcd::multigrid::StoredVectors> vectors_from(const std::optional<Ha
   out.numbers.resize(array->size());
   for (std::size_t i = 0; i < out.numbers.size(); ++i) out.numbers[i].bits = array->data()[i];
   return out;
+}
+
+std::optional<qcd::LowModes> modes_from(const std::optional<HalvesIn>& array, const std::vector<double>& values) {
+  if (!array) return std::nullopt;
+  qcd::LowModes out{values, {}};
+  out.numbers.resize(array->size());
+  for (std::size_t i = 0; i < out.numbers.size(); ++i) out.numbers[i].bits = array->data()[i];
+  return out;
+}
+
+/// The low modes for deflation; None where there are none.
+nb::object low_modes_of(const Quark& q, bool with_vectors) {
+  const auto* modes = q.solver.low_modes();
+  if (modes == nullptr) return nb::none();
+  nb::dict d;
+  d["values"] = modes->values;
+  if (!with_vectors) return d;
+  std::vector<std::uint16_t> words;
+  words.reserve(modes->numbers.size());
+  for (const core::Half number : modes->numbers) words.push_back(number.bits);
+  d["numbers"] =
+      to_numpy(std::move(words), canonical_shape(*q.geometry, {static_cast<std::size_t>(modes->vectors()), 3, 4, 2}));
+  return d;
 }
 
 /// What the set-up of multigrid is; None where there is none.
@@ -222,6 +247,9 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
   p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
   p.multigrid.seed = nb::cast<std::uint64_t>(d["multigrid_seed"]);
+  p.deflation.vectors = nb::cast<int>(d["deflation_vectors"]);
+  p.deflation.tolerance = nb::cast<double>(d["deflation_tolerance"]);
+  p.deflation.method = nb::cast<std::string>(d["deflation_method"]);
   p.device = nb::cast<std::string>(d["device"]);
   p.inner_precision = nb::cast<std::string>(d["inner_precision"]);
   p.device_links = nb::cast<int>(d["device_links"]);
@@ -241,6 +269,7 @@ void bind_qcd_solver(nb::module_& m) {
   m.attr("SCHWARZ_INVERSES") = names(qcd::schwarz::inverses());
   m.attr("SCHWARZ_STORAGES") = names(qcd::schwarz::storages());
   m.attr("SCHWARZ_ARITHMETICS") = names(qcd::schwarz::arithmetics());
+  m.attr("EIGENVALUE_METHODS") = names(qcd::eigenvalue_methods());
   m.attr("MULTIGRID_STORAGES") = names(qcd::multigrid::storages());
   m.attr("MULTIGRID_CYCLES") = names(qcd::multigrid::cycles());
   m.def("mass_from_kappa", &qcd::mass_from_kappa, "kappa"_a);
@@ -248,8 +277,10 @@ void bind_qcd_solver(nb::module_& m) {
       "low_eigenvalues",
       [](const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary, double xi0,
          double nu, std::optional<double> csw_t, std::optional<double> mu, int count, double tolerance,
-         int max_applications, std::uint64_t seed) {
+         int max_applications, std::uint64_t seed, const std::string& method, const Quark& quark) {
         qcd::EigenvalueParameters parameters;
+        parameters.method = method;
+        parameters.multigrid = quark.solver.parameters().multigrid;
         parameters.count = count;
         parameters.tolerance = tolerance;
         parameters.max_applications = max_applications;
@@ -257,7 +288,8 @@ void bind_qcd_solver(nb::module_& m) {
         qcd::EigenvalueReport report;
         {
           nb::gil_scoped_release unlocked;
-          report = qcd::low_eigenvalues(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters);
+          report = qcd::low_eigenvalues(u, action_of({mass, csw, boundary, xi0, nu, csw_t}, mu), parameters, {},
+                                        quark.solver.setup());
         }
         nb::dict d;
         d["converged"] = report.converged;
@@ -265,29 +297,32 @@ void bind_qcd_solver(nb::module_& m) {
         d["values"] = report.values;
         d["residuals"] = report.residuals;
         d["applications"] = report.applications;
+        d["cycles"] = report.cycles;
+        d["setup_seconds"] = report.setup_seconds;
         d["seconds"] = report.seconds;
         return d;
       },
       "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "count"_a,
-      "tolerance"_a, "max_applications"_a, "seed"_a);
+      "tolerance"_a, "max_applications"_a, "seed"_a, "method"_a, "quark"_a);
   nb::class_<Quark>(m, "Quark", "A Dirac operator with a solver.")
       .def(
           "__init__",
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
              double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
-             const Quark* earlier) {
+             const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier) {
             const auto parameters = parameters_from(solver);
             auto stored = vectors_from(vectors, aggregate);
+            auto low_modes = modes_from(modes, values);
             const nb::gil_scoped_release unlocked;
             const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
-            new (self) Quark{u.geometry_ptr(), stored    ? QuarkSolver(u, action, parameters, std::move(*stored))
-                                               : earlier ? QuarkSolver(u, action, parameters, earlier->solver)
-                                                         : QuarkSolver(u, action, parameters)};
+            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(stored),
+                                                           std::move(low_modes), earlier ? &earlier->solver : nullptr)};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
-          "vectors"_a.none(), "aggregate"_a, "earlier"_a.none())
+          "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none())
       .def("setup", &setup_of, "with_vectors"_a)
+      .def("low_modes", &low_modes_of, "with_vectors"_a)
       .def("keeps_setup",
            [](const Quark& q, const qcd::GaugeField& u) {
              const nb::gil_scoped_release unlocked;

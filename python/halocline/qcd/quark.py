@@ -25,7 +25,7 @@ from halocline.qcd.measure import Spinor, source_columns
 from halocline.qcd.propagators import Propagator, gauge_record
 from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
 from halocline.qcd.runfile import Action, Parallel, Solver, Source
-from halocline.schema import instance, number, sorted_keys, takes
+from halocline.schema import choice, instance, number, sorted_keys, takes
 
 kappa_from_mass = _halocline.qcd.kappa_from_mass
 mass_from_kappa = _halocline.qcd.mass_from_kappa
@@ -80,19 +80,28 @@ class DiracOperator:
         tolerance=number(above=0.0, below=1.0),
         max_applications=checks.one_or_more,
         seed=checks.a_seed,
+        method=choice(*_halocline.qcd.EIGENVALUE_METHODS),
     )
     def low_eigenvalues(
-        self, count: int = 8, tolerance: float = 1e-10, max_applications: int = 1_000_000, seed: int = 1
+        self,
+        count: int = 8,
+        tolerance: float = 1e-10,
+        max_applications: int = 1_000_000,
+        seed: int = 1,
+        method: str = "lanczos",
     ) -> NDArray[np.float64]:
         """The eigenvalues of gamma5 D nearest to zero, signed, by increasing modulus: shape (count,).
 
         tolerance: on |gamma5 D v - lambda v| / |gamma5 D|; max_applications: of D, before giving up
-        Raises Error when they are not found; `report` holds residuals, applications and seconds either way.
+        seed: of the random start vectors of "lanczos"
+        method: "lanczos", or "multigrid", which is faster at light masses: Davidson's method with cycles of the set-up
+        of `solver`, or of one that is made with the solver's multigrid keys
+        Raises Error when they are not found; `report` holds residuals, applications, cycles and seconds either way.
         """
         a = self.action
         self.report = _halocline.qcd.low_eigenvalues(
             self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t, a.mu,
-            count, tolerance, max_applications, seed,
+            count, tolerance, max_applications, seed, method, self.solver._quark,
         )  # fmt: skip
         if not self.report["converged"]:
             raise Error(

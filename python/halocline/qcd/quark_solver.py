@@ -18,6 +18,7 @@ from halocline import _halocline
 from halocline.comm import on_root
 from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
+from halocline.qcd.low_modes_file import read_low_modes, write_low_modes
 from halocline.qcd.measure import Spinor, spinor_of
 from halocline.qcd.propagators import Propagator
 from halocline.qcd.runfile import Multigrid, Solver
@@ -88,6 +89,7 @@ class QuarkSolver:
         settings.check_device(p.device)
         _halocline.comm.set_solve_time_limit(self._u.geometry.communicator, p.time_limit)
         stored = self._stored_setup(settings)
+        modes = self._stored_modes(settings)
         self._quark = _halocline.qcd.Quark(
             self._u, a.m0, a.clover, [complex(b) for b in a.boundary], a.anisotropy, a.nu, a.csw_t, a.mu,
             settings.as_binding_values()
@@ -95,11 +97,14 @@ class QuarkSolver:
             | {"device": p.device, "device_halo": p.halo_policy or "auto"},
             None if stored is None else stored["numbers"].view(np.uint16),
             [1, 1, 1, 1] if stored is None else stored["aggregate"],
+            None if modes is None else modes["numbers"].view(np.uint16),
+            [] if modes is None else modes["values"],
             None if self.settings is None else self._quark,
         )  # fmt: skip
         self.settings = settings
         self._recall()
         self._store_setup()
+        self._store_modes()
 
     def _stored_setup(self, settings: Solver) -> dict[str, Any] | None:
         """The set-up of multigrid in its file; None where there is no such file yet. Collective."""
@@ -123,6 +128,30 @@ class QuarkSolver:
         path, self._setup_file = self._setup_file, None
         write_setup(path, setup | {"numbers": setup["numbers"].view(np.float16)}, self._u, self._action)
 
+    def _stored_modes(self, settings: Solver) -> dict[str, Any] | None:
+        """The low modes of the file of deflation; None where they are to be computed or not wanted. Collective."""
+        self._modes_file = None
+        if settings.deflation is None or settings.deflation.file is None:
+            return None
+        path = settings.deflation.file
+        if on_root(self._u.geometry.communicator, Path(path).exists):
+            return read_low_modes(path, self._u, self._action, settings.deflation.vectors)
+        if settings.kind == "auto":
+            raise InvalidArgument(
+                f'[solver] deflation: there is no file {path}, and kind = "auto" computes no modes; make the file with '
+                'kind = "deflated-cg", or leave deflation out.'
+            )
+        self._modes_file = path
+        return None
+
+    def _store_modes(self) -> None:
+        """Writes low modes that were just computed into their file. Collective."""
+        if self._modes_file is None:
+            return
+        modes = self._quark.low_modes(True)
+        path, self._modes_file = self._modes_file, None
+        write_low_modes(path, modes | {"numbers": modes["numbers"].view(np.float16)}, self._u, self._action)
+
     def change(self, title: str, changes: Mapping[str, Any]) -> None:
         """Changes keys of [solver] for later solves; refusals begin with `title`."""
         (known,) = sorted_keys(title, dict(changes), SOLVER_KEYS, known=("source", "progress"))
@@ -138,7 +167,7 @@ class QuarkSolver:
         del values["right_hand_sides"]  # a trial holds for about as many (qcd/quark/quark_solver.hpp)
         solver = tuple(sorted((k, str(v)) for k, v in values.items()))
         action = tuple(str(v) for v in dataclasses.astuple(self._action))  # the mass decides between the methods
-        return (*g.extents, *g.grid, g.communicator.size, action, solver)
+        return (*g.extents, *g.grid, g.communicator.size, action, solver, self.settings.deflation is not None)
 
     def _recall(self) -> None:
         """Takes over the trials of earlier solvers on such a lattice, from the first process for all. Collective."""
@@ -190,12 +219,18 @@ class QuarkSolver:
         """
         return self._quark.setup(False)
 
+    @property
+    def low_modes(self) -> dict[str, Any] | None:
+        """The low modes for deflation; None without. `values`: eigenvalues of gamma5 D. Not collective."""
+        return self._quark.low_modes(False)
+
     def refresh(self, u: Any) -> None:
         """Takes other links on the same lattice and processes, as after steps of a Markov chain; D follows.
 
         A set-up of multigrid keeps its test vectors and gets a new coarse operator; if it foretells 1.2 times the
-        iterations, a round of inverse iteration follows. Its file belongs to the old links: it is left as it is, and
-        setup_file is taken out of the settings. Raises InvalidArgument for links of another lattice or process grid,
+        iterations, a round of inverse iteration follows. Deflation keeps its low modes, which help less the further the
+        links have moved. Files of both belong to the old links: they are left as they are, and taken out of the
+        settings. Raises InvalidArgument for links of another lattice or process grid,
         and on a device. Collective.
         """
         self._quark.refresh(u)
@@ -204,6 +239,11 @@ class QuarkSolver:
         if self.settings.multigrid is not None:
             multigrid = dataclasses.replace(self.settings.multigrid, setup_file=None)
             self.settings = dataclasses.replace(self.settings, multigrid=multigrid)
+        if self.settings.deflation is not None and self.settings.kind != "auto":
+            deflation = dataclasses.replace(self.settings.deflation, file=None)
+            self.settings = dataclasses.replace(self.settings, deflation=deflation)
+        elif self.settings.deflation is not None:
+            self.settings = dataclasses.replace(self.settings, deflation=None)
 
     def apply(self, spinor: Spinor, dagger: bool = False) -> Spinor:
         """D spinor, or D^dagger spinor, in double."""
@@ -269,10 +309,10 @@ class QuarkSolver:
 
         One trial is made for each number of columns; a later call returns the earlier result.
         progress: called with iterations and residual; returning False ends the trial without a choice
-        Returns `chosen` ("schwarz", "bicgstab" or "multigrid"), `columns` (how many are solved together),
-        `right_hand_sides` (how many were going to be solved), and `schwarz_seconds`, `bicgstab_seconds` and
-        `multigrid_seconds`, predicted for the whole solve by each method (None: it would never end; 0: not tried), and
-        `setup_seconds` of multigrid. Returns None when there is no choice.
+        Returns `chosen` ("schwarz", "bicgstab", "multigrid" or "deflated-cg"), `columns` (how many are solved
+        together), `right_hand_sides` (how many were going to be solved), and `schwarz_seconds`, `bicgstab_seconds`,
+        `multigrid_seconds` and `deflated_seconds`, predicted for the whole solve by each method (None: it would never
+        end; 0: not tried), and `setup_seconds` of multigrid. Returns None when there is no choice.
         """
         sources = [spinor_of(b) for b in sources]
         trial = self._quark.choose(sources, progress)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from halocline import _halocline
 from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import InvalidArgument
+from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation, check_deflation
 from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
 from halocline.schema import (
     REQUIRED,
@@ -383,6 +384,12 @@ class Solver(Section):
         'on the CPU: parameters of multigrid, for kind = "multigrid" and "auto"',
         example='multigrid = { vectors = 24, aggregate = [4, 4, 4, 4], setup_file = "setup.h5" }',
     )
+    deflation: Deflation | None = key(
+        None,
+        table(Deflation),
+        'on the CPU: low modes, for kind = "deflated-cg" and "deflated-bicgstab"; with a file that exists, for "auto"',
+        example='deflation = { vectors = 16, file = "low_modes.h5" }',
+    )
     right_hand_sides: int | None = key(
         None,
         integer(at_least=1),
@@ -432,12 +439,13 @@ class Solver(Section):
                 '[solver] schwarz is set, but precision = "double" has no Schwarz preconditioner; '
                 'set precision = "mixed", or leave schwarz out.'
             )
-        if self.multigrid is not None and self.kind not in ("auto", "multigrid"):
+        if self.multigrid is not None and self.kind not in ("auto", "multigrid", *DEFLATED_SOLVERS):
             raise InvalidArgument(
                 f'[solver] multigrid is set but kind = "{self.kind}"; set kind = "multigrid" or "auto", or leave '
                 "multigrid out."
             )
-        if self.kind in ("schwarz", "multigrid") and self.precision == "double":
+        check_deflation(self)
+        if self.kind in ("schwarz", "multigrid", *DEFLATED_SOLVERS) and self.precision == "double":
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" iterates in single precision inside double; '
                 'precision = "mixed" reaches the same residual.'
@@ -463,6 +471,7 @@ class Solver(Section):
 
     def check_device(self, device: str) -> None:
         """Raises InvalidArgument for settings that the device does not support."""
+        check_deflation(self, device)
         if device != "cpu" and self.kind not in DEVICE_SOLVERS:
             raise InvalidArgument(
                 f'[solver] kind = "{self.kind}" does not run on device = "{device}"; '
@@ -510,6 +519,7 @@ class Solver(Section):
             "link_reals": k.link_reals,
             "right_hand_sides": self.right_hand_sides or 0,
             **(self.multigrid or Multigrid()).as_binding_values(),
+            **(self.deflation or Deflation()).as_binding_values(),
             "inner_precision": self.inner_precision or "auto",
             "device_links": self.link_reals or 0,
         }

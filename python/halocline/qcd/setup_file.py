@@ -49,7 +49,7 @@ def write_setup(path: str | Path, setup: dict[str, Any], u: Any, action: Any) ->
         "version": f"halocline {_halocline.core.version}",
         "lattice": list(u.geometry.extents),
         "aggregate": list(setup["aggregate"]),
-        "action": json.dumps(_quark(action), sort_keys=True),
+        "action": json.dumps(quark_numbers(action), sort_keys=True),
         "gauge_checksum": gauge_record(u)["checksum"],
         "contraction": setup["contraction"],
         "rounds": setup["rounds"],
@@ -73,31 +73,44 @@ def read_setup(path: str | Path, u: Any, action: Any, vectors: int) -> dict[str,
         return site_file.inspect(path, KIND, functools.partial(_described, path))
 
     info = on_root(here.communicator, head)
-    wanted = {
-        "lattice": list(here.extents),
-        "action": _quark(action),
-        "links": gauge_record(u)["checksum"],
-        "vectors": vectors,
-    }
-    nouns = {
-        "lattice": "a lattice of {} sites",
-        "action": "the action {}",
-        "links": "links with the checksum {}",
-        "vectors": "{} test vectors",
-    }
-    for name, here_is in wanted.items():
-        there, mine = _differing(info[name], here_is) if name == "action" else (info[name], here_is)
-        if there != mine:
-            raise InvalidArgument(
-                f"{path}: this set-up was made for {nouns[name].format(there)}, and this is {mine}; "
-                "name another setup_file, or delete this one to have it made again."
-            )
+    refuse_others(
+        path, info, u, action, {"vectors": (vectors, "{} test vectors")}, "this set-up was made", "setup_file"
+    )
     numbers = np.empty((*here.local[::-1], vectors, 3, 4, 2), dtype=np.float16)
     site_file.read(path, KIND, numbers, here, info["offset"], info["checksum"])
     return {"numbers": numbers, "aggregate": info["aggregate"]}
 
 
-def _quark(action: Any) -> dict[str, Any]:
+def refuse_others(
+    path: str | Path,
+    info: dict[str, Any],
+    u: Any,
+    action: Any,
+    more: dict[str, tuple[Any, str]],
+    made: str,
+    key: str,
+) -> None:
+    """Raises InvalidArgument, with both values, unless a file was made for this lattice, action and links.
+
+    info: `lattice`, `action` and `links` of the file, and the names of `more`, which gives the wanted value and a noun
+    of each; made: "this set-up was made"; key: of the run file, which names the file
+    """
+    wanted = {
+        "lattice": (list(u.geometry.extents), "a lattice of {} sites"),
+        "action": (quark_numbers(action), "the action {}"),
+        "links": (gauge_record(u)["checksum"], "links with the checksum {}"),
+        **more,
+    }
+    for name, (here_is, noun) in wanted.items():
+        there, mine = _differing(info[name], here_is) if name == "action" else (info[name], here_is)
+        if there != mine:
+            raise InvalidArgument(
+                f"{path}: {made} for {noun.format(there)}, and this is {mine}; "
+                f"name another {key}, or delete this one to have it made again."
+            )
+
+
+def quark_numbers(action: Any) -> dict[str, Any]:
     """An action in numbers, whichever way it was given: m0 for kappa, and so on."""
     return {
         "m0": action.m0,

@@ -26,6 +26,7 @@ from halocline.device import refuse_absent
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names
 from halocline.qcd import gauge, measure, quark
+from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
 from halocline.qcd.runfile import Multigrid, Run, Schwarz, Solver
@@ -163,6 +164,10 @@ class Job:
                 f"{rounds} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
                 f"{m.smoother}, {m.storage}"
             )
+        if solver.kind in DEFLATED_SOLVERS or solver.deflation is not None:
+            d = solver.deflation or Deflation()
+            kept = f" in {d.file}" if d.file is not None else ""
+            say(f"deflation     {d.vectors} low modes{kept}, by {d.method} to {d.tolerance:g}")
         source = self.run.source
         say(f"source        {source.kind} at {', '.join(str(list(p)) for p in source.positions)}, sink {source.sink}")
         for sentence in source.doubts():
@@ -323,16 +328,19 @@ class Job:
         return D
 
     def _solver(self) -> Solver:
-        """The [solver] for the present configuration: it knows how many right-hand sides come, and its set-up file."""
+        """The [solver] for the present configuration: it knows how many right-hand sides come, and its files."""
         solver = self.run.solver
         if solver.shifts is not None:
             return solver.for_shifts()
         if solver.right_hand_sides is None:
             solver = dataclasses.replace(solver, right_hand_sides=12 * len(self.run.source.positions))
-        if solver.multigrid is None or solver.multigrid.setup_file is None:
-            return solver
-        path = output_names(solver.multigrid.setup_file, self.configuration_count())[self.configuration]
-        return dataclasses.replace(solver, multigrid=dataclasses.replace(solver.multigrid, setup_file=path))
+        if solver.multigrid is not None and solver.multigrid.setup_file is not None:
+            path = output_names(solver.multigrid.setup_file, self.configuration_count())[self.configuration]
+            solver = dataclasses.replace(solver, multigrid=dataclasses.replace(solver.multigrid, setup_file=path))
+        if solver.deflation is not None and solver.deflation.file is not None:
+            path = output_names(solver.deflation.file, self.configuration_count())[self.configuration]
+            solver = dataclasses.replace(solver, deflation=dataclasses.replace(solver.deflation, file=path))
+        return solver
 
     def _keep_choice(self, trial: dict[str, Any]) -> None:
         if self.choice is not None:

@@ -53,6 +53,17 @@ public:
   }
   /// @}
 
+  /// @name Products with vectors of a space of one column, see solve/shared_vectors.hpp.
+  /// @{
+  /// Collective: yes.
+  solve::FinishedSums shared_dots(std::span<const Vector* const> shared, const Vector& y) const {
+    return algebra_.shared_dots(shared, y);
+  }
+  void shared_add(Vector& y, std::span<const solve::Scalar> a, std::span<const Vector* const> shared) const {
+    algebra_.shared_add(y, a, shared);
+  }
+  /// @}
+
 protected:
   /// @throws InvalidArgument  for less than one column. Collective: yes.
   TiledSpace(const FlatShape& shape, const comm::Communicator& group) : algebra_(shape, group) {}

@@ -2,12 +2,18 @@
 #include "halocline/qcd/quark/eigenvalues.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/philox.hpp"
 #include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/quark/detail/cycle_eigenvalues.hpp"
 #include "halocline/qcd/quark/dirac_setup.hpp"
 #include "halocline/solve/lanczos.hpp"
 
@@ -16,8 +22,9 @@ namespace {
 
 /// Key of the random-number stream for the start vectors of Lanczos.
 constexpr std::uint64_t lanczos_stream = 0x4c616e637a6f73;
+constexpr std::array method_names{"lanczos", "multigrid"};
 
-struct HermitianDirac {
+struct Gamma5Dirac {
   const DiracOperator<double>* d;
 
   void apply(SpinorField<double>& out, const SpinorField<double>& in) {
@@ -44,17 +51,24 @@ std::vector<std::complex<double>> gaussian_spinor(const lattice::Geometry4& geom
 
 }  // namespace
 
+std::span<const char* const> eigenvalue_methods() noexcept { return method_names; }
+
 void EigenvalueParameters::validate() const {
+  if (std::ranges::find(method_names, method) == method_names.end())
+    throw core::InvalidArgument(
+        fmt::format("the method of the eigenvalues is \"{}\"; give one of {}", method, fmt::join(method_names, ", ")));
   if (count < 1) throw core::InvalidArgument(fmt::format("{} eigenvalues were asked for; ask for at least 1", count));
   if (!(tolerance > 0) || !(tolerance < 1))
     throw core::InvalidArgument(
         fmt::format("the eigenvalues' tolerance is {}; give a number between 0 and 1, such as 1e-10", tolerance));
   if (max_applications < 1)
     throw core::InvalidArgument(fmt::format("max_applications is {}; give at least 1", max_applications));
+  multigrid.validate();
 }
 
 EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action, const EigenvalueParameters& parameters,
-                                 const std::function<bool(int applications, int found)>& progress) {
+                                 const std::function<bool(int applications, int found)>& progress,
+                                 const multigrid::Setup* setup) {
   parameters.validate();
   const auto& geometry = gauge.geometry();
   if (parameters.count > geometry.global_volume() * spinor_components)
@@ -66,7 +80,14 @@ EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action, 
         fmt::format("gamma5 D is not hermitian with mu = {0}: its eigenvalues are those with mu = "
                     "0, each plus i times {0}; ask for these",
                     twisted_mass(action)));
-  HermitianDirac h{d.get()};
+  if (parameters.method == "multigrid") {
+    std::optional<multigrid::Setup> made;
+    if (setup == nullptr) setup = &made.emplace(gauge, wilson_part(action), parameters.multigrid);
+    EigenvalueReport report = cycle_eigenvalues(*d, *setup, parameters, progress);
+    if (made) report.setup_seconds = made->seconds();
+    return report;
+  }
+  Gamma5Dirac h{d.get()};
   SpinorSpace<double> space(d->layout(), lattice::Subset::full);
   const core::Philox random(parameters.seed, lanczos_stream);
   const auto randomise = [&](SpinorField<double>& v, int draw) {

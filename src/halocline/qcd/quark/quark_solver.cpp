@@ -24,11 +24,12 @@
 namespace halocline::qcd {
 namespace {
 
-constexpr std::array kind_names{"auto",   "schwarz",  "multigrid",  "bicgstab",       "cg",      "gcr",
-                                "fgmres", "gmres-dr", "s-step-gcr", "block-bicgstab", "block-cg"};
+constexpr std::array kind_names{"auto",     "schwarz",     "multigrid",        "bicgstab",   "cg",
+                                "gcr",      "fgmres",      "gmres-dr",         "s-step-gcr", "block-bicgstab",
+                                "block-cg", "deflated-cg", "deflated-bicgstab"};
 constexpr std::array device_kinds{"auto", "bicgstab", "cg", "gcr"};
 constexpr std::array precision_names{"mixed", "double"};
-constexpr std::array choices{"schwarz", "bicgstab", "multigrid"};
+constexpr std::array choices{"schwarz", "bicgstab", "multigrid", "deflated-cg"};
 constexpr std::array schur_names{"symmetric", "asymmetric"};
 constexpr std::array inner_names{"auto", "fixed16", "fixed8", "float"};
 
@@ -133,19 +134,21 @@ void SolverParameters::validate() const {
   if (rhs_batch < 0)
     throw core::InvalidArgument(
         fmt::format("rhs_batch is {}; give the most right-hand sides to be solved together, or 0", rhs_batch));
-  if ((kind == "schwarz" || kind == "multigrid") && precision == "double")
+  if ((kind == "schwarz" || kind == "multigrid" || is_deflated(kind)) && precision == "double")
     throw core::InvalidArgument(
         fmt::format("the solver \"{}\" iterates in single precision inside double; give the precision \"mixed\", which "
                     "reaches the same residual, or another solver",
                     kind));
   schwarz.validate();
   multigrid.validate();
+  deflation.validate();
   validate_place(*this);
 }
 
 struct QuarkSolver::State {
   State(const GaugeField& gauge, const Action& a, const SolverParameters& p,
-        std::optional<multigrid::StoredVectors> vectors, const multigrid::Setup* earlier = nullptr)
+        std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
+        const multigrid::Setup* earlier = nullptr)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -156,7 +159,7 @@ struct QuarkSolver::State {
     batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
     std::optional<multigrid::Setup> made;
     if (earlier != nullptr && earlier->serves(gauge, action, parameters.multigrid)) made = *earlier;
-    operators.emplace(gauge, action, parameters, batch, std::move(vectors), std::move(made));
+    operators.emplace(gauge, action, parameters, batch, std::move(vectors), std::move(modes), std::move(made));
   }
 
   /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
@@ -224,6 +227,7 @@ struct QuarkSolver::State {
     std::string said = fmt::format("auto: {} would take {:.3g} s ({} together)", with.describe("bicgstab"),
                                    trial->bicgstab_seconds, right_hand_sides_words(columns));
     if (trial->schwarz_seconds > 0) said += fmt::format(", schwarz {:.3g} s", trial->schwarz_seconds);
+    if (trial->deflated_seconds > 0) said += fmt::format(", deflated-cg {:.3g} s", trial->deflated_seconds);
     if (trial->multigrid_seconds > 0)
       said +=
           fmt::format(", multigrid {:.3g} s after {:.3g} s of set-up", trial->multigrid_seconds, trial->setup_seconds);
@@ -247,6 +251,7 @@ struct QuarkSolver::State {
     if (trial) return trial->chosen;
     if (parameters.choice == "schwarz" && operators->schwarz) return "schwarz";
     if (parameters.choice == "multigrid" && operators->may_use_multigrid()) return "multigrid";
+    if (parameters.choice == "deflated-cg" && operators->deflation) return "deflated-cg";
     return "bicgstab";
   }
 
@@ -327,13 +332,18 @@ struct QuarkSolver::State {
 };
 
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt)) {}
+    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, std::nullopt)) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
                          multigrid::StoredVectors vectors)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors))) {}
+    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors), std::nullopt)) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
                          const QuarkSolver& earlier)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, earlier.setup())) {}
+    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, std::nullopt, earlier.setup())) {}
+QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+                         std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
+                         const QuarkSolver* earlier)
+    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors), std::move(modes),
+                                     earlier != nullptr ? earlier->setup() : nullptr)) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
     : QuarkSolver(gauge, action, SolverParameters()) {}
 QuarkSolver::~QuarkSolver() = default;
@@ -488,6 +498,10 @@ const multigrid::Setup* QuarkSolver::setup() const noexcept {
   return state_->operators && state_->operators->multigrid ? &*state_->operators->multigrid : nullptr;
 }
 
+const LowModes* QuarkSolver::low_modes() const noexcept {
+  return state_->operators && state_->operators->low_modes ? &*state_->operators->low_modes : nullptr;
+}
+
 void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   auto& me = *state_;
   if (me.backend)
@@ -497,7 +511,8 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   me.engines.clear();
   SolverParameters without = me.parameters;
   without.kind = setup && without.kind == "multigrid" ? "bicgstab" : without.kind;
-  me.operators.emplace(gauge, action, without, me.batch);
+  std::optional<LowModes> modes = std::move(me.operators->low_modes);
+  me.operators.emplace(gauge, action, without, me.batch, std::nullopt, std::move(modes));
   me.operators->parameters = me.parameters;
   if (setup) {
     me.operators->multigrid = std::move(setup);

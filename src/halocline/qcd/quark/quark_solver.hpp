@@ -18,6 +18,8 @@
 ///   set-up and tries multigrid. If multigrid is not faster, it tries Schwarz. From then on it uses the method that
 ///   takes the least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the
 ///   methods above follow; if BiCGStab fails, conjugate gradients follow.
+/// - "deflated-cg" and "deflated-bicgstab": low modes are taken out of the iteration (detail/deflated_solves.hpp). They
+///   are given, or computed when the solver is made. Where they are given, "auto" tries "deflated-cg" too.
 /// - Any other name runs that method and nothing else. "block-bicgstab" and "block-cg" build one Krylov space for all
 ///   columns that are solved together, so a column's iterations and last bits depend on the others.
 ///
@@ -45,6 +47,7 @@
 #include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/multigrid/setup.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"
+#include "halocline/qcd/quark/low_modes.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
 
 namespace halocline::qcd {
@@ -53,13 +56,14 @@ class GaugeField;
 
 /// The result of a trial of "auto".
 struct Trial {
-  std::string chosen;            ///< "schwarz", "bicgstab" or "multigrid"
+  std::string chosen;            ///< "schwarz", "bicgstab", "multigrid" or "deflated-cg"
   int columns = 1;               ///< right-hand sides that were solved together
   int right_hand_sides = 1;      ///< that were going to be solved in all
   double schwarz_seconds = 0;    ///< predicted for the whole solve of the columns; infinite without any progress; 0
                                  ///< where multigrid was found best before
   double bicgstab_seconds = 0;   ///< the same by even-odd BiCGStab
   double multigrid_seconds = 0;  ///< the same by multigrid; 0 where its set-up was not made
+  double deflated_seconds = 0;   ///< the same by deflated conjugate gradients; 0 without low modes
   double setup_seconds = 0;      ///< of the set-up; foretold where it was begun and given up; 0 where it was not begun
 };
 
@@ -72,7 +76,7 @@ std::span<const char* const> inner_precisions() noexcept;
 
 struct SolverParameters {
   /// "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres", "gmres-dr", "s-step-gcr",
-  /// "block-bicgstab", "block-cg" (normal equations)
+  /// "block-bicgstab", "block-cg" (normal equations), "deflated-cg" (normal equations), "deflated-bicgstab"
   std::string kind = "auto";
   double tolerance = 1e-10;           ///< on |b - D x| / |b|
   int max_iterations = 10000;         ///< of the Krylov method, in all
@@ -84,9 +88,11 @@ struct SolverParameters {
   std::string transport{};            ///< of the halo exchange; empty for the default
   schwarz::Parameters schwarz{};      ///< parameters of the Schwarz preconditioner
   multigrid::Parameters multigrid{};  ///< parameters of the multigrid solver
+  DeflationParameters deflation{};    ///< low modes that "deflated-cg" and "deflated-bicgstab" compute
   std::string outer = "bicgstab";     ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)
   int rhs_batch = 0;                  ///< most right-hand sides solved together; 0: 12 if memory allows, else fewer
-  std::string choice{};  ///< method of "auto" without a trial: "schwarz", "bicgstab", "multigrid"; empty: trial
+  std::string
+      choice{};  ///< method of "auto" without a trial: "schwarz", "bicgstab", "multigrid", "deflated-cg"; empty: trial
   /// Right-hand sides that are going to be solved in all, for "auto" and for the set-up of multigrid; 0: those of the
   /// first call, and then again as many as have been solved.
   int right_hand_sides = 0;
@@ -159,6 +165,12 @@ public:
   /// With the set-up of multigrid of an earlier solver, if it has one that serves these links, action and parameters.
   QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
               const QuarkSolver& earlier);
+  /// With low modes for deflation, for "deflated-cg", "deflated-bicgstab" and "auto", and test vectors and an earlier
+  /// solver as above; each may be absent. The number of modes is theirs and not that of the parameters.
+  /// @throws InvalidArgument  also for a wrong number of numbers
+  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
+              std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
+              const QuarkSolver* earlier = nullptr);
   /// With the default parameters.
   QuarkSolver(const GaugeField& gauge, const Action& action);
   ~QuarkSolver();
@@ -229,8 +241,10 @@ public:
 
   /// The set-up of multigrid; null as long as there is none. Collective: no.
   const multigrid::Setup* setup() const noexcept;
+  /// The low modes for deflation; null without. Collective: no.
+  const LowModes* low_modes() const noexcept;
   /// Takes other links or another action of the same kind, on the same lattice and processes. A set-up of multigrid
-  /// keeps its test vectors (multigrid::Setup::refreshed). Choices of "auto" stay.
+  /// keeps its test vectors (multigrid::Setup::refreshed), and deflation its low modes. Choices of "auto" stay.
   /// @throws InvalidArgument  for a solver on a device, or links of another lattice or process grid
   /// Collective: yes.  Cost: about that of the constructor; with multigrid a fifth of its set-up.
   void refresh(const GaugeField& gauge, const Action& action);

@@ -119,17 +119,46 @@ public:
     run_multiply(memory(y), memory(x), m, overwrite);
   }
 
+  /// <shared_i, y_c> over all processes as [vector][column], for vectors of one column (solve/shared_vectors.hpp). A
+  /// column of a tile stays in cache while it meets all vectors. A sum has the same bits for any number of threads, and
+  /// for a column alone or among others.
+  /// @throws InvalidArgument  for a vector of another size
+  /// Collective: yes.  Cost: 8 flops a complex number of each vector and column.
+  template <class Vector>
+  solve::FinishedSums shared_dots(std::span<const Vector* const> shared, const Vector& y) const {
+    return solve::FinishedSums(run_shared_dots(shared_memory(shared), memory(y)));
+  }
+  /// y_c += sum_i shared_i a[i * columns + c]. A column whose coefficients are all zero is left alone.
+  /// @throws InvalidArgument  for a vector of another size, or coefficients in another number
+  /// Collective: no.  Cost: as shared_dots.
+  template <class Vector>
+  void shared_add(Vector& y, std::span<const solve::Scalar> a, std::span<const Vector* const> shared) const {
+    run_shared_add(memory(y), a, shared_memory(shared));
+  }
+
 private:
   template <class Vector>
   auto* memory(Vector& v) const {
     check_size(v.size());
     return v.data();
   }
+  template <class Vector>
+  std::vector<const T*> shared_memory(std::span<const Vector* const> shared) const {
+    std::vector<const T*> out;
+    for (const Vector* v : shared) {
+      check_size(v->size() * shape_.columns);
+      out.push_back(v->data());
+    }
+    return out;
+  }
   void check_size(std::int64_t size) const;
   void check_matrix(std::size_t entries) const;
   solve::Scalars run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots) const;
   void run_gram(std::span<solve::Scalar> out, const T* x, const T* y) const;
   void run_multiply(T* y, const T* x, std::span<const solve::Scalar> m, bool overwrite) const;
+  solve::Scalars run_shared_dots(std::span<const T* const> shared, const T* y) const;
+  void run_shared_add(T* y, std::span<const solve::Scalar> a, std::span<const T* const> shared) const;
+  void sum_many(std::span<double> values) const;
 
   FlatShape shape_;
   std::shared_ptr<comm::Reduction> reduction_;

@@ -3,17 +3,14 @@
 /// @file
 /// The bodies of krylov.hpp, for the files that instantiate them.
 
-#include <algorithm>
-#include <vector>
-
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/quark/detail/corrections.hpp"
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/block_bicgstab.hpp"
 #include "halocline/solve/block_cg_normal.hpp"
 #include "halocline/solve/cg_normal.hpp"
-#include "halocline/solve/defect_correction.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
 #include "halocline/solve/gmres_dr.hpp"
@@ -59,23 +56,13 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }
-  // The last correction of a column need not gain more than the column still lacks. `reached` tracks its residual.
   const double least = Traits::most_gain > 0 ? Traits::most_gain : options.inner_tolerance;
-  std::vector<double> reached(static_cast<std::size_t>(inner_space.columns()), 1.0);
-  const auto correct = [&](Inner& e, const Inner& r) {
-    solve::SolveOptions inner_options = options;
-    inner_options.column_tolerance.resize(reached.size());
-    for (std::size_t c = 0; c < reached.size(); ++c) {
-      const double wanted = options.column_tolerance.empty() ? options.tolerance : options.column_tolerance[c];
-      inner_options.column_tolerance[c] = std::clamp(0.8 * wanted / reached[c], least, std::max(least, 0.1));
-    }
-    solve::SolveResult result = solve_by(kind, inner_space, inner, e, r, inner_options);
-    // A finished column has a zero right-hand side here, and so the residual 0.
-    for (std::size_t c = 0; c < reached.size(); ++c)
-      if (result.residual[c] > 0) reached[c] *= result.residual[c];
-    return result;
-  };
-  return solve::defect_correction(space, a, x, b, inner_space, correct, to_inner, to_outer, options);
+  return solve_by_corrections(
+      space, a, x, b, inner_space, least,
+      [&](Inner& e, const Inner& r, const solve::SolveOptions& own) {
+        return solve_by(kind, inner_space, inner, e, r, own);
+      },
+      options);
 }
 
 }  // namespace halocline::qcd

@@ -101,24 +101,18 @@ solve::SolveResult solve_even_odd(Schur& schur, double scale, const Space& space
 
 }  // namespace detail
 
-/// e = D^-1 r from e = 0, on full fields, by a Krylov method on `level`.
-/// @param inner    the same operator in the precision of the iteration; nullptr: iterate in the precision of `level`
+/// e = D^-1 r from e = 0, on full fields, by `run` on the system of `level`.
 /// @param full     space of the full fields
 /// @param options  column_tolerance has one entry for each column, on |r - D e| / |r|
+/// @param run      callable (x, b, options) -> SolveResult: solves level.a() x = b
 /// @param settle   called before the work fields are freed
 /// The result describes the solve with level.a(). Collective: yes.
-template <class Outer, class Inner, class Settle>
-solve::SolveResult solve_on(Outer& level, Inner* inner, const std::string& method, const typename Outer::Space& full,
-                            typename Outer::Field& e, const typename Outer::Field& r,
-                            const solve::SolveOptions& options, const Settle& settle) {
-  using Field = typename Outer::Field;
+template <class Outer, class Run, class Settle>
+solve::SolveResult solve_level(Outer& level, const typename Outer::Space& full, typename Outer::Field& e,
+                               const typename Outer::Field& r, const solve::SolveOptions& options, const Run& run,
+                               const Settle& settle) {
   auto& space = level.space();
   auto rhs = space.create(), half = space.create();
-  const auto run = [&](Field& x, const Field& b, const solve::SolveOptions& given) {
-    if constexpr (!std::is_same_v<Outer, Inner>)
-      if (inner != nullptr) return solve_mixed(method, space, level.a(), x, b, inner->space(), inner->a(), given);
-    return solve_by(method, space, level.a(), x, b, given);
-  };
   solve::SolveResult result;
   if (auto* schur = level.schur()) {
     const double scale = schur->form() == SchurForm::symmetric ? level.d().diagonal() : 1.0;
@@ -130,6 +124,23 @@ solve::SolveResult solve_on(Outer& level, Inner* inner, const std::string& metho
   }
   settle();
   return result;
+}
+
+/// The same by a Krylov method of krylov.hpp.
+/// @param inner    the same operator in the precision of the iteration; nullptr: iterate in the precision of `level`
+/// The result describes the solve with level.a(). Collective: yes.
+template <class Outer, class Inner, class Settle>
+solve::SolveResult solve_on(Outer& level, Inner* inner, const std::string& method, const typename Outer::Space& full,
+                            typename Outer::Field& e, const typename Outer::Field& r,
+                            const solve::SolveOptions& options, const Settle& settle) {
+  using Field = typename Outer::Field;
+  auto& space = level.space();
+  const auto run = [&](Field& x, const Field& b, const solve::SolveOptions& given) {
+    if constexpr (!std::is_same_v<Outer, Inner>)
+      if (inner != nullptr) return solve_mixed(method, space, level.a(), x, b, inner->space(), inner->a(), given);
+    return solve_by(method, space, level.a(), x, b, given);
+  };
+  return solve_level(level, full, e, r, options, run, settle);
 }
 
 }  // namespace halocline::qcd

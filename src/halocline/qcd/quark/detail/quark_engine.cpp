@@ -33,17 +33,29 @@ void require_memory(const lattice::Geometry4& geometry, const multigrid::Paramet
                   p.vectors, columns, needs(p.vectors, columns) / unit, room[0] / unit, needs(8, 1) / unit));
 }
 
+SchurForm schur_form(const SolverParameters& p) {
+  return p.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
+}
+
 }  // namespace
 
 QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_given,
                                const SolverParameters& parameters_given, int columns,
-                               std::optional<multigrid::StoredVectors> vectors, std::optional<multigrid::Setup> made)
-    : action(action_given), parameters(parameters_given), stored_vectors(std::move(vectors)) {
+                               std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
+                               std::optional<multigrid::Setup> made)
+    : action(action_given),
+      parameters(parameters_given),
+      low_modes(std::move(modes)),
+      stored_vectors(std::move(vectors)) {
   const auto setup = dirac_setup(gauge, action, parameters.lanes, parameters.transport);
   precise = setup->in_double();
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = setup->in_float();
   if (parameters.right_hand_sides > 0) parameters.multigrid.right_hand_sides = parameters.right_hand_sides;
+  if (is_deflated(parameters.kind) && !low_modes)
+    low_modes = qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid);
+  if (low_modes && coarse && (is_deflated(parameters.kind) || parameters.kind == "auto"))
+    deflation = low_mode_deflation(*coarse, parameters.even_odd, schur_form(parameters), *low_modes);
   const double mu = twisted_mass(action);
   const std::string reason =
       mu == 0 ? ""
@@ -62,7 +74,7 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
     make_multigrid({});
     return;
   }
-  if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab") return;
+  if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab" || is_deflated(parameters.choice)) return;
   refusal = reason;
   try {
     if (parameters.choice != "multigrid" && mu == 0)
@@ -109,7 +121,7 @@ void QuarkEngine::prepare(const std::string& method) {
     if (!multigrid_) multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns());
     return;
   }
-  const SchurForm form = parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
+  const SchurForm form = schur_form(parameters);
   if (!precise_) precise_.emplace(operators_->precise->with_columns(columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
     coarse_.emplace(operators_->coarse->with_columns(columns()), parameters.even_odd, form);
@@ -137,6 +149,10 @@ std::string QuarkEngine::describe(const std::string& method) const {
                        made ? made->parameters().vectors : parameters.multigrid.vectors, size[0], size[1], size[2],
                        size[3]);
   }
+  if (is_deflated(method))
+    return fmt::format("{}{} ({} vectors), mixed precision", parameters.even_odd ? "even-odd " : "", method,
+                       operators_->deflation ? static_cast<int>(operators_->deflation->size())
+                                             : parameters.deflation.vectors);
   return fmt::format("{}{}, {} precision", parameters.even_odd ? "even-odd " : "", method,
                      operators_->coarse ? "mixed" : "double");
 }
@@ -148,6 +164,14 @@ solve::SolveResult QuarkEngine::correct(const std::string& method, SpinorField<d
   const auto options = with_tolerances(limits, tolerance, caution);
   if (method == "schwarz") return schwarz_->solve(e, r, options);
   if (method == "multigrid") return multigrid_->solve(e, r, options);
+  if (is_deflated(method))
+    return solve_level(
+        *precise_, space_, e, r, options,
+        [&](SpinorField<double>& x, const SpinorField<double>& b, const solve::SolveOptions& own) {
+          return solve_deflated(method, precise_->space(), precise_->a(), x, b, coarse_->space(), coarse_->a(),
+                                *operators_->deflation, own);
+        },
+        [] {});
   return solve_on(*precise_, coarse_ ? &*coarse_ : nullptr, method, space_, e, r, options, [] {});
 }
 

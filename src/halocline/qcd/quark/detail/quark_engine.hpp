@@ -16,6 +16,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/multigrid/multigrid_solver.hpp"
+#include "halocline/qcd/quark/detail/deflated_solves.hpp"
 #include "halocline/qcd/quark/detail/host_krylov.hpp"
 #include "halocline/qcd/quark/detail/level.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
@@ -35,14 +36,16 @@ struct SolverTypes<DiracOperator<T>> {
 
 /// The data that the engines for all numbers of columns share: the operator for one column in double, the operator in
 /// float if a method other than Schwarz may iterate in it, the matrix of the Schwarz preconditioner, and the set-up of
-/// multigrid. If "auto" may choose multigrid, a copy of the links is kept until the set-up is made.
+/// multigrid, and the low modes for deflation. If "auto" may choose multigrid, a copy of the links is kept until the
+/// set-up is made.
 struct QuarkOperators {
   /// @param columns  number of columns for which the automatic domains of Schwarz are chosen; engines for other numbers
   ///                 may use other domains
   /// @throws InvalidArgument  as dirac_setup() does; as Schwarz does, if the parameters name it. Collective: yes.
   /// @param made  a set-up of multigrid that serves; it is used in the place of a new one
   QuarkOperators(const GaugeField& gauge, const Action& action, const SolverParameters& parameters, int columns,
-                 std::optional<multigrid::StoredVectors> vectors = {}, std::optional<multigrid::Setup> made = {});
+                 std::optional<multigrid::StoredVectors> vectors = {}, std::optional<LowModes> modes = {},
+                 std::optional<multigrid::Setup> made = {});
 
   /// Whether "auto" may make the set-up of multigrid, or has made it.
   bool may_use_multigrid() const noexcept { return multigrid || links; }
@@ -57,6 +60,8 @@ struct QuarkOperators {
   SolverParameters parameters;
   std::unique_ptr<DiracOperator<double>> precise;
   std::unique_ptr<DiracOperator<float>> coarse;
+  std::optional<LowModes> low_modes;
+  std::shared_ptr<const LowModeDeflation> deflation;  ///< by the low modes; null without
   std::optional<schwarz::Matrix> schwarz;
   std::optional<multigrid::Setup> multigrid;
   std::optional<GaugeField> links;                         ///< for the set-up, until it is made
@@ -67,8 +72,8 @@ struct QuarkOperators {
 
 class QuarkEngine {
 public:
-  /// The methods are "schwarz", "multigrid", and those of krylov.hpp on the even-odd Schur complement or on D, as the
-  /// parameters say.
+  /// The methods are "schwarz", "multigrid", and those of krylov.hpp and deflated_solves.hpp on the even-odd Schur
+  /// complement or on D, as the parameters say.
   /// @param operators  referred to; must outlive the engine
   /// Collective: yes.
   QuarkEngine(QuarkOperators& operators, int columns);

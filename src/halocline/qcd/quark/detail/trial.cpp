@@ -156,6 +156,9 @@ std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>&
     }
     return true;
   };
+  if (operators.deflation &&
+      !consider("deflated-cg", {.iterations = most_iterations_other, .best = best}, trial.deflated_seconds))
+    return std::nullopt;
   if (operators.stored_vectors) operators.make_multigrid({});  // cheap enough to be tried
   if (operators.links && other->iterations > setup_pays) {
     bool wanted = true;
