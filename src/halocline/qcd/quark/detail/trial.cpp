@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace halocline::qcd {
 namespace {
@@ -21,6 +22,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// A method ends its trial when the pace of its first digits foretells this many times the best time.
 constexpr double margin = 1.3;
 constexpr std::size_t least_iterations = 100;  ///< before a method is called hopeless
+/// Iterations of a batch of several columns that tell the time of one.
+constexpr int timed_iterations = 8, timed_cycles = 2;
 /// A gain of fewer digits counts as no progress.
 constexpr double some_digits = 0.05;
 
@@ -66,9 +69,15 @@ struct Limits {
   double hopeless = never;  ///< iterations of a whole solve from which on another method will be taken
 };
 
-/// Runs one method for a trial and predicts its whole solve. Returns nothing if `progress` ended the trial.
-std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
-                                double digits, const Limits& when, const QuarkSolver::Progress& progress) {
+/// What a method did on some right-hand sides.
+struct Beginning {
+  std::vector<std::vector<double>> history;  ///< of each column
+  std::vector<double> ends;                  ///< of the iterations [s]
+};
+
+/// Runs one method for a trial. Returns nothing if `progress` ended the trial.
+std::optional<Beginning> begin(QuarkEngine& engine, const std::string& method, const SpinorField<double>& r,
+                               double digits, const Limits& when, const QuarkSolver::Progress& progress) {
   engine.prepare(method);
   auto e = engine.space().create();
   const std::vector<double> tolerance(static_cast<std::size_t>(engine.columns()),
@@ -89,10 +98,48 @@ std::optional<Forecast> attempt(QuarkEngine& engine, const std::string& method, 
     if (spent > 0.5 * when.best || (gain > 0 && spent * digits > margin * gain * when.best)) return false;
     return ends.size() < least_iterations || !(gain > 0 && iteration * digits > gain * when.hopeless);
   };
-  const auto result = engine.correct(method, e, r, tolerance, 1.0, limits);
+  auto result = engine.correct(method, e, r, tolerance, 1.0, limits);
   if (!wanted) return std::nullopt;
   if (ends.empty()) ends.push_back(watch.seconds());
-  return forecast(result.history, ends, digits);
+  return Beginning{std::move(result.history), std::move(ends)};
+}
+
+/// The first column that is not zero, alone.
+SpinorField<double> first_column(const QuarkEngine& one, const QuarkEngine& batch, const SpinorField<double>& r) {
+  const auto sizes = norms(batch.space(), r);
+  std::int64_t column = 0;
+  while (column + 1 < std::ssize(sizes) && sizes[static_cast<std::size_t>(column)] == 0) ++column;
+  auto out = one.space().create();
+  for (std::int64_t tile = 0; tile < r.tiles(); ++tile)
+    std::copy_n(r.data() + tile * r.tile_stride() + column * r.column_stride(), r.column_stride(),
+                out.data() + tile * out.tile_stride());
+  return out;
+}
+
+/// The right-hand sides of a trial.
+struct Batch {
+  QuarkEngine* engine;
+  const SpinorField<double>* r;
+};
+
+/// Predicts the whole solve of a batch by one method. One column tells the iterations, if `one` is given, and a few
+/// iterations of the batch their time. Returns nothing if `progress` ended the trial.
+std::optional<Forecast> attempt(const Batch& batch, const std::optional<Batch>& one, const std::string& method,
+                                double digits, const Limits& when, const QuarkSolver::Progress& progress) {
+  if (!one) {
+    const auto all = begin(*batch.engine, method, *batch.r, digits, when, progress);
+    if (!all) return std::nullopt;
+    return forecast(all->history, all->ends, digits);
+  }
+  // A column alone takes up to three times as long as in a batch.
+  Limits alone = when;
+  alone.best = 3 * when.best / batch.engine->columns();
+  const auto sample = begin(*one->engine, method, *one->r, digits, alone, progress);
+  if (!sample) return std::nullopt;
+  const auto timed = begin(*batch.engine, method, *batch.r, digits,
+                           {.iterations = method == "multigrid" ? timed_cycles : timed_iterations}, progress);
+  if (!timed) return std::nullopt;
+  return forecast(sample->history, timed->ends, digits);
 }
 
 }  // namespace
@@ -141,13 +188,23 @@ std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>&
   const double setup_pays = least_setup / (batches * std::min(given, 3));
   Limits plain{.iterations = most_iterations_other};
   if (operators.may_use_multigrid()) plain.hopeless = 2 * setup_pays;
-  const auto other = attempt(engine, "bicgstab", r, digits, plain, progress);
+  std::optional<QuarkEngine> single;
+  std::optional<SpinorField<double>> column;
+  std::optional<Batch> one;
+  if (engine.columns() > 1) {
+    single.emplace(operators, 1);
+    column = first_column(*single, engine, r);
+    one = Batch{&*single, &*column};
+  }
+  const auto other = attempt({&engine, &r}, one, "bicgstab", digits, plain, progress);
   if (!other) return std::nullopt;
   Trial trial{
       .chosen = "bicgstab", .columns = given, .right_hand_sides = right_hand_sides, .bicgstab_seconds = other->seconds};
   double best = other->seconds;
   const auto consider = [&](const std::string& method, const Limits& when, double& seconds) {
-    const auto forecast = attempt(engine, method, r, digits, when, progress);
+    // The domains of Schwarz depend on the number of columns, so the whole batch tells its iterations.
+    const auto forecast =
+        attempt({&engine, &r}, method == "schwarz" ? std::nullopt : one, method, digits, when, progress);
     if (!forecast) return false;
     seconds = forecast->seconds;
     if (seconds < best) {
