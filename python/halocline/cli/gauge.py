@@ -147,7 +147,7 @@ def smear(
 ) -> None:
     """Smear the links (APE or stout)."""
     from halocline.qcd import gauge
-    from halocline.qcd.runfile import Smear
+    from halocline.qcd.runfile_gauge import Smear
 
     console = Console()
     check_output(target, format, overwrite)
@@ -226,7 +226,7 @@ def fix(
 ) -> None:
     """Transform the links to Coulomb or Landau gauge."""
     from halocline.qcd import gauge
-    from halocline.qcd.runfile import Fix
+    from halocline.qcd.runfile_gauge import Fix
 
     console = Console()
     check_output(target, format, overwrite)
@@ -270,7 +270,7 @@ def generate(
 ) -> None:
     """Make quenched configurations by heatbath and over-relaxation; the same links on any process grid."""
     from halocline.qcd import gauge
-    from halocline.qcd.runfile import Generate
+    from halocline.qcd.runfile_gauge import Generate
 
     console = Console()
     chosen = Generate(

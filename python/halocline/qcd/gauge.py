@@ -22,7 +22,7 @@ from halocline import _halocline, memory
 from halocline.comm import CommonWork, communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.qcd import checks, hdf5_gauge
-from halocline.qcd.runfile import Smear, extents
+from halocline.qcd.runfile_gauge import Smear, extents
 from halocline.schema import boolean, choice, integer, number, takes
 from halocline.texts import file_name
 
