@@ -87,7 +87,7 @@ def test_low_modes_in_a_file_serve_other_numbers_of_ranks(halocline, lime, tmp_p
         'kind = "deflated-cg"\nmultigrid = { vectors = 8, aggregate = [2, 2, 2, 2] }\n'
         'deflation = { vectors = 4, tolerance = 1e-3, file = "modes.h5" }'
     )
-    for ranks in (2, 1, 4):  # the first ones write the file
+    for ranks in (2, 1):  # the first ones write the file
         write_run(tmp_path, lime, f"{ranks}.h5", solver=solver)
         done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
         assert done.returncode == 0, done.stderr
@@ -96,10 +96,9 @@ def test_low_modes_in_a_file_serve_other_numbers_of_ranks(halocline, lime, tmp_p
             written = (tmp_path / "modes.h5").read_bytes()
         assert (tmp_path / "modes.h5").read_bytes() == written
     one = correlators(tmp_path, "1.json")
-    for ranks in (2, 4):
-        for channel, expected in one.items():
-            found = correlators(tmp_path, f"{ranks}.json")[channel]
-            assert found == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
+    two = correlators(tmp_path, "2.json")
+    for channel, expected in one.items():
+        assert two[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
 
 
 def test_generated_links_do_not_depend_on_the_number_of_ranks(halocline, tmp_path):
