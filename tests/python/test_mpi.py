@@ -82,6 +82,25 @@ def test_a_set_up_in_a_file_serves_other_numbers_of_ranks(halocline, lime, tmp_p
             assert found == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
 
 
+def test_low_modes_in_a_file_serve_other_numbers_of_ranks(halocline, lime, tmp_path):
+    solver = (
+        'kind = "deflated-cg"\nmultigrid = { vectors = 8, aggregate = [2, 2, 2, 2] }\n'
+        'deflation = { vectors = 4, tolerance = 1e-3, file = "modes.h5" }'
+    )
+    for ranks in (2, 1):  # the first ones write the file
+        write_run(tmp_path, lime, f"{ranks}.h5", solver=solver)
+        done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert "deflation     4 low modes in modes.h5" in done.stdout
+        if ranks == 2:
+            written = (tmp_path / "modes.h5").read_bytes()
+        assert (tmp_path / "modes.h5").read_bytes() == written
+    one = correlators(tmp_path, "1.json")
+    two = correlators(tmp_path, "2.json")
+    for channel, expected in one.items():
+        assert two[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel
+
+
 def test_generated_links_do_not_depend_on_the_number_of_ranks(halocline, tmp_path):
     words = ("--size", 4, 4, 8, 8, "--beta", 5.8, "--sweeps", 3, "--seed", 4)
     for ranks, name in ((0, "a.lime"), (2, "b.lime"), (4, "c.lime")):

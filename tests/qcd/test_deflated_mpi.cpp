@@ -5,52 +5,57 @@
 #include <doctest/doctest.h>
 
 #include "halocline/comm/group/world.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
-#include "qcd/multigrid/coarse_sample.hpp"
+#include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
 namespace {
 
-constexpr lattice::Coordinates<4> extents{8, 8, 12, 8};
+constexpr lattice::Coordinates<4> extents{4, 4, 6, 8}, aggregate{2, 2, 2, 2};
 
 struct Solved {
-  std::vector<std::complex<double>> x;
   std::vector<double> values;
-  SolveReport report;
+  std::vector<std::vector<std::complex<double>>> x;
+  std::vector<SolveReport> reports;
 };
 
-Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry, const char* kind) {
-  const test::RoughLattice rough(extents);
+/// Low modes, and a solve by either method.
+Solved solve(const std::shared_ptr<const lattice::Geometry4>& geometry) {
+  const GaugeField u = gauge::weak_links(geometry, 0.4, 3);
+  const WilsonCloverAction action{.mass = 0.0, .csw = 1.0};
   SolverParameters parameters;
-  parameters.kind = kind;
   parameters.multigrid.vectors = 8;
-  parameters.multigrid.aggregate = {2, 4, 2, 4};
-  parameters.multigrid.setup_iterations = 1;
+  parameters.multigrid.aggregate = aggregate;
   parameters.deflation.vectors = 4;
   parameters.deflation.tolerance = 1e-3;
-  QuarkSolver solver(rough.gauge(geometry), WilsonCloverAction{.mass = 0.4, .csw = 1.0}, parameters);
+  const LowModes modes = low_modes(u, action, parameters.deflation, parameters.multigrid);
   const auto b = test::local_part(*geometry, test::random_numbers(12 * geometry->global_volume(), 4), 12);
-  Solved out{std::vector<std::complex<double>>(b.size()), solver.low_modes()->values, {}};
-  out.report = solver.solve(out.x, b);
+  Solved out{modes.values, {}, {}};
+  for (const char* kind : {"deflated-cg", "deflated-bicgstab"}) {
+    parameters.kind = kind;
+    QuarkSolver solver(u, action, parameters, std::nullopt, modes);
+    out.reports.push_back(solver.solve(out.x.emplace_back(b.size()), b));
+  }
   return out;
 }
 
 }  // namespace
 
-TEST_CASE("deflation on ranks: the same modes, iterations and solution as on one process") {
+TEST_CASE("deflation on ranks: the same modes, iterations and solutions as on one process") {
   const auto world = comm::world();
-  const auto grids = comm::possible_grids(extents, world.size(), lattice::Coordinates<4>{2, 4, 2, 4});
+  const auto grids = comm::possible_grids(extents, world.size(), aggregate);
   REQUIRE(!grids.empty());
   const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grids[0]));
-  for (const char* kind : {"deflated-cg", "deflated-bicgstab"}) {
-    CAPTURE(kind);
-    const auto expected = solve(test::one_process(extents), kind), part = solve(geometry, kind);
-    CHECK(expected.report.converged);
-    CHECK(part.report.converged);
-    // Modes to 1e-3: their values are known to about the square of that, relative to |gamma5 D|, which is ten or so.
-    for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(part.values[i] - expected.values[i]) < 1e-3);
-    CHECK(std::abs(part.report.iterations - expected.report.iterations) <= 3);
-    CHECK(test::relative_distance(part.x, test::local_part(*geometry, expected.x, 12)) < 1e-8);
+  const auto expected = solve(test::one_process(extents)), part = solve(geometry);
+  // A residual of 1e-3 |gamma5 D|, which is ten or so, leaves an eigenvalue open by this much at most.
+  for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(part.values[i] - expected.values[i]) < 0.01);
+  for (std::size_t k = 0; k < 2; ++k) {
+    CHECK(expected.reports[k].converged);
+    CHECK(part.reports[k].converged);
+    CHECK(std::abs(part.reports[k].iterations - expected.reports[k].iterations) <= 3);
+    CHECK(test::relative_distance(part.x[k], test::local_part(*geometry, expected.x[k], 12)) < 1e-8);
   }
 }
 

@@ -56,7 +56,7 @@ struct EigenvalueReport {
 /// @param setup     of multigrid, for the same links and action; null: "multigrid" makes one
 /// @throws InvalidArgument  for impossible parameters, and for an operator that is not gamma5-hermitian; on every rank
 /// Collective: yes.  Cost of "lanczos": thousands of applications of D; about 3 count + 34 full fields in double. Of
-/// "multigrid": a set-up; about as many applications and cycles as 10 count; 2 count + 88 fields.
+/// "multigrid": a set-up; some 20 cycles and 35 applications for each pair; 2 count + 88 fields.
 EigenvalueReport low_eigenvalues(const GaugeField& gauge, const Action& action,
                                  const EigenvalueParameters& parameters = {},
                                  const std::function<bool(int applications, int found)>& progress = {},

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "halocline/core/error.hpp"
 #include "halocline/solve/detail/hermitian_eigen.hpp"
 #include "halocline/solve/detail/orthonormal_columns.hpp"
 #include "halocline/solve/detail/small_matrix.hpp"

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "halocline/core/device.hpp"
 #include "halocline/core/pack.hpp"
 #include "halocline/qcd/field/detail/linear_algebra.hpp"
 
