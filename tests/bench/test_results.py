@@ -228,6 +228,7 @@ def test_multigrid_beside_bicgstab_over_masses(tmp_path):
     for r in results:
         found = r["result"]
         assert found["setup_seconds"] > 0 and found["setup_from_file"] > 0 and found["rounds"] == 2
+        assert found["levels"] == 2
         assert 0 < found["contraction"] < 1 and 0 < found["cycles"] < 40 and found["bicgstab_iterations"] > 0
         assert found["speedup"] == pytest.approx(found["bicgstab_seconds"]["median"] / r["seconds"]["median"])
         assert found["bytes_a_site"] > 1000

@@ -53,6 +53,19 @@ def test_a_set_up_in_a_file_is_taken_and_gives_the_same_bits(u, b, made):
         assert np.mean(file["vectors"][...].astype(float) ** 2) * 2 == pytest.approx(2, rel=1e-2)
 
 
+def test_more_levels_give_the_same_solution(u, b, made):
+    path, D, x = made
+    assert D.solver.setup["levels"] == 2
+    levels = {"levels": 3, "coarse_aggregate": [1, 2, 2, 2], "cycle": "V", "coarse_smoother_steps": 2}
+    deeper = operator(u, path, multigrid=levels)  # from the same vectors
+    y = deeper.solver.solve(b)
+    assert deeper.solver.setup["levels"] == 3 and "3 levels" in deeper.solver.report["method"]
+    assert np.linalg.norm(x - y) < 1e-8 * np.linalg.norm(x)
+    # A process that holds one coarse site has no third level.
+    few = operator(u, "none.h5", multigrid={"levels": 8, "aggregate": [4, 4, 4, 8], "setup_file": None})
+    assert few.solver.setup["levels"] == 2
+
+
 def test_auto_keeps_the_set_up_that_it_made(u, b, tmp_path):
     path = tmp_path / "setup.h5"
     keys = {"multigrid": MULTIGRID | {"setup_file": str(path)}, "right_hand_sides": 10_000_000}

@@ -130,6 +130,18 @@ REFUSED = {
         GOOD + '[solver]\nmultigrid = { setup_file = "setup.lime" }',
         "setup_file",
     ),
+    "more coarse vectors than vectors": (
+        GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { vectors = 16, coarse_vectors = 24 }',
+        "coarse_vectors = 24 is more than vectors = 16",
+    ),
+    "an unknown cycle": (
+        GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { cycle = "W" }',
+        '"K"',
+    ),
+    "one level": (
+        GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { levels = 1 }',
+        "levels",
+    ),
     "multigrid parameters without multigrid": (
         GOOD + '[solver]\nkind = "cg"\nmultigrid = { vectors = 16 }',
         'multigrid is set but kind = "cg"',

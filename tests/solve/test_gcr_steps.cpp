@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace halocline::solve;
 using namespace halocline::solve::test;
 

@@ -31,8 +31,8 @@ def multigrid(
     columns: right-hand sides solved together; runs: solves by each method, after one that is not counted
     setup_file: keeps the set-up there; it must not exist. The time of a second set-up from it is measured too.
     keys: of [solver] multigrid, such as vectors=16
-    `seconds` are of a solve by multigrid. `result` has the set-up (seconds, rounds, contraction, bytes a site), the
-    cycles, the iterations and seconds of BiCGStab, and the columns from which on set-up and solves take less time.
+    `seconds` are of a solve by multigrid. `result` has the set-up (seconds, levels, rounds, contraction, bytes a site),
+    the cycles, the iterations and seconds of BiCGStab, and the columns from which on set-up and solves take less time.
     Raises Error if a solve does not converge. Collective.
     """
     settings = {"tolerance": tolerance, "rhs_batch": columns, "right_hand_sides": columns}
@@ -65,6 +65,7 @@ def multigrid(
         "result": {
             "setup_seconds": setup["seconds"],
             "setup_from_file": again,
+            "levels": setup["levels"],
             "rounds": setup["rounds"],
             "contraction": setup["contraction"],
             "bytes_a_site": setup["bytes"] / int(np.prod(u.geometry.local)),

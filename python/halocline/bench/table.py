@@ -98,7 +98,8 @@ FINDINGS: dict[str, Columns] = {
         _found("iterations", str), _found("residual", number_text), _found("seconds_a_column", name="a column"),
     ),
     "multigrid": (
-        _found("setup_seconds", name="set-up"), _found("setup_from_file", name="from file"), _found("rounds", str),
+        _found("setup_seconds", name="set-up"), _found("setup_from_file", name="from file"), _found("levels", str),
+        _found("rounds", str),
         _found("contraction", number_text), _found("cycles", str),
         _found("bicgstab_iterations", str, "BiCGStab iterations"),
         ("BiCGStab", lambda r: time_text(r["result"]["bicgstab_seconds"]["median"])),

@@ -20,8 +20,9 @@ from halocline.device import DeviceArray
 from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd.low_modes_file import read_low_modes, write_low_modes
 from halocline.qcd.measure import Spinor, spinor_of
+from halocline.qcd.multigrid_keys import Multigrid
 from halocline.qcd.propagators import Propagator
-from halocline.qcd.runfile import Multigrid, Solver
+from halocline.qcd.runfile import Solver
 from halocline.qcd.setup_file import read_setup, write_setup
 from halocline.schema import read_table, sorted_keys
 

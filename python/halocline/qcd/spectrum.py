@@ -27,9 +27,10 @@ from halocline.errors import Error, FileError, Interrupted, InvalidArgument
 from halocline.files import claimed_for, output_names
 from halocline.qcd import gauge, measure, quark
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation
+from halocline.qcd.multigrid_keys import Multigrid
 from halocline.qcd.quark import DiracOperator
 from halocline.qcd.results import Measured, SpectrumFile
-from halocline.qcd.runfile import Multigrid, Run, Schwarz, Solver
+from halocline.qcd.runfile import Run, Schwarz, Solver
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"

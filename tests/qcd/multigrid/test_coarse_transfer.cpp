@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/multigrid/coarse_transfer.hpp"
 #include "halocline/qcd/multigrid/detail/coarse_galerkin.hpp"

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/multigrid/coarse_schur.hpp"
 #include "halocline/qcd/multigrid/dense_inverse.hpp"

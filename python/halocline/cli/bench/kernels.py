@@ -200,6 +200,9 @@ def multigrid(
     columns: ColumnCounts = "1",
     tolerance: Annotated[float, typer.Option(help="On |b - D x| / |b|.")] = 1e-10,
     vectors: Annotated[int, typer.Option(help="Test vectors, a multiple of 8.")] = 24,
+    levels: Annotated[
+        int | None, typer.Option(help="Levels; as many as the lattice needs when absent.", show_default=False)
+    ] = None,
     runs: Annotated[int, typer.Option(help="Solves of each case by each method.")] = 3,
     from_file: Annotated[bool, typer.Option("--from-file", help="Also keep each set-up and take it again.")] = False,
 ) -> None:
@@ -230,7 +233,7 @@ def multigrid(
         cases = []
         for m, n in itertools.product(masses, counts("--columns", columns, "1,12")):
             file = os.path.join(folder, f"{m}_{n}.h5") if from_file else None
-            case = later(library.multigrid, u, name, m, csw, n, runs, tolerance, file, vectors=vectors)
+            case = later(library.multigrid, u, name, m, csw, n, runs, tolerance, file, vectors=vectors, levels=levels)
             cases.append((f"m0 = {m:g}, {n} columns", case))
         bench.run(cases)
 

@@ -10,6 +10,7 @@
 ///
 /// A level has its own lattice::Geometry4, and with it its own group of processes.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
