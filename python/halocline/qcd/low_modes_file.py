@@ -48,7 +48,7 @@ def write_low_modes(path: str | Path, modes: dict[str, Any], u: Any, action: Any
         "version": f"halocline {_halocline.core.version}",
         "lattice": list(u.geometry.extents),
         "values": list(modes["values"]),
-        "action": json.dumps(quark_numbers(action), sort_keys=True),
+        "action": json.dumps(_quark(action), sort_keys=True),
         "gauge_checksum": gauge_record(u)["checksum"],
     }
     site_file.write(str(path), KIND, attributes, modes["numbers"], u.geometry)
@@ -73,10 +73,15 @@ def read_low_modes(path: str | Path, u: Any, action: Any, vectors: int) -> dict[
     there = len(info["values"])
     info["vectors"] = min(there, vectors)
     more = {"vectors": (vectors, "{} vectors")}
-    refuse_others(path, info, u, action, more, "these low modes were made", "file of deflation")
+    refuse_others(path, info, u, _quark(action), more, "these low modes were made", "file of deflation")
     numbers = np.empty((*here.local[::-1], there, 3, 4, 2), dtype=np.float16)
     site_file.read(path, KIND, numbers, here, info["offset"], info["checksum"])
     return {"numbers": np.ascontiguousarray(numbers[..., :vectors, :, :, :]), "values": info["values"][:vectors]}
+
+
+def _quark(action: Any) -> dict[str, Any]:
+    """The numbers that gamma5 D depends on. A twisted mass does not change its modes."""
+    return {name: value for name, value in quark_numbers(action).items() if name != "mu"}
 
 
 def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]:

@@ -73,9 +73,8 @@ def read_setup(path: str | Path, u: Any, action: Any, vectors: int) -> dict[str,
         return site_file.inspect(path, KIND, functools.partial(_described, path))
 
     info = on_root(here.communicator, head)
-    refuse_others(
-        path, info, u, action, {"vectors": (vectors, "{} test vectors")}, "this set-up was made", "setup_file"
-    )
+    more = {"vectors": (vectors, "{} test vectors")}
+    refuse_others(path, info, u, quark_numbers(action), more, "this set-up was made", "setup_file")
     numbers = np.empty((*here.local[::-1], vectors, 3, 4, 2), dtype=np.float16)
     site_file.read(path, KIND, numbers, here, info["offset"], info["checksum"])
     return {"numbers": numbers, "aggregate": info["aggregate"]}
@@ -85,7 +84,7 @@ def refuse_others(
     path: str | Path,
     info: dict[str, Any],
     u: Any,
-    action: Any,
+    action: dict[str, Any],
     more: dict[str, tuple[Any, str]],
     made: str,
     key: str,
@@ -93,11 +92,12 @@ def refuse_others(
     """Raises InvalidArgument, with both values, unless a file was made for this lattice, action and links.
 
     info: `lattice`, `action` and `links` of the file, and the names of `more`, which gives the wanted value and a noun
-    of each; made: "this set-up was made"; key: of the run file, which names the file
+    of each; action: the wanted numbers, as `quark_numbers`; made: "this set-up was made"; key: of the run file, which
+    names the file
     """
     wanted = {
         "lattice": (list(u.geometry.extents), "a lattice of {} sites"),
-        "action": (quark_numbers(action), "the action {}"),
+        "action": (action, "the action {}"),
         "links": (gauge_record(u)["checksum"], "links with the checksum {}"),
         **more,
     }

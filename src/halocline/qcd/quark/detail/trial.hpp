@@ -3,10 +3,12 @@
 /// @file
 /// The trial of QuarkSolver's "auto": predicts the time of a whole solve by each method.
 ///
-/// All methods work on the same right-hand sides, as many as will be solved together, until these have gained three
-/// digits. The solutions are thrown away. Iterations and the time of an iteration are measured separately.
+/// The methods work on the same right-hand sides until these have gained three digits. The solutions are thrown away.
+/// Iterations and the time of an iteration are measured separately. In a batch of several columns, the first one that is
+/// not zero tells the iterations, and a few iterations of the batch their time. Schwarz runs on the whole batch, because
+/// its domains depend on the number of columns.
 ///
-/// Iterations: the slowest column counts. Its remaining digits are predicted from the iterations per digit in the later
+/// Iterations: the slowest of the columns counts. Its remaining digits are predicted from the iterations per digit in the later
 /// half of the measured digits. The first digits are cheaper: for a point source each costs even-odd BiCGStab a third
 /// of a later digit, and Schwarz almost nothing. An average from the start would be too low, by a different factor for
 /// each method.
