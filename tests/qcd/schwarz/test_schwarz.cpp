@@ -74,6 +74,11 @@ void compare(const RoughLattice& lattice, const WilsonCloverAction& action, cons
   }
 }
 
+/// Whether a small box leaves an even-odd inverse in 16 bits without a register of tiles of one parity.
+bool too_few_lanes(const std::string& storage, const std::string& inner) {
+  return storage == "half" && inner == "even-odd";
+}
+
 /// The same bits in all numbers.
 bool identical(const Schwarz::Field& a, const Schwarz::Field& b) {
   return std::equal(a.span().begin(), a.span().end(), b.span().begin(), b.span().end(), [](float x, float y) {
@@ -185,6 +190,7 @@ TEST_CASE("schwarz: numbers of 16 bits give the formula to 16 bits") {
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
   for (const char* inner : {"jacobi", "even-odd", "minres"})
     for (int link_reals : {18, 12}) {
+      if (test::takes_samples && too_few_lanes("half", inner)) continue;
       auto parameters = schwarz_parameters({2, 1, 1, 1}, 4, 2, inner);
       parameters.storage = "half";
       parameters.arithmetic = "float";
@@ -223,6 +229,7 @@ TEST_CASE("schwarz: K of nothing is nothing") {
   const GaugeField gauge = lattice.gauge(one_process(lattice.extents));
   for (const char* storage : {"float", "half"})
     for (const char* inner : {"jacobi", "even-odd", "minres"}) {
+      if (test::takes_samples && too_few_lanes(storage, inner)) continue;
       auto parameters = schwarz_parameters({2, 1, 1, 1}, 1, 2, inner);
       parameters.storage = storage;
       Schwarz fast(gauge, every_term(), parameters);
@@ -277,7 +284,7 @@ TEST_CASE("schwarz: the number of threads changes no bit, and neither does anoth
   const int usual = omp_get_max_threads();
   for (const char* storage : {"float", "half"})
     for (const char* inner : {"jacobi", "even-odd", "minres"}) {
-      if (storage == std::string("half") && inner == std::string("even-odd")) continue;  // too few lanes of one parity
+      if (too_few_lanes(storage, inner)) continue;
       auto parameters = schwarz_parameters({2, 1, 1, 2}, 2, 2, inner);
       parameters.storage = storage;
       Schwarz fast(gauge, every_term(), parameters, 2);
