@@ -64,8 +64,9 @@ private:
 /// When a method ends its trial before it has gained the digits.
 struct Limits {
   int iterations;  ///< most of them
-  /// Seconds of the best solve so far. The method ends when it cannot be better, or has taken half of them.
+  /// Seconds of the best solve so far. The method ends when it cannot be better, or has taken a part of them.
   double best = never;
+  double part = 0.5;
   double hopeless = never;  ///< iterations of a whole solve from which on another method will be taken
 };
 
@@ -95,7 +96,7 @@ std::optional<Beginning> begin(QuarkEngine& engine, const std::string& method, c
     if (!wanted || ends.size() < 4) return wanted;
     // The first digits are the cheapest, so their pace is a lower bound.
     const double spent = ends.back() - ends.front(), gain = -std::log10(residual);
-    if (spent > 0.5 * when.best || (gain > 0 && spent * digits > margin * gain * when.best)) return false;
+    if (spent > when.part * when.best || (gain > 0 && spent * digits > margin * gain * when.best)) return false;
     return ends.size() < least_iterations || !(gain > 0 && iteration * digits > gain * when.hopeless);
   };
   auto result = engine.correct(method, e, r, tolerance, 1.0, limits);
@@ -229,7 +230,8 @@ std::optional<Trial> try_methods(QuarkEngine& engine, const SpinorField<double>&
   }
   // Multigrid wins where a few modes slow down the other two alike, so Schwarz need not be tried after it.
   if (trial.chosen == "multigrid" || !operators.schwarz) return trial;
-  if (!consider("schwarz", {.iterations = most_iterations_schwarz, .best = best}, trial.schwarz_seconds))
+  // The whole batch runs here, so this trial is kept short.
+  if (!consider("schwarz", {.iterations = most_iterations_schwarz, .best = best, .part = 0.2}, trial.schwarz_seconds))
     return std::nullopt;
   return trial;
 }

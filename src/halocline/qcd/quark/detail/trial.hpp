@@ -39,8 +39,8 @@ struct Forecast {
 Forecast forecast(std::span<const std::vector<double>> histories, std::span<const double> ends, double digits);
 
 /// Tries even-odd BiCGStab, then deflated CG where there are low modes, then multigrid, then Schwarz where there is
-/// one. The later ones get at most half the time that is predicted for the best whole solve so far, and end sooner
-/// where the pace of their first digits cannot be enough.
+/// one. The later ones get at most half the time that is predicted for the best whole solve so far, Schwarz a fifth, and
+/// end sooner where the pace of their first digits cannot be enough.
 ///
 /// Multigrid needs a set-up, so the number of right-hand sides counts. The set-up is begun if BiCGStab would take as
 /// long for all of them as 800 of its iterations on one column. Its first pass over the test vectors foretells the time
