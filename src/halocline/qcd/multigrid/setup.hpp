@@ -66,7 +66,7 @@ public:
   /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead; where the
   ///                    aggregate does not fit the box of a process, the nearest one that does
   /// @throws InvalidArgument  also for a wrong number of numbers
-  /// Collective: yes.  Cost: about a tenth of a new set-up.
+  /// Collective: yes.  Cost: about a fifth of a new set-up.
   Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const StoredVectors& vectors,
         const std::string& transport = "");
   /// As the first, or nothing if `progress` ended it.
@@ -76,7 +76,7 @@ public:
   /// The same test vectors for other links or another action, and a new coarse operator. If their contraction foretells
   /// more than 1.2 times the cycles of this set-up, a round of inverse iteration follows.
   /// @throws InvalidArgument  for links of another lattice or process grid
-  /// Collective: yes.  Cost: about a tenth of a new set-up; a quarter more with the round.
+  /// Collective: yes.  Cost: about a fifth of a new set-up; a quarter more with the round.
   Setup refreshed(const GaugeField& gauge, const Action& action) const;
   /// The set-up of D(-mu) = gamma5 D(mu)^dagger gamma5, for the adjoint system; this one where mu = 0. Test vectors, P
   /// and the data of the smoother are shared.
