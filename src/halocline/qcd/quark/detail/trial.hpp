@@ -4,14 +4,14 @@
 /// The trial of QuarkSolver's "auto": predicts the time of a whole solve by each method.
 ///
 /// The methods work on the same right-hand sides until these have gained three digits. The solutions are thrown away.
-/// Iterations and the time of an iteration are measured separately. In a batch of several columns, the first one that is
-/// not zero tells the iterations, and a few iterations of the batch their time. Schwarz runs on the whole batch, because
-/// its domains depend on the number of columns.
+/// Iterations and the time of an iteration are measured separately. In a batch of several columns, the first one that
+/// is not zero tells the iterations, and a few iterations of the batch their time. Schwarz runs on the whole batch,
+/// because its domains depend on the number of columns.
 ///
-/// Iterations: the slowest of the columns counts. Its remaining digits are predicted from the iterations per digit in the later
-/// half of the measured digits. The first digits are cheaper: for a point source each costs even-odd BiCGStab a third
-/// of a later digit, and Schwarz almost nothing. An average from the start would be too low, by a different factor for
-/// each method.
+/// Iterations: the slowest of the columns counts. Its remaining digits are predicted from the iterations per digit in
+/// the later half of the measured digits. The first digits are cheaper: for a point source each costs even-odd BiCGStab
+/// a third of a later digit, and Schwarz almost nothing. An average from the start would be too low, by a different
+/// factor for each method.
 ///
 /// Time of an iteration: the lower quartile of all iterations but the first. The first iteration is slower, because
 /// memory, threads and messages are not warm yet. A disturbance can only lengthen some of the others, so the quartile
@@ -39,8 +39,8 @@ struct Forecast {
 Forecast forecast(std::span<const std::vector<double>> histories, std::span<const double> ends, double digits);
 
 /// Tries even-odd BiCGStab, then deflated CG where there are low modes, then multigrid, then Schwarz where there is
-/// one. The later ones get at most half the time that is predicted for the best whole solve so far, Schwarz a fifth, and
-/// end sooner where the pace of their first digits cannot be enough.
+/// one. The later ones get at most half the time that is predicted for the best whole solve so far, Schwarz a fifth,
+/// and end sooner where the pace of their first digits cannot be enough.
 ///
 /// Multigrid needs a set-up, so the number of right-hand sides counts. The set-up is begun if BiCGStab would take as
 /// long for all of them as 800 of its iterations on one column. Its first pass over the test vectors foretells the time
