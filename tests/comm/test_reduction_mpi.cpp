@@ -15,6 +15,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace halocline;
@@ -92,6 +93,31 @@ TEST_CASE("reduction: one to eight sums in rank order on every rank, by every wa
   }
 }
 
+TEST_CASE("reduction: hundreds of sums at once have the bits of many short ones, and take turns with them") {
+  const Communicator world = comm::world();
+  for (ReductionOptions options : ways) {
+    options.longest = 300;
+    Reduction reduction(world, options);
+    CHECK(reduction.longest() == 300);
+    int wrong = 0;
+    for (int k = 0; k < 60; ++k) {
+      const std::size_t n = std::array<std::size_t, 5>{9, 3, 300, 8, 61}[static_cast<std::size_t>(k % 5)];
+      std::vector<double> values(n);
+      for (std::size_t i = 0; i < n; ++i) values[i] = awkward(world.rank(), i, k);
+      if (k % 3 == 0) {
+        reduction.begin(values);
+        reduction.wait();
+      } else {
+        reduction.sum(values);
+      }
+      for (std::size_t i = 0; i < n; ++i) wrong += !same_bits(values[i], sum_in_rank_order(world.size(), i, k));
+    }
+    CHECK(wrong == 0);
+    std::vector<double> more(301);
+    CHECK_THROWS_AS(reduction.sum(more), core::InvalidArgument);
+  }
+}
+
 TEST_CASE("reduction: sums of a number known to the compiler are those of the span") {
   const Communicator world = comm::world();
   const int me = world.rank(), ranks = world.size();
@@ -162,9 +188,11 @@ TEST_CASE("reduction: options out of range, or not the same everywhere, are refu
   const Communicator world = comm::world();
   CHECK_THROWS_AS(Reduction(world, {.gather_above = 0}), core::InvalidArgument);
   CHECK_THROWS_AS(Reduction(world, {.time_limit = -1.0}), core::InvalidArgument);
+  CHECK_THROWS_AS(Reduction(world, {.longest = 7}), core::InvalidArgument);
   if (world.size() > 1) {
     CHECK_THROWS_AS(Reduction(world, {.time_limit = 1.0 + world.rank()}), core::InvalidArgument);
     CHECK_THROWS_AS(Reduction(world, {.shared_memory = world.rank() == 0}), core::InvalidArgument);
+    CHECK_THROWS_AS(Reduction(world, {.longest = world.rank() == 0 ? 9UL : 8UL}), core::InvalidArgument);
     CHECK_THROWS_AS(Reduction(world, {.time_limit = world.rank() == 0 ? -1.0 : 5.0}), core::InvalidArgument);
   }
 }
@@ -198,18 +226,21 @@ TEST_CASE("reduction: a rank that stays away is named on every rank that waits, 
 TEST_CASE("reduction: different numbers of values in one sum are told, not added") {
   const Communicator world = comm::world();
   if (world.size() == 1) return;
-  for (const ReductionOptions& options : ways) {
-    Reduction reduction(world, options);
-    reduction.set_time_limit(5.0);
-    double values[3] = {1, 1, 1};
-    const std::size_t n = world.rank() == 0 ? 3 : 2;
-    const std::string sentence = sentence_of([&] { reduction.sum(std::span(values, n)); });
-    CAPTURE(sentence);
-    // Ranks that agree with the rank that adds for their node learn from it that it gave up.
-    CHECK((contains(sentence, "values") || contains(sentence, "gave up")));
-    CHECK(sentence.starts_with("rank " + std::to_string(world.rank()) + ": sum 1 "));
-    world.barrier();
-  }
+  for (ReductionOptions options : ways)
+    // Short sums; long ones; and in memory both, which as messages have other lengths.
+    for (const auto& [at_first, elsewhere] : {std::pair<std::size_t, std::size_t>{3, 2}, {20, 19}, {20, 2}}) {
+      if (!options.shared_memory && at_first + elsewhere == 22) continue;
+      options.longest = 20;
+      Reduction reduction(world, options);
+      reduction.set_time_limit(5.0);
+      std::vector<double> values(world.rank() == 0 ? at_first : elsewhere, 1.0);
+      const std::string sentence = sentence_of([&] { reduction.sum(values); });
+      CAPTURE(sentence);
+      // Ranks that agree with the rank that adds for their node learn from it that it gave up.
+      CHECK((contains(sentence, "values") || contains(sentence, "gave up")));
+      CHECK(sentence.starts_with("rank " + std::to_string(world.rank()) + ": sum 1 "));
+      world.barrier();
+    }
 }
 
 TEST_CASE("reduction: one can be moved, and given up while a sum is under way") {

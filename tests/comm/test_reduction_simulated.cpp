@@ -41,6 +41,11 @@ double exact(int ranks, std::size_t i, int k) {
   return sum.value();
 }
 
+/// Values of sum k: short sums, and one that is as long as can be.
+std::size_t length(int k, const ReductionOptions& options) {
+  return k == 4 ? options.longest : 1 + static_cast<std::size_t>(k * 5) % 8;
+}
+
 /// The bits of all sums of a run, as each rank had them: shape (ranks, sums).
 std::vector<std::vector<std::uint64_t>> run(int ranks, int ranks_per_node, std::uint64_t seed,
                                             const ReductionOptions& options) {
@@ -53,13 +58,13 @@ std::vector<std::vector<std::uint64_t>> run(int ranks, int ranks_per_node, std::
     Reduction reduction(group, options);
     auto& mine = bits[static_cast<std::size_t>(group.rank())];
     for (int k = 0; k < 6; ++k) {
-      const std::size_t n = 1 + static_cast<std::size_t>(k * 5) % 8;
-      double values[8];
+      const std::size_t n = length(k, options);
+      std::vector<double> values(n);
       for (std::size_t i = 0; i < n; ++i) values[i] = awkward(group.rank(), i, k);
       if (k % 2 == 0) {
-        reduction.sum(std::span(values, n));
+        reduction.sum(std::span(values));
       } else {
-        reduction.begin(std::span(values, n));
+        reduction.begin(std::span(values));
         static_cast<void>(reduction.test());
         reduction.wait();
       }
@@ -81,19 +86,20 @@ std::string sentence_of(Reduction& reduction) {
 }  // namespace
 
 TEST_CASE("reduction: one order of adding on any number of nodes, the same bits on all ranks and for all timings") {
+  const ReductionOptions options{.longest = 33};
   for (const int per_node : {1, 2, 3, 40}) {
     for (const int ranks : {1, 2, 3, 5, 8, 9, 12, 17, 26, 40}) {
       CAPTURE(per_node);
       CAPTURE(ranks);
-      const auto bits = run(ranks, per_node, 1, {});
+      const auto bits = run(ranks, per_node, 1, options);
       int unequal = 0, wrong = 0;
       for (const auto& of_rank : bits) unequal += of_rank != bits[0];
       CHECK(unequal == 0);
-      CHECK(run(ranks, per_node, 2, {}) == bits);  // another interleaving
+      CHECK(run(ranks, per_node, 2, options) == bits);  // another interleaving
       const int nodes = (ranks + per_node - 1) / per_node;
       std::size_t at = 0;
       for (int k = 0; k < 6; ++k) {
-        for (std::size_t i = 0; i < 1 + static_cast<std::size_t>(k * 5) % 8; ++i, ++at) {
+        for (std::size_t i = 0; i < length(k, options); ++i, ++at) {
           const double sum = std::bit_cast<double>(bits[0][at]);
           double size = 0;
           for (int r = 0; r < ranks; ++r) size += std::abs(awkward(r, i, k));
@@ -109,10 +115,10 @@ TEST_CASE("reduction: one order of adding on any number of nodes, the same bits 
 
 TEST_CASE("reduction: on one node, memory and messages give the same bits") {
   for (const int ranks : {2, 7, 16, 17, 24}) {
-    const auto bits = run(ranks, 0, 3, {});
-    CHECK(run(ranks, 0, 4, {.gather_above = 3}) == bits);
-    CHECK(run(ranks, 0, 5, {.shared_memory = false}) == bits);
-    CHECK(run(ranks, 4, 6, {.shared_memory = false}) == bits);  // which does not look at nodes
+    const auto bits = run(ranks, 0, 3, {.longest = 20});
+    CHECK(run(ranks, 0, 4, {.gather_above = 3, .longest = 20}) == bits);
+    CHECK(run(ranks, 0, 5, {.shared_memory = false, .longest = 20}) == bits);
+    CHECK(run(ranks, 4, 6, {.shared_memory = false, .longest = 20}) == bits);  // which does not look at nodes
   }
 }
 

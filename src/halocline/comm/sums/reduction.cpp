@@ -54,6 +54,7 @@ struct Reduction::State {
   void await(int local, std::size_t values);
   void begin(std::span<const double> values);
   bool advance();
+  bool messages_here();
   void finish();
   void put_back(double* values) noexcept;
 
@@ -72,7 +73,10 @@ struct Reduction::State {
   }
 
   std::size_t turn() const noexcept { return number & 1; }
-  std::uint64_t label() const noexcept { return label_of(number, count); }
+  static std::uint64_t code_of(std::size_t values) noexcept { return values > most ? many : values; }
+  std::uint64_t label() const noexcept { return label_of(number, code_of(count)); }
+  void show_values(Slot& slot, double* behind, const double* values) noexcept;
+  const double* values_of(const Slot& slot, const double* behind) noexcept;
 
   // The members that a quick sum touches come first.
   bool quick = false;  ///< every rank reads all slots, no sum is under way and none has failed
@@ -81,13 +85,14 @@ struct Reduction::State {
   std::uint64_t number = 0;  ///< of the sum begun last
   Places* mine = nullptr;
   std::vector<Places*> places;  ///< shape (local ranks,)
+  std::vector<LongPlaces> long_places;
 
   Stage stage = Stage::idle;
   int local_rank = 0;
-  int next = 0;           ///< slots of the local ranks below have been seen
-  std::size_t count = 0;  ///< values of the sum under way
-  std::array<double, most> total{};
-  std::span<double> target;  ///< of begin()
+  int next = 0;               ///< slots of the local ranks below have been seen
+  std::size_t count = 0;      ///< values of the sum under way
+  std::vector<double> total;  ///< shape (longest,)
+  std::span<double> target;   ///< of begin()
 
   Communicator group;
   ReductionOptions options;
@@ -97,6 +102,8 @@ struct Reduction::State {
   std::shared_ptr<detail::Backend> node;
   std::unique_ptr<detail::SharedSegment> segment;
   std::unique_ptr<Places> alone;  ///< instead of a segment, for the only rank of a node
+  std::vector<double> long_alone;
+  std::array<double, most> short_values{};  ///< of the slot read last
   std::unique_ptr<detail::MessageSum> messages;
   std::vector<int> rank_of_local;        ///< shape (local ranks,): their ranks in the group
   std::vector<int> rank_of_participant;  ///< of the messages: its rank in the group
@@ -107,6 +114,7 @@ struct Reduction::State {
 Reduction::State::State(Communicator communicator, const ReductionOptions& chosen)
     : group(std::move(communicator)), options(chosen) {
   check_options();
+  total.resize(options.longest);
   find_nodes();
   share();
   if (nodes > 1) open_messages();
@@ -122,10 +130,13 @@ void Reduction::State::check_options() const {
                                   "; give a number of ranks, at least 1");
     }
     check_time_limit(options.time_limit);
+    if (options.longest < most)
+      throw core::InvalidArgument("sums of up to " + std::to_string(options.longest) +
+                                  " doubles were asked for; give at least 8");
   });
-  std::array<double, 3> low{options.shared_memory ? 1.0 : 0.0, static_cast<double>(options.gather_above),
-                            options.time_limit};
-  std::array<double, 3> high = low;
+  std::array<double, 4> low{options.shared_memory ? 1.0 : 0.0, static_cast<double>(options.gather_above),
+                            options.time_limit, static_cast<double>(options.longest)};
+  std::array<double, 4> high = low;
   group.min(low);
   group.max(high);
   if (low != high) throw core::InvalidArgument("the ranks chose different options for a reduction; give all the same");
@@ -153,7 +164,8 @@ void Reduction::State::find_nodes() {
 void Reduction::State::share() {
   bool refused = false;
   try {
-    if (local_ranks > 1) segment = node->share(part_bytes);
+    const std::size_t behind = options.longest > most ? 4 * options.longest * sizeof(double) : 0;
+    if (local_ranks > 1) segment = node->share(part_bytes + behind);
   } catch (const core::Error&) {
     refused = true;
   }
@@ -168,8 +180,13 @@ void Reduction::State::share() {
   if (segment == nullptr) {
     alone = std::make_unique<Places>();
     places = {alone.get()};
+    if (options.longest > most) long_alone.resize(4 * options.longest);
+    long_places = {long_places_in(reinterpret_cast<std::byte*>(long_alone.data()), options.longest)};
   } else {
-    for (int r = 0; r < local_ranks; ++r) places.push_back(places_in(segment->part(r), r));
+    for (int r = 0; r < local_ranks; ++r) {
+      places.push_back(places_in(segment->part(r), r));
+      long_places.push_back(long_places_in(segment->part(r) + part_bytes, options.longest));
+    }
   }
   mine = places[static_cast<std::size_t>(local_rank)];
 }
@@ -183,16 +200,16 @@ void Reduction::State::open_messages() {
   if (!by_nodes) static_cast<void>(participants->split_by_node());  // so that it knows which ranks are alive
   rank_of_participant.resize(static_cast<std::size_t>(nodes));
   participants->all_gather(std::as_bytes(std::span(&me, 1)), std::as_writable_bytes(std::span(rank_of_participant)));
-  messages = std::make_unique<detail::MessageSum>(std::move(participants), !by_nodes);
+  messages = std::make_unique<detail::MessageSum>(std::move(participants), !by_nodes, options.longest);
 }
 
 // ---- a sum in steps ---------------------------------------------------------------------------------------------
 
 void Reduction::State::begin(std::span<const double> values) {
   refuse_after_failure();
-  if (values.empty() || values.size() > most) {
-    throw core::InvalidArgument("reduction of " + std::to_string(values.size()) +
-                                " doubles, expected 1 to 8; Communicator::sum takes more");
+  if (values.empty() || values.size() > options.longest) {
+    throw core::InvalidArgument("reduction of " + std::to_string(values.size()) + " doubles, expected 1 to " +
+                                std::to_string(options.longest) + "; Communicator::sum takes more");
   }
   if (stage != Stage::idle || !target.empty())
     throw core::InvalidArgument("reduction begun while another is under way; call wait() first");
@@ -200,8 +217,20 @@ void Reduction::State::begin(std::span<const double> values) {
   count = values.size();
   next = 0;
   quick = false;
-  show(mine->mine[turn()], values.data(), count, label());
+  show_values(mine->mine[turn()], long_places[static_cast<std::size_t>(local_rank)].mine[turn()], values.data());
   stage = reads_all || local_rank == 0 ? Stage::slots : Stage::total;
+}
+
+/// Whether the messages have brought the sum, or show that they cannot.
+bool Reduction::State::messages_here() {
+  try {
+    return messages->test();
+  } catch (const core::Error& error) {
+    // Long sums of different lengths are messages of different lengths, which the layer below refuses.
+    throw core::Error(head() + "no message of " + std::to_string(count) +
+                          " values came, as when ranks add different numbers of values (" + error.what() + ")",
+                      group.rank());
+  }
 }
 
 /// Goes on as far as it can without waiting. @return true when the sum is complete, in `total`
@@ -209,7 +238,7 @@ bool Reduction::State::advance() {
   if (stage == Stage::slots) {
     if (!add_slots()) return false;
     if (nodes > 1) {
-      messages->begin(label(), std::span(total).first(count));
+      messages->begin(number, std::span(total).first(count));
       stage = Stage::messages;
     } else {
       show_total();
@@ -217,7 +246,7 @@ bool Reduction::State::advance() {
     }
   }
   if (stage == Stage::messages) {
-    if (!messages->test()) return false;
+    if (!messages_here()) return false;
     if (const int other = messages->mismatched(); other >= 0) {
       throw core::Error(head() + "rank " + std::to_string(rank_of_participant[static_cast<std::size_t>(other)]) +
                             " is in another sum, or adds another number of values; all ranks make the same sums",
@@ -234,29 +263,51 @@ bool Reduction::State::advance() {
   return true;
 }
 
+/// Publishes `count` values. @param behind  where more than eight of them stand
+void Reduction::State::show_values(Slot& slot, double* behind, const double* values) noexcept {
+  if (count <= most) return show(slot, values, count, label());
+  std::copy_n(values, count, behind);
+  const auto length = static_cast<double>(count);
+  show(slot, &length, 1, label());
+}
+
+/// The values of a slot whose label has been seen. Valid until the next call.
+const double* Reduction::State::values_of(const Slot& slot, const double* behind) noexcept {
+  if (count > most) return behind;
+  for (std::size_t i = 0; i < count; ++i) short_values[i] = value_in(slot, i);
+  return short_values.data();
+}
+
 /// True when the slot of a local rank holds its values of this sum.
 bool Reduction::State::here(int local) const {
-  const std::uint64_t theirs = label_in(places[static_cast<std::size_t>(local)]->mine[turn()]);
-  if (theirs == label()) return true;
+  const Slot& slot = places[static_cast<std::size_t>(local)]->mine[turn()];
+  const std::uint64_t theirs = label_in(slot);
   if (theirs >> label_shift != number) return false;
+  const std::uint64_t code = theirs - label_of(number, 0);
+  const auto length = code == many ? static_cast<std::size_t>(slot.values[0]) : static_cast<std::size_t>(code);
+  if (length == count) return true;
   throw core::Error(head() + "rank " + std::to_string(rank_of_local[static_cast<std::size_t>(local)]) + " adds " +
-                        std::to_string(theirs - label_of(number, 0)) + " values and this rank " +
-                        std::to_string(count) + "; give the same number on every rank",
+                        std::to_string(length) + " values and this rank " + std::to_string(count) +
+                        "; give the same number on every rank",
                     group.rank());
 }
 
 bool Reduction::State::add_slots() {
   for (; next < local_ranks; ++next) {
     if (!here(next)) return false;
-    const Slot& slot = places[static_cast<std::size_t>(next)]->mine[turn()];
-    for (std::size_t i = 0; i < count; ++i) total[i] = next == 0 ? value_in(slot, i) : total[i] + value_in(slot, i);
+    const auto at = static_cast<std::size_t>(next);
+    const double* values = values_of(places[at]->mine[turn()], long_places[at].mine[turn()]);
+    if (next == 0)
+      std::copy_n(values, count, total.begin());
+    else
+      for (std::size_t i = 0; i < count; ++i) total[i] += values[i];
   }
   return true;
 }
 
 /// Publishes the total for the other ranks of the node, if they wait for it.
 void Reduction::State::show_total() {
-  if (!reads_all && local_ranks > 1) show(mine->total[turn()], total.data(), count, label());
+  if (!reads_all && local_ranks > 1) show_values(mine->total[turn()], long_places[0].total[turn()], total.data());
 }
 
 bool Reduction::State::take_total() {
@@ -270,7 +321,7 @@ bool Reduction::State::take_total() {
                       group.rank());
   }
   if (theirs != label()) return false;
-  for (std::size_t i = 0; i < count; ++i) total[i] = value_in(slot, i);
+  std::copy_n(values_of(slot, long_places[0].total[turn()]), count, total.begin());
   return true;
 }
 
@@ -442,7 +493,9 @@ void Reduction::sum(std::span<double> values) {
   case 8:
     return sum_in_place<8>(values.data());
   default:
-    return state_->begin(values);  // throws: this number of values is wrong
+    state_->begin(values);  // throws where this number of values is wrong
+    state_->finish();
+    return state_->put_back(values.data());
   }
 }
 
@@ -479,6 +532,7 @@ void Reduction::set_time_limit(double seconds) {
 
 double Reduction::time_limit() const noexcept { return state_->options.time_limit; }
 const Communicator& Reduction::communicator() const noexcept { return state_->group; }
+std::size_t Reduction::longest() const noexcept { return state_->options.longest; }
 bool Reduction::shared_memory() const noexcept { return state_->segment != nullptr; }
 int Reduction::nodes() const noexcept { return state_->nodes; }
 

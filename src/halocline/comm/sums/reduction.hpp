@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Sums of a few doubles over all processes. A solver needs several of them in every iteration.
+/// Sums of a few doubles over all processes, or of some hundred. A solver needs several of them in every iteration.
 ///
 /// The order of the additions is fixed: first the ranks of a node in rank order, then the nodes in the order of their
 /// lowest ranks (many nodes: along a fixed tree). So the result does not depend on timing, all ranks hold the same
@@ -24,6 +24,10 @@
 /// whenever the group spans several nodes, only the lowest rank of the node reads the slots. It adds them and
 /// publishes the sums in a slot of its own, for which the other ranks wait. Between nodes these lowest ranks use
 /// messages (detail/message_sum.hpp). docs/design/0006-small-reductions.md has the alternatives.
+///
+/// More than eight values stand behind the slots, in memory that is as long as `ReductionOptions::longest` asks for.
+/// The slot then holds their number, and its label says that they are complete. The order of additions is the same, so
+/// a long sum has the bits of many short ones, and takes the time of one.
 
 #include "halocline/comm/group/communicator.hpp"
 
@@ -40,6 +44,7 @@ struct ReductionOptions {
   bool shared_memory = true;  ///< false: messages between all ranks, added in rank order; for comparison
   int gather_above = 16;      ///< up to so many ranks of one node, every rank reads the values of all
   double time_limit = 300.0;  ///< [s] see Reduction::set_time_limit
+  std::size_t longest = 8;    ///< doubles in one sum, at least 8
 };
 
 /// One sum at a time; move-only. The constructor, sum, sums, begin and wait are collective.
@@ -49,11 +54,11 @@ struct ReductionOptions {
 /// fail as well, by their own time limits at the latest.
 class Reduction {
 public:
-  static constexpr std::size_t most = 8;  ///< doubles in one sum
+  static constexpr std::size_t most = 8;  ///< doubles in one sum that take the short way
 
   /// @throws InvalidArgument  options that are out of range or differ between ranks; on every rank
-  /// Collective: yes.  Cost: 4 KiB of shared memory a rank. Where memory cannot be shared, the reduction uses
-  /// messages.
+  /// Collective: yes.  Cost: 4 KiB and 32 `longest` bytes of shared memory a rank. Where memory cannot be shared, the
+  /// reduction uses messages.
   explicit Reduction(Communicator group, const ReductionOptions& options = {});
   Reduction(Reduction&&) noexcept;
   Reduction& operator=(Reduction&&) noexcept;
@@ -61,11 +66,12 @@ public:
   ~Reduction();
 
   /// Replaces the values by their sums over the ranks.
-  /// @param values  1 to 8, the same number on every rank
+  /// @param values  1 to longest(), the same number on every rank
   /// @throws InvalidArgument  for another number of values, or while a sum is under way; on the ranks where that is
   ///                          so
   /// @throws core::Error      when a rank is missing, sums another number of values, or an earlier sum failed
-  /// Cost: on one node two cache-line transfers, size() - 1 additions a value, no allocation.
+  /// Cost: on one node two cache-line transfers, size() - 1 additions a value, no allocation. More than 8 values are
+  /// as many cache lines as they fill, and over several nodes one message of their length in place of a short one.
   void sum(std::span<double> values);
 
   /// The same for a number of values that is known at compile time. Returns the sums.
@@ -86,7 +92,7 @@ public:
 
   /// The same in steps. begin() publishes the values, and `wait()` writes the sums back. The rank that adds for its
   /// node does its work in `test()` and `wait()`.
-  /// @param values  1 to 8; the span must stay valid until `wait()`, and its contents may change meanwhile
+  /// @param values  1 to longest(); the span must stay valid until `wait()`, and its contents may change meanwhile
   void begin(std::span<double> values);
   /// True when `wait()` will not wait. Collective: no.
   /// @throws InvalidArgument  when nothing has begun
@@ -100,6 +106,7 @@ public:
   double time_limit() const noexcept;
 
   const Communicator& communicator() const noexcept;
+  std::size_t longest() const noexcept;
   /// True when the ranks of this node use shared memory. False when the node has one rank, and when shared memory is
   /// switched off or cannot be had.
   bool shared_memory() const noexcept;

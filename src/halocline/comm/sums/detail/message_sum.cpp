@@ -11,28 +11,38 @@
 
 namespace halocline::comm::detail {
 
-MessageSum::MessageSum(std::shared_ptr<Backend> participants, bool keep_order)
+namespace {
+/// Number of the sum and of its values.
+std::uint64_t label_of(std::uint64_t number, std::size_t values) noexcept { return number << 16 | values; }
+}  // namespace
+
+MessageSum::MessageSum(std::shared_ptr<Backend> participants, bool keep_order, std::size_t longest)
     : participants_(std::move(participants)),
       way_(participants_->size() <= most_direct ? Way::direct : (keep_order ? Way::gathered : Way::doubling)),
       rank_(participants_->rank()),
       size_(participants_->size()),
       power_(static_cast<int>(std::bit_floor(static_cast<unsigned>(size_)))),
       buffers_(std::make_unique<Buffers>()),
-      pending_(way_ == Way::direct ? static_cast<std::size_t>(size_) : 1) {
-  buffers_->theirs.resize(static_cast<std::size_t>(size_));
+      pending_(way_ == Way::direct ? static_cast<std::size_t>(size_) : 1),
+      total_(longest) {
+  buffers_->mine.resize(longest + 1);
+  buffers_->theirs.resize((longest + 1) * (way_ == Way::doubling ? 1 : static_cast<std::size_t>(size_)));
 }
 
-void MessageSum::begin(std::uint64_t label, std::span<const double> values) {
+void MessageSum::begin(std::uint64_t number, std::span<const double> values) {
   count_ = values.size();
-  buffers_->mine.label = label;
-  std::copy(values.begin(), values.end(), buffers_->mine.values.begin());
+  words_ = 1 + std::max(count_, short_values);
+  label_ = label_of(number, count_);
+  buffers_->mine[0] = std::bit_cast<double>(label_);
+  std::copy(values.begin(), values.end(), buffers_->mine.begin() + 1);
   if (way_ == Way::direct) {
     for (int partner = 0; partner < size_; ++partner) {
       if (partner != rank_) swap_with(partner, 0);
     }
   } else if (way_ == Way::gathered) {
-    pending_[0] = participants_->begin_all_gather(std::as_bytes(std::span(&buffers_->mine, 1)),
-                                                  std::as_writable_bytes(std::span(buffers_->theirs)));
+    pending_[0] = participants_->begin_all_gather(
+        std::as_bytes(std::span(buffers_->mine).first(words_)),
+        std::as_writable_bytes(std::span(buffers_->theirs).first(words_ * static_cast<std::size_t>(size_))));
   } else {
     step_ = 0;
     partner_ = -1;
@@ -47,25 +57,25 @@ bool MessageSum::test() {
 }
 
 void MessageSum::swap_with(int partner, int tag) {
-  Message& theirs = buffers_->theirs[static_cast<std::size_t>(partner)];
-  pending_[way_ == Way::direct ? static_cast<std::size_t>(partner) : 0] = participants_->begin_swap(
-      std::as_bytes(std::span(&buffers_->mine, 1)), std::as_writable_bytes(std::span(&theirs, 1)), partner, tag);
+  pending_[way_ == Way::direct ? static_cast<std::size_t>(partner) : 0] =
+      participants_->begin_swap(std::as_bytes(std::span(buffers_->mine).first(words_)),
+                                std::as_writable_bytes(std::span(message_of(partner), words_)), partner, tag);
 }
 
 bool MessageSum::matches(int participant) noexcept {
-  const bool same = buffers_->theirs[static_cast<std::size_t>(participant)].label == buffers_->mine.label;
+  const bool same = std::bit_cast<std::uint64_t>(message_of(participant)[0]) == label_;
   if (!same) mismatched_ = participant;
   return same;
 }
 
-void MessageSum::add(const Message& message) {
-  for (std::size_t i = 0; i < count_; ++i) total_[i] += message.values[i];
+void MessageSum::add(const double* message) {
+  for (std::size_t i = 0; i < count_; ++i) total_[i] += message[1 + i];
 }
 
 void MessageSum::add_in_order() {
-  total_ = buffers_->theirs[0].values;
+  std::copy_n(message_of(0) + 1, count_, total_.begin());
   for (int i = 0; i < size_; ++i) {
-    if (matches(i) && i > 0) add(buffers_->theirs[static_cast<std::size_t>(i)]);
+    if (matches(i) && i > 0) add(message_of(i));
   }
 }
 
@@ -80,7 +90,7 @@ bool MessageSum::finish_direct() {
     }
   }
   if (!all_here) return false;
-  buffers_->theirs[static_cast<std::size_t>(rank_)] = buffers_->mine;
+  std::copy_n(buffers_->mine.begin(), words_, message_of(rank_));
   add_in_order();
   return true;
 }
@@ -104,7 +114,7 @@ void MessageSum::next_step() {
     if (outer && !extra) partner_ = rank_ + power_ < size_ ? rank_ + power_ : -1;
     if (!outer) partner_ = extra ? -1 : rank_ ^ (1 << (step_ - 1));
     if (partner_ < 0) continue;
-    std::copy_n(total_.begin(), count_, buffers_->mine.values.begin());
+    std::copy_n(total_.begin(), count_, buffers_->mine.begin() + 1);
     return swap_with(partner_, step_);
   }
 }
@@ -114,12 +124,11 @@ bool MessageSum::finish_doubling() {
   while (partner_ >= 0) {
     if (!pending_[0]->test()) return false;
     pending_[0].reset();
-    const Message& theirs = buffers_->theirs[static_cast<std::size_t>(partner_)];
     if (!matches(partner_)) return true;
     if (step_ <= doublings) {
-      add(theirs);
+      add(message_of(partner_));
     } else if (rank_ >= power_) {
-      total_ = theirs.values;
+      std::copy_n(message_of(partner_) + 1, count_, total_.begin());
     }
     partner_ = -1;
     ++step_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Sums of a few doubles by messages, between the nodes of a group or between processes that share no memory.
+/// Sums of doubles by messages, between the nodes of a group or between processes that share no memory.
 ///
 /// There are three ways. Each has a fixed order, so that every participant ends with the same bits:
 ///
@@ -13,11 +13,11 @@
 ///             participant i - p, and gets the sum from it at the end. 2 + log2 p latencies at most.
 ///
 /// Every message carries the number of the sum and the number of its values. So a participant that is in another sum
-/// is noticed and not added.
+/// is noticed and not added. Up to eight values are a message of 72 bytes; longer ones have their own length, and where
+/// lengths differ the layer below throws.
 
 #include "halocline/comm/group/backend.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,19 +29,21 @@ namespace halocline::comm::detail {
 /// One sum at a time: begin() it, then poll test() until it is complete.
 class MessageSum {
 public:
-  static constexpr std::size_t most_values = 8;
+  static constexpr std::size_t short_values = 8;
   static constexpr int most_direct = 8;  ///< participants
 
   /// @param participants  a group for this object alone
   /// @param keep_order    add in the order of the participants, however many there are
-  MessageSum(std::shared_ptr<Backend> participants, bool keep_order);
+  /// @param longest       values in one sum, at least 8
+  /// Cost: 8 (longest + 1) bytes for a message, and as many for each participant; when doubling for one.
+  MessageSum(std::shared_ptr<Backend> participants, bool keep_order, std::size_t longest);
   MessageSum(const MessageSum&) = delete;
   MessageSum& operator=(const MessageSum&) = delete;
   /// Abandons messages under way.
   ~MessageSum() { abandon(); }
 
-  /// @param label  the same on all participants, another for every sum
-  void begin(std::uint64_t label, std::span<const double> values);
+  /// @param number  of the sum, the same on all participants, another for every sum
+  void begin(std::uint64_t number, std::span<const double> values);
   /// True when the sum is complete, or cannot be completed (mismatched()). Makes progress.
   bool test();
   /// A participant whose message had another label; -1 when there is none.
@@ -58,13 +60,10 @@ public:
 
 private:
   enum class Way { direct, gathered, doubling };
-  struct Message {
-    std::uint64_t label = 0;
-    std::array<double, most_values> values{};
-  };
+  /// A message is a label and the values.
   struct Buffers {
-    Message mine;
-    std::vector<Message> theirs;  ///< shape (participants,)
+    std::vector<double> mine;
+    std::vector<double> theirs;  ///< one message for each participant; when doubling, a single one
   };
 
   void swap_with(int partner, int tag);
@@ -73,7 +72,10 @@ private:
   bool finish_gathered();
   bool finish_doubling();
   bool matches(int participant) noexcept;
-  void add(const Message& message);
+  double* message_of(int participant) noexcept {
+    return buffers_->theirs.data() + (way_ == Way::doubling ? 0 : static_cast<std::size_t>(participant) * words_);
+  }
+  void add(const double* message);
   void add_in_order();
 
   std::shared_ptr<Backend> participants_;
@@ -81,8 +83,10 @@ private:
   int rank_, size_, power_;  ///< power_: the largest power of two that is not above size_
   std::unique_ptr<Buffers> buffers_;
   std::vector<std::unique_ptr<Pending>> pending_;  ///< direct: one for each participant; else a single one
-  std::array<double, most_values> total_{};
+  std::vector<double> total_;                      ///< shape (longest,)
   std::size_t count_ = 0;
+  std::size_t words_ = 0;    ///< of a message
+  std::uint64_t label_ = 0;  ///< of this sum
   int mismatched_ = -1;
   int step_ = 0;      ///< of the doubling
   int partner_ = -1;  ///< of this step

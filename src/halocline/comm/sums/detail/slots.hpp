@@ -27,16 +27,27 @@ struct Places {
 };
 inline constexpr std::size_t part_bytes = 4096;
 
+/// More values than a slot holds stand behind the page of the slots, `longest` doubles for each slot; the slot has
+/// their number then.
+struct LongPlaces {
+  double* mine[2];
+  double* total[2];
+};
+inline LongPlaces long_places_in(std::byte* part, std::size_t longest) noexcept {
+  auto* first = reinterpret_cast<double*>(part);
+  return {{first, first + longest}, {first + 2 * longest, first + 3 * longest}};
+}
+
 /// Parts begin on pages. The ranks use eight different places in the page in turn. This keeps the slots of different
 /// ranks out of each other's cache set.
 inline Places* places_in(std::byte* part, int rank) noexcept {
   return reinterpret_cast<Places*>(part + static_cast<std::size_t>(rank % 8) * sizeof(Places));
 }
 
-/// The label of a sum: its number, counted from 1, and in the low bits its number of values, or `gave_up` if it
-/// failed.
+/// The label of a sum: its number, counted from 1, and in the low bits its number of values, `many` if they are not in
+/// the slot, or `gave_up` if it failed.
 inline constexpr int label_shift = 4;
-inline constexpr std::uint64_t gave_up = 15;
+inline constexpr std::uint64_t gave_up = 15, many = 14;
 constexpr std::uint64_t label_of(std::uint64_t number, std::uint64_t count) noexcept {
   return (number << label_shift) | count;
 }
