@@ -5,7 +5,8 @@
 ///
 /// The recursion is that of gcr.hpp, where its source is named. Nothing is measured: there is no tolerance, no restart
 /// and no residual computed at the end, so k steps take k applications of the operator. The result minimises the
-/// residual over the Krylov space of dimension k, in each column.
+/// residual over the Krylov space of dimension k, in each column. A step makes one sum over processes: r is orthogonal
+/// to the earlier directions, so that <q_j, r> is known before q_j is orthogonalised.
 
 #include <span>
 #include <vector>
@@ -30,7 +31,7 @@ public:
   }
 
   /// x = approximately A^-1 b; different vectors. A column of zeros, and one in which the recursion breaks down, keeps
-  /// what it has reached. Collective: yes.  Cost: k applications, and for step j about j + 2 dot products.
+  /// what it has reached. Collective: yes.  Cost: k applications, and for step j about j + 2 dot products in one sum.
   template <class A>
     requires OperatorOn<A, Space>
   void apply(A& a, Vector& x, const Vector& b) {
@@ -44,12 +45,12 @@ public:
     for (std::size_t j = 0; j < z_.size(); ++j) {
       space_->copy(z_[j], r_);
       a.apply(q_[j], z_[j]);
-      const auto ortho = detail::orthogonalise(*space_, std::span<const Vector* const>(q_basis), norms2, q_[j]);
-      const auto along = reduce(*space_, {{&q_[j], &r_}});
+      const auto ortho = detail::orthogonalise_by_one_sum(*space_, std::span<const Vector* const>(q_basis), norms2,
+                                                          q_[j], detail::NoOthers{}, &r_);
       for (std::size_t c = 0; c < columns; ++c) {
         // The remainder of a vector that lies in the span is rounding error, not a direction. A NaN is kept.
         const bool exhausted = ortho.norm2[c] <= 1e-14 * ortho.before2[c];
-        const Scalar alpha = exhausted ? Scalar(0.0) : along.wait()[c] / ortho.norm2[c];
+        const Scalar alpha = exhausted ? Scalar(0.0) : ortho.also[c] / ortho.norm2[c];
         norms2.push_back(exhausted ? 0.0 : ortho.norm2[c]);
         Scalars& column = triangle[c].emplace_back();
         for (std::size_t i = 0; i < j; ++i) column.push_back(ortho.coefficients[i * columns + c]);

@@ -21,7 +21,7 @@ struct Sample {
         directions(coarse.random(3)) {}
 
   CoarseDeflation deflation() {
-    return {coarse.aggregates->coarse(), directions,
+    return {*coarse.aggregates->coarse(), directions,
             [this](CoarseField& out, const CoarseField& in) { coarse.d->apply(out, in); }};
   }
 
@@ -35,6 +35,13 @@ std::complex<double> product(const CoarseField& a, const CoarseField& b, int of_
   std::complex<double> sum = 0;
   for (std::size_t i = 0; i < left.size(); ++i) sum += std::conj(left[i]) * right[i];
   return sum;
+}
+
+/// Removes C from r and returns C^dagger r.
+CoarseDeflation::Coefficients project(const CoarseDeflation& deflation, CoarseField& r) {
+  auto along = deflation.products(r);
+  deflation.remove(r, along);
+  return along;
 }
 
 double norm(const CoarseField& a, int column) { return std::sqrt(product(a, a, column, column).real()); }
@@ -53,7 +60,7 @@ TEST_CASE("coarse deflation: a right-hand side within reach of the directions is
         wanted.at(site, c)[i] = sample.directions.at(site, c)[i] + 2 * sample.directions.at(site, (c + 1) % columns)[i];
   sample.coarse.d->apply(b, wanted);
   const double before = norm(b, 0);
-  deflation.add(x, deflation.project(b));
+  deflation.add(x, project(deflation, b));
   CHECK(test::distance(x, wanted) < 1e-5);
   for (int c = 0; c < columns; ++c) CHECK(norm(b, c) < 1e-5 * before);
 }
@@ -65,7 +72,7 @@ TEST_CASE("coarse deflation: what is left is orthogonal to the images, and match
   sample.coarse.d->apply(images, sample.directions);
   const CoarseField b = sample.coarse.random(11);
   CoarseField left = b;
-  deflation.add(taken, deflation.project(left));
+  deflation.add(taken, project(deflation, left));
   for (int c = 0; c < columns; ++c) {
     CHECK(norm(left, c) < 0.9999 * norm(b, c));
     for (int j = 0; j < columns; ++j)
@@ -88,7 +95,7 @@ TEST_CASE("coarse deflation: dependent, zero and infinite directions are left ou
   const auto deflation = sample.deflation();
   CHECK(deflation.size() == 2);
   auto b = sample.coarse.random(11);
-  for (const auto& z : deflation.project(b)) CHECK(std::isfinite(std::abs(z)));
+  for (const auto& z : project(deflation, b)) CHECK(std::isfinite(std::abs(z)));
 }
 
 }  // namespace halocline::qcd::multigrid

@@ -40,6 +40,12 @@ public:
     return algebra_.update_and_reduce(updates, dots);
   }
 
+  /// Dot products, and other sums in the same message (solve/inner_gmres.hpp). @param more  numbers of this process;
+  /// afterwards their sums. Collective: yes.
+  solve::FinishedSums reduce_with(std::span<const solve::Dot<Vector>> dots, std::span<solve::Scalar> more) const {
+    return algebra_.update_and_reduce(std::span<const solve::Update<Vector>>{}, dots, more);
+  }
+
   /// @name The products of block solvers, see solve/block_space.hpp.
   /// @{
   double epsilon() const noexcept { return std::numeric_limits<T>::epsilon(); }

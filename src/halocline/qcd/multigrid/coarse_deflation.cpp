@@ -65,15 +65,14 @@ Numbers column(const CoarseField& field, int which) {
 
 }  // namespace
 
-CoarseDeflation::CoarseDeflation(std::shared_ptr<const lattice::Geometry4> geometry, const CoarseField& directions,
-                                 const Operator& a)
-    : geometry_(std::move(geometry)), sites_(directions.sites()), rows_(directions.rows()) {
+CoarseDeflation::CoarseDeflation(const lattice::Geometry4& geometry, const CoarseField& directions, const Operator& a)
+    : sites_(directions.sites()), rows_(directions.rows()) {
   const core::Region region("coarse deflation set-up");
   /// Squares of norms: a direction keeps this part of its image beside the others, or is left out.
   constexpr double least = 1e-6;
   CoarseField image(sites_, rows_, directions.columns());
   a(image, directions);
-  const auto& processes = geometry_->communicator();
+  const auto& processes = geometry.communicator();
   std::vector<Numbers> u, c;
   for (int j = 0; j < directions.columns(); ++j) {
     Numbers x = column(directions, j), y = column(image, j);
@@ -112,8 +111,8 @@ CoarseDeflation::CoarseDeflation(std::shared_ptr<const lattice::Geometry4> geome
     }
 }
 
-CoarseDeflation::Coefficients CoarseDeflation::products(const core::AlignedArray<float>& left,
-                                                        const CoarseField& right) const {
+CoarseDeflation::Coefficients CoarseDeflation::products(const CoarseField& right) const {
+  const core::Region region("coarse deflation");
   const int columns = right.columns(), groups = (size_ + group - 1) / group;
   Coefficients out(static_cast<std::size_t>(groups * group * columns));
 #pragma omp parallel for collapse(2) schedule(static)
@@ -123,7 +122,7 @@ CoarseDeflation::Coefficients CoarseDeflation::products(const core::AlignedArray
       for (int j = 0; j < group; ++j) re[j] = im[j] = Row8(0.f);
       for (std::int64_t site = 0; site < sites_; ++site) {
         const float* b = right.at(site, column);
-        const float* a = left.data() + place(first * std::int64_t{group}, site, sites_, 2 * rows_);
+        const float* a = c_.data() + place(first * std::int64_t{group}, site, sites_, 2 * rows_);
         for (int row = 0; row < 2 * rows_; row += 2 * row_group) {
           const Row8 br = Row8::load(b + row), bi = Row8::load(b + row + row_group);
 #pragma GCC unroll 8
@@ -144,8 +143,8 @@ CoarseDeflation::Coefficients CoarseDeflation::products(const core::AlignedArray
   return out;
 }
 
-void CoarseDeflation::add(CoarseField& x, const core::AlignedArray<float>& vectors, const Coefficients& coefficients,
-                          double factor) const {
+void CoarseDeflation::add(CoarseField& x, const core::AlignedArray<float>& vectors,
+                          std::span<const std::complex<double>> coefficients, double factor) const {
   const int columns = x.columns(), groups = (size_ + group - 1) / group;
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < sites_; ++site)
@@ -175,15 +174,12 @@ void CoarseDeflation::add(CoarseField& x, const core::AlignedArray<float>& vecto
     }
 }
 
-CoarseDeflation::Coefficients CoarseDeflation::project(CoarseField& r) const {
+void CoarseDeflation::remove(CoarseField& r, std::span<const std::complex<double>> coefficients) const {
   const core::Region region("coarse deflation");
-  Coefficients along = products(c_, r);
-  sum_over(geometry_->communicator(), along);
-  add(r, c_, along, -1);
-  return along;
+  add(r, c_, coefficients, -1);
 }
 
-void CoarseDeflation::add(CoarseField& x, const Coefficients& coefficients) const {
+void CoarseDeflation::add(CoarseField& x, std::span<const std::complex<double>> coefficients) const {
   const core::Region region("coarse deflation");
   add(x, u_, coefficients, 1);
 }

@@ -11,12 +11,14 @@
 ///   x = U C^dagger b     leaves the residual     b - C C^dagger b,
 ///
 /// the smallest that a combination of the directions can leave. The Krylov solver works on (1 - C C^dagger) A, so the
-/// directions never come back; this is the projection of GCRO (de Sturler, SIAM J. Numer. Anal. 36 (1999) 864).
+/// directions never come back (solve/inner_gmres.hpp). Products with C are sums of this process alone, which the solver
+/// adds over processes in one message with its own.
 
 #include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -29,30 +31,30 @@ class CoarseDeflation {
 public:
   /// Writes A in to out; both of the shape of `directions`.
   using Operator = std::function<void(CoarseField& out, const CoarseField& in)>;
-  /// `[direction][column]`
+  /// `[direction][column]`; directions are filled up with zeros to a multiple of 8.
   using Coefficients = std::vector<std::complex<double>>;
 
   /// @param geometry    names the processes that hold the vectors
   /// @param directions  one in each column. A direction that A maps into the span of the others, up to three digits, is
   ///                    left out.
   /// Collective: yes.  Cost: an application to all directions, and 32 k^2 flops a number of a field.
-  CoarseDeflation(std::shared_ptr<const lattice::Geometry4> geometry, const CoarseField& directions, const Operator& a);
+  CoarseDeflation(const lattice::Geometry4& geometry, const CoarseField& directions, const Operator& a);
 
   /// Directions that were kept.
   int size() const noexcept { return size_; }
   std::int64_t bytes() const noexcept { return (u_.size() + c_.size()) * static_cast<std::int64_t>(sizeof(float)); }
 
-  /// Removes C from r and returns C^dagger r. Collective: yes.
-  Coefficients project(CoarseField& r) const;
+  /// C^dagger r, of the sites of this process. Collective: no.
+  Coefficients products(const CoarseField& r) const;
+  /// r -= C coefficients. Collective: no.
+  void remove(CoarseField& r, std::span<const std::complex<double>> coefficients) const;
   /// x += U coefficients. Collective: no.
-  void add(CoarseField& x, const Coefficients& coefficients) const;
+  void add(CoarseField& x, std::span<const std::complex<double>> coefficients) const;
 
 private:
-  Coefficients products(const core::AlignedArray<float>& left, const CoarseField& right) const;
-  void add(CoarseField& x, const core::AlignedArray<float>& vectors, const Coefficients& coefficients,
+  void add(CoarseField& x, const core::AlignedArray<float>& vectors, std::span<const std::complex<double>> coefficients,
            double factor) const;
 
-  std::shared_ptr<const lattice::Geometry4> geometry_;
   int size_ = 0;
   std::int64_t sites_ = 0;
   int rows_ = 0;

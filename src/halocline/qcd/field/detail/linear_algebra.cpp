@@ -98,12 +98,23 @@ void walk(const FlatShape& shape, std::span<const FlatUpdate<T>> updates, std::s
   }
 }
 
-/// Replaces the local sums by sums over all processes. Norms send their real part only.
+/// Doubles that one message over processes takes: those of a step of GMRES with deflation for each column.
+std::size_t longest_sum(int columns) {
+  constexpr int a_column = 192, most = 2048;
+  return static_cast<std::size_t>(std::min(most, a_column * columns));
+}
+
+void sum_in_pieces(comm::Reduction& reduction, std::span<double> values) {
+  for (std::size_t begin = 0; begin < values.size(); begin += reduction.longest())
+    reduction.sum(values.subspan(begin, std::min(reduction.longest(), values.size() - begin)));
+}
+
+/// Replaces the local sums by sums over all processes, and those of `more`. Norms send their real part only.
 template <class T>
 void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std::span<const FlatDot<T>> dots,
-                        std::size_t columns) {
+                        std::size_t columns, std::span<Scalar> more) {
   std::vector<double> values;
-  values.reserve(2 * sums.size());
+  values.reserve(2 * (sums.size() + more.size()));
   for (std::size_t i = 0; i < sums.size(); ++i) {
     values.push_back(sums[i].real());
     if (dots[i / columns].left != dots[i / columns].right) values.push_back(sums[i].imag());
@@ -111,12 +122,16 @@ void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std:
   // The region's name counts the reals of a column, for the report of the Schwarz solver (docs/benchmarks/schwarz.md).
   constexpr std::array<const char*, 4> names{"sum of 1", "sum of 2", "sum of 3", "sum of more"};
   const core::Region region(names[std::min(names.size(), values.size() / columns) - 1]);
-  for (std::size_t begin = 0; begin < values.size(); begin += comm::Reduction::most)
-    reduction.sum(std::span(values).subspan(begin, std::min(comm::Reduction::most, values.size() - begin)));
+  for (const Scalar& z : more) values.insert(values.end(), {z.real(), z.imag()});
+  sum_in_pieces(reduction, values);
   auto next = values.begin();
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const double re = *next++;
     sums[i] = {re, dots[i / columns].left != dots[i / columns].right ? *next++ : 0.0};
+  }
+  for (Scalar& z : more) {
+    z = {next[0], next[1]};
+    next += 2;
   }
 }
 
@@ -131,7 +146,8 @@ LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator
                     "pairs of complex numbers",
                     shape.columns, shape.components));
   reduction_ =
-      std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group)});
+      std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group),
+                                                                      .longest = longest_sum(shape.columns)});
 }
 
 template <class T>
@@ -154,8 +170,8 @@ void LinearAlgebra<T>::check_matrix(std::size_t entries) const {
 
 template <class T>
 void LinearAlgebra<T>::sum_many(std::span<double> values) const {
-  // Both ways add in rank order. Many values are one message instead of many small reductions.
-  if (values.size() <= comm::Reduction::most)
+  // Both ways add in rank order. Very many values are one message instead of many reductions.
+  if (values.size() <= reduction_->longest())
     reduction_->sum(values);
   else
     group_->sum(values);
@@ -231,7 +247,8 @@ void LinearAlgebra<T>::run_shared_add(T* y, std::span<const Scalar> a, std::span
 }
 
 template <class T>
-solve::Scalars LinearAlgebra<T>::run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots) const {
+solve::Scalars LinearAlgebra<T>::run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots,
+                                     std::span<Scalar> more) const {
   const core::Region region("linear algebra");
   const auto columns = static_cast<std::size_t>(shape_.columns);
   const auto check = [&](std::span<const Scalar> a) {
@@ -257,7 +274,7 @@ solve::Scalars LinearAlgebra<T>::run(std::span<const FlatUpdate<T>> updates, std
       for (std::size_t i = 0; i < sums.size(); ++i)
         sums[i] += partial[static_cast<std::size_t>(chunk) * sums.size() + i];
   });
-  if (!dots.empty()) sum_over_processes(*reduction_, std::span<Scalar>(sums), dots, columns);
+  if (!dots.empty()) sum_over_processes(*reduction_, std::span<Scalar>(sums), dots, columns, more);
   return sums;
 }
 

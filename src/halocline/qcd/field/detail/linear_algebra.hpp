@@ -79,11 +79,14 @@ public:
   int columns() const noexcept { return shape_.columns; }
 
   /// Carries out the updates in order, then the dots. Returns sums over all processes, [dot][column].
+  /// @param more  other numbers of this process, which become sums over all processes by the same message; none
+  ///              without dots
   /// @throws InvalidArgument  for a vector of another size, or coefficients for fewer columns
   /// Collective: yes, if there are dots.
   template <class Vector>
   solve::FinishedSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
-                                        std::span<const solve::Dot<Vector>> dots) const {
+                                        std::span<const solve::Dot<Vector>> dots,
+                                        std::span<solve::Scalar> more = {}) const {
     std::vector<FlatUpdate<T>> flat_updates;
     flat_updates.reserve(updates.size());
     for (const auto& update : updates) {
@@ -97,7 +100,7 @@ public:
     std::vector<FlatDot<T>> flat_dots;
     flat_dots.reserve(dots.size());
     for (const auto& dot : dots) flat_dots.push_back({memory(*dot.left), memory(*dot.right)});
-    return solve::FinishedSums(run(flat_updates, flat_dots));
+    return solve::FinishedSums(run(flat_updates, flat_dots, more));
   }
 
   /// out[i * columns + j] = <x_i, y_j> over all processes, for columns i of x and j of y (solve/block_space.hpp).
@@ -153,7 +156,8 @@ private:
   }
   void check_size(std::int64_t size) const;
   void check_matrix(std::size_t entries) const;
-  solve::Scalars run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots) const;
+  solve::Scalars run(std::span<const FlatUpdate<T>> updates, std::span<const FlatDot<T>> dots,
+                     std::span<solve::Scalar> more) const;
   void run_gram(std::span<solve::Scalar> out, const T* x, const T* y) const;
   void run_multiply(T* y, const T* x, std::span<const solve::Scalar> m, bool overwrite) const;
   solve::Scalars run_shared_dots(std::span<const T* const> shared, const T* y) const;

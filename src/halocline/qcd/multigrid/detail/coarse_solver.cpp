@@ -2,22 +2,23 @@
 #include "halocline/qcd/multigrid/detail/coarse_solver.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "halocline/core/region.hpp"
-#include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr_steps.hpp"
+#include "halocline/solve/inner_gmres.hpp"
 #include "halocline/solve/multigrid.hpp"
 
 namespace halocline::qcd::multigrid {
 namespace {
 
-solve::SolveOptions options_for(const Parameters& p, double tolerance) {
-  solve::SolveOptions options;
-  options.tolerance = tolerance;
-  options.max_iterations = p.coarse_iterations;
-  options.restart_length = std::min(30, p.coarse_iterations);
-  return options;
+using Gmres = solve::InnerGmres<CoarseSpace>;
+
+Gmres::Options options_for(const Parameters& p, double tolerance) {
+  return {.tolerance = tolerance,
+          .max_iterations = p.coarse_iterations,
+          .restart_length = std::min(30, p.coarse_iterations)};
 }
 
 /// The system of a level multiplied by the dense inverse.
@@ -45,44 +46,28 @@ template <class System>
 class DeflatedSolver final : public CoarseSolver {
 public:
   template <class S>
-  DeflatedSolver(const CoarseLevel<S>& level, int columns, const std::string& transport,
-                 const solve::SolveOptions& options, std::int64_t& iterations)
+  DeflatedSolver(const CoarseLevel<S>& level, int columns, const std::string& transport, const Gmres::Options& options,
+                 std::int64_t& iterations)
       : deflation_(level.deflation),
         system_(level, columns, transport),
-        r_(system_.space().create()),
-        options_(options),
+        gmres_(system_.space(), options),
         iterations_(&iterations) {}
+  DeflatedSolver(const DeflatedSolver&) = delete;
 
   void operator()(CoarseField& x, const CoarseField& b) override {
     const core::Region region("coarse solve");
-    system_.solve(x, b, [&](CoarseField& out, const CoarseField& in) { solve_system(out, in); });
+    system_.solve(x, b, [&](CoarseField& out, const CoarseField& in) {
+      const solve::NoPreconditioner none;
+      const auto result = gmres_.solve(system_, out, in, none, *deflation_);
+      deflation_->add(out, result.along);
+      *iterations_ += result.iterations;
+    });
   }
 
 private:
-  void solve_system(CoarseField& x, const CoarseField& b) {
-    auto& space = system_.space();
-    space.copy(r_, b);
-    auto along = deflation_->project(r_);
-    struct Deflated {
-      void apply(CoarseField& out, const CoarseField& in) {
-        system->apply(out, in);
-        deflation->project(out);
-      }
-      System* system;
-      const CoarseDeflation* deflation;
-    } deflated{&system_, deflation_.get()};
-    *iterations_ += solve::fgmres(space, deflated, x, r_, options_).iterations;
-    // A x has a part along C, which the directions take back.
-    system_.apply(r_, x);
-    const auto back = deflation_->project(r_);
-    for (std::size_t i = 0; i < along.size(); ++i) along[i] -= back[i];
-    deflation_->add(x, along);
-  }
-
   std::shared_ptr<const CoarseDeflation> deflation_;
   System system_;
-  CoarseField r_;
-  solve::SolveOptions options_;
+  Gmres gmres_;
   std::int64_t* iterations_;
 };
 
@@ -123,20 +108,20 @@ template <class S, class System>
 class CycleSolver final : public CoarseSolver {
 public:
   CycleSolver(const CoarseLevel<S>& level, std::unique_ptr<CoarseSolver> next, int columns,
-              const std::string& transport, const Parameters& p, const solve::SolveOptions& options,
+              const std::string& transport, const Parameters& p, const Gmres::Options& options,
               std::int64_t& iterations)
       : next_(std::move(next)),
         level_(level, columns, transport, p.coarse_smoother_steps),
         cycle_(level_, *next_),
-        krylov_(p.cycle == "K"),
-        options_(options),
-        iterations_(&iterations) {}
+        iterations_(&iterations) {
+    if (p.cycle == "K") krylov_.emplace(level_.space(), options);
+  }
 
   void operator()(CoarseField& x, const CoarseField& b) override {
     const core::Region region("coarse solve");
     level_.system.solve(x, b, [&](CoarseField& out, const CoarseField& in) {
       if (krylov_) {
-        *iterations_ += solve::fgmres(level_.space(), level_.system, out, in, options_, cycle_).iterations;
+        *iterations_ += krylov_->solve(level_.system, out, in, cycle_).iterations;
       } else {
         cycle_.apply(out, in);
         ++*iterations_;
@@ -148,8 +133,7 @@ private:
   std::unique_ptr<CoarseSolver> next_;
   CycleLevel<S, System> level_;
   solve::MultigridCycle<CycleLevel<S, System>, CoarseSolver> cycle_;
-  bool krylov_;
-  solve::SolveOptions options_;
+  std::optional<Gmres> krylov_;
   std::int64_t* iterations_;
 };
 

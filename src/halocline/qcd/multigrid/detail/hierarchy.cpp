@@ -71,7 +71,7 @@ void complete(CoarseLevel<S>& level, const CoarseField& vectors, const std::stri
           std::make_shared<const DenseInverse>(geometry, system.space().create().sites(), rows, columns, apply);
     else
       level.deflation = std::make_shared<const CoarseDeflation>(
-          geometry, deflation_directions(vectors, *geometry, level.inverse != nullptr), apply);
+          *geometry, deflation_directions(vectors, *geometry, level.inverse != nullptr), apply);
   });
 }
 
