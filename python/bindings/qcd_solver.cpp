@@ -245,6 +245,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.multigrid.coarse_smoother_steps = nb::cast<int>(d["multigrid_coarse_smoother_steps"]);
   p.multigrid.coarse_tolerance = nb::cast<double>(d["multigrid_coarse_tolerance"]);
   p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
+  p.multigrid.gather_below = nb::cast<int>(d["multigrid_gather_below"]);
   p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
   p.multigrid.seed = nb::cast<std::uint64_t>(d["multigrid_seed"]);
   p.deflation.vectors = nb::cast<int>(d["deflation_vectors"]);

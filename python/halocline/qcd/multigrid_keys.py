@@ -66,6 +66,11 @@ class Multigrid(Section):
     coarse_smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
     coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
     coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
+    gather_below: int = key(
+        16,
+        integer(at_least=1),
+        "coarse sites of a process, below which fewer processes hold a coarse level; 1: never",
+    )
     storage: str = key(
         "half", choice(*_halocline.qcd.MULTIGRID_STORAGES), 'of test vectors and coarse operator: "half" or "float"'
     )

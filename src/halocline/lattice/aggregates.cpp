@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -39,15 +38,6 @@ Aggregates::Aggregates(std::shared_ptr<const Geometry4> fine, const Coordinates<
   }
   constexpr Coordinates<4> any{1, 1, 1, 1};
   coarse_ = std::make_shared<const Geometry4>(coarse, fine_->grid(), any);
-}
-
-Coordinates<4> Aggregates::nearest(const Geometry4& fine, const Coordinates<4>& wanted) {
-  Coordinates<4> size{1, 1, 1, 1};
-  for (int axis = 0; axis < 4; ++axis)
-    for (std::int64_t d = 1; d <= fine.local()[axis]; ++d)
-      if (fine.local()[axis] % d == 0 && std::abs(d - wanted[axis]) < std::abs(size[axis] - wanted[axis]))
-        size[axis] = d;
-  return size;
 }
 
 std::int64_t Aggregates::of(const Coordinates<4>& x) const noexcept {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "halocline/lattice/coarsening.hpp"
 #include "halocline/lattice/geometry.hpp"
 
 namespace halocline::lattice {
@@ -30,7 +31,9 @@ public:
 
   /// On each axis the divisor of the process's extent that is nearest to the wanted size; of two equally near ones the
   /// smaller.
-  static Coordinates<4> nearest(const Geometry4& fine, const Coordinates<4>& wanted);
+  static Coordinates<4> nearest(const Geometry4& fine, const Coordinates<4>& wanted) {
+    return nearest_divisors(fine.local(), wanted);
+  }
 
   const std::shared_ptr<const Geometry4>& fine() const noexcept { return fine_; }
   const std::shared_ptr<const Geometry4>& coarse() const noexcept { return coarse_; }

@@ -138,20 +138,22 @@ void Gathering::gather(std::span<std::byte> out, std::span<const std::byte> in, 
   for (int member; (member = cell.next()) >= 0;) place(member, cell.buffer(member).data());
 }
 
-void Gathering::scatter(std::span<std::byte> out, std::span<const std::byte> in, std::size_t bytes_a_site) {
+void Gathering::scatter(std::span<std::byte> out, std::span<const std::byte> in, std::size_t bytes_a_site,
+                        std::span<std::byte> note) {
   require(out.size(), in.size(), bytes_a_site);
   if (!gathers()) {
     std::memcpy(out.data(), in.data(), in.size());
     return;
   }
   comm::Star& cell = *cell_;
-  cell.resize(out.size());
+  cell.resize(out.size() + note.size());
   const int me = cell.communicator().rank();
   if (!keeps()) {
     cell.receive(me);
     while (cell.next() >= 0) {
     }
     std::memcpy(out.data(), cell.buffer(me).data(), out.size());
+    if (!note.empty()) std::memcpy(note.data(), cell.buffer(me).data() + out.size(), note.size());
     return;
   }
   const auto take = [&](int member, std::byte* to) {
@@ -161,11 +163,27 @@ void Gathering::scatter(std::span<std::byte> out, std::span<const std::byte> in,
   };
   for (int member = 1; member < cell.communicator().size(); ++member) {
     take(member, cell.buffer(member).data());
+    if (!note.empty()) std::memcpy(cell.buffer(member).data() + out.size(), note.data(), note.size());
     cell.send(member);
   }
   take(0, out.data());
   while (cell.next() >= 0) {
   }
+}
+
+void Gathering::broadcast(std::span<std::byte> bytes) {
+  if (!gathers()) return;
+  comm::Star& cell = *cell_;
+  cell.resize(bytes.size());
+  const int me = cell.communicator().rank();
+  for (int member = 1; keeps() && member < cell.communicator().size(); ++member) {
+    std::memcpy(cell.buffer(member).data(), bytes.data(), bytes.size());
+    cell.send(member);
+  }
+  if (!keeps()) cell.receive(me);
+  while (cell.next() >= 0) {
+  }
+  if (!keeps()) std::memcpy(bytes.data(), cell.buffer(me).data(), bytes.size());
 }
 
 }  // namespace halocline::lattice

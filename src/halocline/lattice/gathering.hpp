@@ -74,7 +74,13 @@ public:
   /// on both sides.
   void gather(std::span<std::byte> out, std::span<const std::byte> in, std::size_t bytes_a_site);
   /// The way back. @param out  of the box of the spread lattice; @param in  of the gathered box, or empty
-  void scatter(std::span<std::byte> out, std::span<const std::byte> in, std::size_t bytes_a_site);
+  /// @param note  travels with the field, from the process that keeps the box to the others of its cell; of the same
+  ///              length on every rank
+  void scatter(std::span<std::byte> out, std::span<const std::byte> in, std::size_t bytes_a_site,
+               std::span<std::byte> note = {});
+  /// Copies bytes of the process that keeps the box to the others of its cell. @param bytes  of the same length on
+  /// every rank of a cell. Collective: yes, over the processes of a cell.
+  void broadcast(std::span<std::byte> bytes);
 
 private:
   void require(std::size_t spread, std::size_t gathered, std::size_t bytes_a_site) const;

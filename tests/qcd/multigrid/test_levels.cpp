@@ -41,8 +41,7 @@ Solved solved(const GaugeField& u, const SolverParameters& parameters, const Num
 
 std::vector<lattice::Coordinates<4>> coarse_extents(const lattice::Coordinates<4>& fine, const Parameters& p) {
   std::vector<lattice::Coordinates<4>> out;
-  for (const auto& aggregates : aggregate_plan(test::one_process(fine), p))
-    out.push_back(aggregates->coarse()->global());
+  for (const auto& shape : level_shapes(*test::one_process(fine), p)) out.push_back(shape.global);
   return out;
 }
 
@@ -151,6 +150,7 @@ TEST_CASE("multigrid levels: what cannot be is refused with a sentence") {
   CHECK(refused([](auto& p) { p.coarse_vectors = 12; }).find("multiple of 8") != std::string::npos);
   CHECK(refused([](auto& p) { p.coarse_aggregate = {2, 0, 2, 2}; }).find("coarse aggregates of 0 sites along y") !=
         std::string::npos);
+  CHECK(refused([](auto& p) { p.gather_below = 0; }).find("or 1 to gather none") != std::string::npos);
   CHECK(refused([](auto& p) { p.coarse_smoother_steps = 0; }).find("1 to 100") != std::string::npos);
 }
 

@@ -8,6 +8,7 @@
 ///
 /// A field is `[site][column][row / 8][re, im][row mod 8]` in float; sites in canonical order.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,6 +51,11 @@ private:
   int rows_ = 0, columns_ = 1;
   core::AlignedArray<float> data_;
 };
+
+/// Of a field.
+inline std::size_t bytes_a_site(const CoarseField& field) noexcept {
+  return static_cast<std::size_t>(field.columns()) * 2 * static_cast<std::size_t>(field.rows()) * sizeof(float);
+}
 
 class CoarseSpace : public detail::TiledSpace<float, CoarseField> {
 public:

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "halocline/core/aligned_array.hpp"
@@ -49,6 +50,9 @@ public:
   std::int64_t bytes() const noexcept { return data_.size() * static_cast<std::int64_t>(sizeof(S)); }
   /// First number of a matrix; `which` is 0 for S, 1 + mu for L_mu.
   const S* matrix(std::int64_t site, int which) const noexcept { return data_.data() + offset(site, which); }
+  /// All numbers, `[site]` first.
+  std::span<S> span() noexcept { return data_.span(); }
+  std::span<const S> span() const noexcept { return data_.span(); }
   void set(std::int64_t site, int which, int row, int column, std::complex<float> value) noexcept;
   /// Sets the twisted mass: S = S(0) + i mu Gamma5. S(0) has a real diagonal, because Gamma5 S(0) is hermitian, so the
   /// twisted mass is the imaginary part of the diagonal and replaces an earlier one. Collective: no.

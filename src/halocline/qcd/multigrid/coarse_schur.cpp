@@ -140,8 +140,7 @@ struct CoarseSchur<S>::Step {
 
 template <class S>
 bool CoarseSchur<S>::possible(const lattice::Geometry4& coarse) {
-  return std::ranges::all_of(coarse.global(), [](std::int64_t extent) { return extent % 2 == 0; }) &&
-         coarse.local_volume() % 2 == 0;
+  return lattice::has_parities(coarse.global(), coarse.local());
 }
 
 template <class S>

@@ -69,6 +69,9 @@ void Parameters::validate() const {
         fmt::format("the tolerance of coarse solves is {}; give a number between 0 and 1", coarse_tolerance));
   if (coarse_iterations < 1)
     throw core::InvalidArgument(fmt::format("coarse_iterations is {}; give at least 1", coarse_iterations));
+  if (gather_below < 1)
+    throw core::InvalidArgument(fmt::format(
+        "gather_below is {}; give a number of coarse sites of a process, or 1 to gather none", gather_below));
 }
 
 }  // namespace halocline::qcd::multigrid

@@ -26,6 +26,7 @@ struct Parameters {
   int coarse_smoother_steps = 4;  ///< steps of the smoother on a coarse level
   double coarse_tolerance = 0.1;  ///< of a coarse solve
   int coarse_iterations = 100;    ///< most iterations of a coarse solve
+  int gather_below = 16;          ///< coarse sites of a process, below which few processes take over; 1: never
   std::string storage = "half";   ///< of test vectors and coarse blocks: "half" (fp16) or "float"
   std::uint64_t seed = 1;         ///< of the random vectors of the set-up
 

@@ -145,8 +145,8 @@ Setup::State::State(const GaugeField& gauge_given, const Action& action, const P
       fingerprint(multigrid::fingerprint(gauge_given)),
       parameters((given.validate(), given)),
       transport(transport_given),
-      plan(aggregate_plan(gauge->geometry_ptr(), parameters)),
-      aggregates(plan.front()),
+      plan(level_plan(gauge->geometry_ptr(), parameters)),
+      aggregates(plan.levels.front().aggregates),
       term(wilson_part(action).has_clover() ? clover::canonical_term(*gauge, wilson_part(action))
                                             : std::vector<double>()),
       matrix((validate(action), *gauge), wilson_part(action),
@@ -176,7 +176,7 @@ Setup::State::State(const State& other, double mu)
       [&]<class S>(const CoarseGrid<S>& from) {
         CoarseGrid<S> next;
         next.transfer = from.transfer;
-        complete<S>(next, from.levels.front().blocks, wide);
+        complete<S>(next, from.blocks, wide);
         grid = std::move(next);
       },
       other.grid);
@@ -200,6 +200,7 @@ void Setup::State::complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlo
     twisted->twist(twist.mu());
     blocks = std::move(twisted);
   }
+  next.blocks = blocks;
   next.levels = coarse_levels(std::move(blocks), restricted(*next.transfer, rounded), plan, parameters, transport);
 }
 
@@ -453,7 +454,7 @@ bool Setup::serves(const GaugeField& gauge, const Action& action, const Paramete
 const Parameters& Setup::parameters() const noexcept { return state_->parameters; }
 double Setup::mu() const noexcept { return state_->twist.mu(); }
 const lattice::Coordinates<4>& Setup::aggregate() const noexcept { return state_->aggregates->size(); }
-int Setup::levels() const noexcept { return static_cast<int>(state_->plan.size()) + 1; }
+int Setup::levels() const noexcept { return static_cast<int>(state_->plan.shapes.size()) + 1; }
 int Setup::rounds() const noexcept { return state_->rounds; }
 double Setup::seconds() const noexcept { return state_->seconds; }
 
@@ -494,11 +495,10 @@ std::int64_t Setup::predicted_bytes(const lattice::Geometry4& geometry, const Pa
   const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
   // Links, A, A^-1; P, and the vectors that are kept.
   const std::int64_t site = 3 * 72 * 4 + p.vectors * spinor_reals * (number + 2);
-  const auto plan = aggregate_plan(std::make_shared<const lattice::Geometry4>(geometry), p);
   // FGMRES keeps about 15 pairs of fields, the cycle and the smoother eight more.
   const std::int64_t work = 38 * spinor_reals * 4 * columns;
   return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.vectors + 6 * batch))) * geometry.local_volume() +
-         predicted_coarse_bytes(plan, p);
+         predicted_coarse_bytes(level_shapes(geometry, p), p);
 }
 
 std::int64_t Setup::bytes() const noexcept {
@@ -509,6 +509,7 @@ std::int64_t Setup::bytes() const noexcept {
   return site * sites + std::visit(
                             [](const auto& grid) {
                               std::int64_t bytes = grid.transfer->bytes();
+                              if (grid.levels.front().gathering) bytes += grid.blocks->bytes();
                               for (const auto& level : grid.levels) bytes += level.bytes();
                               return bytes;
                             },

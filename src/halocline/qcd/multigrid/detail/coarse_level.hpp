@@ -8,7 +8,8 @@
 /// the next level works on the whole lattice in either case: if r is a residual of the Schur complement, then
 /// (S_e r, 0) is the residual of D_c with the same even part of the error.
 ///
-/// A level has its own lattice::Geometry4, and with it its own group of processes.
+/// A level has its own lattice::Geometry4, and with it its own group of processes. A level that is gathered on fewer
+/// processes has a `gathering`; on a process that holds nothing of the level this is all.
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "halocline/lattice/gathering.hpp"
 #include "halocline/qcd/multigrid/coarse_deflation.hpp"
 #include "halocline/qcd/multigrid/coarse_operator.hpp"
 #include "halocline/qcd/multigrid/coarse_schur.hpp"
@@ -29,6 +31,7 @@ namespace halocline::qcd::multigrid {
 /// of the system of the level.
 template <class S>
 struct CoarseLevel {
+  std::shared_ptr<lattice::Gathering> gathering;  ///< from the processes of the level above; null if they are the same
   std::shared_ptr<const CoarseBlocks<S>> blocks;
   std::shared_ptr<const InverseBlocks<S>> inverse;    ///< null where the lattice has no parities
   std::shared_ptr<const CoarseTransfer<S>> transfer;  ///< to the next level
@@ -36,7 +39,7 @@ struct CoarseLevel {
   std::shared_ptr<const CoarseDeflation> deflation;
 
   std::int64_t bytes() const {
-    return blocks->bytes() + (inverse ? inverse->bytes() : 0) + (transfer ? transfer->bytes() : 0) +
+    return (blocks ? blocks->bytes() : 0) + (inverse ? inverse->bytes() : 0) + (transfer ? transfer->bytes() : 0) +
            (dense ? dense->bytes() : 0) + (deflation ? deflation->bytes() : 0);
   }
 };
@@ -45,7 +48,9 @@ struct CoarseLevel {
 template <class S>
 struct CoarseGrid {
   std::shared_ptr<const Transfer<S>> transfer;  ///< between the fine level and the first coarse one
-  std::vector<CoarseLevel<S>> levels;           ///< the first coarse level, and those below it
+  /// The operator of the first coarse level on the processes of the fine lattice.
+  std::shared_ptr<const CoarseBlocks<S>> blocks;
+  std::vector<CoarseLevel<S>> levels;  ///< the first coarse level, and those below it
 };
 
 /// The Schur complement of a level for fields of a number of columns.

@@ -2,9 +2,14 @@
 #include "halocline/qcd/multigrid/detail/coarse_solver.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/solve/gcr_steps.hpp"
 #include "halocline/solve/inner_gmres.hpp"
@@ -137,6 +142,61 @@ private:
   std::int64_t* iterations_;
 };
 
+/// The solver of a level that fewer processes hold than the level above.
+class GatheredSolver final : public CoarseSolver {
+public:
+  /// @param make  makes the solver on the processes that hold the level
+  /// @param iterations  of the level and those below it
+  template <class Make>
+  GatheredSolver(std::shared_ptr<lattice::Gathering> gathering, std::span<std::int64_t> iterations, const Make& make)
+      : gathering_(std::move(gathering)), iterations_(iterations) {
+    comm::on_every_rank(gathering_->spread()->communicator(), [&] {
+      if (gathering_->keeps()) inner_ = make();
+    });
+  }
+
+  void operator()(CoarseField& x, const CoarseField& b) override {
+    const core::Region region("gathered coarse level");
+    if (inner_ && (b_.columns() != b.columns() || b_.rows() != b.rows() || b_.size() == 0))
+      b_ = x_ = CoarseField(gathering_->gathered()->local_volume(), b.rows(), b.columns());
+    gathering_->gather(std::as_writable_bytes(b_.span()), std::as_bytes(b.span()), bytes_a_site(b));
+    // First whether it failed, then the iterations of each level.
+    std::vector<std::int64_t> note(1 + iterations_.size());
+    std::exception_ptr failure;
+    std::string why;
+    if (inner_) {
+      for (std::size_t i = 0; i < iterations_.size(); ++i) note[1 + i] = -iterations_[i];
+      try {
+        (*inner_)(x_, b_);
+      } catch (const std::exception& error) {
+        failure = std::current_exception();
+        why = error.what();
+        note[0] = 1;
+      }
+      for (std::size_t i = 0; i < iterations_.size(); ++i) note[1 + i] += iterations_[i];
+    }
+    gathering_->scatter(std::as_writable_bytes(x.span()), std::as_bytes(x_.span()), bytes_a_site(b),
+                        std::as_writable_bytes(std::span(note)));
+    if (note[0] != 0) fail(failure, std::move(why));
+    if (!inner_)
+      for (std::size_t i = 0; i < iterations_.size(); ++i) iterations_[i] += note[1 + i];
+  }
+
+private:
+  /// Throws on every process of a cell what was thrown on the one that holds its sites.
+  [[noreturn]] void fail(const std::exception_ptr& failure, std::string why) {
+    why.resize(1024);
+    gathering_->broadcast(std::as_writable_bytes(std::span(why)));
+    if (failure) std::rethrow_exception(failure);
+    throw core::Error("the solve of a coarse level on other processes failed: " + std::string(why.c_str()));
+  }
+
+  std::shared_ptr<lattice::Gathering> gathering_;
+  std::span<std::int64_t> iterations_;
+  std::unique_ptr<CoarseSolver> inner_;  ///< null on a process that holds nothing
+  CoarseField x_, b_;                    ///< on the gathered lattice
+};
+
 }  // namespace
 
 template <class S>
@@ -145,14 +205,16 @@ std::unique_ptr<CoarseSolver> coarse_solver(std::span<const CoarseLevel<S>> leve
                                             double tolerance, std::span<std::int64_t> iterations) {
   const CoarseLevel<S>& level = levels.front();
   const auto options = options_for(parameters, tolerance);
-  return with_system(level, [&]<class System>() -> std::unique_ptr<CoarseSolver> {
+  const auto held = [&]<class System>() -> std::unique_ptr<CoarseSolver> {
     if (level.transfer)
       return std::make_unique<CycleSolver<S, System>>(
           level, coarse_solver<S>(levels.subspan(1), columns, transport, parameters, tolerance, iterations.subspan(1)),
           columns, transport, parameters, options, iterations.front());
     if (level.dense) return std::make_unique<DenseSolver<System>>(level, columns, transport, iterations.front());
     return std::make_unique<DeflatedSolver<System>>(level, columns, transport, options, iterations.front());
-  });
+  };
+  if (!level.gathering) return with_system(level, held);
+  return std::make_unique<GatheredSolver>(level.gathering, iterations, [&] { return with_system(level, held); });
 }
 
 template std::unique_ptr<CoarseSolver> coarse_solver(std::span<const CoarseLevel<float>>, int, const std::string&,

@@ -2,34 +2,22 @@
 #include "halocline/qcd/multigrid/detail/hierarchy.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/qcd/multigrid/detail/coarse_galerkin.hpp"
 
 namespace halocline::qcd::multigrid {
 namespace {
 
-/// More coarse sites than these on all processes get another level, if the number of levels is not set. With 4^4 sites
-/// a third level halves the time of a solve at a light mass.
-constexpr std::int64_t most_coarsest_sites = 128;
 /// A matrix of at most this many rows is inverted: 0.3 s at 30 Gflop/s, and 8 MiB.
 constexpr std::int64_t most_dense_rows = 1024;
 
-/// As lattice::Aggregates::nearest, but an axis with an odd extent, such as three sites for a wanted size of two, is
-/// coarsened where it can be.
-lattice::Coordinates<4> aggregate_of(const lattice::Geometry4& level, const lattice::Coordinates<4>& wanted) {
-  auto size = lattice::Aggregates::nearest(level, wanted);
-  for (int axis = 0; axis < 4; ++axis)
-    for (std::int64_t d = 2; size[axis] == 1 && wanted[axis] > 1 && d <= 2 * wanted[axis] - 1; ++d)
-      if (level.local()[axis] % d == 0) size[axis] = d;
-  return size;
-}
-
 /// Rows of the system of a coarsest level.
-template <class S>
-std::int64_t system_rows(const lattice::Geometry4& level, int rows) {
-  return level.global_volume() * rows / (CoarseSchur<S>::possible(level) ? 2 : 1);
+std::int64_t system_rows(const lattice::Coordinates<4>& global, const lattice::Coordinates<4>& local, int rows) {
+  return lattice::product<4>(global) * rows / (lattice::has_parities(global, local) ? 2 : 1);
 }
 
 /// The test vectors that the transfer to the next level takes.
@@ -62,7 +50,7 @@ void complete(CoarseLevel<S>& level, const CoarseField& vectors, const std::stri
   const auto& geometry = level.blocks->geometry();
   const int rows = level.blocks->rows();
   with_system(level, [&]<class System>() {
-    const bool dense = system_rows<S>(*geometry, rows) <= most_dense_rows;
+    const bool dense = system_rows(geometry->global(), geometry->local(), rows) <= most_dense_rows;
     const int columns = dense ? rows : 2 * vectors.columns();
     System system(level, columns, transport);
     const auto apply = [&](CoarseField& out, const CoarseField& in) { system.apply(out, in); };
@@ -75,19 +63,94 @@ void complete(CoarseLevel<S>& level, const CoarseField& vectors, const std::stri
   });
 }
 
+template <class S>
+std::shared_ptr<const CoarseBlocks<S>> gathered(lattice::Gathering& gathering, const CoarseBlocks<S>& blocks) {
+  const std::size_t site = blocks.span().size_bytes() / static_cast<std::size_t>(gathering.spread()->local_volume());
+  std::shared_ptr<CoarseBlocks<S>> out;
+  if (gathering.keeps()) out = std::make_shared<CoarseBlocks<S>>(gathering.gathered(), blocks.rows());
+  gathering.gather(out ? std::as_writable_bytes(out->span()) : std::span<std::byte>(), std::as_bytes(blocks.span()),
+                   site);
+  if (out) out->twist(blocks.mu());  // which the numbers contain
+  return out;
+}
+
+CoarseField gathered(lattice::Gathering& gathering, const CoarseField& field) {
+  CoarseField out;
+  if (gathering.keeps()) out = CoarseField(gathering.gathered()->local_volume(), field.rows(), field.columns());
+  gathering.gather(std::as_writable_bytes(out.span()), std::as_bytes(field.span()), bytes_a_site(field));
+  return out;
+}
+
+/// Makes the levels of a set-up one after another.
+template <class S>
+class Builder {
+public:
+  Builder(const LevelPlan& plan, const Parameters& p, const std::string& transport)
+      : plan_(plan), p_(p), transport_(transport) {}
+
+  std::vector<CoarseLevel<S>> levels;
+
+  /// Appends a level and those below it.
+  void add(std::shared_ptr<const CoarseBlocks<S>> blocks, CoarseField vectors) {
+    const auto& gathering = plan_.levels[levels.size()].gathering;
+    levels.emplace_back().gathering = gathering;
+    if (!gathering) return hold(std::move(blocks), std::move(vectors));
+    blocks = gathered(*gathering, *blocks);
+    vectors = gathered(*gathering, vectors);
+    comm::on_every_rank(gathering->spread()->communicator(), [&] {
+      if (gathering->keeps()) hold(std::move(blocks), std::move(vectors));
+    });
+  }
+
+private:
+  /// Completes the last level on the processes that hold it.
+  void hold(std::shared_ptr<const CoarseBlocks<S>> blocks, CoarseField vectors) {
+    CoarseLevel<S>& level = levels.back();
+    level.blocks = std::move(blocks);
+    if (CoarseSchur<S>::possible(*level.blocks->geometry()))
+      level.inverse = std::make_shared<const InverseBlocks<S>>(*level.blocks);
+    if (levels.size() == plan_.levels.size()) return complete(level, vectors, transport_);
+    const auto& aggregates = plan_.levels[levels.size()].aggregates;
+    if (vectors.columns() != p_.vectors_below()) vectors = first_columns(vectors, p_.vectors_below());
+    level.transfer = std::make_shared<const CoarseTransfer<S>>(aggregates, vectors);
+    auto below = galerkin(*level.blocks, *level.transfer, transport_);
+    CoarseField next(aggregates->count(), 2 * vectors.columns(), vectors.columns());
+    level.transfer->restrict_to(next, vectors);
+    add(std::move(below), std::move(next));
+  }
+
+  const LevelPlan& plan_;
+  const Parameters& p_;
+  const std::string& transport_;
+};
+
 }  // namespace
 
-AggregatePlan aggregate_plan(std::shared_ptr<const lattice::Geometry4> fine, const Parameters& p) {
-  AggregatePlan plan;
-  const auto first = lattice::Aggregates::nearest(*fine, p.aggregate);
-  plan.push_back(std::make_shared<const lattice::Aggregates>(std::move(fine), first));
-  for (;;) {
-    const auto& last = plan.back()->coarse();
-    const int levels = static_cast<int>(plan.size()) + 1;
-    if (p.levels > 0 ? levels >= p.levels : last->global_volume() <= most_coarsest_sites) break;
-    const auto size = aggregate_of(*last, p.coarse_aggregate);
-    if (lattice::product<4>(size) == 1) break;
-    plan.push_back(std::make_shared<const lattice::Aggregates>(last, size));
+std::vector<lattice::LevelShape> level_shapes(const lattice::Geometry4& fine, const Parameters& p) {
+  // More than 128 coarse sites get another level: with 4^4 sites a third level halves the time of a solve at a light
+  // mass.
+  return lattice::level_shapes(fine.grid().dims(), fine.local(),
+                               {.first = p.aggregate,
+                                .next = p.coarse_aggregate,
+                                .levels = p.levels,
+                                .few_sites = 128,
+                                .gather_below = p.gather_below});
+}
+
+LevelPlan level_plan(std::shared_ptr<const lattice::Geometry4> fine, const Parameters& p) {
+  LevelPlan plan{level_shapes(*fine, p), {}};
+  // The processes that wait do so for a whole coarse solve, in which a wait of the others may take its time limit. Then
+  // these can still tell what happened.
+  const double patience = 2 * comm::solve_time_limit(fine->communicator());
+  std::shared_ptr<const lattice::Geometry4> geometry = std::move(fine);
+  for (const lattice::LevelShape& shape : plan.shapes) {
+    PlannedLevel& level = plan.levels.emplace_back();
+    if (!geometry) continue;
+    level.aggregates = std::make_shared<const lattice::Aggregates>(geometry, shape.aggregate);
+    geometry = level.aggregates->coarse();
+    if (!shape.gathers()) continue;
+    level.gathering = std::make_shared<lattice::Gathering>(geometry, p.gather_below, patience);
+    geometry = level.gathering->gathered();
   }
   return plan;
 }
@@ -110,43 +173,32 @@ CoarseField restricted(const Transfer<S>& transfer, std::span<const FineField> v
 
 template <class S>
 std::vector<CoarseLevel<S>> coarse_levels(std::shared_ptr<const CoarseBlocks<S>> blocks, CoarseField vectors,
-                                          const AggregatePlan& plan, const Parameters& p,
-                                          const std::string& transport) {
+                                          const LevelPlan& plan, const Parameters& p, const std::string& transport) {
   const core::Region region("coarse levels");
-  std::vector<CoarseLevel<S>> levels;
-  for (std::size_t i = 1;; ++i) {
-    CoarseLevel<S>& level = levels.emplace_back();
-    level.blocks = std::move(blocks);
-    if (CoarseSchur<S>::possible(*level.blocks->geometry()))
-      level.inverse = std::make_shared<const InverseBlocks<S>>(*level.blocks);
-    if (i == plan.size()) break;
-    if (vectors.columns() != p.vectors_below()) vectors = first_columns(vectors, p.vectors_below());
-    level.transfer = std::make_shared<const CoarseTransfer<S>>(plan[i], vectors);
-    blocks = galerkin(*level.blocks, *level.transfer, transport);
-    CoarseField next(plan[i]->count(), 2 * vectors.columns(), vectors.columns());
-    level.transfer->restrict_to(next, vectors);
-    vectors = std::move(next);
-  }
-  complete(levels.back(), vectors, transport);
-  return levels;
+  Builder<S> builder(plan, p, transport);
+  builder.add(std::move(blocks), std::move(vectors));
+  return std::move(builder.levels);
 }
 
-std::int64_t predicted_coarse_bytes(const AggregatePlan& plan, const Parameters& p) {
+std::int64_t predicted_coarse_bytes(std::span<const lattice::LevelShape> shapes, const Parameters& p) {
   const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
   std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const auto& level = *plan[i]->coarse();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const lattice::LevelShape& level = shapes[i];
     const std::int64_t vectors = i == 0 ? p.vectors : p.vectors_below(), rows = 2 * vectors;
-    const std::int64_t sites = level.local_volume(), below = p.vectors_below();
-    bytes += sites * 6 * 2 * rows * rows * number;  // five blocks and an inverse
-    if (i + 1 < plan.size()) {
+    const std::int64_t sites = lattice::product<4>(level.local), below = p.vectors_below();
+    const std::int64_t block = 2 * rows * rows * number;
+    bytes += sites * 6 * block;  // five blocks and an inverse
+    // The messages of the gathering, one from each process of a cell; and the first level as it was before.
+    if (level.gathers()) bytes += 5 * block * (sites + (i == 0 ? lattice::product<4>(level.spread) : 0));
+    if (i + 1 < shapes.size()) {
       bytes += sites * 2 * rows * below * number;
       continue;
     }
-    const std::int64_t unknowns = system_rows<float>(level, static_cast<int>(rows));
+    const std::int64_t unknowns = system_rows(level.global, level.local, static_cast<int>(rows));
+    const std::int64_t share = level.sites() / sites;  // processes
     // Rows of the inverse; or directions of deflation, two for each vector, and their images.
-    bytes += unknowns <= most_dense_rows ? 8 * unknowns * unknowns / level.communicator().size()
-                                         : 2 * 2 * vectors * 8 * unknowns / level.communicator().size();
+    bytes += unknowns <= most_dense_rows ? 8 * unknowns * unknowns / share : 2 * 2 * vectors * 8 * unknowns / share;
   }
   return bytes;
 }
@@ -154,9 +206,9 @@ std::int64_t predicted_coarse_bytes(const AggregatePlan& plan, const Parameters&
 template CoarseField restricted(const Transfer<float>&, std::span<const FineField>);
 template CoarseField restricted(const Transfer<core::Half>&, std::span<const FineField>);
 template std::vector<CoarseLevel<float>> coarse_levels(std::shared_ptr<const CoarseBlocks<float>>, CoarseField,
-                                                       const AggregatePlan&, const Parameters&, const std::string&);
+                                                       const LevelPlan&, const Parameters&, const std::string&);
 template std::vector<CoarseLevel<core::Half>> coarse_levels(std::shared_ptr<const CoarseBlocks<core::Half>>,
-                                                            CoarseField, const AggregatePlan&, const Parameters&,
+                                                            CoarseField, const LevelPlan&, const Parameters&,
                                                             const std::string&);
 
 }  // namespace halocline::qcd::multigrid

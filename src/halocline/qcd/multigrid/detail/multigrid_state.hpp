@@ -23,7 +23,7 @@ struct Multigrid::State {
       : setup(std::move(setup_given)),
         smoother(std::move(smoother_given)),
         space(smoother->layout(), smoother->columns()),
-        coarse_iterations(setup->plan.size()) {}
+        coarse_iterations(setup->plan.shapes.size()) {}
   virtual ~State() = default;
   virtual void precondition(Field& out, const Field& in) = 0;
 

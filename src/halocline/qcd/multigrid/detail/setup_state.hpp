@@ -40,7 +40,7 @@ struct Setup::State {
   std::uint64_t fingerprint;  ///< of the links
   Parameters parameters;
   std::string transport;
-  AggregatePlan plan;
+  LevelPlan plan;
   std::shared_ptr<const lattice::Aggregates> aggregates;  ///< of the fine level
   std::vector<double> term;  ///< clover::canonical_term; empty without one, and after the set-up
   schwarz::Matrix matrix;
