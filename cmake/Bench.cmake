@@ -40,7 +40,8 @@ endif()
 install(DIRECTORY ${halocline_source_root}/halocline/core ${halocline_source_root}/halocline/comm
         DESTINATION halocline/sources/src/halocline COMPONENT python FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cpp" PATTERN "*.in")
 install(FILES ${halocline_source_root}/halocline/lattice/geometry.hpp ${halocline_source_root}/halocline/lattice/gathering.hpp
-              ${halocline_source_root}/halocline/lattice/gathering.cpp
+              ${halocline_source_root}/halocline/lattice/gathering.cpp ${halocline_source_root}/halocline/lattice/coarsening.hpp
+              ${halocline_source_root}/halocline/lattice/coarsening.cpp
         DESTINATION halocline/sources/src/halocline/lattice COMPONENT python)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/simulated DESTINATION halocline/sources/bench COMPONENT python)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/Transports.cmake DESTINATION halocline/sources/cmake COMPONENT python)

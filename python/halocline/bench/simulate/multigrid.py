@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cycles of the multigrid solver on a simulated machine (bench/simulated/multigrid.cpp), part by part.
 
-The exchanges, sums and the gathering of the coarse lattice are the library's own code. Computation is slept: flops by
+The exchanges, sums and gatherings of the coarse levels are the library's own code. Computation is slept: flops by
 the counts below, at a stated rate a process.
 """
 
@@ -19,13 +19,13 @@ from halocline.bench.simulate import platform, program
 from halocline.bench.simulate.weak import TRANSPORTS
 from halocline.errors import InvalidArgument
 
-PARTS = ("smoother", "fine_operator", "transfer", "outer", "coarsest")
-"""Parts of a cycle: Schwarz sweeps; D; restriction and prolongation; vectors and sums of the outer FGMRES; the coarse
-solve, with gathering and waiting."""
+PARTS = ("smoother", "fine_operator", "transfer", "outer", "between", "coarsest")
+"""Parts of a cycle: Schwarz sweeps; D; restriction and prolongation; vectors and sums of the outer FGMRES; coarse
+levels but the coarsest; the coarsest level. Coarse levels with gathering and waiting, and without the levels below."""
 COARSE_PARTS = ("gathering", "computing", "exchanging", "summing")
-"""Parts of the coarse solve, on the processes that take part in it."""
+"""Parts of the time of a coarse level; of the coarsest one in `coarse_parts`."""
 RESTART = 30
-"""Restart length of the coarse GMRES, as in qcd/multigrid/multigrid.cpp."""
+"""Restart length of the coarse GMRES, as in qcd/multigrid/detail/coarse_solver.cpp."""
 GFLOPS = 346.0
 """Of a process of the solver on Fugaku: 138.5 Mflop in 0.400 ms of computation (docs/benchmarks/mapping.md)."""
 
@@ -40,8 +40,15 @@ class Cycle:
     vectors: int = 24
     columns: int = 1
     sweeps: int = 4
-    steps: int = 4
+    steps: int = 2
+    levels: int = 0
+    """With the fine one; 0: as many as the lattice needs."""
+    coarse_aggregate: Sequence[int] = (2, 2, 2, 2)
+    coarse_cycles: int = 3
+    """Of a solve on a level between: measured on 16^4 and 24^4 sites (docs/multigrid.md)."""
+    coarse_steps: int = 4
     coarse_iterations: int = 20
+    """Of a solve on the coarsest level, where it has no dense inverse."""
     gather_below: int = 16
     """Coarse sites of a process below which they are gathered on fewer processes; 1: never."""
     gflops: float = GFLOPS
@@ -50,16 +57,10 @@ class Cycle:
         """Raises InvalidArgument for a process grid on which this cannot be simulated."""
         if len(grid) != 4:
             raise InvalidArgument(f"a process grid of {len(grid)} axes given; multigrid needs four: x, y, z and t.")
-        for axis, sites, processes in zip("xyzt", self.coarse, grid, strict=True):
-            if sites * processes % 2:
-                raise InvalidArgument(
-                    f"the coarse lattice would have {sites * processes} sites along {axis}, and its solves are "
-                    "simulated on one parity; give extents that make it even."
-                )
 
     def check(self) -> None:
         """Raises InvalidArgument for what cannot be simulated anywhere."""
-        if len(self.local) != 4 or len(self.aggregate) != 4:
+        if not len(self.local) == len(self.aggregate) == len(self.coarse_aggregate) == 4:
             raise InvalidArgument("give four extents for the sites of a process and four for an aggregate.")
         for axis, sites, size in zip("xyzt", self.local, self.aggregate, strict=True):
             if size < 1 or sites < 1 or sites % size:
@@ -71,11 +72,14 @@ class Cycle:
             raise InvalidArgument(f"{self.vectors} test vectors given; give a multiple of 8.")
         counts = {
             "columns": self.columns, "sweeps": self.sweeps, "steps": self.steps,
+            "cycles of a coarse solve": self.coarse_cycles, "steps of the coarse smoother": self.coarse_steps,
             "coarse iterations": self.coarse_iterations, "least coarse sites of a process": self.gather_below,
         }  # fmt: skip
         for name, number in counts.items():
             if number < 1:
                 raise InvalidArgument(f"{number} {name} given; give at least 1.")
+        if self.levels != 0 and not 2 <= self.levels <= 8:
+            raise InvalidArgument(f"{self.levels} levels given; give 2 to 8, or 0 for as many as the lattice needs.")
         if not 0 < self.gflops < math.inf:
             raise InvalidArgument(f"a rate of {self.gflops} Gflop/s given; give a positive number.")
 
@@ -99,16 +103,18 @@ class Cycle:
     def flops(self) -> dict[str, float]:
         """Of a process and column: parts of a cycle; and for each coarse site of its part of the coarse solve.
 
-        smoother, D as in bench/schwarz_cost.hpp; transfer as in qcd/multigrid/transfer.hpp; the coarse operator as in
-        coarse_schur.cpp, whose two half hops multiply by nine blocks a site. A projection is products with 2 N
-        directions and their removal, on half the sites. Orthogonalisation is against `outer_steps` / 2 vectors in the
-        mean for the outer solver, and for each vector of the basis for the coarse one.
+        smoother, D as in bench/schwarz_cost.hpp; an even-odd solver inside a domain takes a hop from one parity to the
+        other before and after its steps, and two in each. transfer as in qcd/multigrid/transfer.hpp, of a coarse level
+        as in coarse_transfer.hpp; the coarse operator as in coarse_schur.cpp, whose two half hops multiply by nine
+        blocks a site. A projection is products with 2 N directions and their removal, on half the sites.
+        Orthogonalisation is against `outer_steps` / 2 vectors in the mean for the outer solver, and for each vector of
+        the basis on half the sites for the coarse one. dense_row: an entry of a dense inverse.
         """
         sites, rows = math.prod(self.local), self.rows
         crossings = sum(2 / size for size in self.aggregate)
         edge = 1 - math.prod(max(size - 2, 0) / size for size in self.aggregate)
         inside = 1848 - 168 * crossings
-        sweeps = self.sweeps * (self.steps * inside + 24) + (self.sweeps - 1) * 1872
+        sweeps = self.sweeps * ((self.steps + 1) * inside + 24) + (self.sweeps - 1) * 1872
         return {
             "smoother": sites * (sweeps + (168 * crossings + 504 * edge) / 2),
             "fine_operator": sites * 1848.0,
@@ -117,6 +123,8 @@ class Cycle:
             "coarse_operator": 72.0 * rows**2,
             "coarse_projection": 8.0 * rows**2,
             "coarse_vectors": 8.0 * rows,
+            "coarse_transfer": 4.0 * rows**2,
+            "dense_row": 8.0,
         }
 
 
@@ -140,8 +148,10 @@ def multigrid(
     network, map: as halocline.mapping has them
     posting: seconds to post and complete an exchange; Fugaku's where absent
     cycles: how many, timed together; progress: called while the program is compiled
-    Returns the object of a benchmark: `seconds` of a cycle, and in `result` seconds and shares of PARTS, and
-    of COARSE_PARTS within the coarse solve, on the `keepers` processes that hold coarse sites.
+    Returns the object of a benchmark: `seconds` of a cycle, and in `result` seconds and shares of PARTS, of
+    COARSE_PARTS within the coarsest level, and of each coarse level (`levels`: `sites` of the lattice, `processes`
+    that hold it, `sites_of_a_process`, `seconds`, COARSE_PARTS). Times are means over the processes that hold the
+    coarsest level, which take part in everything.
     Raises InvalidArgument where SimGrid is missing or the case cannot be simulated; Error when the simulation fails.
     Cost: on 1728 processes some minutes of one core a cycle, and a gigabyte of memory.
     """
@@ -158,12 +168,17 @@ def multigrid(
     seconds = {part: flops / rate for part, flops in cycle.flops().items()}
     arguments = {
         "grid": _joined(map.grid),
-        "coarse": _joined(cycle.coarse),
+        "local": _joined(cycle.local),
+        "aggregate": _joined(cycle.aggregate),
+        "coarse_aggregate": _joined(cycle.coarse_aggregate),
+        "levels": str(cycle.levels),
         "fine_bytes": _joined(cycle.fine_bytes()),
         "rows": str(cycle.rows),
         "columns": str(cycle.columns),
         "cycles": str(cycles),
         "sweeps": str(cycle.sweeps),
+        "coarse_cycles": str(cycle.coarse_cycles),
+        "coarse_steps": str(cycle.coarse_steps),
         "coarse_iterations": str(cycle.coarse_iterations),
         "restart": str(RESTART),
         "gather_below": str(cycle.gather_below),
@@ -174,10 +189,13 @@ def multigrid(
         "fine_operator": repr(seconds["fine_operator"]),
         "transfer": repr(seconds["transfer"]),
         "outer_vectors": repr(seconds["outer"]),
-        **{name: repr(seconds[name]) for name in ("coarse_operator", "coarse_projection", "coarse_vectors")},
+        **{name: repr(seconds[name]) for name in seconds if name.startswith(("coarse_", "dense_"))},
     }
     hosts = [f"n{node}" for node in np.asarray(map.node).tolist()]
     found = program.run(built, platform.platform(network), hosts, platform.settings(network), arguments)
+    levels = found["levels"]
+    found["between"] = sum(level["seconds"] for level in levels[:-1])
+    found["coarsest"] = levels[-1]["seconds"]
     total = sum(found[part] for part in PARTS)
     return {
         "bench": "simulate-multigrid",
@@ -196,11 +214,10 @@ def multigrid(
         "seconds": {"median": found["cycle"], "min": found["cycle"], "max": found["cycle"], "runs": 1},
         "result": {
             "cycle": found["cycle"],
-            "keepers": found["keepers"],
-            "coarse_sites": found["coarse_sites"],
+            "levels": levels,
             "parts": {part: found[part] for part in PARTS},
             "shares": {part: found[part] / total for part in PARTS},
-            "coarse_parts": {part: found[part] for part in COARSE_PARTS},
+            "coarse_parts": {part: levels[-1][part] for part in COARSE_PARTS},
             "absent_wraps": platform.uses_absent_wraps(network, map),
         },
     }

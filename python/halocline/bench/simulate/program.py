@@ -30,7 +30,7 @@ NOT_SIMULATED = ("comm/bindings/", "comm/group/without_mpi.cpp")
 """A border that nobody crosses here; what stands in for MPI where there is none."""
 PROGRAMS = ("weak", "multigrid")
 """The programs in bench/simulated, each of one source."""
-OF_LATTICE = ("gathering",)
+OF_LATTICE = ("coarsening", "gathering")
 """Sources of lattice that they use; the others need the vector units of a machine."""
 LIBRARIES = ("", "mpi")
 """What the transports of the simulated program may stand on."""

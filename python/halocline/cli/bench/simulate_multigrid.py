@@ -20,6 +20,7 @@ NAMES = {
     "fine_operator": "fine operator",
     "transfer": "restriction and prolongation",
     "outer": "outer solver",
+    "between": "levels between",
     "coarsest": "coarsest level",
 }
 
@@ -42,8 +43,12 @@ def simulate_multigrid(
     vectors: Annotated[int, typer.Option(help="Test vectors, a multiple of 8.")] = 24,
     columns: Annotated[int, typer.Option(help="Right-hand sides solved together.")] = 1,
     sweeps: Annotated[int, typer.Option(help="Sweeps of the smoother.")] = 4,
-    steps: Annotated[int, typer.Option(help="Steps of the solver inside a domain.")] = 4,
-    coarse_iterations: Annotated[int, typer.Option(help="Iterations of a coarse solve.")] = 20,
+    steps: Annotated[int, typer.Option(help="Steps of the solver inside a domain.")] = 2,
+    levels: Annotated[int, typer.Option(help="With the fine one; 0: as many as the lattice needs.")] = 0,
+    coarse_aggregate: Annotated[str, typer.Option(metavar="XxYxZxT", help="Coarse sites of an aggregate.")] = "2x2x2x2",
+    coarse_cycles: Annotated[int, typer.Option(help="Cycles of a solve on a level between.")] = 3,
+    coarse_steps: Annotated[int, typer.Option(help="Steps of the smoother on a level between.")] = 4,
+    coarse_iterations: Annotated[int, typer.Option(help="Iterations of a solve on the coarsest level.")] = 20,
     gather_below: Annotated[
         str,
         typer.Option(metavar="N[,N...]", help="Gather fewer coarse sites a process than these, a case each; 1: never."),
@@ -63,9 +68,11 @@ def simulate_multigrid(
     if why := simulator.unavailable_reason():
         raise InvalidArgument(why + ".")
     sites, size = maps.lengths("--local", local, "8x8x8x8"), maps.lengths("--aggregate", aggregate, "4x4x4x4")
+    coarse = maps.lengths("--coarse-aggregate", coarse_aggregate, "2x2x2x2")
     cases = [
         simulator.Cycle(
             local=sites, aggregate=size, vectors=vectors, columns=columns, sweeps=sweeps, steps=steps,
+            levels=levels, coarse_aggregate=coarse, coarse_cycles=coarse_cycles, coarse_steps=coarse_steps,
             coarse_iterations=coarse_iterations, gather_below=least,
             **({} if gflops is None else {"gflops": gflops}),
         )
@@ -96,7 +103,8 @@ def simulate_multigrid(
 
 
 def lines(results: list[dict[str, Any]]) -> list[str]:
-    """A block for each case: time and share of each part, and what the coarsest level consists of."""
+    """A block for each case: time and share of each part, and what each coarse level consists of."""
+    from halocline.bench.simulate.multigrid import COARSE_PARTS
     from halocline.bench.table import time_text
 
     found = []
@@ -107,12 +115,15 @@ def lines(results: list[dict[str, Any]]) -> list[str]:
             f"processes {'x'.join(map(str, case['grid']))} of {'x'.join(map(str, case['local']))} sites, "
             f"{case['columns']} columns, {case['transport']}"
         )
-        found.append(f"  coarse lattice on {result['keepers']} processes of {result['coarse_sites']} sites")
         found.append(f"  {'a cycle':30s} {time_text(result['cycle']):>12s}")
         for part, name in NAMES.items():
             found.append(f"  {name:30s} {time_text(result['parts'][part]):>12s} {100 * result['shares'][part]:8.1f} %")
-        inner = ", ".join(f"{part} {time_text(seconds)}" for part, seconds in result["coarse_parts"].items())
-        found.append(f"  in the coarsest level: {inner}")
+        for level in result["levels"]:
+            inner = ", ".join(f"{part} {time_text(level[part])}" for part in COARSE_PARTS)
+            found.append(
+                f"  {'x'.join(map(str, level['sites']))} sites on {level['processes']} processes of "
+                f"{level['sites_of_a_process']}: {time_text(level['seconds'])}; {inner}"
+            )
     return found
 
 
