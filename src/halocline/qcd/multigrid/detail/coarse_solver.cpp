@@ -12,11 +12,6 @@
 namespace halocline::qcd::multigrid {
 namespace {
 
-/// Most iterations of a K cycle. A right-hand side out of the lowest modes may not reach the tolerance at all, because
-/// the blocks in fp16 know such a mode to a thousandth of the norm of D_c. The set-up asks for just these: on 24^4 its
-/// second round took the 100 iterations of `coarse_iterations` for every batch. The level above corrects the rest.
-constexpr int most_cycles = 10;
-
 solve::SolveOptions options_for(const Parameters& p, double tolerance) {
   solve::SolveOptions options;
   options.tolerance = tolerance;
@@ -135,9 +130,7 @@ public:
         cycle_(level_, *next_),
         krylov_(p.cycle == "K"),
         options_(options),
-        iterations_(&iterations) {
-    options_.max_iterations = options_.restart_length = std::min(most_cycles, options.max_iterations);
-  }
+        iterations_(&iterations) {}
 
   void operator()(CoarseField& x, const CoarseField& b) override {
     const core::Region region("coarse solve");
