@@ -151,3 +151,18 @@ def test_a_solver_follows_other_links(u, b, tmp_path):
     assert (tmp_path / "setup.h5").read_bytes() == before
     with pytest.raises(hc.InvalidArgument, match="make a new set-up"):
         D.solver.refresh(hc.qcd.weak_links([4, 4, 8, 8], 0.4, seed=4))
+
+
+def test_cycles_that_stagnate_are_followed_by_other_methods_and_each_is_a_note(u, b):
+    weak = MULTIGRID | {"setup_iterations": 0, "smoother": "jacobi", "smoother_sweeps": 1, "smoother_steps": 1}
+    D = hc.qcd.WilsonClover(u, mass=-1.0, csw=1.0, solver={"kind": "multigrid", "multigrid": weak})
+    x = D.solve(b)
+    report = D.solver.report
+    assert report["residual"] <= 1e-10
+    assert np.linalg.norm(D(x) - b) == pytest.approx(report["residual"], rel=1e-3)
+    assert report["method"].startswith("even-odd cg") and report["note_kinds"] == ["failure"] * 3
+    for note, words in zip(
+        report["notes"], ("the true residual", "one more round of inverse iteration", "going on with"), strict=True
+    ):
+        assert note.startswith("multigrid (2 levels") and "stagnation at" in note and words in note
+    assert D.solver.setup["rounds"] == 1

@@ -297,7 +297,8 @@ class Job:
                 "device": self.run.parallel.device,
                 "seconds": seconds,
                 "solver_seconds": sum(r["seconds"] for r in reports),
-            },
+            }
+            | ({"warnings": warnings} if (warnings := quark.failures_of(reports)) else {}),
         )
 
     def prepared(self, u: Any) -> Any:

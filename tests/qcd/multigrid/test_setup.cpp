@@ -113,6 +113,19 @@ TEST_CASE("multigrid set-up: it follows links and masses that move") {
   CHECK_THROWS_AS(made.refreshed(larger, action), core::InvalidArgument);
 }
 
+TEST_CASE("multigrid set-up: one more round makes the set-up of as many rounds, to the bit") {
+  const GaugeField u = test::thermal_links();
+  Parameters p = small();
+  p.setup_iterations = 1;
+  const Setup one(u, action, p);
+  p.setup_iterations = 2;
+  const Setup two(u, action, p), more = one.another_round(u, action);
+  CHECK(more.rounds() == 2);
+  CHECK(image(more) == image(two));
+  CHECK_THROWS_AS(one.another_round(gauge::unit_links(test::one_process({8, 8, 8, 16})), action),
+                  core::InvalidArgument);
+}
+
 TEST_CASE("multigrid set-up: it serves the links, action and parameters that it was made for") {
   GaugeField u = test::thermal_links();
   const Setup made(u, action, small());

@@ -278,9 +278,11 @@ public:
 
   double measured_cycles() const { return Setup(state_).foretold_cycles(); }
 
-  Setup finish() {
+  /// @param before  rounds that were made earlier
+  Setup finish(int before = 0) {
     state_->gauge = nullptr;
     state_->term = {};
+    state_->rounds += before;
     state_->seconds = seconds();
     return Setup(state_);
   }
@@ -411,9 +413,7 @@ std::optional<Setup> Setup::attempt(const GaugeField& gauge, const Action& actio
   return construction.finish();
 }
 
-Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
-  const core::Region region("multigrid set-up");
-  const double before = foretold_cycles();
+void Setup::require_lattice_of(const GaugeField& gauge) const {
   const auto& mine = *state_->aggregates->fine();
   const auto& theirs = gauge.geometry();
   if (theirs.global() != mine.global() || theirs.local() != mine.local())
@@ -422,10 +422,25 @@ Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
         "set-up",
         fmt::join(theirs.global(), "x"), fmt::join(theirs.local(), "x"), fmt::join(mine.global(), "x"),
         fmt::join(mine.local(), "x")));
+}
+
+Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
+  const core::Region region("multigrid set-up");
+  const double before = foretold_cycles();
+  require_lattice_of(gauge);
   Construction construction(gauge, action, state_->parameters, state_->transport, {});
   construction.restore(*state_->vectors);
   if (construction.measured_cycles() > stale * before) construction.round();
   return construction.finish();
+}
+
+Setup Setup::another_round(const GaugeField& gauge, const Action& action) const {
+  const core::Region region("multigrid set-up");
+  require_lattice_of(gauge);
+  Construction construction(gauge, action, state_->parameters, state_->transport, {});
+  construction.restore(*state_->vectors);
+  construction.round();
+  return construction.finish(state_->rounds);
 }
 
 Setup Setup::adjoint() const {

@@ -78,6 +78,12 @@ public:
   /// @throws InvalidArgument  for links of another lattice or process grid
   /// Collective: yes.  Cost: about a fifth of a new set-up; a quarter more with the round.
   Setup refreshed(const GaugeField& gauge, const Action& action) const;
+  /// This set-up after one more round of inverse iteration.
+  /// @param gauge, action  those that it was made for
+  /// @throws InvalidArgument  for links of another lattice or process grid
+  /// @throws core::Error      as a new set-up does
+  /// Collective: yes.  Cost: a fifth of a new set-up for its coarse levels, and the round.
+  Setup another_round(const GaugeField& gauge, const Action& action) const;
   /// The set-up of D(-mu) = gamma5 D(mu)^dagger gamma5, for the adjoint system; this one where mu = 0. Test vectors, P
   /// and the data of the smoother are shared.
   /// Collective: yes.  Cost: 8 (2 N)^3 flops a coarse site and the coarse operator on 2 N directions; the memory of the
@@ -117,6 +123,7 @@ private:
   struct State;
   class Construction;
   explicit Setup(std::shared_ptr<const State> state);
+  void require_lattice_of(const GaugeField& gauge) const;
   std::shared_ptr<const State> state_;
 };
 
