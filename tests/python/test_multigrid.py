@@ -66,6 +66,19 @@ def test_more_levels_give_the_same_solution(u, b, made):
     assert few.solver.setup["levels"] == 2
 
 
+def test_more_vectors_are_made_than_kept_and_a_file_holds_all(u, b, made, tmp_path):
+    path = tmp_path / "many.h5"
+    keys = {"setup_vectors": 16, "coarse_eigenvectors": 8}
+    D = operator(u, path, multigrid=keys)
+    x = D.solver.solve(b)
+    assert D.solver.setup["vectors"] == 8
+    assert np.linalg.norm(x - made[2]) < 1e-8 * np.linalg.norm(x)
+    with h5py.File(path) as file:
+        assert file["vectors"].shape == (8, 4, 4, 4, 16, 3, 4, 2)
+    assert np.array_equal(operator(u, path, multigrid=keys).solver.solve(b), x)
+    assert "16 test vectors, and this is 8" in refusal(u, path)
+
+
 def test_auto_keeps_the_set_up_that_it_made(u, b, tmp_path):
     path = tmp_path / "setup.h5"
     keys = {"multigrid": MULTIGRID | {"setup_file": str(path)}, "right_hand_sides": 10_000_000}

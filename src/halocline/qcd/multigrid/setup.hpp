@@ -63,8 +63,9 @@ public:
   Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const std::string& transport = "");
   /// From the test vectors of an earlier set-up. With the same links, action, parameters and processes its cycles give
   /// the same bits.
-  /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead; where the
-  ///                    aggregate does not fit the box of a process, the nearest one that does
+  /// @param parameters  the number of vectors (setup_vectors, where it is set) and the aggregate are taken from the
+  ///                    vectors instead; where the aggregate does not fit the box of a process, the nearest one that
+  ///                    does
   /// @throws InvalidArgument  also for a wrong number of numbers
   /// Collective: yes.  Cost: about a fifth of a new set-up.
   Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const StoredVectors& vectors,
