@@ -133,7 +133,7 @@ nb::object setup_of(const Quark& q, bool with_vectors) {
   if (with_vectors)
     d["numbers"] =
         to_numpy(std::move(words),
-                 canonical_shape(*q.geometry, {static_cast<std::size_t>(setup->parameters().vectors), 3, 4, 2}));
+                 canonical_shape(*q.geometry, {static_cast<std::size_t>(setup->parameters().made_vectors()), 3, 4, 2}));
   return d;
 }
 
@@ -233,6 +233,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
   p.right_hand_sides = nb::cast<int>(d["right_hand_sides"]);
   p.multigrid.vectors = nb::cast<int>(d["multigrid_vectors"]);
+  p.multigrid.setup_vectors = nb::cast<int>(d["multigrid_setup_vectors"]);
   p.multigrid.aggregate = nb::cast<std::array<std::int64_t, 4>>(d["multigrid_aggregate"]);
   p.multigrid.setup_iterations = nb::cast<int>(d["multigrid_setup_iterations"]);
   p.multigrid.smoother = nb::cast<std::string>(d["multigrid_smoother"]);
@@ -245,6 +246,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.multigrid.coarse_smoother_steps = nb::cast<int>(d["multigrid_coarse_smoother_steps"]);
   p.multigrid.coarse_tolerance = nb::cast<double>(d["multigrid_coarse_tolerance"]);
   p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
+  p.multigrid.coarse_eigenvectors = nb::cast<int>(d["multigrid_coarse_eigenvectors"]);
   p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
   p.multigrid.seed = nb::cast<std::uint64_t>(d["multigrid_seed"]);
   p.deflation.vectors = nb::cast<int>(d["deflation_vectors"]);

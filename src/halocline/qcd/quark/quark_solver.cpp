@@ -42,7 +42,7 @@ void require_one_of(const char* what, const std::string& given, const Names& kno
 /// The methods of a solve. Each one runs if the one before it failed.
 std::vector<std::string> plan_of(const std::string& kind, const std::string& chosen) {
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
-  if (chosen == "multigrid") return {"multigrid", "multigrid", "cg"};
+  if (chosen == "multigrid") return {"multigrid", "multigrid", ColumnSolves::renewal, "cg"};
   if (kind == "auto") return {chosen, "cg"};
   return {chosen};
 }
@@ -514,10 +514,7 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   std::optional<LowModes> modes = std::move(me.operators->low_modes);
   me.operators.emplace(gauge, action, without, me.batch, std::nullopt, std::move(modes));
   me.operators->parameters = me.parameters;
-  if (setup) {
-    me.operators->multigrid = std::move(setup);
-    me.operators->forgo_multigrid();
-  }
+  if (setup) me.operators->take_multigrid(std::move(*setup), gauge);
   me.action = action;
 }
 

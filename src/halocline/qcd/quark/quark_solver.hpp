@@ -10,8 +10,9 @@
 /// - "schwarz": if it fails, it starts once more from the true residual. If it fails again, even-odd BiCGStab follows
 ///   (in double if the caller asked for "schwarz"). The last resort is conjugate gradients on the normal equations,
 ///   which cannot break down.
-/// - "multigrid": its set-up is made when the solver is. If it fails, it starts once more from the true residual, and
-///   then conjugate gradients follow.
+/// - "multigrid": its set-up is made when the solver is. If it fails, or 40 cycles do not gain a digit, it starts once
+///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
+///   again. At last conjugate gradients follow, for the columns that have not converged.
 /// - "auto" first tries even-odd BiCGStab on the first right-hand sides for three digits, and predicts the time of a
 /// whole
 ///   solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes the
@@ -156,7 +157,7 @@ public:
   ///   - links in the order of the kernels: 1152 in double, 576 in float
   ///   - clover term and its inverse: 1152 in double, 576 in float
   ///   - Schwarz: 576, shared by all numbers of columns that use the same domains
-  ///   - multigrid with 24 vectors: 3456; "auto" keeps a copy of the links, 576, until it is chosen
+  ///   - multigrid with 24 vectors: 3456, and a copy of the links, 576; "auto" has the copy alone until it is chosen
   QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters);
   /// With the test vectors of an earlier set-up for multigrid, if it is named or chosen.
   /// @throws InvalidArgument  also as multigrid::Setup does

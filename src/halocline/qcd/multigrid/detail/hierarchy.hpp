@@ -39,6 +39,11 @@ std::vector<CoarseLevel<S>> coarse_levels(std::shared_ptr<const CoarseBlocks<S>>
                                           const AggregatePlan& plan, const Parameters& parameters,
                                           const std::string& transport);
 
+/// Replaces the directions that deflate the coarsest level by eigenvectors of Gamma5 D_c (coarse_eigenvectors.hpp).
+/// A level with a dense inverse stays as it is, and so does every level where `count` is zero. Collective: yes.
+template <class S>
+void deflate_by_eigenvectors(CoarseLevel<S>& coarsest, int count, const std::string& transport);
+
 /// Bytes of the coarse levels of a plan on a process. Collective: no.
 std::int64_t predicted_coarse_bytes(const AggregatePlan& plan, const Parameters& parameters);
 
