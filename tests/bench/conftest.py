@@ -40,10 +40,10 @@ def open_mpi():
 
 
 @pytest.fixture(scope="session")
-def _cache_folder(tmp_path_factory, worker_id):
+def _cache_folder(tmp_path_factory):
     """One folder for the processes that share the tests: the first of them compiles, the others wait for it."""
     own = tmp_path_factory.getbasetemp()
-    folder = (own if worker_id == "master" else own.parent) / "simulated-cache"
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "simulated-cache"
     folder.mkdir(exist_ok=True)
     return folder
 
