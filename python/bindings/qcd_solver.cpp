@@ -314,12 +314,12 @@ void bind_qcd_solver(nb::module_& m) {
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
              const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier) {
             const auto parameters = parameters_from(solver);
-            auto stored = vectors_from(vectors, aggregate);
-            auto low_modes = modes_from(modes, values);
+            qcd::Inheritance inherited{.vectors = vectors_from(vectors, aggregate),
+                                       .modes = modes_from(modes, values),
+                                       .earlier = earlier ? &earlier->solver : nullptr};
             const nb::gil_scoped_release unlocked;
             const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
-            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(stored),
-                                                           std::move(low_modes), earlier ? &earlier->solver : nullptr)};
+            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(inherited))};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
           "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none())
