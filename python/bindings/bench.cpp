@@ -2,6 +2,7 @@
 /// @file
 /// bench: the benchmarks, each returning the JSON text of its case. Collective.
 #include "bench/allreduce.hpp"
+#include "bench/coarse.hpp"
 #include "bench/dslash.hpp"
 #include "bench/halo.hpp"
 #include "bench/halo_stress.hpp"
@@ -98,6 +99,15 @@ void bind_bench(nb::module_& m) {
         return bench::to_json(bench::dslash(group, c, effort_of(seconds, block_seconds)));
       },
       "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "seconds"_a,
+      "block_seconds"_a, Released());
+  m.def(
+      "coarse",
+      [](const Communicator& group, const bench::Extents& local, int vectors, int columns, const std::string& storage,
+         const std::string& form, int threads, double seconds, double block_seconds) {
+        const bench::CoarseCase c{local, vectors, columns, storage, form, threads};
+        return bench::to_json(bench::coarse(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "vectors"_a, "columns"_a, "storage"_a, "form"_a, "threads"_a, "seconds"_a,
       "block_seconds"_a, Released());
   m.def(
       "qcdjdd",

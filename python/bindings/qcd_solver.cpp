@@ -133,7 +133,7 @@ nb::object setup_of(const Quark& q, bool with_vectors) {
   if (with_vectors)
     d["numbers"] =
         to_numpy(std::move(words),
-                 canonical_shape(*q.geometry, {static_cast<std::size_t>(setup->parameters().vectors), 3, 4, 2}));
+                 canonical_shape(*q.geometry, {static_cast<std::size_t>(setup->parameters().made_vectors()), 3, 4, 2}));
   return d;
 }
 
@@ -233,6 +233,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.schwarz.link_reals = nb::cast<int>(d["link_reals"]);
   p.right_hand_sides = nb::cast<int>(d["right_hand_sides"]);
   p.multigrid.vectors = nb::cast<int>(d["multigrid_vectors"]);
+  p.multigrid.setup_vectors = nb::cast<int>(d["multigrid_setup_vectors"]);
   p.multigrid.aggregate = nb::cast<std::array<std::int64_t, 4>>(d["multigrid_aggregate"]);
   p.multigrid.setup_iterations = nb::cast<int>(d["multigrid_setup_iterations"]);
   p.multigrid.smoother = nb::cast<std::string>(d["multigrid_smoother"]);
@@ -246,6 +247,7 @@ qcd::SolverParameters parameters_from(const nb::dict& d) {
   p.multigrid.coarse_tolerance = nb::cast<double>(d["multigrid_coarse_tolerance"]);
   p.multigrid.coarse_iterations = nb::cast<int>(d["multigrid_coarse_iterations"]);
   p.multigrid.gather_below = nb::cast<int>(d["multigrid_gather_below"]);
+  p.multigrid.coarse_eigenvectors = nb::cast<int>(d["multigrid_coarse_eigenvectors"]);
   p.multigrid.storage = nb::cast<std::string>(d["multigrid_storage"]);
   p.multigrid.seed = nb::cast<std::uint64_t>(d["multigrid_seed"]);
   p.deflation.vectors = nb::cast<int>(d["deflation_vectors"]);
@@ -313,12 +315,12 @@ void bind_qcd_solver(nb::module_& m) {
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
              const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier) {
             const auto parameters = parameters_from(solver);
-            auto stored = vectors_from(vectors, aggregate);
-            auto low_modes = modes_from(modes, values);
+            qcd::Inheritance inherited{.vectors = vectors_from(vectors, aggregate),
+                                       .modes = modes_from(modes, values),
+                                       .earlier = earlier ? &earlier->solver : nullptr};
             const nb::gil_scoped_release unlocked;
             const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
-            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(stored),
-                                                           std::move(low_modes), earlier ? &earlier->solver : nullptr)};
+            new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(inherited))};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
           "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ import sys
 import tempfile
 
 import pytest
+from halocline.bench import simulate
+from halocline.bench.simulate.program import build
 
 SECONDS = 300
 OPEN_MPI = {
@@ -38,13 +41,21 @@ def open_mpi():
 
 @pytest.fixture(scope="session")
 def _cache_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+    """One folder for the processes that share the tests: the first of them compiles, the others wait for it."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "simulated-cache"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture
 def cache(_cache_folder, monkeypatch):
     """A cache of the tests' own, so that the simulated programs are compiled from these sources; once for all tests."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(_cache_folder))
+    if not simulate.unavailable_reason():
+        with open(_cache_folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            build()
 
 
 @pytest.fixture

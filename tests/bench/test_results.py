@@ -86,6 +86,31 @@ def test_columns_share_links_and_clover_blocks(form, flops, links, clover, spino
     assert result["bytes"] == 4 * (links * link_reals + clover + columns * spinors) * sites
 
 
+@pytest.mark.parametrize(("storage", "size"), [("half", 2), ("float", 4)])
+@pytest.mark.parametrize(("form", "blocks", "fields"), [("operator", 5, 2), ("schur", 9, 1)])
+def test_coarse_operators_count_their_blocks(form, blocks, fields, storage, size):
+    result = bench.coarse([4, 2, 2, 4], vectors=8, columns=3, storage=storage, form=form, **SHORT)
+    check(result, "coarse")
+    assert (result["case"]["form"], result["case"]["storage"], result["case"]["columns"]) == (form, storage, 3)
+    assert result["flops"] == 64 * 9 * 8 * 16**2 * 3
+    assert result["bytes"] == 64 * (blocks * 16**2 * 2 * size + fields * 3 * 16 * 8)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"form": "dense"}, "operator or schur"),
+        ({"storage": "double"}, "half or float"),
+        ({"vectors": 12}, "multiple of 8"),
+        ({"columns": 0}, "0 columns"),
+        ({"form": "schur", "local": [2, 3, 2, 2]}, "even-odd"),
+    ],
+)
+def test_impossible_coarse_operators_are_refused(words, says):
+    with pytest.raises(InvalidArgument, match=says):
+        bench.coarse(**({"local": [2, 2, 2, 2], "vectors": 8} | SHORT | words))
+
+
 def test_the_fma_peak_of_double_is_half_that_of_float():
     ratio = [bench.dslash(LOCAL, 1, p, **SHORT)["cpu"]["fma_gflops"] for p in bench.PRECISIONS]
     assert 1.6 < ratio[0] / ratio[1] < 2.5

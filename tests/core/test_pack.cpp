@@ -8,8 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "halocline/core/aligned_array.hpp"
-
 namespace halocline::core {
 namespace {
 
@@ -64,28 +62,6 @@ TEST_CASE_TEMPLATE("pack: every lane is what a plain number would be, for any nu
   check_lanes<T, 4>();
   check_lanes<T, 8>();
   check_lanes<T, 16>();
-}
-
-TEST_CASE("aligned array: zero, aligned and its own copy, small or of huge pages") {
-  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 20}) {
-    AlignedArray<double> a(size);
-    CHECK(a.size() == size);
-    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % AlignedArray<double>::alignment == 0);
-    std::int64_t not_zero = 0;
-    for (const double x : a.span()) not_zero += x != 0;
-    CHECK(not_zero == 0);
-    if (size == 0) continue;
-    a[size - 1] = 3;
-    AlignedArray<double> b = a;
-    b[size - 1] = 4;
-    CHECK(a[size - 1] == 3);
-    const double* memory = b.data();
-    const AlignedArray<double> c = std::move(b);
-    CHECK(c.data() == memory);
-    CHECK(c[size - 1] == 4);
-    a = c;
-    CHECK(a[size - 1] == 4);
-  }
 }
 
 }  // namespace halocline::core

@@ -226,6 +226,34 @@ def hdf5_gauge() -> Family:
     return Family("hdf5-gauge", [("gauge", content)], read, HDF5_WORDS, inputs_a_child=5000)
 
 
+def hdf5_vectors() -> Family:
+    """Set-ups of multigrid and low modes."""
+    from halocline.errors import InvalidArgument
+    from halocline.qcd.low_modes_file import LOW_MODES
+    from halocline.qcd.runfile import Action
+    from halocline.qcd.setup_file import SETUP
+
+    import halocline as hc
+
+    u, action = hc.qcd.unit_links([2, 2, 2, 2]), Action(mass=0.05, csw=1.0)
+    numbers = np.random.default_rng(3).normal(size=(2, 2, 2, 2, 2, 3, 4, 2)).astype(np.float16)
+    kinds = {"setup": (SETUP, {"aggregate": [2, 2, 2, 2]}), "modes": (LOW_MODES, {"values": [0.1, -0.2]})}
+
+    def read(path: str, label: str, content: bytes) -> str:
+        kind, own = kinds[label]
+        try:
+            found, attributes = kind.read(path, u, action, 2)
+        except InvalidArgument:
+            return "silent"  # the head is under a checksum: it cannot speak of another quark
+        return "unchanged" if np.array_equal(found, numbers) and attributes == own else "silent"
+
+    samples = [
+        (label, _in_a_folder(lambda path, kind=kind, own=own: kind.write(path, numbers, u, action, own)))
+        for label, (kind, own) in kinds.items()
+    ]
+    return Family("hdf5-vectors", samples, read, HDF5_WORDS, inputs_a_child=5000)
+
+
 def _comparable(value: Any) -> Any:
     """Nested values with arrays as bytes."""
     if isinstance(value, dict):
@@ -302,6 +330,7 @@ FAMILIES = {
     "field-tables": field_tables,
     "atoms": atoms,
     "hdf5-gauge": hdf5_gauge,
+    "hdf5-vectors": hdf5_vectors,
     "hdf5-spectrum": hdf5_spectrum,
     "hdf5-electrons": hdf5_electrons,
 }

@@ -119,31 +119,11 @@ def refusal(u, path, **changes):
     return str(error.value)
 
 
-def test_a_file_of_another_quark_is_refused_with_both_values(u, made):
-    path = made[0]
-    said = refusal(u, path, quark={"mass": 0.07})
+def test_a_file_of_another_quark_is_refused(u, made):
+    """What else is refused is told in test_vector_file.py."""
+    said = refusal(u, made[0], quark={"mass": 0.07})
     assert "{'m0': 0.0}" in said and "{'m0': 0.07}" in said and "name another file of deflation" in said
-    assert "links with the checksum" in refusal(hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=4), path)
-    assert "[4, 4, 4, 8]" in refusal(hc.qcd.weak_links([4, 4, 4, 4], 0.4, seed=3), path)
-    assert "8 vectors, and this is 16" in refusal(u, path, deflation={"vectors": 16})
-
-
-def test_a_damaged_or_foreign_file_is_named(u, made, tmp_path):
-    content = bytearray(made[0].read_bytes())
-    content[len(content) // 2] ^= 1
-    damaged = tmp_path / "damaged.h5"
-    damaged.write_bytes(content)
-    with pytest.raises(hc.FileError, match="the file is damaged; delete the file"):
-        operator(u, damaged)
-    foreign = tmp_path / "foreign.h5"
-    with h5py.File(foreign, "w") as file:
-        file["numbers"] = [1]
-    with pytest.raises(hc.FileError, match="no file of low modes of Halocline"):
-        operator(u, foreign)
-    text = tmp_path / "text.h5"
-    text.write_text("no HDF5")
-    with pytest.raises(hc.FileError, match="not an HDF5 file"):
-        operator(u, text)
+    assert "8 vectors, and this is 16" in refusal(u, made[0], deflation={"vectors": 16})
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The set-up of multigrid through Python: kept in a file, refused for another quark, refreshed for other links."""
 
-import shutil
-
 import h5py
 import numpy as np
 import pytest
@@ -66,6 +64,19 @@ def test_more_levels_give_the_same_solution(u, b, made):
     assert few.solver.setup["levels"] == 2
 
 
+def test_more_vectors_are_made_than_kept_and_a_file_holds_all(u, b, made, tmp_path):
+    path = tmp_path / "many.h5"
+    keys = {"setup_vectors": 16, "coarse_eigenvectors": 8}
+    D = operator(u, path, multigrid=keys)
+    x = D.solver.solve(b)
+    assert D.solver.setup["vectors"] == 8
+    assert np.linalg.norm(x - made[2]) < 1e-8 * np.linalg.norm(x)
+    with h5py.File(path) as file:
+        assert file["vectors"].shape == (8, 4, 4, 4, 16, 3, 4, 2)
+    assert np.array_equal(operator(u, path, multigrid=keys).solver.solve(b), x)
+    assert "16 test vectors, and this is 8" in refusal(u, path)
+
+
 def test_auto_keeps_the_set_up_that_it_made(u, b, tmp_path):
     path = tmp_path / "setup.h5"
     keys = {"multigrid": MULTIGRID | {"setup_file": str(path)}, "right_hand_sides": 10_000_000}
@@ -108,33 +119,11 @@ def refusal(u, path, **changes):
     return str(error.value)
 
 
-def test_a_file_of_another_quark_is_refused_with_both_values(u, made):
-    path = made[0]
-    said = refusal(u, path, mass=0.07)
+def test_a_file_of_another_quark_is_refused(u, made):
+    """What else is refused is told in test_vector_file.py."""
+    said = refusal(u, made[0], mass=0.07)
     assert "{'m0': 0.05}" in said and "{'m0': 0.07}" in said and "name another setup_file" in said
-    said = refusal(hc.qcd.weak_links([4, 4, 4, 8], 0.4, seed=4), path)
-    assert said.count("checksum") == 1 and "links with the checksum" in said
-    assert "[4, 4, 4, 8]" in refusal(hc.qcd.weak_links([4, 4, 4, 4], 0.4, seed=3), path)
-    assert "8 test vectors, and this is 16" in refusal(u, path, multigrid={"vectors": 16})
-
-
-def test_a_damaged_or_foreign_file_is_named(u, made, tmp_path):
-    damaged = tmp_path / "damaged.h5"
-    shutil.copy(made[0], damaged)
-    content = bytearray(damaged.read_bytes())
-    content[len(content) // 2] ^= 1
-    damaged.write_bytes(content)
-    with pytest.raises(hc.FileError, match="the file is damaged; delete the file"):
-        operator(u, damaged)
-    foreign = tmp_path / "foreign.h5"
-    with h5py.File(foreign, "w") as file:
-        file["numbers"] = [1]
-    with pytest.raises(hc.FileError, match="no multigrid set-up of Halocline"):
-        operator(u, foreign)
-    text = tmp_path / "text.h5"
-    text.write_text("no HDF5")
-    with pytest.raises(hc.FileError, match="not an HDF5 file"):
-        operator(u, text)
+    assert "8 test vectors, and this is 16" in refusal(u, made[0], multigrid={"vectors": 16})
 
 
 def test_a_solver_follows_other_links(u, b, tmp_path):
@@ -151,3 +140,18 @@ def test_a_solver_follows_other_links(u, b, tmp_path):
     assert (tmp_path / "setup.h5").read_bytes() == before
     with pytest.raises(hc.InvalidArgument, match="make a new set-up"):
         D.solver.refresh(hc.qcd.weak_links([4, 4, 8, 8], 0.4, seed=4))
+
+
+def test_cycles_that_stagnate_are_followed_by_other_methods_and_each_is_a_note(u, b):
+    weak = MULTIGRID | {"setup_iterations": 0, "smoother": "jacobi", "smoother_sweeps": 1, "smoother_steps": 1}
+    D = hc.qcd.WilsonClover(u, mass=-1.0, csw=1.0, solver={"kind": "multigrid", "multigrid": weak})
+    x = D.solve(b)
+    report = D.solver.report
+    assert report["residual"] <= 1e-10
+    assert np.linalg.norm(D(x) - b) == pytest.approx(report["residual"], rel=1e-3)
+    assert report["method"].startswith("even-odd cg") and report["note_kinds"] == ["failure"] * 3
+    for note, words in zip(
+        report["notes"], ("the true residual", "one more round of inverse iteration", "going on with"), strict=True
+    ):
+        assert note.startswith("multigrid (2 levels") and "stagnation at" in note and words in note
+    assert D.solver.setup["rounds"] == 1

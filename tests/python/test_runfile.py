@@ -130,6 +130,10 @@ REFUSED = {
         GOOD + '[solver]\nmultigrid = { setup_file = "setup.lime" }',
         "setup_file",
     ),
+    "fewer vectors made than kept": (
+        GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { vectors = 16, setup_vectors = 8 }',
+        "setup_vectors = 8 is less than vectors = 16",
+    ),
     "more coarse vectors than vectors": (
         GOOD + '[solver]\nkind = "multigrid"\nmultigrid = { vectors = 16, coarse_vectors = 24 }',
         "coarse_vectors = 24 is more than vectors = 16",

@@ -123,6 +123,7 @@ def test_a_solver_that_fails_is_a_warning_and_another_finishes(lime, tmp_path, m
     _, (measured,) = hc.qcd.spectrum(parse_run_file(run_text([lime], mass=-2.5, more=solver), "a"), reporter=hears)
     assert measured.residuals.max() < 1e-8
     assert any("going on with even-odd bicgstab" in warning for warning in hears.warnings)
+    assert list(measured.attributes["warnings"]) == hears.warnings
 
 
 class Stops(Reporter):

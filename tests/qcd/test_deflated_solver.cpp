@@ -37,7 +37,7 @@ struct Light {
   SolveReport solve(const char* kind, Numbers& x, const Numbers& b, bool even_odd = true) {
     parameters.kind = kind;
     parameters.even_odd = even_odd;
-    return QuarkSolver(u, action, parameters, std::nullopt, modes).solve(x, b);
+    return QuarkSolver(u, action, parameters, {.modes = modes}).solve(x, b);
   }
 };
 
@@ -106,7 +106,7 @@ TEST_CASE("deflated solvers: a batch of twelve has the bits of its columns alone
   for (unsigned c = 0; c < 12; ++c) b.push_back(test::random_numbers(12 * volume, c));
   b[4].assign(b[4].size(), 0.0);  // a zero source
   const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
-  QuarkSolver solver(light.u, light.action, light.parameters, std::nullopt, light.modes);
+  QuarkSolver solver(light.u, light.action, light.parameters, {.modes = light.modes});
   const auto reports = solver.solve(std::vector<std::span<std::complex<double>>>(x.begin(), x.end()), sources);
   Numbers alone(12 * volume);
   for (const std::size_t c : {0, 4, 11}) {
@@ -144,7 +144,7 @@ TEST_CASE("deflated solvers: auto tries deflated-cg where modes are given, and t
   light.parameters.choice = "";
   const Numbers b = test::random_numbers(12 * volume, 5);
   const std::array<std::span<const std::complex<double>>, 1> sources{b};
-  QuarkSolver solver(light.u, light.action, light.parameters, std::nullopt, light.modes);
+  QuarkSolver solver(light.u, light.action, light.parameters, {.modes = light.modes});
   const auto trial = solver.choose(sources);
   REQUIRE(trial);
   CHECK(trial->deflated_seconds > 0);
@@ -155,7 +155,7 @@ TEST_CASE("deflated solvers: auto tries deflated-cg where modes are given, and t
   CHECK(report.notes.front().text.find(", deflated-cg ") != std::string::npos);
   // The choice given again, without a trial.
   light.parameters.choice = "deflated-cg";
-  QuarkSolver given(light.u, light.action, light.parameters, std::nullopt, light.modes);
+  QuarkSolver given(light.u, light.action, light.parameters, {.modes = light.modes});
   CHECK_FALSE(given.choose(sources));
   CHECK(given.solve(x, b).method.find("deflated-cg") != std::string::npos);
   light.parameters.choice = "";
@@ -170,7 +170,7 @@ TEST_CASE("deflated solvers: what cannot be is refused with a sentence") {
     parameters.kind = "deflated-cg";
     change(parameters);
     try {
-      QuarkSolver(u, WilsonCloverAction{.mass = 0.1}, parameters, std::nullopt, LowModes{{0.1}, {}});
+      QuarkSolver(u, WilsonCloverAction{.mass = 0.1}, parameters, {.modes = LowModes{{0.1}, {}}});
     } catch (const core::InvalidArgument& error) {
       return std::string(error.what());
     }

@@ -21,6 +21,7 @@ __all__ = ["multigrid"]
 FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
 PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
+COARSE_FORMS = ("operator", "schur")
 SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigrid")
 """Kinds whose operations `solver` counts. A cycle of multigrid has operations of another kind."""
 TRAFFICS = ("ping-pong", "both-ways")
@@ -57,6 +58,32 @@ def dslash(
     group = communicator(comm)
     text = _halocline.bench.dslash(
         group, list(local), threads, precision, form, link_reals, columns, seconds, block_seconds
+    )
+    return json.loads(text)
+
+
+def coarse(
+    local: Sequence[int] = (8, 8, 8, 8),
+    vectors: int = 24,
+    columns: int = 1,
+    storage: str = "half",
+    form: str = "operator",
+    threads: int = 1,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """One application of the operator of a coarse level of multigrid, on random blocks.
+
+    local: x, y, z, t, the coarse sites of each process; vectors: test vectors, a multiple of 8, half the rows of a
+    block; columns: right-hand sides that share the blocks; storage: "half" or "float", of the blocks; form: "operator",
+    or "schur" for the even-odd preconditioned one
+    One column is limited by the bandwidth of reading (`fraction_of_read`), twelve by the multiply-adds
+    (`fraction_of_fma_peak`).
+    Raises InvalidArgument for an unknown name, or for "schur" on a lattice with an odd extent.
+    """
+    text = _halocline.bench.coarse(
+        communicator(comm), list(local), vectors, columns, storage, form, threads, seconds, block_seconds
     )
     return json.loads(text)
 

@@ -25,6 +25,13 @@ class Multigrid(Section):
 
     title: ClassVar[str] = "[solver] multigrid:"
     vectors: int = key(24, vectors_of, "test vectors, a multiple of 8")
+    setup_vectors: int | None = key(
+        None,
+        vectors_of,
+        "vectors that the set-up makes, at least `vectors`, which each aggregate reduces to `vectors`; as many when "
+        "absent",
+        example="setup_vectors = 32",
+    )
     aggregate: tuple[int, int, int, int] = key(
         (4, 4, 4, 4), array(integer(at_least=1), "four integers x, y, z, t", length=4), "sites of an aggregate"
     )
@@ -63,13 +70,18 @@ class Multigrid(Section):
         "test vectors of the coarse levels, at most `vectors`; as many when absent",
         example="coarse_vectors = 16",
     )
-    coarse_smoother_steps: int = key(4, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
+    coarse_smoother_steps: int = key(2, integer(at_least=1, at_most=100), "steps of the smoother on a coarse level")
     coarse_tolerance: float = key(0.1, number(above=0.0, below=1.0), "residual of a coarse solve")
     coarse_iterations: int = key(100, integer(at_least=1), "most iterations of a coarse solve")
     gather_below: int = key(
         16,
         integer(at_least=1),
         "coarse sites of a process, below which fewer processes hold a coarse level; 1: never",
+    )
+    coarse_eigenvectors: int = key(
+        0,
+        integer(at_least=0, at_most=256),
+        "eigenvectors that deflate the coarsest level where it has no dense inverse; 0: the test vectors",
     )
     storage: str = key(
         "half", choice(*_halocline.qcd.MULTIGRID_STORAGES), 'of test vectors and coarse operator: "half" or "float"'
@@ -83,11 +95,23 @@ class Multigrid(Section):
                 "the coarse levels take their own. Give at most as many."
             )
 
+        if self.setup_vectors is not None and self.setup_vectors < self.vectors:
+            raise InvalidArgument(
+                f"{self.title} setup_vectors = {self.setup_vectors} is less than vectors = {self.vectors}, which are "
+                "made of them. Give at least as many."
+            )
+
+    @property
+    def made_vectors(self) -> int:
+        """Test vectors that the set-up makes, and its file holds."""
+        return self.setup_vectors or self.vectors
+
     def as_binding_values(self) -> dict[str, Any]:
         """The settings as the library's solver takes them."""
         return {f"multigrid_{name}": value for name, value in vars(self).items() if name != "setup_file"} | {
             "multigrid_aggregate": list(self.aggregate),
             "multigrid_setup_iterations": -1 if self.setup_iterations is None else self.setup_iterations,
+            "multigrid_setup_vectors": self.setup_vectors or 0,
             "multigrid_levels": self.levels or 0,
             "multigrid_coarse_aggregate": list(self.coarse_aggregate),
             "multigrid_coarse_vectors": self.coarse_vectors or 0,

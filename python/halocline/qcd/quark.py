@@ -315,6 +315,12 @@ def shifted_propagators_from(
     return every
 
 
+def failures_of(reports: list[dict[str, Any]]) -> list[str]:
+    """The notes about methods that failed, each once, in order. Not collective."""
+    pairs = (pair for report in reports for pair in zip(report["notes"], report["note_kinds"], strict=True))
+    return list(dict.fromkeys(note for note, kind in pairs if kind == "failure"))
+
+
 def _finish(s: Propagator, D: DiracOperator, how: Source, settings: Solver) -> None:
     """Smears the sink of a solved propagator if the source asks for it, and makes its `record`. Collective."""
     if how.sink == "gaussian":
@@ -327,7 +333,7 @@ def _finish(s: Propagator, D: DiracOperator, how: Source, settings: Solver) -> N
         "method": s.reports[0]["method"],
         "residuals": [report["residual"] for report in s.reports],
         "iterations": [report["iterations"] for report in s.reports],
-    }
+    } | ({"warnings": warnings} if (warnings := failures_of(s.reports)) else {})
 
 
 def _one_source(source: Any, kind: str, keys: dict[str, Any]) -> Source:

@@ -119,7 +119,7 @@ class QuarkSolver:
         same_keys = self.settings is not None and self.settings.multigrid == settings.multigrid
         if same_keys and self._quark.keeps_setup(self._u):
             return None
-        return read_setup(path, self._u, self._action, multigrid.vectors)
+        return read_setup(path, self._u, self._action, multigrid.made_vectors)
 
     def _store_setup(self) -> None:
         """Writes the set-up of multigrid into its file, once there is one. Collective."""

@@ -160,8 +160,10 @@ class Job:
             m = solver.multigrid or Multigrid()
             levels = "levels as needed" if m.levels is None else f"{m.levels} levels, {m.cycle} cycles"
             rounds = "as many as pay" if m.setup_iterations is None else m.setup_iterations
+            made = "" if m.setup_vectors is None else f" of {m.setup_vectors}"
             say(
-                f"multigrid     {levels}, {m.vectors} vectors, aggregates of {' x '.join(map(str, m.aggregate))}, "
+                f"multigrid     {levels}, {m.vectors}{made} vectors, "
+                f"aggregates of {' x '.join(map(str, m.aggregate))}, "
                 f"{rounds} rounds of set-up, {m.smoother_sweeps} sweeps of {m.smoother_steps} steps of "
                 f"{m.smoother}, {m.storage}"
             )
@@ -297,7 +299,8 @@ class Job:
                 "device": self.run.parallel.device,
                 "seconds": seconds,
                 "solver_seconds": sum(r["seconds"] for r in reports),
-            },
+            }
+            | ({"warnings": warnings} if (warnings := quark.failures_of(reports)) else {}),
         )
 
     def prepared(self, u: Any) -> Any:

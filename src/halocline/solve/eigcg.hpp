@@ -23,7 +23,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/solve/deflation.hpp"
-#include "halocline/solve/detail/hermitian_eigen.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 
 namespace halocline::solve {
 

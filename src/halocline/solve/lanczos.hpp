@@ -34,6 +34,7 @@ struct EigenOptions {
   int basis = 0;                   ///< number of Lanczos vectors; 0 chooses 2 count + 24
   int chebyshev_degree = 24;       ///< degree of the polynomial in H^2; 1 does not filter
   int max_applications = 1000000;  ///< of H
+  bool verify = true;              ///< make sure that no copy of a multiple eigenvalue was missed, by another sweep
   /// Called after each Lanczos cycle with the applications of H so far and the number of vectors found. Returning false
   /// ends the search with `cancelled`.
   std::function<bool(int applications, int found)> progress;
@@ -127,6 +128,7 @@ private:
     ThickRestartLanczos<Space, Filter> lanczos(*space_, filter, size_, locked_);
     if (!lanczos.start(std::move(start))) return locked_.size() < count() ? end(Reason::breakdown) : false;
     const bool verifying = locked_.size() >= count();
+    if (verifying && !options_.verify) return false;
     const std::size_t want = verifying ? 1 : count() - locked_.size();
     double accuracy = 0.1 * options_.tolerance;
     while (true) {

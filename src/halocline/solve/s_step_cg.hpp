@@ -24,8 +24,8 @@
 #include <string>
 
 #include "halocline/core/error.hpp"
-#include "halocline/solve/detail/hermitian_eigen.hpp"
 #include "halocline/solve/detail/small_matrix.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve {

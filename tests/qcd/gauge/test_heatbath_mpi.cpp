@@ -20,7 +20,7 @@ using qcd::gauge::heatbath_sweep;
 
 namespace {
 
-const Coordinates<4> global = {4, 6, 8, 12};
+const Coordinates<4> global = {4, 6, 8, 4};
 const Coordinates<4> multiple = {2, 1, 1, 1};
 
 }  // namespace

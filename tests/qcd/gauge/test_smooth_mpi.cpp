@@ -24,7 +24,7 @@ namespace gauge = qcd::gauge;
 
 namespace {
 
-const Coordinates<4> extents{4, 6, 8, 12};
+const Coordinates<4> extents{4, 6, 8, 4};
 
 /// Two grids of all processes: the least surface, and one that splits x where there is one.
 std::vector<std::vector<int>> some_grids(int ranks) {

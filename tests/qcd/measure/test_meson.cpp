@@ -7,7 +7,9 @@
 #include <numbers>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/meson.hpp"
+#include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/measure/measure_test.hpp"
 #include "qcd/shared_data.hpp"
 
@@ -76,6 +78,18 @@ ReferenceOperator small_operator(const std::vector<Complex>& links) {
   return {small, links, {.mass = 0.4, .csw = 0.8, .boundary = {1, 1, 1, -1}}};
 }
 
+/// The point propagator from the origin by the library's own solver, in double.
+Propagator solved_propagator(const GeometryPointer& geometry, std::span<const Complex> links,
+                             const qcd::WilsonCloverAction& action) {
+  qcd::QuarkSolver solver(qcd::GaugeField::from_canonical(geometry, links), action,
+                          {.kind = "bicgstab", .tolerance = 1e-13, .precision = "double"});
+  Propagator s(geometry, {0, 0, 0, 0});
+  for (int k = 0; k < 12; ++k) {
+    const Spinor source = qcd::measure::point_source(*geometry, {0, 0, 0, 0}, k / 3, k % 3);
+    CHECK(solver.solve(s.column(k / 3, k % 3), source).converged);
+  }
+  return s;
+}
 }  // namespace
 
 TEST_CASE("mesons: the six cases of the shared reference are reproduced") {
@@ -88,9 +102,15 @@ TEST_CASE("mesons: the six cases of the shared reference are reproduced") {
   REQUIRE(reference.at("cases").size() == 6);
   for (const auto& expected : reference.at("cases")) {
     const double sign = expected.at("bc_time") == "antiperiodic" ? -1 : 1;
-    const ReferenceOperator d({4, 4, 4, 4}, links,
-                              {.mass = expected.at("m0"), .csw = expected.at("csw"), .boundary = {1, 1, 1, sign}});
-    const Propagator s = point_propagator(geometry, d, {0, 0, 0, 0});
+    const double mass = expected.at("m0"), csw = expected.at("csw");
+    // The reference operator takes ten times as long as the solver: it has the first case, the solver all others.
+    const bool first = &expected == &reference.at("cases").front();
+    const Propagator s =
+        first ? point_propagator(
+                    geometry,
+                    ReferenceOperator({4, 4, 4, 4}, links, {.mass = mass, .csw = csw, .boundary = {1, 1, 1, sign}}),
+                    {0, 0, 0, 0})
+              : solved_propagator(geometry, links, {.mass = mass, .csw = csw, .boundary = {1, 1, 1, sign}});
     const auto correlators = qcd::measure::mesons(s, s, qcd::measure::named_channels());
     REQUIRE(correlators.size() == 7);
     for (const Correlator& c : correlators) {

@@ -57,20 +57,19 @@ TEST_CASE("multigrid levels: three of them solve what BiCGStab solves, in the cy
   parameters.multigrid = small(2);
   const auto two = solved(u, parameters, b);
   CHECK(test::relative_distance(two.x, plain.x) < 1e-8);
-  for (const char* cycle : {"K", "V"})
-    for (const char* storage : {"half", "float"}) {
-      CAPTURE(cycle);
-      CAPTURE(storage);
-      parameters.multigrid = small(3);
-      parameters.multigrid.cycle = cycle;
-      parameters.multigrid.storage = storage;
-      const auto three = solved(u, parameters, b);
-      CHECK(three.report.converged);
-      CHECK(three.report.residual <= 1e-10);
-      CHECK(test::relative_distance(three.x, plain.x) < 1e-8);
-      // A V cycle solves the coarse system less well.
-      CHECK(three.report.iterations <= two.report.iterations + (cycle[0] == 'K' ? 2 : 8));
-    }
+  for (const auto& [cycle, storage] : {std::pair{"K", "half"}, std::pair{"V", "float"}}) {
+    CAPTURE(cycle);
+    CAPTURE(storage);
+    parameters.multigrid = small(3);
+    parameters.multigrid.cycle = cycle;
+    parameters.multigrid.storage = storage;
+    const auto three = solved(u, parameters, b);
+    CHECK(three.report.converged);
+    CHECK(three.report.residual <= 1e-10);
+    CHECK(test::relative_distance(three.x, plain.x) < 1e-8);
+    // A V cycle solves the coarse system less well.
+    CHECK(three.report.iterations <= two.report.iterations + (cycle[0] == 'K' ? 2 : 8));
+  }
 }
 
 TEST_CASE("multigrid levels: coarse lattices without parities, fewer vectors, other aggregates") {

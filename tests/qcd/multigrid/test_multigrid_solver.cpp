@@ -7,6 +7,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
+#include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/multigrid/thermal_links.hpp"
 
@@ -50,6 +51,59 @@ TEST_CASE("multigrid: solutions, residuals and reports") {
     multigrid.apply(image, x[0]);
     CHECK(test::relative_distance(image, b[0]) == doctest::Approx(reports[0].residual).epsilon(1e-3));
   }
+}
+
+TEST_CASE("multigrid: where cycles stagnate, a round is added once, and conjugate gradients finish") {
+  const GaugeField u = gauge::weak_links(test::one_process({4, 4, 4, 8}), 0.4, 3);
+  SolverParameters parameters;
+  parameters.kind = "multigrid";
+  parameters.multigrid.vectors = 8;
+  parameters.multigrid.aggregate = {2, 2, 2, 2};
+  parameters.multigrid.setup_iterations = 0;
+  parameters.multigrid.smoother = "jacobi";
+  parameters.multigrid.smoother_sweeps = parameters.multigrid.smoother_steps = 1;  // far too little
+  QuarkSolver solver(u, WilsonCloverAction{.mass = -1, .csw = 1.0}, parameters);
+  const Numbers b = test::random_numbers(12 * 512, 1);
+  Numbers x(b.size()), image(b.size());
+  REQUIRE(solver.setup() != nullptr);
+  CHECK(solver.setup()->rounds() == 0);
+  const auto first = solver.solve(x, b);
+  CHECK(first.converged);
+  CHECK(first.method.find("even-odd cg") == 0);
+  REQUIRE(first.notes.size() == 3);
+  CHECK(first.notes[0].text.find("starting again from the true residual") != std::string::npos);
+  CHECK(first.notes[1].text.find("starting again after one more round of inverse iteration") != std::string::npos);
+  CHECK(first.notes[2].text.find("going on with even-odd cg") != std::string::npos);
+  for (const SolveNote& note : first.notes) CHECK(note.kind == SolveNote::Kind::failure);
+  CHECK(solver.setup()->rounds() == 1);
+  solver.apply(image, x);
+  CHECK(test::relative_distance(image, b) == doctest::Approx(first.residual).epsilon(1e-3));
+  // Another number of columns takes the new set-up, and it is not renewed again.
+  std::vector<Numbers> two{b, b}, y(2, Numbers(b.size()));
+  const auto second = solver.solve(std::vector<std::span<std::complex<double>>>(y.begin(), y.end()),
+                                   std::vector<std::span<const std::complex<double>>>(two.begin(), two.end()));
+  CHECK(second[1].converged);
+  CHECK(second[1].notes.size() == 2);
+  CHECK(solver.setup()->rounds() == 1);
+}
+
+TEST_CASE("multigrid: an exact zero mode is named, and nothing is called solved") {
+  const GaugeField u = gauge::unit_links(test::one_process({4, 4, 4, 4}));
+  SolverParameters parameters;
+  parameters.kind = "multigrid";
+  parameters.multigrid.vectors = 8;
+  parameters.multigrid.aggregate = {2, 2, 2, 2};
+  parameters.max_iterations = 400;
+  WilsonCloverAction action{.mass = 1e-9};
+  action.boundary = {1, 1, 1, 1};
+  QuarkSolver solver(u, action, parameters);
+  Numbers b(12 * 256), x(b.size());
+  b[7] = 1;
+  const auto report = solver.solve(x, b);
+  CHECK(!report.converged);
+  CHECK(report.residual > 0.1);
+  REQUIRE(!report.notes.empty());
+  CHECK(report.notes.back().text.find("gamma5 D has an eigenvalue between -") != std::string::npos);
 }
 
 TEST_CASE("multigrid: what cannot be is refused with a sentence") {

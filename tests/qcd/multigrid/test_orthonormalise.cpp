@@ -88,6 +88,51 @@ TEST_CASE("orthonormalise: vectors become orthonormal and keep their spans") {
   }
 }
 
+TEST_CASE("reduce: the leading left singular vectors, in each chirality") {
+  // Vectors 4 to 7 are combinations of the first four and little else, so four vectors hold nearly all of them.
+  for (const float little : {0.f, 1e-2f}) {
+    CAPTURE(little);
+    Sample sample;
+    for (int n = 4; n < vectors; ++n) sample.make_dependent(n, n - 4, little);
+    Sample before = sample;
+    double all = 0;
+    for (int n = 0; n < vectors; ++n) all += before.product(n, n, 0).real() + before.product(n, n, 1).real();
+    AggregateVectors kept = sample.view();
+    REQUIRE(reduce(kept, 4));
+    CHECK(kept.vectors == 4);
+    CHECK(kept.data == sample.data.data());
+    // Back into a sample of eight, whose last four are the vectors that were given.
+    const auto at = [&](int tile, int n) { return kept.data + (tile * 4 + n) * 24 * lanes; };
+    Sample both = before;
+    for (int tile = 0; tile < tiles; ++tile)
+      for (int n = 0; n < 4; ++n) std::copy_n(at(tile, n), 24 * lanes, both.numbers(tile, n));
+    double held = 0, outside = 0;
+    for (int chirality = 0; chirality < 2; ++chirality)
+      for (int m = 0; m < 4; ++m) {
+        // Orthogonal, and longest first: the norms are the singular values.
+        const double length2 = both.product(m, m, chirality).real();
+        held += length2;
+        if (m > 0) CHECK(length2 <= both.product(m - 1, m - 1, chirality).real());
+        for (int n = 0; n < m; ++n) CHECK(std::abs(both.product(m, n, chirality)) < 1e-5 * length2);
+      }
+    for (int chirality = 0; chirality < 2; ++chirality)
+      for (int n = 4; n < vectors; ++n) {
+        double inside = 0;
+        for (int m = 0; m < 4; ++m)
+          inside += std::norm(both.product(m, n, chirality)) / both.product(m, m, chirality).real();
+        outside += both.product(n, n, chirality).real() - inside;
+      }
+    // What the kept ones do not hold is of the order of the admixture, and the sum of squares is conserved up to it.
+    CHECK(outside < (little * little + 1e-5) * all);
+    CHECK(held == doctest::Approx(all).epsilon(little * little + 1e-5));
+    CHECK(held <= all * (1 + 1e-5));
+  }
+  Sample infinite;
+  infinite.numbers(1, 6)[7] = HUGE_VALF;
+  AggregateVectors view = infinite.view();
+  CHECK(!reduce(view, 4));
+}
+
 TEST_CASE("orthonormalise: zero, equal and infinite vectors are seen") {
   Sample zero, equal, infinite;
   for (int tile = 0; tile < tiles; ++tile) {

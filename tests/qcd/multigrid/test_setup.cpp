@@ -56,6 +56,29 @@ TEST_CASE("multigrid set-up: more rounds for more right-hand sides") {
   CHECK(Setup(u, action, p).contraction() < 1.2 * few.contraction());
 }
 
+TEST_CASE("multigrid set-up: more vectors are made than P has columns") {
+  const GaugeField u = test::thermal_links();
+  Parameters p = small();
+  p.setup_iterations = 1;
+  const Setup plain(u, action, p);
+  p.setup_vectors = 8;  // the same vectors, so the same P
+  CHECK(image(Setup(u, action, p)) == image(plain));
+  p.setup_vectors = 24;
+  const Setup reduced(u, action, p);
+  CHECK(reduced.contraction() < 0.6);
+  CHECK(reduced.bytes() <= Setup::predicted_bytes(u.geometry(), p, 1));
+  const StoredVectors stored = reduced.stored();
+  CHECK(stored.vectors == 24);
+  const Setup again(u, action, p, stored);
+  CHECK(again.parameters().vectors == 8);
+  CHECK(image(again) == image(reduced));
+  CHECK(!plain.serves(u, action, p));
+  p.setup_vectors = 4;
+  CHECK_THROWS_AS(p.validate(), core::InvalidArgument);
+  p.setup_vectors = 12;
+  CHECK_THROWS_AS(p.validate(), core::InvalidArgument);
+}
+
 TEST_CASE("multigrid set-up: stored vectors give the same cycle, to the bit") {
   const GaugeField u = test::thermal_links();
   for (const char* storage : {"half", "float"}) {
@@ -111,6 +134,19 @@ TEST_CASE("multigrid set-up: it follows links and masses that move") {
   CHECK(moved.contraction() < 0.8);
   const GaugeField larger = gauge::unit_links(test::one_process({8, 8, 8, 16}));
   CHECK_THROWS_AS(made.refreshed(larger, action), core::InvalidArgument);
+}
+
+TEST_CASE("multigrid set-up: one more round makes the set-up of as many rounds, to the bit") {
+  const GaugeField u = test::thermal_links();
+  Parameters p = small();
+  p.setup_iterations = 1;
+  const Setup one(u, action, p);
+  p.setup_iterations = 2;
+  const Setup two(u, action, p), more = one.another_round(u, action);
+  CHECK(more.rounds() == 2);
+  CHECK(image(more) == image(two));
+  CHECK_THROWS_AS(one.another_round(gauge::unit_links(test::one_process({8, 8, 8, 16})), action),
+                  core::InvalidArgument);
 }
 
 TEST_CASE("multigrid set-up: it serves the links, action and parameters that it was made for") {

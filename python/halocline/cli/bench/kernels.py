@@ -87,6 +87,33 @@ def dslash(
     bench.run(cases)
 
 
+def coarse(
+    bench: Bench,
+    local: Local = ["8x8x8x8"],  # noqa: B006
+    vectors: Annotated[int, typer.Option(help="Test vectors, a multiple of 8; a block has twice as many rows.")] = 24,
+    columns: ColumnCounts = "1,12",
+    storage: Annotated[str, typer.Option(help="half, float or both by a comma: of the blocks.")] = "half,float",
+    form: Annotated[
+        str, typer.Option(help="operator, schur (even-odd preconditioned) or both by a comma.")
+    ] = "operator,schur",
+    threads: Threads = "1",
+) -> None:
+    """The operator of a coarse level of multigrid, on random blocks; --local counts coarse sites."""
+    from halocline import bench as library
+
+    cases = []
+    for n, f, s, c, t in itertools.product(
+        volumes(local),
+        chosen("--form", form, library.COARSE_FORMS),
+        chosen("--storage", storage, library.STORAGES),
+        counts("--columns", columns, "1,12"),
+        thread_counts(threads),
+    ):
+        name = f"{f} {'x'.join(map(str, n))} {s} {c} columns {t} threads"
+        cases.append((name, later(library.coarse, n, vectors, c, s, f, t, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def solver(
     bench: Bench,
     gauge: Annotated[
@@ -247,6 +274,7 @@ def _all_numbers(text: str) -> bool:
 
 def add_to(app: typer.Typer) -> None:
     command(app, dslash, seconds=0.5)
+    command(app, coarse, seconds=0.5)
     command(app, solver, seconds=0.3)
     command(app, multigrid, seconds=0.3, plot=True)
     command(app, heatbath, seconds=0.5)

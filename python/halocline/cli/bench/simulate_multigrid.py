@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from halocline.cli.bench import machines
 from halocline.cli.bench.common import counts
-from halocline.cli.bench.weak import problem
 from halocline.cli.common import Json
 from halocline.cli.console import Console, write_json
 from halocline.cli.map import common as maps
-from halocline.errors import InvalidArgument
 
 NAMES = {
     "smoother": "smoother",
@@ -26,18 +24,14 @@ NAMES = {
 
 
 def simulate_multigrid(
-    file: Annotated[
-        Path | None, typer.Option("--map", metavar="FILE", help="Rank-order file: network and map at once.")
-    ] = None,
+    file: machines.MapFile = None,
     network: maps.NetworkName = "tofu-d",
     shape: maps.Shape = None,
     wrap: maps.Wrap = [],  # noqa: B006 - typer copies it
     grid: maps.ProcessGrid = None,
     per_node: maps.PerNode = None,
-    rings: Annotated[
-        str | None, typer.Option(metavar="PIECES;PIECES;...", help="The map by its rings, as in `map evaluate`.")
-    ] = None,
-    natural: Annotated[bool, typer.Option("--natural", help="Ranks in order instead of a map.")] = False,
+    rings: machines.Rings = None,
+    natural: machines.Natural = False,
     local: Annotated[str, typer.Option("--local", metavar="XxYxZxT", help="Sites of a process.")] = "8x8x8x8",
     aggregate: Annotated[str, typer.Option(metavar="XxYxZxT", help="Sites of an aggregate.")] = "4x4x4x4",
     vectors: Annotated[int, typer.Option(help="Test vectors, a multiple of 8.")] = 24,
@@ -54,7 +48,7 @@ def simulate_multigrid(
         typer.Option(metavar="N[,N...]", help="Gather fewer coarse sites a process than these, a case each; 1: never."),
     ] = "16",
     gflops: Annotated[float | None, typer.Option(help="Rate of a process [Gflop/s]; 346 as on Fugaku.")] = None,
-    posting: Annotated[float | None, typer.Option(help="Seconds to post and complete an exchange; Fugaku's.")] = None,
+    posting: machines.Posting = None,
     transport: Annotated[str, typer.Option("--transport", help="mpi_persistent or mpi_rma.")] = "mpi_persistent",
     cycles: Annotated[int, typer.Option(help="Cycles to simulate.")] = 1,
     json: Json = None,
@@ -65,8 +59,7 @@ def simulate_multigrid(
     """
     from halocline.bench import simulate as simulator
 
-    if why := simulator.unavailable_reason():
-        raise InvalidArgument(why + ".")
+    machines.require_simulator()
     sites, size = maps.lengths("--local", local, "8x8x8x8"), maps.lengths("--aggregate", aggregate, "4x4x4x4")
     coarse = maps.lengths("--coarse-aggregate", coarse_aggregate, "2x2x2x2")
     cases = [
@@ -80,14 +73,13 @@ def simulate_multigrid(
     ]  # fmt: skip
     for case in cases:
         case.check()
-    machine, _, placed = problem(
+    machine, _, placed = machines.problem(
         file, network, shape, wrap, grid, per_node, rings, natural, simulator.smoother_messages(cases[0])
     )
     for case in cases:
         case.check_grid(placed.grid)
     console = Console()
-    with console.stage("compiling for SimGrid") as advance:
-        simulator.build(lambda done, files: advance(done, f"{done} of {files} files"))
+    machines.compile_programs(console)
     results = []
     for case in cases:
         with console.stage(f"simulating {len(placed.node)} processes, gathering below {case.gather_below}") as advance:
@@ -97,8 +89,7 @@ def simulate_multigrid(
             advance(1, "done")
     for line in lines(results):
         console.line(line)
-    if results[0]["result"]["absent_wraps"]:
-        console.warning("SimGrid closes every axis to a ring, and this map sends over rings that the network lacks.")
+    machines.warn_of_absent_wraps(console, results)
     write_json(json, results)
 
 

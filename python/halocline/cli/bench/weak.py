@@ -9,30 +9,24 @@ from typing import Annotated, Any
 
 import typer
 
+from halocline.cli.bench import machines
 from halocline.cli.bench.common import chosen, counts
 from halocline.cli.common import Json
 from halocline.cli.console import Console, write_json
 from halocline.cli.map import common as maps
 from halocline.errors import FileError, InvalidArgument
 
-PER_NODE = "1x2x2x1"
-"""Processes of a node for the domain solver on tofu-d, as in IPSJ 2020-HPC-177, section 3.3."""
-
 
 def weak(
     simulate: Annotated[bool, typer.Option("--simulate", help="On a machine that exists in SimGrid only.")] = False,
-    file: Annotated[
-        Path | None, typer.Option("--map", metavar="FILE", help="Rank-order file: network, messages and map at once.")
-    ] = None,
+    file: machines.MapFile = None,
     network: maps.NetworkName = "tofu-d",
     shape: maps.Shape = None,
     wrap: maps.Wrap = [],  # noqa: B006 - typer copies it
     grid: maps.ProcessGrid = None,
     per_node: maps.PerNode = None,
-    rings: Annotated[
-        str | None, typer.Option(metavar="PIECES;PIECES;...", help="The map by its rings, as in `map evaluate`.")
-    ] = None,
-    natural: Annotated[bool, typer.Option("--natural", help="Ranks in order instead of a map.")] = False,
+    rings: machines.Rings = None,
+    natural: machines.Natural = False,
     messages: maps.MessagesName = "qcd",
     local: maps.LocalSites = "32x6x4x3",
     orbitals: maps.Orbitals = 1,
@@ -50,7 +44,7 @@ def weak(
             metavar="SECONDS|FILE.json", help="Of an iteration: 0.0004 as on Fugaku, or what bench qcdjdd measured."
         ),
     ] = None,
-    posting: Annotated[float | None, typer.Option(help="Seconds to post and complete an exchange; Fugaku's.")] = None,
+    posting: machines.Posting = None,
     json: Json = None,
 ) -> None:
     """Iterations of a solver on a simulated network, the exchanges and sums by the library's own code."""
@@ -61,17 +55,15 @@ def weak(
             "bench weak was asked for without --simulate: give it, or run mpirun -n N halocline bench qcdjdd on "
             "processes that you have."
         )
-    if why := simulator.unavailable_reason():
-        raise InvalidArgument(why + ".")
+    machines.require_simulator()
     transports = chosen("--transport", transport, simulator.TRANSPORTS)
     sent = None if file is not None else maps.messages_of(messages, local, orbitals=orbitals)
-    machine, sent, placed = problem(file, network, shape, wrap, grid, per_node, rings, natural, sent)
+    machine, sent, placed = machines.problem(file, network, shape, wrap, grid, per_node, rings, natural, sent)
     iteration = _iteration(exchanges, sums, computation, posting, local)
     for name in transports:
         simulator.check(iteration, name, iterations)
     console = Console()
-    with console.stage("compiling for SimGrid") as advance:
-        simulator.build(lambda done, files: advance(done, f"{done} of {files} files"))
+    machines.compile_programs(console)
     results = []
     for name in transports:
         ranks = len(placed.node)
@@ -80,58 +72,8 @@ def weak(
             advance(1, "done")
     for line in lines(results):
         console.line(line)
-    if results[0]["result"]["absent_wraps"]:
-        console.warning(
-            "SimGrid closes every axis to a ring, and this map sends over rings that the network does not have: the "
-            "model has longer routes, and the two are not comparable."
-        )
+    machines.warn_of_absent_wraps(console, results, ": the model has longer routes, and the two are not comparable")
     write_json(json, results)
-
-
-def problem(
-    file: Path | None, network: str, shape: str | None, wrap: list[str], grid: str | None, per_node: str | None,
-    rings: str | None, natural: bool, sent: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Network, messages and map; all three of the file where one is given. Raises InvalidArgument, FileError.
-
-    sent: the messages for which a map is searched where none is given
-    """
-    from halocline import mapping
-
-    if file is not None:
-        given = [("--shape", shape), ("--grid", grid), ("--rings", rings), ("--natural", natural or None)]
-        for option, value in given:
-            if value is not None:
-                raise InvalidArgument(f"--map and {option} were both given; the file says all of it.")
-        order = mapping.read_rank_order(file)
-        return order.network, order.messages, order.map
-    if rings is not None and natural:
-        raise InvalidArgument("--rings and --natural were both given; give one of them.")
-    machine = maps.network_of(network, shape, wrap)
-    if grid is None and rings is None and not natural:
-        grid, rings = _printed(machine)
-        per_node = per_node or PER_NODE
-    dims, inner = maps.grids_of(grid, per_node)
-    if natural:
-        return machine, sent, mapping.natural_order(machine, dims, inner)
-    if rings is not None:
-        found = mapping.rings_of(rings, machine, dims, inner)
-        return machine, sent, mapping.map_of_rings(machine, dims, inner, found)
-    return machine, sent, mapping.search(machine, dims, inner, sent).map
-
-
-def _printed(machine: Any) -> tuple[str, str]:
-    """The process grid that fills a tofu-d, and its rings as in the report: x along A and Z mod 3, y along C and Z div
-    3, z along B, t along X and Y; a node has two by two processes of y and z."""
-    length = {axis.name: axis.length for axis in machine.axes}
-    z = length.get("Z", 0)
-    if machine.name != "tofu-d" or z % 3 or length["X"] < 2 or length["Y"] < 2:
-        raise InvalidArgument(
-            f"--grid is missing: it is known only for a tofu-d of at least 2 x 2 in X and Y and a Z that 3 divides; "
-            f"give the processes along each axis of {machine.name}, such as 6x12x6x4."
-        )
-    grid = f"{3 * length['A']}x{2 * length['C'] * z // 3}x{2 * length['B']}x{length['X'] * length['Y']}"
-    return grid, "A,Z;C;B;X,Y" if z == 3 else "A,Z%3;C,Z/3;B;X,Y"
 
 
 def _iteration(

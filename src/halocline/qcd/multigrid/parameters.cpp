@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array storage_names{"half", "float"};
 constexpr std::array cycle_names{"K", "V"};
-constexpr int most_levels = 8;
+constexpr int most_levels = 8, most_eigenvectors = 256;
 
 template <class Names>
 void require_one_of(const char* what, const std::string& given, const Names& known) {
@@ -33,6 +33,11 @@ void Parameters::validate() const {
   if (vectors < 8 || vectors > 64 || vectors % 8 != 0)
     throw core::InvalidArgument(
         fmt::format("{} test vectors were asked for; give a multiple of 8, from 8 to 64", vectors));
+  if (setup_vectors != 0 && (setup_vectors < vectors || setup_vectors > 64 || setup_vectors % 8 != 0))
+    throw core::InvalidArgument(
+        fmt::format("a set-up of {} vectors was asked for; give a multiple of 8 from the {} test vectors up to 64, or "
+                    "0 for as many as these",
+                    setup_vectors, vectors));
   for (int axis = 0; axis < 4; ++axis)
     for (const auto& [kind, size] :
          {std::pair("aggregates", aggregate[axis]), std::pair("coarse aggregates", coarse_aggregate[axis])})
@@ -72,6 +77,10 @@ void Parameters::validate() const {
   if (gather_below < 1)
     throw core::InvalidArgument(fmt::format(
         "gather_below is {}; give a number of coarse sites of a process, or 1 to gather none", gather_below));
+  if (coarse_eigenvectors < 0 || coarse_eigenvectors > most_eigenvectors)
+    throw core::InvalidArgument(
+        fmt::format("{} eigenvectors of the coarsest level were asked for; give 0 for the test vectors, or up to {}",
+                    coarse_eigenvectors, most_eigenvectors));
 }
 
 }  // namespace halocline::qcd::multigrid

@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "halocline/comm/group/communicator.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 #include "halocline/core/philox.hpp"
@@ -180,16 +181,30 @@ Setup::State::State(const State& other, double mu)
         grid = std::move(next);
       },
       other.grid);
+  finish_coarsest();
+}
+
+void Setup::State::finish_coarsest() {
+  if (parameters.coarse_eigenvectors == 0 || coarsest_finished) return;
+  coarsest_finished = true;
+  // A failure on the processes that hold the coarsest level is one on all.
+  comm::on_every_rank(matrix.layout()->geometry().communicator(), [&] {
+    std::visit(
+        [&](auto& made) { deflate_by_eigenvectors(made.levels.back(), parameters.coarse_eigenvectors, transport); },
+        grid);
+  });
+  contraction.reset();
 }
 
 template <class S>
 void Setup::State::coarsen(std::span<const FineField> rounded) {
   CoarseGrid<S> next;
-  next.transfer = std::make_shared<const Transfer<S>>(matrix.layout(), aggregates, rounded);
+  next.transfer = std::make_shared<const Transfer<S>>(matrix.layout(), aggregates, rounded, parameters.vectors);
   complete<S>(next, galerkin<S, S>(*next.transfer, *gauge, matrix.action(), term.empty() ? nullptr : &term, transport),
               rounded);
   grid = std::move(next);
   contraction.reset();
+  coarsest_finished = false;
 }
 
 template <class S>
@@ -225,7 +240,7 @@ public:
   /// From random vectors. Returns false if `progress` ended it.
   bool make() {
     const auto& p = state_->parameters;
-    vectors_ = random_fields(state_->matrix.layout(), p.vectors, p.seed, vector_stream);
+    vectors_ = random_fields(state_->matrix.layout(), p.made_vectors(), p.seed, vector_stream);
     for (int i = 0; i < smoothings; ++i)
       if (!iterate(*smoother(), 1.0)) return false;
     orthonormalise();
@@ -239,7 +254,7 @@ public:
     while (undecided() && state_->rounds < most_rounds) {
       const double before = *foretold_;
       foretold_ = measured_cycles();
-      if (!(next_saving * (before - *foretold_) * p.right_hand_sides > round_cost * p.vectors)) break;
+      if (!(next_saving * (before - *foretold_) * p.right_hand_sides > round_cost * p.made_vectors())) break;
       if (!round()) return false;
     }
     return true;
@@ -277,11 +292,16 @@ public:
     return advance(build_cost());
   }
 
+  /// Makes the coarsest level what it is in a finished set-up.
+  void finish_coarsest() { state_->finish_coarsest(); }
   double measured_cycles() const { return Setup(state_).foretold_cycles(); }
 
-  Setup finish() {
+  /// @param before  rounds that were made earlier
+  Setup finish(int before = 0) {
     state_->gauge = nullptr;
     state_->term = {};
+    state_->finish_coarsest();
+    state_->rounds += before;
     state_->seconds = seconds();
     return Setup(state_);
   }
@@ -289,12 +309,15 @@ public:
 private:
   /// Costs in smoothings of all vectors.
   static constexpr double cycle_cost = 1.7;
-  double build_cost() const { return 0.9 * state_->parameters.vectors / 24; }
+  double build_cost() const {
+    const auto& p = state_->parameters;
+    return 0.9 * p.vectors / 24 * p.vectors / p.made_vectors();
+  }
 
   /// Whether the number of rounds is open, and another one could pay. A round that saves four cycles is the best seen.
   bool undecided() const {
     const auto& p = state_->parameters;
-    return p.setup_iterations < 0 && 4.0 * p.right_hand_sides > round_cost * p.vectors;
+    return p.setup_iterations < 0 && 4.0 * p.right_hand_sides > round_cost * p.made_vectors();
   }
 
   /// The smoother for a batch, made at the first call.
@@ -320,7 +343,7 @@ private:
         factors.emplace_back(norm2.real() > 0 ? std::sqrt(numbers / norm2.real()) : 0.0);
       solve::update(space, {solve::scale(spare_, factors)});
       std::swap(field, spare_);
-      if (!advance(cost * batch / state_->parameters.vectors)) return false;
+      if (!advance(cost * batch / state_->parameters.made_vectors())) return false;
     }
     return true;
   }
@@ -373,7 +396,7 @@ private:
     state_->aggregates->fine()->communicator().max(slowest);
     return progress_({.part = std::min(1.0, done_ / all),
                       .seconds = begun_ + slowest[0] * all,
-                      .cycle_seconds = slowest[0] * cycle_cost / state_->parameters.vectors});
+                      .cycle_seconds = slowest[0] * cycle_cost / state_->parameters.made_vectors()});
   }
 
   Clock::time_point start_ = Clock::now();
@@ -397,7 +420,12 @@ Setup::Setup(const GaugeField& gauge, const Action& action, const Parameters& pa
              const std::string& transport) {
   const core::Region region("multigrid set-up");
   Parameters known = parameters;
-  known.vectors = vectors.vectors;
+  if (parameters.setup_vectors > 0) {
+    known.setup_vectors = vectors.vectors;
+    known.vectors = std::min(parameters.vectors, vectors.vectors);
+  } else {
+    known.vectors = vectors.vectors;
+  }
   known.aggregate = vectors.aggregate;
   Construction construction(gauge, action, known, transport, {});
   construction.restore(vectors);
@@ -412,9 +440,7 @@ std::optional<Setup> Setup::attempt(const GaugeField& gauge, const Action& actio
   return construction.finish();
 }
 
-Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
-  const core::Region region("multigrid set-up");
-  const double before = foretold_cycles();
+void Setup::require_lattice_of(const GaugeField& gauge) const {
   const auto& mine = *state_->aggregates->fine();
   const auto& theirs = gauge.geometry();
   if (theirs.global() != mine.global() || theirs.local() != mine.local())
@@ -423,10 +449,26 @@ Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
         "set-up",
         fmt::join(theirs.global(), "x"), fmt::join(theirs.local(), "x"), fmt::join(mine.global(), "x"),
         fmt::join(mine.local(), "x")));
+}
+
+Setup Setup::refreshed(const GaugeField& gauge, const Action& action) const {
+  const core::Region region("multigrid set-up");
+  const double before = foretold_cycles();
+  require_lattice_of(gauge);
   Construction construction(gauge, action, state_->parameters, state_->transport, {});
   construction.restore(*state_->vectors);
+  construction.finish_coarsest();
   if (construction.measured_cycles() > stale * before) construction.round();
   return construction.finish();
+}
+
+Setup Setup::another_round(const GaugeField& gauge, const Action& action) const {
+  const core::Region region("multigrid set-up");
+  require_lattice_of(gauge);
+  Construction construction(gauge, action, state_->parameters, state_->transport, {});
+  construction.restore(*state_->vectors);
+  construction.round();
+  return construction.finish(state_->rounds);
 }
 
 Setup Setup::adjoint() const {
@@ -483,7 +525,7 @@ double Setup::contraction() const {
 double Setup::foretold_cycles() const { return cycles_to_solve(contraction()); }
 
 StoredVectors Setup::stored() const {
-  StoredVectors out{state_->parameters.vectors, state_->aggregates->size(), {}};
+  StoredVectors out{state_->parameters.made_vectors(), state_->aggregates->size(), {}};
   const auto& layout = *state_->matrix.layout();
   out.numbers.resize(static_cast<std::size_t>(layout.geometry().local_volume() * out.vectors * spinor_reals));
   for_numbers(layout, *state_->vectors, out.vectors,
@@ -494,18 +536,20 @@ StoredVectors Setup::stored() const {
 std::int64_t Setup::predicted_bytes(const lattice::Geometry4& geometry, const Parameters& p, int columns) {
   const std::int64_t number = p.storage == "half" ? sizeof(core::Half) : sizeof(float);
   // Links, A, A^-1; P, and the vectors that are kept.
-  const std::int64_t site = 3 * 72 * 4 + p.vectors * spinor_reals * (number + 2);
+  const std::int64_t site = 3 * 72 * 4 + spinor_reals * (p.vectors * number + p.made_vectors() * 2);
   // FGMRES keeps about 15 pairs of fields, the cycle and the smoother eight more.
   const std::int64_t work = 38 * spinor_reals * 4 * columns;
-  return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.vectors + 6 * batch))) * geometry.local_volume() +
+  return (site + std::max<std::int64_t>(work, spinor_reals * 4 * (p.made_vectors() + 6 * batch))) *
+             geometry.local_volume() +
          predicted_coarse_bytes(level_shapes(geometry, p), p);
 }
 
 std::int64_t Setup::bytes() const noexcept {
   const std::int64_t sites = state_->aggregates->fine()->local_volume();
   const std::int64_t clover_reals = state_->clover->blocks.size() > 0 ? 72 : 0;
-  const std::int64_t site = (72 + 2 * clover_reals) * static_cast<std::int64_t>(sizeof(float)) +
-                            state_->parameters.vectors * spinor_reals * static_cast<std::int64_t>(sizeof(core::Half));
+  const std::int64_t site =
+      (72 + 2 * clover_reals) * static_cast<std::int64_t>(sizeof(float)) +
+      state_->parameters.made_vectors() * spinor_reals * static_cast<std::int64_t>(sizeof(core::Half));
   return site * sites + std::visit(
                             [](const auto& grid) {
                               std::int64_t bytes = grid.transfer->bytes();

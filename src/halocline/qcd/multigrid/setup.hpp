@@ -63,8 +63,9 @@ public:
   Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const std::string& transport = "");
   /// From the test vectors of an earlier set-up. With the same links, action, parameters and processes its cycles give
   /// the same bits.
-  /// @param parameters  the number of vectors and the aggregate are taken from the vectors instead; where the
-  ///                    aggregate does not fit the box of a process, the nearest one that does
+  /// @param parameters  the number of vectors (setup_vectors, where it is set) and the aggregate are taken from the
+  ///                    vectors instead; where the aggregate does not fit the box of a process, the nearest one that
+  ///                    does
   /// @throws InvalidArgument  also for a wrong number of numbers
   /// Collective: yes.  Cost: about a fifth of a new set-up.
   Setup(const GaugeField& gauge, const Action& action, const Parameters& parameters, const StoredVectors& vectors,
@@ -78,6 +79,12 @@ public:
   /// @throws InvalidArgument  for links of another lattice or process grid
   /// Collective: yes.  Cost: about a fifth of a new set-up; a quarter more with the round.
   Setup refreshed(const GaugeField& gauge, const Action& action) const;
+  /// This set-up after one more round of inverse iteration.
+  /// @param gauge, action  those that it was made for
+  /// @throws InvalidArgument  for links of another lattice or process grid
+  /// @throws core::Error      as a new set-up does
+  /// Collective: yes.  Cost: a fifth of a new set-up for its coarse levels, and the round.
+  Setup another_round(const GaugeField& gauge, const Action& action) const;
   /// The set-up of D(-mu) = gamma5 D(mu)^dagger gamma5, for the adjoint system; this one where mu = 0. Test vectors, P
   /// and the data of the smoother are shared.
   /// Collective: yes.  Cost: 8 (2 N)^3 flops a coarse site and the coarse operator on 2 N directions; the memory of the
@@ -117,6 +124,7 @@ private:
   struct State;
   class Construction;
   explicit Setup(std::shared_ptr<const State> state);
+  void require_lattice_of(const GaugeField& gauge) const;
   std::shared_ptr<const State> state_;
 };
 

@@ -58,10 +58,10 @@ DomainClover::DomainClover(const DomainLayout& layout, const std::vector<double>
 
 template <class S>
 Transfer<S>::Transfer(std::shared_ptr<const DomainLayout> layout, std::shared_ptr<const lattice::Aggregates> aggregates,
-                      std::span<const FineField> vectors)
+                      std::span<const FineField> vectors, int kept)
     : layout_(std::move(layout)),
       aggregates_(std::move(aggregates)),
-      vectors_(vectors.empty() ? 0 : static_cast<int>(vectors.size()) * vectors.front().columns()),
+      vectors_(kept > 0 || vectors.empty() ? kept : static_cast<int>(vectors.size()) * vectors.front().columns()),
       domains_(domains_of(*layout_, *aggregates_)) {
   if (vectors_ < row_group || vectors_ % row_group != 0)
     throw core::InvalidArgument(fmt::format("{} test vectors were given; give a multiple of {}", vectors_, row_group));
@@ -72,13 +72,18 @@ Transfer<S>::Transfer(std::shared_ptr<const DomainLayout> layout, std::shared_pt
   std::frexp(std::sqrt(6.0 * static_cast<double>(aggregates_->sites())), &exponent);
   const float up = std::is_same_v<S, core::Half> ? std::ldexp(1.f, exponent - 1) : 1.f;
   scale_ = 1 / up;
-  data_ = core::AlignedArray<S>(vectors.front().size() * static_cast<std::int64_t>(vectors.size()));
   const std::int64_t count = aggregates_->count(), tiles = layout_->tiles();
-  const std::int64_t some = vectors.front().tile_stride(), all = some * static_cast<std::int64_t>(vectors.size());
+  const std::int64_t some = vectors.front().tile_stride(), given = some * static_cast<std::int64_t>(vectors.size());
+  const std::int64_t all = vectors_ * std::int64_t{spinor_reals} * layout_->lanes();  // numbers of a tile
+  const int given_vectors = static_cast<int>(vectors.size()) * vectors.front().columns();
+  if (given_vectors < vectors_)
+    throw core::InvalidArgument(fmt::format("{} test vectors were given, and {} are to be kept; give at least as many",
+                                            given_vectors, vectors_));
+  data_ = core::AlignedArray<S>(all * tiles * layout_->domains());
   double worst = 1;
 #pragma omp parallel reduction(min : worst)
   {
-    core::AlignedArray<float> work(all * tiles * static_cast<std::int64_t>(domains_.front().size()));
+    core::AlignedArray<float> work(given * tiles * static_cast<std::int64_t>(domains_.front().size()));
 #pragma omp for schedule(dynamic)
     for (std::int64_t i = 0; i < count; ++i) {
       const auto& domains = domains_[static_cast<std::size_t>(i)];
@@ -87,8 +92,10 @@ Transfer<S>::Transfer(std::shared_ptr<const DomainLayout> layout, std::shared_pt
         for (std::int64_t tile = 0; tile < tiles; ++tile)
           for (const FineField& field : vectors)
             gathered = std::copy_n(field.domain(domain) + tile * some, some, gathered);
-      worst = std::min(worst, orthonormalise({work.data(), static_cast<std::int64_t>(domains.size()) * tiles, vectors_,
-                                              layout_->lanes()}));
+      AggregateVectors columns{work.data(), static_cast<std::int64_t>(domains.size()) * tiles, given_vectors,
+                               layout_->lanes()};
+      if (given_vectors > vectors_ && !reduce(columns, vectors_)) worst = 0;
+      worst = std::min(worst, orthonormalise(columns));
       for (std::size_t n = 0; n < domains.size(); ++n) {
         const float* from = work.data() + static_cast<std::int64_t>(n) * all * tiles;
         S* to = data_.data() + domains[n] * all * tiles;

@@ -49,11 +49,14 @@ public:
   /// @param layout      of the fine fields; an aggregate is one domain or a box of domains
   /// @param aggregates  of the same lattice
   /// @param vectors     fields with the test vectors in their columns, equally many in each; orthonormalised here
+  /// @param kept        how many columns P has for each chirality; 0: as many as vectors. Where there are more vectors,
+  ///                    the leading left singular vectors on the aggregate are kept (arXiv:2505.14399).
   /// @throws InvalidArgument  for aggregates that cut domains, or a number of vectors that is not a multiple of 8
   /// @throws core::Error      where the vectors of an aggregate are linearly dependent
-  /// Collective: yes.  Cost: 2 x 48 N^2 flops a site.
+  /// Collective: yes.  Cost: 2 x 48 N^2 flops a site; with K > N vectors 48 K (K + 2 N) more, and two eigenproblems of
+  /// K x K numbers an aggregate.
   Transfer(std::shared_ptr<const lattice::DomainLayout> layout, std::shared_ptr<const lattice::Aggregates> aggregates,
-           std::span<const FineField> vectors);
+           std::span<const FineField> vectors, int kept = 0);
 
   int vectors() const noexcept { return vectors_; }
   const std::shared_ptr<const lattice::DomainLayout>& layout() const noexcept { return layout_; }

@@ -42,7 +42,7 @@ void require_one_of(const char* what, const std::string& given, const Names& kno
 /// The methods of a solve. Each one runs if the one before it failed.
 std::vector<std::string> plan_of(const std::string& kind, const std::string& chosen) {
   if (chosen == "schwarz") return {"schwarz", "schwarz", "bicgstab", "cg"};
-  if (chosen == "multigrid") return {"multigrid", "multigrid", "cg"};
+  if (chosen == "multigrid") return {"multigrid", "multigrid", ColumnSolves::renewal, "cg"};
   if (kind == "auto") return {chosen, "cg"};
   return {chosen};
 }
@@ -146,9 +146,7 @@ void SolverParameters::validate() const {
 }
 
 struct QuarkSolver::State {
-  State(const GaugeField& gauge, const Action& a, const SolverParameters& p,
-        std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
-        const multigrid::Setup* earlier = nullptr)
+  State(const GaugeField& gauge, const Action& a, const SolverParameters& p, Inheritance inherited)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
     if (parameters.on_device()) {
@@ -158,8 +156,10 @@ struct QuarkSolver::State {
     }
     batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
     std::optional<multigrid::Setup> made;
+    const multigrid::Setup* earlier = inherited.earlier != nullptr ? inherited.earlier->setup() : nullptr;
     if (earlier != nullptr && earlier->serves(gauge, action, parameters.multigrid)) made = *earlier;
-    operators.emplace(gauge, action, parameters, batch, std::move(vectors), std::move(modes), std::move(made));
+    operators.emplace(gauge, action, parameters, batch, std::move(inherited.vectors), std::move(inherited.modes),
+                      std::move(made));
   }
 
   /// How many of `sources` right-hand sides are solved together: the batches have about equal size.
@@ -331,21 +331,9 @@ struct QuarkSolver::State {
   bool memory_noted = false;
 };
 
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, std::nullopt)) {}
 QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-                         multigrid::StoredVectors vectors)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors), std::nullopt)) {}
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-                         const QuarkSolver& earlier)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::nullopt, std::nullopt, earlier.setup())) {}
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-                         std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
-                         const QuarkSolver* earlier)
-    : state_(std::make_unique<State>(gauge, action, parameters, std::move(vectors), std::move(modes),
-                                     earlier != nullptr ? earlier->setup() : nullptr)) {}
-QuarkSolver::QuarkSolver(const GaugeField& gauge, const Action& action)
-    : QuarkSolver(gauge, action, SolverParameters()) {}
+                         Inheritance inherited)
+    : state_(std::make_unique<State>(gauge, action, parameters, std::move(inherited))) {}
 QuarkSolver::~QuarkSolver() = default;
 QuarkSolver::QuarkSolver(QuarkSolver&&) noexcept = default;
 QuarkSolver& QuarkSolver::operator=(QuarkSolver&&) noexcept = default;
@@ -514,10 +502,7 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   std::optional<LowModes> modes = std::move(me.operators->low_modes);
   me.operators.emplace(gauge, action, without, me.batch, std::nullopt, std::move(modes));
   me.operators->parameters = me.parameters;
-  if (setup) {
-    me.operators->multigrid = std::move(setup);
-    me.operators->forgo_multigrid();
-  }
+  if (setup) me.operators->take_multigrid(std::move(*setup), gauge);
   me.action = action;
 }
 

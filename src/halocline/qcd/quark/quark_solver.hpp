@@ -10,8 +10,9 @@
 /// - "schwarz": if it fails, it starts once more from the true residual. If it fails again, even-odd BiCGStab follows
 ///   (in double if the caller asked for "schwarz"). The last resort is conjugate gradients on the normal equations,
 ///   which cannot break down.
-/// - "multigrid": its set-up is made when the solver is. If it fails, it starts once more from the true residual, and
-///   then conjugate gradients follow.
+/// - "multigrid": its set-up is made when the solver is. If it fails, or 40 cycles do not gain a digit, it starts once
+///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
+///   again. At last conjugate gradients follow, for the columns that have not converged.
 /// - "auto" first tries even-odd BiCGStab on the first right-hand sides for three digits, and predicts the time of a
 /// whole
 ///   solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes the
@@ -141,6 +142,20 @@ struct SolveReport {
   std::vector<SolveNote> notes{};
 };
 
+class QuarkSolver;
+
+/// What earlier solvers have left to a new one. Each part may be absent.
+struct Inheritance {
+  /// Test vectors for the set-up of multigrid, if multigrid is named or chosen.
+  std::optional<multigrid::StoredVectors> vectors{};
+  /// Low modes for "deflated-cg", "deflated-bicgstab" and "auto". Their number is theirs and not that of the
+  /// parameters.
+  std::optional<LowModes> modes{};
+  /// A solver whose set-up of multigrid is taken, if it has one that serves these links, action and parameters. Read by
+  /// the constructor and not kept.
+  const QuarkSolver* earlier = nullptr;
+};
+
 /// Solves with one operator, which it holds in the precisions that the method needs.
 class QuarkSolver {
 public:
@@ -148,31 +163,19 @@ public:
   /// Returning false ends the solve as "cancelled". All processes must return the same value.
   using Progress = std::function<bool(int iterations, double residual)>;
 
-  /// @param gauge  links with ghosts filled; read here and not kept
-  /// @throws InvalidArgument  as validate(action), SolverParameters, TileLayout, Schwarz and device::open_backend do;
-  ///                          on every rank
+  /// @param gauge      links with ghosts filled; read here and not kept
+  /// @param inherited  of earlier solvers
+  /// @throws InvalidArgument  as validate(action), SolverParameters, TileLayout, Schwarz and device::open_backend do,
+  ///                          and as multigrid::Setup does for stored vectors; for low modes of a wrong number of
+  ///                          numbers; on every rank
   /// @throws core::Error      if the predicted memory exceeds the free memory of the device, before allocating any
   /// Collective: yes.  Cost on the CPU, in bytes a site:
   ///   - links in the order of the kernels: 1152 in double, 576 in float
   ///   - clover term and its inverse: 1152 in double, 576 in float
   ///   - Schwarz: 576, shared by all numbers of columns that use the same domains
-  ///   - multigrid with 24 vectors: 3456; "auto" keeps a copy of the links, 576, until it is chosen
-  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters);
-  /// With the test vectors of an earlier set-up for multigrid, if it is named or chosen.
-  /// @throws InvalidArgument  also as multigrid::Setup does
-  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-              multigrid::StoredVectors vectors);
-  /// With the set-up of multigrid of an earlier solver, if it has one that serves these links, action and parameters.
-  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-              const QuarkSolver& earlier);
-  /// With low modes for deflation, for "deflated-cg", "deflated-bicgstab" and "auto", and test vectors and an earlier
-  /// solver as above; each may be absent. The number of modes is theirs and not that of the parameters.
-  /// @throws InvalidArgument  also for a wrong number of numbers
-  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters,
-              std::optional<multigrid::StoredVectors> vectors, std::optional<LowModes> modes,
-              const QuarkSolver* earlier = nullptr);
-  /// With the default parameters.
-  QuarkSolver(const GaugeField& gauge, const Action& action);
+  ///   - multigrid with 24 vectors: 3456, and a copy of the links, 576; "auto" has the copy alone until it is chosen
+  QuarkSolver(const GaugeField& gauge, const Action& action, const SolverParameters& parameters = {},
+              Inheritance inherited = {});
   ~QuarkSolver();
   QuarkSolver(QuarkSolver&&) noexcept;
   QuarkSolver& operator=(QuarkSolver&&) noexcept;

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "halocline/core/error.hpp"
-#include "halocline/solve/detail/hermitian_eigen.hpp"
 #include "halocline/solve/detail/orthonormal_columns.hpp"
 #include "halocline/solve/detail/small_matrix.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve::detail {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "halocline/solve/detail/gram_schmidt.hpp"
-#include "halocline/solve/detail/hermitian_eigen.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 
 namespace halocline::solve::detail {
 

@@ -6,7 +6,7 @@
 /// A block is `[row / 16][column][re, im][row mod 16]`. It is walked in groups of 16 rows. For each column of the group
 /// the forward product adds a multiple of the column to the sums of the 16 rows. The adjoint product multiplies the
 /// column by the conjugate rows of its vector; the lanes of the 2 N sums are added at the end, 16 sums at once. Both
-/// products take the block from memory once, for `width` right-hand sides together.
+/// products take the block from memory once, for `width` right-hand sides together; see multiply_block().
 ///
 /// Vectors are in the order of CoarseField, except where `packed` is said: `[row / 16][re, im][row mod 16]`.
 
@@ -94,7 +94,127 @@ inline std::array<float*, width> columns_at(float* first, int stride) {
   return at;
 }
 
+/// Asks for `count` numbers of the next block, which in most cases lies behind this one. Without it a processor waits
+/// for memory at the beginning of every page, and one column reaches half of the bandwidth of reading.
+template <int count, class S>
+__attribute__((always_inline)) inline void prefetch_behind(const S* at, int rows) {
+  constexpr int line = 64 / static_cast<int>(sizeof(S));
+  const S* next = at + std::int64_t{2} * rows * rows;
+#pragma GCC unroll 4
+  for (int i = 0; i < count; i += line) __builtin_prefetch(next + i, 0, 2);
+}
+
+/// The sums of `count` groups from `first` on, and the dots of their rows with every column: one walk over the columns,
+/// with the sums in registers.
+/// @param dots  [right-hand side][column / 8][re, im][column mod 8], in the order in which lane_sums() wants them;
+/// those
+///              of group 0 begin the sums
+template <class S, int width, int count, bool forward, bool adjoint>
+__attribute__((always_inline)) inline void multiply_groups(const S* block, int rows, int first, float* sums,
+                                                           const std::array<const float*, width>& v, const float* u,
+                                                           Rows* dots) {
+  using Memory = core::Stored<S, Rows>;
+  Rows sum_re[count][width], sum_im[count][width], u_re[count][width], u_im[count][width];
+  for (int g = 0; g < count; ++g)
+    for (int c = 0; c < width; ++c) {
+      const int at = c * 2 * rows + (first + g) * 32;
+      if constexpr (forward) {
+        sum_re[g][c] = Rows::load(sums + at);
+        sum_im[g][c] = Rows::load(sums + at + 16);
+      }
+      if constexpr (adjoint) {
+        u_re[g][c] = Rows::load(u + at);
+        u_im[g][c] = Rows::load(u + at + 16);
+      }
+    }
+  for (int j = 0; j < rows; ++j) {
+    const int place = CoarseField::place(j);
+    Rows dot_re[width], dot_im[width];
+    if constexpr (adjoint)
+      for (int c = 0; c < width; ++c) {
+        dot_re[c] = first == 0 ? Rows(0.f) : dots[c * 2 * most_rows + place];
+        dot_im[c] = first == 0 ? Rows(0.f) : dots[c * 2 * most_rows + place + row_group];
+      }
+#pragma GCC unroll 3
+    for (int g = 0; g < count; ++g) {
+      const S* column = block + (static_cast<std::int64_t>(first + g) * rows + j) * 32;
+      prefetch_behind<32>(column, rows);
+      const Rows re = Memory::load(column), im = Memory::load(column + 16);
+#pragma GCC unroll 4
+      for (int c = 0; c < width; ++c) {
+        if constexpr (forward) {
+          const Rows v_re(v[c][place]), v_im(v[c][place + row_group]);
+          sum_re[g][c] += re * v_re;
+          sum_im[g][c] += re * v_im;
+          sum_re[g][c] -= im * v_im;
+          sum_im[g][c] += im * v_re;
+        }
+        if constexpr (adjoint) {
+          dot_re[c] += re * u_re[g][c];
+          dot_im[c] += re * u_im[g][c];
+          dot_re[c] += im * u_im[g][c];
+          dot_im[c] -= im * u_re[g][c];
+        }
+      }
+    }
+    if constexpr (adjoint)
+      for (int c = 0; c < width; ++c) {
+        dots[c * 2 * most_rows + place] = dot_re[c];
+        dots[c * 2 * most_rows + place + row_group] = dot_im[c];
+      }
+  }
+  if constexpr (forward)
+    for (int g = 0; g < count; ++g)
+      for (int c = 0; c < width; ++c) {
+        sum_re[g][c].store(sums + c * 2 * rows + (first + g) * 32);
+        sum_im[g][c].store(sums + c * 2 * rows + (first + g) * 32 + 16);
+      }
+}
+
+/// out = M^dagger u, two columns at a time with their dots in registers: the loads of u serve both columns.
+template <class S, int width>
+inline void multiply_adjoint(const S* block, int rows, const float* u, const std::array<float*, width>& out) {
+  using Memory = core::Stored<S, Rows>;
+  for (int first = 0; first < rows; first += row_group) {
+    std::array<Rows, 16> dots[width];
+    for (int i = 0; i < row_group; i += 2) {
+      Rows dot_re[2][width], dot_im[2][width];
+      for (int k = 0; k < 2; ++k)
+        for (int c = 0; c < width; ++c) dot_re[k][c] = dot_im[k][c] = Rows(0.f);
+      for (int group = 0; group < rows / 16; ++group) {
+        const S* column = block + (static_cast<std::int64_t>(group) * rows + first + i) * 32;
+        prefetch_behind<64>(column, rows);
+        const Rows re[2] = {Memory::load(column), Memory::load(column + 32)};
+        const Rows im[2] = {Memory::load(column + 16), Memory::load(column + 48)};
+#pragma GCC unroll 4
+        for (int c = 0; c < width; ++c) {
+          const Rows u_re = Rows::load(u + c * 2 * rows + group * 32),
+                     u_im = Rows::load(u + c * 2 * rows + group * 32 + 16);
+#pragma GCC unroll 2
+          for (int k = 0; k < 2; ++k) {
+            dot_re[k][c] += re[k] * u_re;
+            dot_im[k][c] += re[k] * u_im;
+            dot_re[k][c] += im[k] * u_im;
+            dot_im[k][c] -= im[k] * u_re;
+          }
+        }
+      }
+      for (int c = 0; c < width; ++c)
+        for (int k = 0; k < 2; ++k) {
+          dots[c][static_cast<std::size_t>(i + k)] = dot_re[k][c];
+          dots[c][static_cast<std::size_t>(i + k + row_group)] = dot_im[k][c];
+        }
+    }
+    for (int c = 0; c < width; ++c) lane_sums(dots[c]).store(out[c] + 2 * first);
+  }
+}
+
 /// sums += M v, and out = M^dagger u, for `width` right-hand sides.
+///
+/// One or two right-hand sides are limited by memory: both products take three groups of a column at a time, so that
+/// neither waits for its own sums. Four have sums enough for one group, and the adjoint product follows in a pass of
+/// its own, while the block is in the cache: its dots would take the bandwidth of storing. The order of every sum is
+/// the same for any width, so a right-hand side has the same bits alone and beside others.
 /// @tparam forward, adjoint  which of the two products are wanted
 /// @param sums  packed, one right-hand side `2 rows` numbers after the other
 /// @param v     first number of each right-hand side at the neighbour
@@ -103,62 +223,27 @@ inline std::array<float*, width> columns_at(float* first, int stride) {
 template <class S, int width, bool forward, bool adjoint>
 inline void multiply_block(const S* block, int rows, float* sums, const std::array<const float*, width>& v,
                            const float* u, const std::array<float*, width>& out) {
-  using Memory = core::Stored<S, Rows>;
-  // [right-hand side][column / 8][re, im][column mod 8]: the order in which lane_sums() wants them.
-  alignas(64) Rows dots[adjoint ? width * 2 * most_rows : 1];
-  for (int group = 0; group < rows / 16; ++group) {
-    Rows sum_re[width], sum_im[width], u_re[width], u_im[width];
-    for (int c = 0; c < width; ++c) {
-      if constexpr (forward) {
-        sum_re[c] = Rows::load(sums + c * 2 * rows + group * 32);
-        sum_im[c] = Rows::load(sums + c * 2 * rows + group * 32 + 16);
-      }
-      if constexpr (adjoint) {
-        u_re[c] = Rows::load(u + c * 2 * rows + group * 32);
-        u_im[c] = Rows::load(u + c * 2 * rows + group * 32 + 16);
-      }
-    }
-    const S* column = block + static_cast<std::int64_t>(group) * rows * 32;
-    for (int j = 0; j < rows; ++j, column += 32) {
-      const Rows re = Memory::load(column), im = Memory::load(column + 16);
-      const int place = CoarseField::place(j);
-#pragma GCC unroll 4
-      for (int c = 0; c < width; ++c) {
-        if constexpr (forward) {
-          const Rows v_re(v[c][place]), v_im(v[c][place + row_group]);
-          sum_re[c] += re * v_re;
-          sum_im[c] += re * v_im;
-          sum_re[c] -= im * v_im;
-          sum_im[c] += im * v_re;
-        }
-        if constexpr (adjoint) {
-          Rows& dot_re = dots[c * 2 * most_rows + place];
-          Rows& dot_im = dots[c * 2 * most_rows + place + row_group];
-          if (group == 0) {
-            dot_re = re * u_re[c] + im * u_im[c];
-            dot_im = re * u_im[c] - im * u_re[c];
-          } else {
-            dot_re += re * u_re[c];
-            dot_im += re * u_im[c];
-            dot_re += im * u_im[c];
-            dot_im -= im * u_re[c];
-          }
-        }
-      }
-    }
+  const int groups = rows / 16;
+  if constexpr (width > 2 || !forward) {
     if constexpr (forward)
-      for (int c = 0; c < width; ++c) {
-        sum_re[c].store(sums + c * 2 * rows + group * 32);
-        sum_im[c].store(sums + c * 2 * rows + group * 32 + 16);
-      }
+      for (int group = 0; group < groups; ++group)
+        multiply_groups<S, width, 1, true, false>(block, rows, group, sums, v, nullptr, nullptr);
+    if constexpr (adjoint) multiply_adjoint<S, width>(block, rows, u, out);
+  } else {
+    alignas(64) Rows dots[adjoint ? width * 2 * most_rows : 1];
+    int group = 0;
+    for (; group + 3 <= groups; group += 3)
+      multiply_groups<S, width, 3, forward, adjoint>(block, rows, group, sums, v, u, dots);
+    if (groups - group == 2) multiply_groups<S, width, 2, forward, adjoint>(block, rows, group, sums, v, u, dots);
+    if (groups - group == 1) multiply_groups<S, width, 1, forward, adjoint>(block, rows, group, sums, v, u, dots);
+    if constexpr (adjoint)
+      for (int c = 0; c < width; ++c)
+        for (int first = 0; first < 2 * rows; first += 16) {
+          std::array<Rows, 16> pack;
+          for (int i = 0; i < 16; ++i) pack[i] = dots[c * 2 * most_rows + first + i];
+          lane_sums(pack).store(out[c] + first);
+        }
   }
-  if constexpr (adjoint)
-    for (int c = 0; c < width; ++c)
-      for (int first = 0; first < 2 * rows; first += 16) {
-        std::array<Rows, 16> pack;
-        for (int i = 0; i < 16; ++i) pack[i] = dots[c * 2 * most_rows + first + i];
-        lane_sums(pack).store(out[c] + first);
-      }
 }
 
 }  // namespace halocline::qcd::multigrid

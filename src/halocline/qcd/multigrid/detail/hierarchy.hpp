@@ -60,6 +60,12 @@ std::vector<CoarseLevel<S>> coarse_levels(std::shared_ptr<const CoarseBlocks<S>>
                                           const LevelPlan& plan, const Parameters& parameters,
                                           const std::string& transport);
 
+/// Replaces the directions that deflate the coarsest level by eigenvectors of Gamma5 D_c (coarse_eigenvectors.hpp).
+/// A level with a dense inverse stays as it is, and so does every level where `count` is zero,
+/// and the last one of a process that holds nothing of the coarsest. Collective: yes.
+template <class S>
+void deflate_by_eigenvectors(CoarseLevel<S>& coarsest, int count, const std::string& transport);
+
 /// Bytes of the coarse levels on a process that holds something of each. A pure function.
 std::int64_t predicted_coarse_bytes(std::span<const lattice::LevelShape> shapes, const Parameters& parameters);
 

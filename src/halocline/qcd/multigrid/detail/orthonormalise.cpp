@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "halocline/core/complex.hpp"
+#include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 #include "halocline/lattice/dispatch.hpp"
 #include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/multigrid/detail/cholesky.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 
 namespace halocline::qcd::multigrid {
 namespace {
@@ -95,6 +97,29 @@ public:
     }
   }
 
+  /// The first `kept` vectors become V X. @param x  [column * count() + row]
+  void combine(const std::vector<std::complex<double>>& x, int kept) {
+    const int n = count();
+    std::vector<C> all(static_cast<std::size_t>(n));
+    std::vector<std::complex<float>> factors(x.begin(), x.end());
+    for (std::int64_t i = 0; i < vectors_->tiles; ++i) {
+      float* at = tile(i);
+      for (int k = 0; k < 6; ++k) {
+        for (int m = 0; m < n; ++m) all[static_cast<std::size_t>(m)] = load(at, m, k);
+        for (int column = 0; column < kept; ++column) {
+          C sum{Real(0.f), Real(0.f)};
+          const std::complex<float>* factor = factors.data() + column * n;
+          for (int m = 0; m < n; ++m)
+            core::multiply_add(sum, C{Real(factor[m].real()), Real(factor[m].imag())},
+                               all[static_cast<std::size_t>(m)]);
+          float* to = at + column * stride + place(k);
+          L::store(to, sum.re);
+          L::store(to + V, sum.im);
+        }
+      }
+    }
+  }
+
   // What the modified Gram-Schmidt method needs.
   std::complex<double> product(int left, int right) const {
     double re = 0, im = 0;
@@ -164,6 +189,34 @@ double gram_schmidt(Columns<V>& columns) {
 }
 
 template <int V>
+bool reduce_lanes(const AggregateVectors& vectors, int kept) {
+  for (int chirality = 0; chirality < 2; ++chirality) {
+    Columns<V> columns(vectors, chirality);
+    const int n = columns.count();
+    const Matrix gram = columns.gram();
+    // hermitian_eigen() takes the lower triangle, column by column.
+    std::vector<std::complex<double>> matrix(gram.e.size()), leading;
+    for (int row = 0; row < n; ++row)
+      for (int column = 0; column <= row; ++column) {
+        const auto& z = gram(row, column);
+        if (!std::isfinite(z.real()) || !std::isfinite(z.imag())) return false;
+        matrix[static_cast<std::size_t>(column * n + row)] = z;
+      }
+    solve::HermitianEigen eigen;
+    try {
+      eigen = solve::hermitian_eigen(static_cast<std::size_t>(n), matrix);
+    } catch (const core::Error&) {  // nothing may leave the parallel region of the caller
+      return false;
+    }
+    for (int i = n - 1; i >= n - kept; --i)  // the values ascend
+      leading.insert(leading.end(), eigen.vectors.begin() + std::ptrdiff_t{i} * n,
+                     eigen.vectors.begin() + std::ptrdiff_t{i + 1} * n);
+    columns.combine(leading, kept);
+  }
+  return true;
+}
+
+template <int V>
 double orthonormalise_lanes(const AggregateVectors& vectors) {
   // Squares of norms: two digits of dependence are four of them, and leave three in a float.
   constexpr double coarsest = 1e-4;
@@ -184,6 +237,17 @@ double orthonormalise_lanes(const AggregateVectors& vectors) {
 }
 
 }  // namespace
+
+bool reduce(AggregateVectors& vectors, int kept) {
+  bool finite = false;
+  lattice::with_lanes(vectors.lanes, [&]<int V>() { finite = reduce_lanes<V>(vectors, kept); });
+  const std::int64_t before = std::int64_t{vectors.vectors} * spinor_reals * vectors.lanes;
+  const std::int64_t after = std::int64_t{kept} * spinor_reals * vectors.lanes;
+  for (std::int64_t tile = 1; tile < vectors.tiles; ++tile)
+    std::copy_n(vectors.data + tile * before, after, vectors.data + tile * after);
+  vectors.vectors = kept;
+  return finite;
+}
 
 double orthonormalise(const AggregateVectors& vectors) {
   double worst = 0;

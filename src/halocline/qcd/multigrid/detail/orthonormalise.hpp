@@ -23,6 +23,16 @@ struct AggregateVectors {
   int lanes;
 };
 
+/// Replaces the vectors by fewer ones, separately for each chirality: with the singular value decomposition
+/// V = sum_i s_i u_i w_i^dagger of their columns, by s_i u_i for the largest s_i. These are the best approximation of
+/// all vectors by `kept` ones (arXiv:2505.14399). The w_i are eigenvectors of V^dagger V, so a singular value below
+/// about 3e-4 of the largest is rounding.
+/// @param vectors  on return the kept ones, `[tile][kept][24][lane]` from the same address
+/// @param kept     a multiple of 4, below the number of vectors
+/// @returns whether all numbers were finite
+/// Collective: no.  Cost: 24 K (K + 2 kept) flops a site and chirality for K vectors, and an eigenproblem of K x K.
+bool reduce(AggregateVectors& vectors, int kept);
+
 /// @returns the smallest norm that a vector kept beside those before it, relative to its norm; 0 for a zero vector and
 ///          for numbers that are not finite
 /// Collective: no.

@@ -36,6 +36,10 @@ struct Setup::State {
   template <class S>
   void complete(CoarseGrid<S>& next, std::shared_ptr<const CoarseBlocks<S>> blocks, std::span<const FineField> rounded);
 
+  /// Deflates the coarsest level by eigenvectors, if the parameters ask for them: once, since the rounds of the set-up
+  /// are well served by test vectors. Collective: yes.
+  void finish_coarsest();
+
   const GaugeField* gauge;    ///< null after the set-up
   std::uint64_t fingerprint;  ///< of the links
   Parameters parameters;
@@ -50,6 +54,7 @@ struct Setup::State {
   std::shared_ptr<const std::vector<lattice::DomainField<core::Half>>> vectors;
   std::variant<CoarseGrid<core::Half>, CoarseGrid<float>> grid;
   int rounds = 0;
+  bool coarsest_finished = false;  ///< by finish_coarsest(), since the coarse levels were made
   double seconds = 0;
   mutable std::optional<double> contraction;
 };

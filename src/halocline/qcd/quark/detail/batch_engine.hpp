@@ -42,6 +42,17 @@ public:
   /// The result describes the solve of the inner system; if the method failed, it gives the reason. Collective: yes.
   virtual solve::SolveResult correct(const std::string& method, std::span<const double> tolerance, double caution,
                                      const solve::SolveOptions& limits) = 0;
+  /// What renew() did.
+  struct Renewal {
+    bool done = false;  ///< the method may be tried again
+    std::string text;   ///< for the notes: what was done, or why it failed; empty where there is nothing to improve
+  };
+  /// Improves what a method works with, once: one more round of the set-up of multigrid. Collective: yes; the same
+  /// result on every rank.
+  virtual Renewal renew(const std::string& /*method*/) { return {}; }
+  /// |D x| / |x| of each column, or |D e| / |e| where x is zero: an upper bound of the lowest singular value of D,
+  /// which is the lowest |eigenvalue| of gamma5 D. Zero where both are zero. Overwrites r and e. Collective: yes.
+  virtual std::vector<double> shrinking() = 0;
   /// x += weight e, then r = b - D x. Returns |r| of each column. A weight of zero leaves x unchanged, even if e holds
   /// NaN. Collective: yes.
   virtual std::vector<double> add_correction(std::span<const solve::Scalar> weight) = 0;

@@ -42,6 +42,13 @@ std::vector<double> largest_numbers(const comm::Communicator& group, std::span<c
   return largest;
 }
 
+/// A call of multigrid ends after this many cycles, two of its restarts. Where they do not gain `least_gain`, ten
+/// digits would take hundreds of cycles, each as long as several iterations of other methods.
+constexpr int most_cycles = 40;
+constexpr double least_gain = 0.1;
+/// |D x| / |x| below which D is called nearly singular; typical ones are between 0.1 and 8.
+constexpr double nearly_singular = 1e-3;
+
 std::vector<std::complex<double>> scaled(Source source, double factor) {
   std::vector<std::complex<double>> out(source.begin(), source.end());
   for (auto& number : out) number *= factor;
@@ -124,6 +131,7 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
   if (some_done) batch_->scale_residual(keep);
   solve::SolveOptions limits;
   limits.max_iterations = std::max(0, parameters_->max_iterations - spent);
+  if (method == "multigrid") limits.max_iterations = std::min(limits.max_iterations, most_cycles);
   limits.restart_length = parameters_->restart_length;
   const double from = worst();
   if (*progress_)
@@ -159,9 +167,11 @@ void ColumnSolves::run(std::span<const std::string> plan) {
   std::size_t stage = 0;
   double caution = 1.0;
   method_ = plan[stage];
+  bool given_up = false;
   while (any_active()) {
-    method_ = plan[stage];
     const auto before = columns_;
+    for (Column& column : columns_)
+      if (column.active) column.method = batch_->describe(method_);
     const auto result = correct(method_, caution);
     add_correction(result);
     caution *= 0.5;
@@ -170,27 +180,58 @@ void ColumnSolves::run(std::span<const std::string> plan) {
       auto& column = columns_[c];
       if (!column.active) continue;
       column.reason = result.reasons[c];
+      const bool cut = method_ == "multigrid" && column.reason == Reason::iteration_limit;
+      const double wanted = cut ? least_gain : 0.5;
       if (column.iterations >= parameters_->max_iterations) {
         column.reason = Reason::iteration_limit;
         column.active = false;
       } else if (result.reasons[c] == Reason::cancelled) {
         column.active = false;
-      } else if (!(column.residual < 0.5 * before[c].residual)) {
-        // The inner system converged, but the residual of the full operator did not halve: this is stagnation.
-        if (column.reason == Reason::converged) column.reason = Reason::stagnation;
+      } else if (!(column.residual < wanted * before[c].residual)) {
+        // The residual of the full operator fell too little, whatever the inner system says: this is stagnation.
+        if (cut || column.reason == Reason::converged) column.reason = Reason::stagnation;
         if (stage + 1 == plan.size()) column.active = false;
         failed = &column;
       }
+      given_up = given_up || (!column.active && column.reason != Reason::cancelled);
     }
     if (failed == nullptr || !any_active() || stage + 1 == plan.size()) continue;
-    const bool again = plan[++stage] == method_;
-    note({SolveNote::Kind::failure,
-          fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", batch_->describe(method_),
-                      solve::name(failed->reason), failed->residual, failed->iterations,
-                      again ? "starting again from the true residual"
-                            : fmt::format("going on with {}", batch_->describe(plan[stage])))});
+    go_on(plan, stage, *failed);
     caution = 1.0;
   }
+  if (given_up) note_low_mode();
+}
+
+void ColumnSolves::go_on(std::span<const std::string> plan, std::size_t& stage, const Column& failed) {
+  std::string next;
+  if (plan[++stage] == renewal) {
+    const auto renewed = batch_->renew(method_);
+    next = renewed.text;
+    if (!renewed.done) ++stage;
+  }
+  if (plan[stage] == method_) {
+    next = "starting again from the true residual";
+  } else if (plan[stage] != renewal) {
+    if (!next.empty()) next += "; ";
+    next += fmt::format("going on with {}", batch_->describe(plan[stage]));
+  }
+  note({SolveNote::Kind::failure,
+        fmt::format("{}: {} at |b - D x|/|b| = {:.2e}, after {} iterations; {}", batch_->describe(method_),
+                    solve::name(failed.reason), failed.residual, failed.iterations, next)});
+  if (plan[stage] != renewal) method_ = plan[stage];
+}
+
+void ColumnSolves::note_low_mode() {
+  double least = nearly_singular;
+  const auto quotients = batch_->shrinking();
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (columns_[c].reason != Reason::converged && quotients[c] > 0) least = std::min(least, quotients[c]);
+  if (!(least < nearly_singular)) return;
+  note({SolveNote::Kind::failure,
+        fmt::format(
+            "D is nearly singular: |D x| / |x| = {:.1e} for some x, so gamma5 D has an eigenvalue between -{:.1e} and "
+            "{:.1e}; the quark mass is at or beyond the critical one for these links; use a larger mass",
+            least, least, least)});
 }
 
 std::vector<int> ColumnSolves::exponents() const {
@@ -220,7 +261,7 @@ std::vector<SolveReport> ColumnSolves::reports(double seconds) const {
     SolveReport report;
     report.converged = column.reason == Reason::converged;
     report.reason = solve::name(column.reason);
-    report.method = batch_->describe(method_);
+    report.method = column.method.empty() ? batch_->describe(method_) : column.method;
     report.iterations = column.iterations;
     report.residual = column.residual;
     report.seconds = seconds / static_cast<double>(given_);

@@ -25,6 +25,9 @@ namespace halocline::qcd {
 class ColumnSolves {
 public:
   using Progress = QuarkSolver::Progress;
+  /// In a plan: improve what the method before it works with (BatchEngine::renew), and try that method again. Skipped
+  /// where there is nothing to improve.
+  static constexpr const char* renewal = "renewal";
 
   /// @param batch    referred to, and overwritten
   /// @param group    the processes among which the sources are distributed
@@ -35,7 +38,8 @@ public:
                std::span<const std::span<const std::complex<double>>> sources, const Progress& progress);
 
   /// Runs the methods one after the other, until all columns are finished.
-  /// @param plan  method names for BatchEngine::correct; a repeated name restarts from the true residual
+  /// @param plan  method names for BatchEngine::correct; a repeated name restarts from the true residual. `renewal` may
+  ///              stand between two methods.
   /// Collective: yes.
   void run(std::span<const std::string> plan);
 
@@ -56,12 +60,17 @@ private:
     bool active = false;
     solve::Reason reason = solve::Reason::converged;
     int iterations = 0;
+    std::string method;  ///< the last one that worked on it
     std::vector<double> history;
     std::string remark;  ///< about the source
   };
 
   void give_up(std::size_t column, double residual, const char* remark);
   double worst() const noexcept;
+  /// Goes to the next stage of the plan after a failure, and notes it.
+  void go_on(std::span<const std::string> plan, std::size_t& stage, const Column& failed);
+  /// Notes how near D is to a singular operator, where it is known.
+  void note_low_mode();
   solve::SolveResult correct(const std::string& method, double caution);
   void add_correction(const solve::SolveResult& result);
 

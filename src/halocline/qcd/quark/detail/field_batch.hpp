@@ -46,6 +46,19 @@ public:
     check();
     return lengths;
   }
+  std::vector<double> shrinking() override {
+    solve::Scalars one, without_x;
+    for (const double length : norms(full_, x_)) {
+      one.emplace_back(1.0);
+      without_x.emplace_back(length == 0 ? 1.0 : 0.0);
+    }
+    solve::update(full_, {solve::scale_add(e_, without_x, one, x_)});
+    apply(r_, e_);
+    std::vector<double> quotients = norms(full_, r_);
+    const std::vector<double> lengths = norms(full_, e_);
+    for (std::size_t c = 0; c < lengths.size(); ++c) quotients[c] = lengths[c] > 0 ? quotients[c] / lengths[c] : 0.0;
+    return quotients;
+  }
   void unload(std::span<std::complex<double>> solution, int column) override { to_canonical(solution, x_, column); }
 
   /// b - D x of each column, for the scaled sources; zero in columns without a source.

@@ -20,6 +20,7 @@ public:
                              const solve::SolveOptions& limits) override {
     return engine_->correct(method, e_, r_, tolerance, caution, limits);
   }
+  Renewal renew(const std::string& method) override { return engine_->renew(method); }
 
 private:
   void apply(Field& out, const Field& in) override { engine_->d().apply(out, in); }

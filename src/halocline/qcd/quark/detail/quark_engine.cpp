@@ -23,7 +23,9 @@ void require_memory(const lattice::Geometry4& geometry, const multigrid::Paramet
   const auto needs = [&](int vectors, int together) {
     multigrid::Parameters other = p;
     other.vectors = vectors;
-    return static_cast<double>(multigrid::Setup::predicted_bytes(geometry, other, together));
+    // The links are kept for one more round of the set-up.
+    return static_cast<double>(multigrid::Setup::predicted_bytes(geometry, other, together) +
+                               4 * link_reals * 8 * geometry.local_volume());
   };
   if (needs(p.vectors, columns) <= room[0]) return;
   throw core::InvalidArgument(
@@ -68,10 +70,12 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   }
   if (parameters.kind == "multigrid") {
     require_memory(gauge.geometry(), parameters.multigrid, columns);
-    multigrid = std::move(made);
-    if (multigrid) return;
-    links = gauge;
-    make_multigrid({});
+    if (made) {
+      take_multigrid(std::move(*made), gauge);
+    } else {
+      links = gauge;
+      make_multigrid({});
+    }
     return;
   }
   if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab" || is_deflated(parameters.choice)) return;
@@ -81,8 +85,10 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
       schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
     if (parameters.choice != "schwarz") {
       require_memory(gauge.geometry(), parameters.multigrid, columns);
-      multigrid = std::move(made);
-      if (!multigrid) links = gauge;
+      if (made)
+        take_multigrid(std::move(*made), gauge);
+      else
+        links = gauge;
     }
   } catch (const core::InvalidArgument& error) {
     // Every rank has a box of the same shape, so every rank gets this error.
@@ -97,8 +103,19 @@ bool QuarkOperators::make_multigrid(const multigrid::Setup::Progress& progress) 
   else
     multigrid = multigrid::Setup::attempt(*links, action, parameters.multigrid, parameters.transport, progress);
   if (!multigrid) return false;
+  links_of_setup = std::move(links);
   links.reset();
   stored_vectors.reset();
+  ++setup_version;
+  return true;
+}
+
+bool QuarkOperators::renew_multigrid() {
+  if (!multigrid || !links_of_setup) return false;
+  const GaugeField gauge = std::move(*links_of_setup);
+  links_of_setup.reset();
+  multigrid = multigrid->another_round(gauge, action);
+  ++setup_version;
   return true;
 }
 
@@ -118,13 +135,28 @@ void QuarkEngine::prepare(const std::string& method) {
   }
   if (method == "multigrid") {
     operators_->make_multigrid({});
-    if (!multigrid_) multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns());
+    if (!multigrid_ || setup_version_ != operators_->setup_version) {
+      multigrid_.reset();
+      multigrid_ = std::make_unique<multigrid::MultigridSolver>(*d_, *operators_->multigrid, columns());
+      setup_version_ = operators_->setup_version;
+    }
     return;
   }
   const SchurForm form = schur_form(parameters);
   if (!precise_) precise_.emplace(operators_->precise->with_columns(columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
     coarse_.emplace(operators_->coarse->with_columns(columns()), parameters.even_odd, form);
+}
+
+BatchEngine::Renewal QuarkEngine::renew(const std::string& method) {
+  if (method != "multigrid" || !operators_->multigrid || !operators_->links_of_setup) return {};
+  try {
+    operators_->renew_multigrid();
+  } catch (const core::Error& error) {
+    return {false, fmt::format("one more round of inverse iteration failed ({})", error.what())};
+  }
+  return {true, fmt::format("starting again after one more round of inverse iteration, which took {:.3g} s",
+                            operators_->multigrid->seconds())};
 }
 
 void QuarkEngine::keep_only(const std::string& method) {

@@ -16,6 +16,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/field/spinor_space.hpp"
 #include "halocline/qcd/multigrid/multigrid_solver.hpp"
+#include "halocline/qcd/quark/detail/batch_engine.hpp"
 #include "halocline/qcd/quark/detail/deflated_solves.hpp"
 #include "halocline/qcd/quark/detail/host_krylov.hpp"
 #include "halocline/qcd/quark/detail/level.hpp"
@@ -55,6 +56,17 @@ struct QuarkOperators {
   bool make_multigrid(const multigrid::Setup::Progress& progress);
   /// Never makes the set-up from now on. Collective: no.
   void forgo_multigrid() { links.reset(); }
+  /// Takes a set-up that was made elsewhere for these links. Collective: no.
+  void take_multigrid(multigrid::Setup made, const GaugeField& gauge) {
+    multigrid = std::move(made);
+    links_of_setup = gauge;
+    links.reset();
+    ++setup_version;
+  }
+  /// Makes one more round of inverse iteration, the first time for a set-up. Returns false if there was one already.
+  /// @throws core::Error  as multigrid::Setup does, on every rank; the set-up is as before
+  /// Collective: yes.
+  bool renew_multigrid();
 
   Action action;
   SolverParameters parameters;
@@ -65,6 +77,8 @@ struct QuarkOperators {
   std::optional<schwarz::Matrix> schwarz;
   std::optional<multigrid::Setup> multigrid;
   std::optional<GaugeField> links;                         ///< for the set-up, until it is made
+  std::optional<GaugeField> links_of_setup;                ///< for one more round of it, until that is made
+  int setup_version = 0;                                   ///< of the set-up; another one has another number
   std::optional<multigrid::StoredVectors> stored_vectors;  ///< that the set-up is made of
   std::string refusal;            ///< why Schwarz cannot be used, if it is only a candidate of "auto"; else empty
   std::string multigrid_refusal;  ///< the same of multigrid
@@ -99,6 +113,8 @@ public:
 
   /// Makes the operators of a method, unless they exist. Collective: yes.
   void prepare(const std::string& method);
+  /// BatchEngine::renew. Collective: yes.
+  BatchEngine::Renewal renew(const std::string& method);
   /// Frees the solvers of methods that were tried and not chosen. prepare() makes them again. Collective: yes.
   void keep_only(const std::string& method);
 
@@ -110,6 +126,7 @@ private:
   std::optional<Level<DiracOperator<float>>> coarse_;
   std::unique_ptr<schwarz::SchwarzSolver> schwarz_;
   std::unique_ptr<multigrid::MultigridSolver> multigrid_;
+  int setup_version_ = 0;  ///< of the set-up that multigrid_ was made with
 };
 
 }  // namespace halocline::qcd

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace halocline::solve::detail {
+namespace halocline::solve {
 
 struct HermitianEigen {
   std::vector<double> values;                 ///< ascending
@@ -20,4 +20,4 @@ struct HermitianEigen {
 /// Cost: O(n^3).
 HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<double>> matrix);
 
-}  // namespace halocline::solve::detail
+}  // namespace halocline::solve

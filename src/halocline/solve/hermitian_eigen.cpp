@@ -2,7 +2,7 @@
 /// @file
 /// Uses Eigen, in this file only, so that no header includes it.
 
-#include "halocline/solve/detail/hermitian_eigen.hpp"
+#include "halocline/solve/hermitian_eigen.hpp"
 
 // g++ 12 sees uninitialised registers in its own AVX-512 intrinsics when Eigen inlines them (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
@@ -14,7 +14,7 @@
 
 #include "halocline/core/error.hpp"
 
-namespace halocline::solve::detail {
+namespace halocline::solve {
 
 HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<double>> matrix) {
   const auto size = static_cast<Eigen::Index>(n);
@@ -29,4 +29,4 @@ HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<doubl
   return out;
 }
 
-}  // namespace halocline::solve::detail
+}  // namespace halocline::solve
