@@ -46,7 +46,7 @@ class Cycle:
     coarse_aggregate: Sequence[int] = (2, 2, 2, 2)
     coarse_cycles: int = 3
     """Of a solve on a level between: measured on 16^4 and 24^4 sites (docs/multigrid.md)."""
-    coarse_steps: int = 4
+    coarse_steps: int = 2
     coarse_iterations: int = 20
     """Of a solve on the coarsest level, where it has no dense inverse."""
     gather_below: int = 16

@@ -41,7 +41,7 @@ def simulate_multigrid(
     levels: Annotated[int, typer.Option(help="With the fine one; 0: as many as the lattice needs.")] = 0,
     coarse_aggregate: Annotated[str, typer.Option(metavar="XxYxZxT", help="Coarse sites of an aggregate.")] = "2x2x2x2",
     coarse_cycles: Annotated[int, typer.Option(help="Cycles of a solve on a level between.")] = 3,
-    coarse_steps: Annotated[int, typer.Option(help="Steps of the smoother on a level between.")] = 4,
+    coarse_steps: Annotated[int, typer.Option(help="Steps of the smoother on a level between.")] = 2,
     coarse_iterations: Annotated[int, typer.Option(help="Iterations of a solve on the coarsest level.")] = 20,
     gather_below: Annotated[
         str,

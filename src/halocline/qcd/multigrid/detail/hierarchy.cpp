@@ -206,7 +206,7 @@ void deflate_by_eigenvectors(CoarseLevel<S>& level, int count, const std::string
     const CoarseField directions = part_of_system(found.vectors, *geometry, level.inverse != nullptr);
     System system(level, directions.columns(), transport);
     level.deflation = std::make_shared<const CoarseDeflation>(
-        geometry, directions, [&](CoarseField& out, const CoarseField& in) { system.apply(out, in); });
+        *geometry, directions, [&](CoarseField& out, const CoarseField& in) { system.apply(out, in); });
   });
 }
 
