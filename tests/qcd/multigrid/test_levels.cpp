@@ -122,8 +122,8 @@ TEST_CASE("multigrid levels: as many as the lattice needs, and no more than it h
   using Extents = std::vector<lattice::Coordinates<4>>;
   CHECK(coarse_extents({8, 8, 16, 16}, p) == Extents{{2, 2, 4, 4}});
   CHECK(coarse_extents({16, 16, 16, 16}, p) == Extents{{4, 4, 4, 4}, {2, 2, 2, 2}});
-  CHECK(coarse_extents({24, 24, 24, 24}, p) == Extents{{6, 6, 6, 6}, {3, 3, 3, 3}});
-  CHECK(coarse_extents({48, 48, 48, 48}, p) == Extents{{12, 12, 12, 12}, {6, 6, 6, 6}, {3, 3, 3, 3}});
+  CHECK(coarse_extents({24, 24, 24, 24}, p) == Extents{{6, 6, 6, 6}, {2, 2, 2, 2}});
+  CHECK(coarse_extents({48, 48, 48, 48}, p) == Extents{{12, 12, 12, 12}, {6, 6, 6, 6}, {2, 2, 2, 2}});
   p.levels = 2;
   CHECK(coarse_extents({24, 24, 24, 24}, p) == Extents{{6, 6, 6, 6}});
   p.levels = 5;
