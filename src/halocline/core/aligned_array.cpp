@@ -109,20 +109,26 @@ FreedArrays& freed_arrays() {
   return *arrays;
 }
 
+/// Whether an array of this size waits for the next one when it is freed. None does under the sanitizer, which must see
+/// every array being freed.
+bool waits(std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr bool sanitized = true;
+#else
+  constexpr bool sanitized = false;
+#endif
+  return !sanitized && bytes >= large;
+}
+
 }  // namespace
 
-#if defined(__SANITIZE_ADDRESS__)
-// The sanitizer must see every array being freed.
-void* allocate_aligned(std::size_t bytes) { return fresh(bytes); }
-void release_aligned(void* memory, std::size_t bytes) noexcept { give_back(memory, bytes); }
-#else
-void* allocate_aligned(std::size_t bytes) { return bytes < large ? fresh(bytes) : freed_arrays().take(bytes); }
+void* allocate_aligned(std::size_t bytes) { return waits(bytes) ? freed_arrays().take(bytes) : fresh(bytes); }
+
 void release_aligned(void* memory, std::size_t bytes) noexcept {
-  if (bytes < large)
-    give_back(memory, bytes);
-  else
+  if (waits(bytes))
     freed_arrays().put(memory, bytes);
+  else
+    give_back(memory, bytes);
 }
-#endif
 
 }  // namespace halocline::core::detail

@@ -14,9 +14,8 @@
 ///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
 ///   again. At last conjugate gradients follow, for the columns that have not converged.
 /// - "auto" first tries even-odd BiCGStab on the first right-hand sides for three digits, and predicts the time of a
-/// whole
-///   solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes the
-///   set-up and tries multigrid. If multigrid is not faster, it tries Schwarz. From then on it uses the method that
+///   whole solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes
+///   the set-up and tries multigrid. If multigrid is not faster, it tries Schwarz. From then on it uses the method that
 ///   takes the least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the
 ///   methods above follow; if BiCGStab fails, conjugate gradients follow.
 /// - "deflated-cg" and "deflated-bicgstab": low modes are taken out of the iteration (detail/deflated_solves.hpp). They
