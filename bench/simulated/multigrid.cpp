@@ -67,7 +67,7 @@ struct Case {
         fine_bytes(given.list<std::size_t>("fine_bytes")),
         local(coordinates(given.list<std::int64_t>("local"))),
         rules{coordinates(given.list<std::int64_t>("aggregate")),
-              coordinates(given.list<std::int64_t>("coarse_aggregate")), given.count("levels"), 128,
+              coordinates(given.list<std::int64_t>("coarse_aggregate")), given.count("levels"), 64,
               given.count("gather_below")},
         transport(given.text("transport")),
         rows(given.count("rows")),

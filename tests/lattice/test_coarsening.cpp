@@ -12,10 +12,10 @@ using namespace halocline::lattice;
 using Grid = std::array<int, 4>;
 using Extents = Coordinates<4>;
 
-TEST_CASE("coarsening: 1728 processes end with three, and without gathering with one site each") {
+TEST_CASE("coarsening: 1728 processes end with one, and without gathering with one site each") {
   const std::vector<int> dims{6, 12, 6, 4};
   const auto shapes = level_shapes(dims, {8, 8, 8, 8}, {});
-  REQUIRE(shapes.size() == 3);
+  REQUIRE(shapes.size() == 4);
   CHECK(shapes[0].global == Extents{12, 24, 12, 8});
   CHECK(shapes[0].local == Extents{2, 2, 2, 2});
   CHECK(shapes[0].processes == Grid{6, 12, 6, 4});
@@ -31,6 +31,9 @@ TEST_CASE("coarsening: 1728 processes end with three, and without gathering with
         108);
   CHECK(product<4>(shapes[2].local) >= 16);
   CHECK(!has_parities(shapes[2].global, shapes[2].local));
+  CHECK(shapes[3].global == Extents{1, 3, 1, 1});
+  CHECK(shapes[3].local == shapes[3].global);
+  CHECK(shapes[3].processes == Grid{1, 1, 1, 1});
   const auto spread = level_shapes(dims, {8, 8, 8, 8}, {.gather_below = 1});
   REQUIRE(spread.size() == 2);
   CHECK(spread.back().local == Extents{1, 1, 1, 1});
