@@ -33,9 +33,10 @@ void give_back(void* memory, std::size_t bytes) noexcept { ::operator delete(mem
 
 /// Large arrays that were freed and wait for the next one of their size.
 ///
-/// The system clears every page that it hands out. Solvers make and free fields of few sizes again and again, and the
-/// set-up of multigrid spent a sixth of its time on pages that it had had before. The arrays kept here have at most
-/// half of the memory of those in use, so nothing is left when the last one is freed.
+/// The system clears every page that it hands out, and solvers make and free fields of few sizes again and again. Three
+/// solves by multigrid on 16^4 sites spend 0.05 s in the system instead of 0.3, of 5 s; its set-up gains nothing
+/// measurable. The arrays kept here have at most half of the memory of those in use, so nothing is left when the last
+/// one is freed.
 class FreedArrays {
 public:
   void* take(std::size_t bytes) {

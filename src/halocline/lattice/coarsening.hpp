@@ -30,8 +30,10 @@ struct CoarseningRules {
   Coordinates<4> first{4, 4, 4, 4};  ///< fine sites of an aggregate; the nearest size that divides a box is taken
   Coordinates<4> next{2, 2, 2, 2};   ///< coarse sites of an aggregate; even extents first
   int levels = 0;                    ///< with the fine one; 0: until few enough sites are left
-  std::int64_t few_sites = 64;       ///< of a lattice that is not coarsened again
-  std::int64_t gather_below = 16;    ///< sites of a process; 1: never
+  /// Of a lattice that is not coarsened again. At a light mass a third level halved the time of a solve with 4^4 coarse
+  /// sites, and took a quarter of it away with 3^4.
+  std::int64_t few_sites = 64;
+  std::int64_t gather_below = 16;  ///< sites of a process; 1: never
 };
 
 /// A coarse level.

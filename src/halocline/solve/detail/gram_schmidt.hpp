@@ -28,6 +28,21 @@ struct Orthogonalised {
   std::vector<double> before2;  ///< [column]: |w|^2 before
 };
 
+/// w += sum_i a_i v_i as updates of two vectors each.
+/// @param a  [basis vector][column]; referred to
+template <class V>
+std::vector<Update<V>> adding(V& w, std::span<const Scalar> a, std::span<const V* const> basis, std::size_t columns) {
+  std::vector<Update<V>> updates;
+  for (std::size_t i = 0; i < basis.size(); i += 2) {
+    const auto here = a.subspan(i * columns, columns);
+    if (i + 1 == basis.size())
+      updates.push_back(add(w, here, *basis[i]));
+    else
+      updates.push_back(add(w, here, *basis[i], a.subspan((i + 1) * columns, columns), *basis[i + 1]));
+  }
+  return updates;
+}
+
 /// w -= sum_i v_i <v_i, w> / norms2_i, in every column.
 /// @param basis   mutually orthogonal vectors
 /// @param norms2  [basis vector][column]: |v_i|^2; empty if all are one. A zero excludes the vector.
@@ -60,16 +75,7 @@ Orthogonalised orthogonalise(Space& space, std::span<const typename Space::Vecto
         minus[i * columns + c] = -h;
       }
     }
-    std::vector<Update<V>> updates;
-    for (std::size_t i = 0; i < n; i += 2) {
-      const auto a = std::span<const Scalar>(minus).subspan(i * columns, columns);
-      if (i + 1 == n) {
-        updates.push_back(add(w, a, *basis[i]));
-      } else {
-        updates.push_back(
-            add(w, a, *basis[i], std::span<const Scalar>(minus).subspan((i + 1) * columns, columns), *basis[i + 1]));
-      }
-    }
+    const auto updates = adding<V>(w, minus, basis, columns);
     const auto after = update_and_reduce(space, std::span<const Update<V>>(updates), std::span<const Dot<V>>(&norm, 1));
     bool again = false;
     for (std::size_t c = 0; c < columns; ++c) {
@@ -164,16 +170,7 @@ OrthogonalisedAtOnce orthogonalise_by_one_sum(Space& space, std::span<const type
       out.others[i] += more[i];
       norm2[c] -= std::norm(more[i]);
     }
-    std::vector<Update<V>> updates;
-    for (std::size_t i = 0; i < n; i += 2) {
-      const auto a = std::span<const Scalar>(minus).subspan(i * columns, columns);
-      if (i + 1 == n) {
-        updates.push_back(add(w, a, *basis[i]));
-      } else {
-        updates.push_back(
-            add(w, a, *basis[i], std::span<const Scalar>(minus).subspan((i + 1) * columns, columns), *basis[i + 1]));
-      }
-    }
+    const auto updates = adding<V>(w, minus, basis, columns);
     update_and_reduce(space, std::span<const Update<V>>(updates), std::span<const Dot<V>>{}).wait();
     if constexpr (!std::same_as<Others, NoOthers>) others.remove(w, more);
     bool again = false;

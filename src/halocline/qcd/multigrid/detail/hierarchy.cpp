@@ -141,14 +141,9 @@ private:
 }  // namespace
 
 std::vector<lattice::LevelShape> level_shapes(const lattice::Geometry4& fine, const Parameters& p) {
-  // More than 64 coarse sites get another level: at a light mass a third level halves the time of a solve with 4^4
-  // coarse sites, and takes a quarter of it away with 3^4.
-  return lattice::level_shapes(fine.grid().dims(), fine.local(),
-                               {.first = p.aggregate,
-                                .next = p.coarse_aggregate,
-                                .levels = p.levels,
-                                .few_sites = 64,
-                                .gather_below = p.gather_below});
+  return lattice::level_shapes(
+      fine.grid().dims(), fine.local(),
+      {.first = p.aggregate, .next = p.coarse_aggregate, .levels = p.levels, .gather_below = p.gather_below});
 }
 
 LevelPlan level_plan(std::shared_ptr<const lattice::Geometry4> fine, const Parameters& p) {
