@@ -58,6 +58,7 @@ nb::dict to_dict(const qcd::Trial& trial) {
   d["multigrid_seconds"] = trial.multigrid_seconds;
   d["deflated_seconds"] = trial.deflated_seconds;
   d["setup_seconds"] = trial.setup_seconds;
+  d["schwarz_ruled_out"] = trial.schwarz_ruled_out;
   return d;
 }
 
@@ -69,7 +70,8 @@ qcd::Trial trial_from(const nb::dict& d) {
           .bicgstab_seconds = nb::cast<double>(d["bicgstab_seconds"]),
           .multigrid_seconds = nb::cast<double>(d["multigrid_seconds"]),
           .deflated_seconds = nb::cast<double>(d["deflated_seconds"]),
-          .setup_seconds = nb::cast<double>(d["setup_seconds"])};
+          .setup_seconds = nb::cast<double>(d["setup_seconds"]),
+          .schwarz_ruled_out = nb::cast<bool>(d["schwarz_ruled_out"])};
 }
 
 /// Test vectors as NumPy has them: fp16 as 16-bit words.

@@ -59,6 +59,7 @@ def test_schwarz_gives_the_same_on_many_ranks(halocline, lime, tmp_path, solver)
         write_run(tmp_path, lime, f"{ranks}.h5", solver=solver)
         done = halocline("qcd", "spectrum", "run.toml", "--json", f"{ranks}.json", ranks=ranks)
         assert done.returncode == 0, done.stderr
+        assert ("auto: " in done.stdout and ", schwarz " in done.stdout) == ("auto" in solver)
         many = correlators(tmp_path, f"{ranks}.json")
         for channel, expected in one.items():
             assert many[channel] == pytest.approx(expected, abs=1e-9 * one["pion"].max()), channel

@@ -235,7 +235,7 @@ def propagator(
     progress: called for each finished column with its number (1 to 12) and the solver's report
     inner: called during a solve with the first column, the number of columns solved together, iterations and worst
     residual; returning False stops, which raises Interrupted
-    chosen: called before the first solve with the result of `D.solver.choose`, if there was a choice
+    chosen: called after the first solve with the trial of kind = "auto" (`D.solver.choose`), if there was a choice
     Returns a Propagator with its arrays and the attributes `reports` (twelve) and `record` (the parameters that
     reproduce it; write_propagator stores them).
     Raises InvalidArgument, and Error when a column does not converge.
@@ -266,14 +266,13 @@ def propagator_from(
     sources = source_columns(D._u, how, source, boundary)
     batches = -(-len(sources) // D.solver.rhs_batch)
     together = -(-len(sources) // batches)
-    if chosen is not None:
-        trial = D.solver.choose(sources, None if inner is None else functools.partial(inner, 0, together))
-        if trial is not None:
-            chosen(trial)
     for first in range(0, len(sources), together):
         some = sources[first : first + together]
         heard = None if inner is None else functools.partial(inner, first, len(some))
-        for report in D.solver.solve_columns(s, first, some, heard):
+        reports = D.solver.solve_columns(s, first, some, heard)
+        if chosen is not None and first == 0 and (trial := D.solver.trial(len(some))) is not None:
+            chosen(trial)
+        for report in reports:
             s.reports.append(report)
             if progress is not None:
                 progress(len(s.reports), report)

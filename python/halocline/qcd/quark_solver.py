@@ -313,15 +313,20 @@ class QuarkSolver:
         Returns `chosen` ("schwarz", "bicgstab", "multigrid" or "deflated-cg"), `columns` (how many are solved
         together), `right_hand_sides` (how many were going to be solved), and `schwarz_seconds`, `bicgstab_seconds`,
         `multigrid_seconds` and `deflated_seconds`, predicted for the whole solve by each method (None: it would never
-        end; 0: not tried), and `setup_seconds` of multigrid. Returns None when there is no choice.
+        end; 0: not tried), and `setup_seconds` of multigrid. If one iteration of Schwarz was too slow to win,
+        `schwarz_ruled_out` is True and `schwarz_seconds` a lower bound. Returns None when there is no choice.
+        A solve makes the trial by itself and loses less time with it.
         """
         sources = [spinor_of(b) for b in sources]
         trial = self._quark.choose(sources, progress)
         self._remember()
         self._store_setup()
-        if trial is None:
-            return None
-        return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
+        return None if trial is None else _of_json(trial)
+
+    def trial(self, columns: int) -> dict[str, Any] | None:
+        """The trial that solves of so many columns together use, as of `choose`; None where there is none yet."""
+        found = next((trial for trial in self._quark.trials if trial["columns"] == columns), None)
+        return None if found is None else _of_json(found)
 
     def solve_columns(
         self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
@@ -338,6 +343,11 @@ class QuarkSolver:
         for report in reports:
             _check(report)
         return reports
+
+
+def _of_json(trial: dict[str, Any]) -> dict[str, Any]:
+    """The trial with None in the place of infinite seconds."""
+    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in trial.items()}
 
 
 def solver_section(given: Solver | Mapping[str, Any] | str | None) -> Solver:

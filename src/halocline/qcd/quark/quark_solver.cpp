@@ -196,8 +196,9 @@ struct QuarkSolver::State {
 
   /// The trial for the number of columns of the engine, made at the first call. Returns nothing if there is no trial.
   /// @param at_hand  right-hand sides of the present call
+  /// @param solves   of the batch: the trial may make its first correction; null for a trial alone
   std::optional<Trial> choose(QuarkEngine& with, const HostBatch& begun, bool any_active, std::size_t at_hand,
-                              const Progress& progress) {
+                              const Progress& progress, ColumnSolves* solves) {
     const int columns = with.columns();
     if (const auto known = trials.find(columns); known != trials.end() && holds(known->second, at_hand)) {
       if (any_active && recalled.erase(columns) > 0) {
@@ -212,21 +213,22 @@ struct QuarkSolver::State {
     if (!may_choose() || !any_active) return std::nullopt;
     std::optional<Trial> trial;
     try {
-      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress);
+      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress, solves);
     } catch (const core::InvalidArgument&) {
       throw;
     } catch (const core::Error& error) {
       // The set-up failed, on every process; the methods without one remain.
       operators->forgo_multigrid();
       news.push_back(fmt::format("auto: multigrid cannot be set up ({})", error.what()));
-      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress);
+      trial = try_methods(with, begun.residual(), columns, to_come(at_hand), parameters.tolerance, progress, solves);
     }
     if (!trial) return std::nullopt;
     with.keep_only(trial->chosen);
     recalled.erase(columns);
     std::string said = fmt::format("auto: {} would take {:.3g} s ({} together)", with.describe("bicgstab"),
                                    trial->bicgstab_seconds, right_hand_sides_words(columns));
-    if (trial->schwarz_seconds > 0) said += fmt::format(", schwarz {:.3g} s", trial->schwarz_seconds);
+    if (trial->schwarz_seconds > 0)
+      said += fmt::format(", schwarz {:.3g} s{}", trial->schwarz_seconds, trial->schwarz_ruled_out ? " or more" : "");
     if (trial->deflated_seconds > 0) said += fmt::format(", deflated-cg {:.3g} s", trial->deflated_seconds);
     if (trial->multigrid_seconds > 0)
       said +=
@@ -242,7 +244,7 @@ struct QuarkSolver::State {
   std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, std::size_t at_hand,
                      const Progress& progress) {
     if (parameters.kind != "auto") return parameters.kind;
-    const auto trial = choose(with, begun, solves.any_active(), at_hand, progress);
+    const auto trial = choose(with, begun, solves.any_active(), at_hand, progress, &solves);
     if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}){}", std::exchange(operators->refusal, {}),
                                  trial ? "" : "; even-odd bicgstab is used"));
@@ -415,7 +417,7 @@ std::optional<Trial> QuarkSolver::choose(std::span<const std::span<const std::co
   auto& engine = state_->engine(static_cast<int>(columns));
   HostBatch begun(engine);
   const ColumnSolves first(begun, state_->group, state_->parameters, sources.first(columns), progress);
-  return state_->choose(engine, begun, first.any_active(), sources.size(), progress);
+  return state_->choose(engine, begun, first.any_active(), sources.size(), progress, nullptr);
 }
 
 std::vector<Trial> QuarkSolver::trials() const {
@@ -428,6 +430,7 @@ void QuarkSolver::recall(std::span<const Trial> trials) {
   if (!state_->may_choose()) return;
   for (const Trial& trial : trials) {
     require_one_of("the choice of a trial", trial.chosen, choices);
+    if (trial.chosen == "schwarz" && !state_->operators->schwarz) continue;
     if (state_->trials.try_emplace(trial.columns, trial).second) state_->recalled.insert(trial.columns);
   }
 }

@@ -13,20 +13,21 @@
 /// - "multigrid": its set-up is made when the solver is. If it fails, or 40 cycles do not gain a digit, it starts once
 ///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
 ///   again. At last conjugate gradients follow, for the columns that have not converged.
-/// - "auto" first tries even-odd BiCGStab on the first right-hand sides for three digits, and predicts the time of a
-///   whole solve (detail/trial.hpp). If there are enough right-hand sides for the set-up of multigrid to pay, it makes
-///   the set-up and tries multigrid. If multigrid is not faster, it tries Schwarz. From then on it uses the method that
-///   takes the least time on the slowest process, for this number of columns. If Schwarz or multigrid fails later, the
-///   methods above follow; if BiCGStab fails, conjugate gradients follow.
+/// - "auto" begins with even-odd BiCGStab and predicts the time of a whole solve (detail/trial.hpp). If there are
+/// enough
+///   right-hand sides for the set-up of multigrid to pay, it makes the set-up and goes on with multigrid. On several
+///   processes it tries Schwarz where neither multigrid nor the time of one iteration rules it out. From then on it
+///   uses the method that takes the least time on the slowest process, for this number of columns. If Schwarz or
+///   multigrid fails later, the methods above follow; if BiCGStab fails, conjugate gradients follow.
 /// - "deflated-cg" and "deflated-bicgstab": low modes are taken out of the iteration (detail/deflated_solves.hpp). They
 ///   are given, or computed when the solver is made. Where they are given, "auto" tries "deflated-cg" too.
 /// - Any other name runs that method and nothing else. "block-bicgstab" and "block-cg" build one Krylov space for all
 ///   columns that are solved together, so a column's iterations and last bits depend on the others.
 ///
-/// Only the choice of "auto" depends on timing. The solutions of the trial are thrown away, so the chosen solver gives
-/// bit-identical results to selecting it by name. A choice that was saved (Trial) and is passed again
-/// (SolverParameters::choice) needs no trial, so a resumed run gives the same bits. For a given choice, the same
-/// processes and threads give the same bits every time.
+/// Only the choice of "auto" depends on timing. A trial that is part of a solve goes on into that solve, and other
+/// solutions of it are thrown away, so the chosen solver gives bit-identical results to selecting it by name. A choice
+/// that was saved (Trial) and is passed again (SolverParameters::choice) needs no trial, so a resumed run gives the
+/// same bits. For a given choice, the same processes and threads give the same bits every time.
 ///
 /// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; no other kinds than these,
 /// "cg" and "gcr" are available there. All work stays on the device: a source is uploaded once, and a solution is
@@ -60,11 +61,12 @@ struct Trial {
   int columns = 1;               ///< right-hand sides that were solved together
   int right_hand_sides = 1;      ///< that were going to be solved in all
   double schwarz_seconds = 0;    ///< predicted for the whole solve of the columns; infinite without any progress; 0
-                                 ///< where multigrid was found best before
+                                 ///< where multigrid was found best before; at least so many, if Schwarz was ruled out
   double bicgstab_seconds = 0;   ///< the same by even-odd BiCGStab
   double multigrid_seconds = 0;  ///< the same by multigrid; 0 where its set-up was not made
   double deflated_seconds = 0;   ///< the same by deflated conjugate gradients; 0 without low modes
   double setup_seconds = 0;      ///< of the set-up; foretold where it was begun and given up; 0 where it was not begun
+  bool schwarz_ruled_out = false;  ///< by the time of its first iteration
 };
 
 /// Names that SolverParameters accept, the default first. Python and the command line use these lists.
@@ -221,9 +223,9 @@ public:
 
   /// Makes the trial of "auto" alone, on as many of these right-hand sides as `solve` would take together. Returns the
   /// earlier trial if there is one for this number of columns. Later solves of this number begin with the chosen
-  /// method.
+  /// method. A solve makes the trial by itself and loses less time with it.
   /// @returns  nothing if there is no trial: for another kind, a given choice, a device, double precision, sources that
-  ///           are zero, or a box or action that Schwarz cannot treat; or if `progress` ended the trial
+  ///           are zero, or where only one method fits; or if `progress` ended the trial
   /// Collective: yes.  Cost: about a third of a solve by each method.
   std::optional<Trial> choose(std::span<const std::span<const std::complex<double>>> sources,
                               const Progress& progress = {});
@@ -231,7 +233,7 @@ public:
   /// All trials that solves use: those made here, and those taken over by recall(). Collective: no.
   std::vector<Trial> trials() const;
   /// Takes over trials that another solver made, instead of making its own for the same numbers of columns. Does
-  /// nothing if this solver makes no trials.
+  /// nothing if this solver makes no trials, nor with one that chose Schwarz where this solver does not have it.
   /// @param trials  the same on every process; from a solver with the same parameters, lattice and process grid. The
   ///                best method depends on these more than on the links. The solutions do not depend on the method
   ///                beyond the tolerance.

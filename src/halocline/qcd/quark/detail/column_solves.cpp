@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace halocline::qcd {
 namespace {
@@ -117,8 +118,15 @@ double ColumnSolves::worst() const noexcept {
   return most;
 }
 
+solve::SolveResult ColumnSolves::begin(const std::string& method, const Progress& watch) {
+  begun_.reset();
+  auto result = correct(method, 1.0, watch);
+  if (std::ranges::find(result.reasons, Reason::cancelled) == result.reasons.end()) begun_ = {method, result};
+  return result;
+}
+
 /// e = D^-1 r in the active columns, each to the factor that its residual still lacks.
-solve::SolveResult ColumnSolves::correct(const std::string& method, double caution) {
+solve::SolveResult ColumnSolves::correct(const std::string& method, double caution, const Progress& watch) {
   Scalars keep;
   std::vector<double> tolerance;
   int spent = 0;
@@ -134,9 +142,10 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
   if (method == "multigrid") limits.max_iterations = std::min(limits.max_iterations, most_cycles);
   limits.restart_length = parameters_->restart_length;
   const double from = worst();
-  if (*progress_)
-    limits.progress = [this, spent, from](int iteration, double residual) {
-      return (*progress_)(spent + iteration, residual * from);
+  if (*progress_ || watch)
+    limits.progress = [this, spent, from, &watch](int iteration, double residual) {
+      const bool wanted = !*progress_ || (*progress_)(spent + iteration, residual * from);
+      return wanted && (!watch || watch(iteration, residual));
     };
   return batch_->correct(method, tolerance, caution, limits);
 }
@@ -172,7 +181,9 @@ void ColumnSolves::run(std::span<const std::string> plan) {
     const auto before = columns_;
     for (Column& column : columns_)
       if (column.active) column.method = batch_->describe(method_);
-    const auto result = correct(method_, caution);
+    const bool made = begun_ && begun_->method == method_;
+    const auto result = made ? std::move(begun_->result) : correct(method_, caution);
+    begun_.reset();
     add_correction(result);
     caution *= 0.5;
     const Column* failed = nullptr;

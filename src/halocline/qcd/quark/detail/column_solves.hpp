@@ -12,6 +12,7 @@
 /// range of single precision. A source whose square would leave the range of double is scaled to about 1 before its
 /// norm is taken. Otherwise a source of 1e-170 would count as zero, and as solved.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,15 @@ public:
   ColumnSolves(BatchEngine& batch, const comm::Communicator& group, const SolverParameters& parameters,
                std::span<const std::span<const std::complex<double>>> sources, const Progress& progress);
 
-  /// Runs the methods one after the other, until all columns are finished.
+  /// Makes the first correction of run() in advance, as run() would make it, bit for bit. If `watch` ends it, nothing
+  /// is kept. A later call replaces an earlier one.
+  /// @param watch  called after every iteration with its number and the worst residual; false ends the correction
+  /// @returns  the result of the correction; `cancelled` in some column if `watch` or the solver's progress ended it
+  /// Collective: yes.
+  solve::SolveResult begin(const std::string& method, const Progress& watch);
+
+  /// Runs the methods one after the other, until all columns are finished. If the first of them has made its first
+  /// correction already (begin), it goes on from there.
   /// @param plan  method names for BatchEngine::correct; a repeated name restarts from the true residual. `renewal` may
   ///              stand between two methods.
   /// Collective: yes.
@@ -71,7 +80,7 @@ private:
   void go_on(std::span<const std::string> plan, std::size_t& stage, const Column& failed);
   /// Notes how near D is to a singular operator, where it is known.
   void note_low_mode();
-  solve::SolveResult correct(const std::string& method, double caution);
+  solve::SolveResult correct(const std::string& method, double caution, const Progress& watch = {});
   void add_correction(const solve::SolveResult& result);
 
   BatchEngine* batch_;
@@ -81,6 +90,12 @@ private:
   std::size_t given_;
   std::string method_;
   std::vector<SolveNote> notes_;
+  /// The correction that begin() made, which the batch holds.
+  struct Beginning {
+    std::string method;
+    solve::SolveResult result;
+  };
+  std::optional<Beginning> begun_;
 };
 
 }  // namespace halocline::qcd

@@ -80,20 +80,26 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   }
   if (!mixed || parameters.kind != "auto" || parameters.choice == "bicgstab" || is_deflated(parameters.choice)) return;
   refusal = reason;
-  try {
-    if (parameters.choice != "multigrid" && mu == 0)
+  // Every rank has a box of the same shape, so every rank gets the same refusals.
+  const bool several = gauge.geometry().communicator().size() > 1;
+  if (mu == 0 && (parameters.choice.empty() ? several : parameters.choice == "schwarz")) {
+    try {
       schwarz.emplace(gauge, wilson_part(action), parameters.schwarz, columns);
-    if (parameters.choice != "schwarz") {
-      require_memory(gauge.geometry(), parameters.multigrid, columns);
-      if (made)
-        take_multigrid(std::move(*made), gauge);
-      else
-        links = gauge;
+    } catch (const core::InvalidArgument& error) {
+      refusal = error.what();
     }
-  } catch (const core::InvalidArgument& error) {
-    // Every rank has a box of the same shape, so every rank gets this error.
-    (schwarz || mu != 0 ? multigrid_refusal : refusal) = error.what();
   }
+  if (parameters.choice == "schwarz") return;
+  try {
+    require_memory(gauge.geometry(), parameters.multigrid, columns);
+  } catch (const core::InvalidArgument& error) {
+    multigrid_refusal = error.what();
+    return;
+  }
+  if (made)
+    take_multigrid(std::move(*made), gauge);
+  else
+    links = gauge;
 }
 
 bool QuarkOperators::make_multigrid(const multigrid::Setup::Progress& progress) {

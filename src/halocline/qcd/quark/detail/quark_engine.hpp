@@ -38,7 +38,8 @@ struct SolverTypes<DiracOperator<T>> {
 /// The data that the engines for all numbers of columns share: the operator for one column in double, the operator in
 /// float if a method other than Schwarz may iterate in it, the matrix of the Schwarz preconditioner, and the set-up of
 /// multigrid, and the low modes for deflation. If "auto" may choose multigrid, a copy of the links is kept until the
-/// set-up is made.
+/// set-up is made. "auto" has Schwarz on several processes only: it trades messages for work inside a process, and on
+/// one core of a 16^4 lattice its solves took 2.4 times as long as those of BiCGStab.
 struct QuarkOperators {
   /// @param columns  number of columns for which the automatic domains of Schwarz are chosen; engines for other numbers
   ///                 may use other domains
