@@ -14,6 +14,15 @@ struct alignas(16) Chunk {
   std::uint32_t words[4];
 };
 
+/// Numbers that a memory cannot compress, as it can zeros.
+struct Fill {
+  Chunk* to;
+  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
+    std::uint32_t state = static_cast<std::uint32_t>(p.x) * 2654435761u + 1u;
+    for (std::uint32_t& word : to[p.x].words) word = state = state * 1664525u + 1013904223u;
+  }
+};
+
 struct Copy {
   const Chunk* from;
   Chunk* to;
@@ -28,7 +37,7 @@ CopyBandwidth copy_bandwidth(const comm::Communicator& group, gpu::Stream& strea
   if (device.on_gpu()) bytes = std::min(std::int64_t{1} << 30, device.memory().free / 4);
   const std::int64_t chunks = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(sizeof(Chunk)));
   gpu::DeviceArray<Chunk> from(device, chunks), to(device, chunks);
-  stream.set_zero(from.data(), from.bytes());
+  gpu::launch(stream, "bench_fill_copy", {.x = chunks}, {.x = 256}, Fill{from.data()});
   DeviceClock clock(group, stream);
   const Copy copy{from.data(), to.data()};
   const auto seconds =

@@ -159,10 +159,15 @@ foreach(room ${halocline_rooms})
   halocline_add_tests(${room} ${room} ${sources})
 endforeach()
 
-# What a build without the device's kernels says: its stand-in in front of the library, whose engine is then not taken.
+# What a build without the device's kernels says: its stand-in in front of the library, whose engine is then not taken. A
+# library without kernels has the stand-in already.
 if(TARGET test_qcd AND NOT HALOCLINE_SPLIT_TESTS)
+  set(halocline_stand_in "")
+  if(halocline_have_kernels)
+    set(halocline_stand_in ${halocline_source_root}/halocline/qcd/quark/detail/without_kernels.cpp)
+  endif()
   halocline_test_program(test_qcd_without_kernels qcd halocline_test_main ${PROJECT_SOURCE_DIR}/tests/qcd/device/without_kernels.cpp
-                         ${halocline_source_root}/halocline/qcd/quark/detail/without_kernels.cpp)
+                         ${halocline_stand_in})
   add_test(NAME qcd_without_kernels COMMAND test_qcd_without_kernels WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(qcd_without_kernels PROPERTIES LABELS "serial;qcd" TIMEOUT 60)
 endif()
