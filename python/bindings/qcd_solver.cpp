@@ -32,6 +32,7 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   d["reason"] = report.reason;
   d["method"] = report.method;
   d["iterations"] = report.iterations;
+  d["reliable_updates"] = report.reliable_updates;
   d["residual"] = report.residual;
   d["seconds"] = report.seconds;
   d["columns"] = report.columns;

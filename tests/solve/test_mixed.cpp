@@ -2,6 +2,7 @@
 // Mixed precision by composition: an inner solver in float, a solution in double.
 
 #include "dense_space.hpp"
+#include "halocline/core/error.hpp"
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/cg.hpp"
 #include "halocline/solve/cg_normal.hpp"
@@ -139,6 +140,56 @@ TEST_CASE("mixed precision: a column of a batch has the bits of the column alone
     single.reliable(y, options, with_cg_normal);
     CHECK(to_eigen(w, n).col(c) == to_eigen(y, n));
   }
+}
+
+TEST_CASE("mixed precision: the columns of a batch share their reliable updates") {
+  const Matrix b = random_matrix(n, 8, 4);
+  const Matrix positive = positive_matrix(n, 300.0, 3), general = disc_matrix(n, 0.85, 3);
+  SolveOptions options;
+  options.tolerance = 1e-12;
+  options.replacement = 0.1;
+  const auto run = [&](int interval, const Matrix& a, const auto& solver) {
+    options.replacement_interval = interval;
+    Mixed batch(a, b);
+    auto x = batch.outer.create();
+    const SolveResult result = batch.reliable(x, options, solver);
+    CHECK(result.converged());
+    for (int c = 0; c < 8; ++c) {
+      Mixed single(a, b.col(c));
+      auto y = single.outer.create();
+      CHECK(single.reliable(y, options, solver).replacements <= result.replacements);
+      CHECK(to_eigen(x, n).col(c) == to_eigen(y, n));
+    }
+    return result;
+  };
+  const auto laws = [&](const Matrix& a, const auto& solver, int in_between) {
+    const SolveResult apart = run(1, a, solver), together = run(8, a, solver);
+    CAPTURE(apart.iterations);
+    CAPTURE(apart.replacements);
+    CAPTURE(together.iterations);
+    CHECK(together.replacements <= together.iterations / 8 + in_between);
+    CHECK(together.replacements < 0.6 * apart.replacements);
+    CHECK(together.iterations <= 1.2 * apart.iterations);
+  };
+  laws(positive, with_cg, 0);
+  laws(general, with_cg_normal, 0);
+  laws(general, with_bicgstab, 4);  // its residual falls by more than 1000 in the last intervals
+}
+
+TEST_CASE("mixed precision: a fast column does not wait for the others to be replaced") {
+  // A well conditioned system gains three digits within the interval, more than float holds in two such intervals.
+  Mixed system(positive_matrix(n, 1.5, 3), random_matrix(n, 2, 4));
+  SolveOptions options;
+  options.tolerance = 1e-14;
+  options.replacement = 0.1;
+  options.replacement_interval = 1000;
+  auto x = system.outer.create();
+  const SolveResult result = system.reliable(x, options, with_cg);
+  CHECK(result.converged());
+  CHECK(result.replacements >= 2);
+  options.replacement_interval = 0;
+  CHECK_THROWS_WITH_AS(system.reliable(x, options, with_cg), doctest::Contains("replacement_interval"),
+                       halocline::core::InvalidArgument);
 }
 
 TEST_CASE("mixed precision: guess, zero source, limits, NaN and cancellation are the outer solver's") {

@@ -244,8 +244,11 @@ bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.
 bool FaceExchange::packs_remotely() const noexcept {
   return policy() == "remote-write" || policy() == "nvshmem" || merges_packing();
 }
-bool FaceExchange::merges_packing() const noexcept { return policy() == "merged-pack" || waits_in_kernel(); }
+bool FaceExchange::merges_packing() const noexcept { return policy() == "merged-pack" || one_kernel(); }
 bool FaceExchange::waits_in_kernel() const noexcept {
+  return policy() == "remote-write" || policy() == "merged-pack" || one_kernel();
+}
+bool FaceExchange::one_kernel() const noexcept {
   return policy() == "one-kernel" || (policy() == "nvshmem" && state_->policy != nullptr && state_->policy->direct());
 }
 

@@ -11,7 +11,8 @@
 ///   "staged"        device -> pinned host memory -> comm::HaloExchange -> pinned host memory -> device
 ///   "gpu-aware-mpi" MPI sends device memory (if the MPI library says that it can)
 ///   "copy-engine"   an asynchronous copy into the neighbour's device memory (CUDA IPC), its flag behind it
-///   "remote-write"  the packing kernel stores into the neighbour's device memory itself, and raises the flags
+///   "remote-write"  the packing kernel stores into the neighbour's device memory itself, and raises the flags; the
+///                   exterior kernel waits for them
 ///   "merged-pack"   as remote-write, but blocks of the interior kernel do the packing
 ///   "one-kernel"    packing, interior and exterior in one kernel, whose exterior blocks wait for the flags
 ///   "nvshmem"       through NVSHMEM, if the library was built with it: as one-kernel if loads and stores reach all
@@ -30,6 +31,8 @@
 ///   ...interior kernel...
 ///   exchange.wait(stream)           the stream continues when every face has arrived
 ///   a kernel reads inbox(face)
+/// If waits_in_kernel(), the kernel that reads may wait for signals() itself, and wait_in_kernel() takes the place of
+/// wait(). This saves a launch.
 
 #include <array>
 #include <cstddef>
@@ -105,7 +108,10 @@ public:
   bool packs_remotely() const noexcept;
   /// The interior kernel should also do the packing.
   bool merges_packing() const noexcept;
+  /// Packing, interior and exterior should be one kernel.
+  bool one_kernel() const noexcept;
   /// The kernel that reads the inboxes should wait for the flags itself. Then call wait_in_kernel() in place of wait().
+  /// Not under copy-engine: a copy within one device may need places that the waiting blocks occupy.
   bool waits_in_kernel() const noexcept;
 
   /// Opens the next step. @throws core::Error  after an earlier failure, or while the stream is capturing: a step gets
@@ -115,7 +121,7 @@ public:
   std::byte* outbox(comm::Face face) const noexcept;
   /// Device memory from which the message that arrives at a face is read; null for an inactive face.
   const std::byte* inbox(comm::Face face) const noexcept;
-  /// The signals of this step, for kernels that pack remotely or wait themselves; all null under other policies.
+  /// The signals of this step, for kernels that pack remotely or wait themselves; all null under policies without.
   FaceSignals signals() const noexcept;
   void post(Stream& stream);
   /// Work enqueued after this call reads messages that have arrived. Under policies with signals a kernel does the

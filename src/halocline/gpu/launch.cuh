@@ -12,7 +12,8 @@
 ///     block before the block's work (to wait for a flag, say). If it returns false, the block's work and its end_block
 ///     are skipped;
 ///   - optionally `HALOCLINE_HOST_DEVICE void end_block(const BlockPoint& b) const`: called by one thread of each block
-///     after all its threads have done their work and made their writes visible to the whole machine.
+///     after all its threads have done their work. It sees their writes, and passes them on to other blocks, to other
+///     devices or to the host by the orders of memory_order.cuh.
 ///
 /// A kernel must not read memory that others write during its run through the read-only cache (no __ldg, no const
 /// __restrict__), because this cache does not see such writes.

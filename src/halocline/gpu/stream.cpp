@@ -112,6 +112,7 @@ Stream::Stream(Stream&& other) noexcept
     : device_(other.device_),
       handle_(std::exchange(other.handle_, nullptr)),
       kernel_(other.kernel_),
+      kernels_(other.kernels_),
       began_(std::exchange(other.began_, false)),
       recording_(std::move(other.recording_)) {}
 
@@ -119,6 +120,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(handle_, other.handle_);
   std::swap(kernel_, other.kernel_);
+  std::swap(kernels_, other.kernels_);
   std::swap(began_, other.began_);
   std::swap(recording_, other.recording_);
   return *this;

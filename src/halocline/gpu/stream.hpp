@@ -106,8 +106,13 @@ public:
   /// For launch.cuh on the host executor: runs the action now, defers it, or records it.
   void enqueue_on_host_executor(std::function<void()> action);
   /// For launch.cuh: the kernel launched last; errors name it.
-  void note_kernel(const char* name) noexcept { kernel_ = detail::KernelName(name); }
+  void note_kernel(const char* name) noexcept {
+    kernel_ = detail::KernelName(name);
+    ++kernels_;
+  }
   const char* last_kernel() const noexcept { return kernel_.text(); }
+  /// How many kernels have been launched or recorded here.
+  std::int64_t kernels() const noexcept { return kernels_; }
 
 private:
   template <class Action>
@@ -116,6 +121,7 @@ private:
   Device device_;
   void* handle_ = nullptr;
   detail::KernelName kernel_;
+  std::int64_t kernels_ = 0;
   bool began_ = false;  // this stream began the capture, rather than joined it
   std::shared_ptr<detail::Recording> recording_;
 };

@@ -5,8 +5,9 @@
 ///
 /// Sleijpen and van der Vorst, Computing 56 (1996) 141; Clark et al., arXiv:0911.3191, sec. 5.2. The solver's x is only
 /// the sum of updates since the last replacement. Whenever the residual has fallen by the factor `options.replacement`,
-/// the solver asks for it to be replaced. Then the sum is added to the precise solution and cleared, and the solver
-/// gets the precise residual b - A x. The search directions are kept, which is the advantage over defect correction.
+/// the solver asks for it to be replaced (in batches see options.replacement_interval). Then the sum is added to the
+/// precise solution and cleared, and the solver gets the precise residual b - A x. The search directions are kept,
+/// which is the advantage over defect correction.
 ///
 ///   ReliableProblem problem(inner_space, inner_a, space, a, x, b, to_inner, to_outer);
 ///   auto e = inner_space.create();

@@ -34,6 +34,9 @@ struct SolveOptions {
   bool use_initial_guess = false;          ///< start from the x given; otherwise x is overwritten by zero
   int stagnation_window = 1000;  ///< iterations without a new lowest residual before the recursion is restarted
   double replacement = 0.0;      ///< CG, BiCGStab, FGMRES: recompute the residual when it fell by this factor; 0: never
+  /// CG, BiCGStab: decide about replacements at every so many iterations of a cycle, so that columns that are solved
+  /// together share them. A column that has fallen by the cube of `replacement` does not wait.
+  int replacement_interval = 1;
   double inner_tolerance = 1e-4;  ///< tolerance of defect correction's inner solver; the caller must apply it
   /// Called after every iteration with the number of iterations so far and the worst relative residual among the active
   /// columns. Returning false ends the solve with `cancelled`. All processes must return the same value.
@@ -53,6 +56,7 @@ struct SolveResult {
   std::vector<double> residual;              ///< shape (columns,): true relative residual; 0 for a zero right-hand side
   std::vector<Reason> reasons;               ///< shape (columns,)
   std::vector<int> column_iterations;        ///< shape (columns,)
+  int replacements = 0;                      ///< within cycles; one serves all columns that want it at an iteration
   std::vector<std::vector<double>> history;  ///< [column][iteration]: relative residual of the recursion; [0]: start
   Timings timings;
 

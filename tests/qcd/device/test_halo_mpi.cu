@@ -187,6 +187,33 @@ TEST_CASE("device halo: storages and links without a fused launch take separate 
   check_hops<float>(device, 8, {3}, true);
 }
 
+TEST_CASE("device halo: a hop takes the launches of its policy") {
+  const Layout shape = layout(comm::world().size());
+  const comm::ProcessGrid grid(comm::world(), shape.dims);
+  const auto split = std::make_shared<const lattice::Geometry4>(shape.extents, grid);
+  const unsigned emulated = shape.emulated.front();
+  const bool interior = comm::world().size() != 3;  // three processes have two planes each, all at an edge
+  const gpu::Device device = gpu::Device::host_executor();
+  const auto data = test::random_host_data(split, emulated, twisted());
+  const std::map<std::string, int> kernels{{"staged", 3},       {"gpu-aware-mpi", 3}, {"copy-engine", 4},
+                                           {"remote-write", 3}, {"merged-pack", 2},   {"one-kernel", 1}};
+  for (const gpu::PolicyInfo& policy : gpu::halo_policies(device, grid)) {
+    if (!policy.available) continue;
+    CAPTURE(policy.name);
+    const Fixture<float> here(device, split, emulated, data, 12, policy.name);
+    Hopping<float> hopping(here.links, 2);
+    const auto in = here.field(2, 100);
+    auto out = here.field(2, 500);
+    hopping.apply(out, in, 0, false);  // tunes
+    const std::int64_t before = here.context->stream.kernels();
+    hopping.apply(out, in, 0, false);
+    const std::int64_t launches = here.context->stream.kernels() - before;
+    const bool separate = !interior && policy.name != "merged-pack" && policy.name != "one-kernel";
+    CHECK(launches == kernels.at(policy.name) - (separate ? 1 : 0));
+    here.context->stream.synchronize();
+  }
+}
+
 TEST_CASE("device halo: the policy asked for is the one in use, and an unknown one is refused") {
   const Layout shape = layout(comm::world().size());
   const auto split =

@@ -13,7 +13,10 @@ struct AwaitFaces {
   FaceSignals signals;
   HALOCLINE_HOST_DEVICE void operator()(const Point& p) const {
     const int face = static_cast<int>(p.x);
-    if (signals.await[face] != nullptr) await(signals, face);
+    if (signals.await[face] != nullptr && !watch(signals, face)) give_up(signals, 1u << face);
+#if defined(__CUDA_ARCH__)
+    fence_system();
+#endif
   }
 };
 

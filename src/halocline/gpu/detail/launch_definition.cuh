@@ -75,8 +75,8 @@ void run_on_host(const Functor& functor, const Extent& extent, const Block& bloc
 
 #if defined(__CUDACC__)
 /// One thread for each point. The first thread of a block calls the hooks. The barrier after begin_block() extends to
-/// all threads of the block the visibility of the writes that the hook has seen. Before end_block(), each thread makes
-/// its own writes visible to the whole machine, then the block synchronizes.
+/// all threads of the block the visibility of the writes that the hook has seen. The barrier before end_block() extends
+/// to the hook the visibility of the writes of all threads. The hook itself passes them on to other blocks.
 template <class Functor>
 __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
     run_functor(const __grid_constant__ Functor functor, const __grid_constant__ Extent extent) {
@@ -94,7 +94,6 @@ __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
   }
   if (x < extent.x && y < extent.y && z < extent.z) functor(Point{x, static_cast<int>(y), static_cast<int>(z)});
   if constexpr (ends<Functor>) {
-    __threadfence_system();
     __syncthreads();
     if (first) functor.end_block(at);
   }

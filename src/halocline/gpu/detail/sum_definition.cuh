@@ -6,6 +6,7 @@
 /// Defines launch_sum() of sum.cuh: the CUDA kernel, and the loops of the host executor in the same order of additions.
 
 #include "halocline/core/device.hpp"
+#include "halocline/gpu/memory_order.cuh"
 
 namespace halocline::gpu {
 namespace detail {
@@ -106,8 +107,9 @@ __device__ __forceinline__ void add_block_of_threads(double (&values)[N]) {
 }
 
 /// CUDA block i works on column i mod columns, so that the columns of the same sites run together and share the data
-/// they read. The last block to finish a column adds the sums of the column's blocks. Each block makes its own sums
-/// visible before it counts itself, and the last block reads them past the first-level cache.
+/// they read. The last block to finish a column adds the sums of the column's blocks. The thread that has written a
+/// block's sums counts the block with release. The last block fences once, and reads the sums past the first-level
+/// cache.
 template <int N, int min_blocks, class Functor>
 __global__ void __launch_bounds__(sum_block, min_blocks)
     sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan) {
@@ -123,9 +125,8 @@ __global__ void __launch_bounds__(sum_block, min_blocks)
   if (threadIdx.x == 0) {
 #pragma unroll
     for (int n = 0; n < N; ++n) *plan.partial_of(n, block, column) = values[n];
-    __threadfence();
-    last = atomicAdd(plan.finished + column, 1U) == static_cast<unsigned>(plan.blocks) - 1U;
-    __threadfence();
+    last = detail::count_with_release(plan.finished + column) == static_cast<unsigned>(plan.blocks) - 1U;
+    if (last) detail::fence_device();
   }
   __syncthreads();
   if (!last) return;  // the same for all threads of the block

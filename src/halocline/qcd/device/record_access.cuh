@@ -148,6 +148,18 @@ HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #endif
 }
 
+#if defined(__CUDA_ARCH__)
+/// A store of 16 bytes that stays one. ptxas may cut a plain store of a vector into four, where it would otherwise keep
+/// the parts in registers that are not adjacent.
+template <class V>
+__device__ __forceinline__ void store_vector(V* to, const V& v) {
+  if constexpr (sizeof(V) == 16)
+    __stwb(to, v);
+  else
+    *to = v;
+}
+#endif
+
 /// Copies `count` numbers of the record, from number `first` on, to contiguous memory.
 template <int first, int count, class Word, int n>
 HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
@@ -165,7 +177,7 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
         v.w = record.at[first + 3];
       }
     }
-    *reinterpret_cast<V*>(to) = v;
+    store_vector(reinterpret_cast<V*>(to), v);
   } else {
     constexpr int bytes = count * static_cast<int>(sizeof(Word));
     constexpr int word = first * static_cast<int>(sizeof(Word)) / 4;
@@ -181,7 +193,7 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
         v.w = record.at[word + 3];
       }
     }
-    *reinterpret_cast<V*>(to) = v;
+    store_vector(reinterpret_cast<V*>(to), v);
   }
 #else
   std::memcpy(to, reinterpret_cast<const std::byte*>(record.at) + first * sizeof(Word), count * sizeof(Word));

@@ -141,6 +141,8 @@ struct SolveReport {
   std::int64_t predicted_bytes = 0;  ///< on the device, predicted before the solve; 0 on the CPU
   std::vector<double> history;       ///< relative residual of the recursion after each iteration
   std::vector<SolveNote> notes{};
+  /// Recomputations of the residual in double within the iteration (reliable updates), of all columns at once.
+  int reliable_updates = 0;
 };
 
 class QuarkSolver;

@@ -34,6 +34,7 @@ Monitor::Monitor(const SolveOptions& options, std::span<const double> source_nor
   check(options.stagnation_window >= 1, "stagnation_window", options.stagnation_window, "at least 1");
   check(options.replacement >= 0.0 && options.replacement < 1.0, "replacement", options.replacement,
         "0 (never) or a factor below 1");
+  check(options.replacement_interval >= 1, "replacement_interval", options.replacement_interval, "at least 1");
   const auto& own = options.column_tolerance;
   check(own.empty() || own.size() == columns_.size(), "the number of column_tolerance", static_cast<double>(own.size()),
         "none or one a column");
@@ -61,6 +62,7 @@ void Monitor::judge(Column& column, double true_norm2) {
   column.residual = std::sqrt(true_norm2 / column.source2);
   column.current2 = column.cycle_start2 = column.lowest2 = column.highest2 = true_norm2;
   column.since_lowest = 0;
+  column.in_cycle = 0;
   if (first_cycle_) {
     column.history.push_back(column.residual);
     column.best_residual = column.residual;
@@ -121,6 +123,7 @@ void Monitor::step(std::span<const Scalar> norms2) {
     if (column.state != State::active) continue;
     const double norm2 = norms2[c].real();
     ++column.iterations;
+    ++column.in_cycle;
     column.current2 = norm2;
     column.highest2 = std::max(column.highest2, norm2);
     column.history.push_back(std::sqrt(std::max(norm2, 0.0) / column.source2));
@@ -193,8 +196,11 @@ Scalar Monitor::quotient(std::size_t column, Scalar numerator, Scalar denominato
 }
 
 bool Monitor::wants(const Column& column) const noexcept {
-  return column.state == State::active &&
-         column.current2 < options_.replacement * options_.replacement * column.highest2;
+  if (column.state != State::active) return false;
+  const double factor2 = options_.replacement * options_.replacement;
+  if (!(column.current2 < factor2 * column.highest2)) return false;
+  return column.in_cycle % options_.replacement_interval == 0 ||
+         column.current2 < factor2 * factor2 * factor2 * column.highest2;
 }
 
 bool Monitor::wants_replacement() const noexcept {
@@ -209,6 +215,7 @@ Scalars Monitor::replacement_mask() const {
 }
 
 void Monitor::replaced(std::span<const Scalar> mask, std::span<const double> norms2) noexcept {
+  ++replacements_;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (mask[c] == 0.0) continue;
     columns_[c].current2 = columns_[c].highest2 = norms2[c];
@@ -219,6 +226,7 @@ void Monitor::replaced(std::span<const Scalar> mask, std::span<const double> nor
 SolveResult Monitor::result(const Timings& timings) const {
   SolveResult result;
   result.timings = timings;
+  result.replacements = replacements_;
   result.timings.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   for (const Column& column : columns_) {
     if (result.reason == Reason::converged) result.reason = column.reason;

@@ -46,8 +46,11 @@ public:
   /// <= floor (breakdown) or a value is not finite.
   Scalar quotient(std::size_t column, Scalar numerator, Scalar denominator, double floor = 0.0) noexcept;
 
-  /// Whether some active column's residual is below `options.replacement` times its highest value since it was last
-  /// recomputed.
+  /// Whether some active column wants its residual to be recomputed: it is below `options.replacement` times its
+  /// highest value since it was last recomputed, and the column has made a multiple of `options.replacement_interval`
+  /// iterations in this cycle. All active columns have made the same number, so they decide together, each for itself.
+  /// Below the cube of `options.replacement` a column wants it after any iteration. Rounding relative to the highest
+  /// value then still leaves the residual a few per cent, in each storage and for the factor that suits the storage.
   bool wants_replacement() const noexcept;
   /// Shape (columns,): one for the columns that want a replacement, zero elsewhere.
   Scalars replacement_mask() const;
@@ -78,6 +81,7 @@ private:
     double highest2 = 0.0;       // highest since the residual was last recomputed
     int since_lowest = 0;
     int iterations = 0;
+    int in_cycle = 0;  // iterations of this cycle
     int failures = 0;  // cycles in a row without enough progress
     std::vector<double> history;
   };
@@ -89,6 +93,7 @@ private:
   SolveOptions options_;
   std::vector<Column> columns_;
   bool first_cycle_ = true;
+  int replacements_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

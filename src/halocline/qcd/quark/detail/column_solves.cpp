@@ -153,6 +153,7 @@ solve::SolveResult ColumnSolves::correct(const std::string& method, double cauti
 /// x += e in the columns where e lowers the residual, then r = b - D x in all.
 void ColumnSolves::add_correction(const solve::SolveResult& result) {
   Scalars helps;
+  replacements_ += result.replacements;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const bool good = columns_[c].active && result.reasons[c] != Reason::not_finite && result.residual[c] <= 1.0;
     helps.emplace_back(good ? 1.0 : 0.0);
@@ -274,6 +275,7 @@ std::vector<SolveReport> ColumnSolves::reports(double seconds) const {
     report.reason = solve::name(column.reason);
     report.method = column.method.empty() ? batch_->describe(method_) : column.method;
     report.iterations = column.iterations;
+    report.reliable_updates = replacements_;
     report.residual = column.residual;
     report.seconds = seconds / static_cast<double>(given_);
     report.columns = static_cast<int>(given_);

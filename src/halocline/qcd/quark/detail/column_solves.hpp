@@ -86,6 +86,7 @@ private:
   BatchEngine* batch_;
   const SolverParameters* parameters_;
   const Progress* progress_;
+  int replacements_ = 0;  ///< reliable updates of all corrections
   std::vector<Column> columns_;
   std::size_t given_;
   std::string method_;

@@ -15,6 +15,8 @@
 ///   - float: two digits, as on the CPU;
 ///   - fixed16: one digit; every site and column has its own scale, so 15 bits remain for vectors of any size;
 ///   - fixed8: a factor of two, because there are only seven bits.
+/// One recomputation, in double and for all columns, costs as much as several iterations. Decisions therefore come at
+/// every 8th iteration (every 4th in fixed8), where columns coincide (solve::SolveOptions::replacement_interval).
 
 #include <span>
 #include <string>
@@ -31,6 +33,7 @@ struct KrylovTraits<device::SpinorSpace<S>> {
   static constexpr bool fixed16 = std::is_same_v<S, device::Fixed16>, fixed8 = std::is_same_v<S, device::Fixed8>;
   static constexpr bool offers_all = false;
   static constexpr double replacement = fixed8 ? 0.5 : fixed16 ? 1e-1 : 1e-2;
+  static constexpr int replacement_interval = fixed8 ? 4 : 8;
   static constexpr bool reliable_cg = true;
   static constexpr double most_gain = fixed8 ? 0.3 : fixed16 ? 1e-2 : 0.0;
 };

@@ -20,6 +20,8 @@ struct KrylovTraits {
   static constexpr bool offers_all = true;  ///< FGMRES, GMRES-DR, s-step GCR and the block methods too
   /// In the inner space the residual is recomputed each time that it fell by this factor, two digits in float.
   static constexpr double replacement = 1e-2;
+  /// Decisions about it come every so many iterations, so that the columns of a batch share the recomputations.
+  static constexpr int replacement_interval = 1;
   static constexpr bool reliable_cg = false;  ///< whether "cg" uses reliable updates instead of defect correction
   static constexpr double most_gain = 0;      ///< least inner tolerance of a defect correction; 0: that of the options
 };

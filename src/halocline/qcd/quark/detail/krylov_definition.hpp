@@ -49,6 +49,7 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
     // A replacement of the residual keeps the search directions, so frequent replacements cost few iterations.
     solve::SolveOptions reliable = options;
     reliable.replacement = Traits::replacement;
+    reliable.replacement_interval = Traits::replacement_interval;
     solve::ReliableProblem problem(inner_space, inner, space, a, x, b, to_inner, to_outer);
     auto e = inner_space.create();
     if constexpr (Traits::reliable_cg)

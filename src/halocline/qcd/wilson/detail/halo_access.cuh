@@ -53,7 +53,7 @@ HALOCLINE_INLINE void load_word(std::uint32_t* parts, const std::byte* from) {
 }
 HALOCLINE_INLINE void store_word(std::byte* to, const std::uint32_t* parts) {
 #if defined(__CUDA_ARCH__)
-  *reinterpret_cast<uint4*>(to) = make_uint4(parts[0], parts[1], parts[2], parts[3]);
+  store_vector(reinterpret_cast<uint4*>(to), make_uint4(parts[0], parts[1], parts[2], parts[3]));
 #else
   std::memcpy(to, parts, 16);
 #endif

@@ -5,17 +5,19 @@
 ///
 ///   | policy                                           | kernels, in this order                            |
 ///   |--------------------------------------------------|---------------------------------------------------|
-///   | staged, gpu-aware-mpi, copy-engine, remote-write | pack; interior; exterior when all faces are there |
-///   | nvshmem with a neighbour across the network      | the same three                                    |
-///   | merged-pack                                      | pack and interior; exterior likewise              |
+///   | staged, gpu-aware-mpi                            | pack; interior; exterior when all faces are there |
+///   | copy-engine, nvshmem across the network          | pack; interior; wait for all faces; exterior      |
+///   | remote-write                                     | pack; interior; exterior, whose blocks wait       |
+///   | merged-pack                                      | pack and interior; exterior, whose blocks wait    |
 ///   | one-kernel, nvshmem with all neighbours in reach | one kernel for pack, interior and exterior        |
 ///
 /// A neighbour is in reach if the loads and stores of our kernels reach its memory. Each process launches the kernels
 /// that its own neighbours call for.
 ///
-/// Fused launches are compiled for some storages and numbers of link reals only (`fuses`); the others run the kernels
-/// of the first line under every policy. All policies compute a site by the same code, so the policy changes no bit
-/// of a result.
+/// A step waits for all faces even if no site of the target parity reads one. Without exterior sites a kernel of its
+/// own waits. Fused launches are compiled for some storages and numbers of link reals only (`fuses`); the others run
+/// the kernels of remote-write in their place. All policies compute a site by the same code, so the policy changes no
+/// bit of a result.
 
 #include <string>
 #include <utility>
@@ -28,19 +30,29 @@ namespace halocline::qcd::device {
 
 /// @param input     complete but for input.halo
 /// @param interior  `interior()` enqueues the kernel of the interior sites
-/// @param exterior  `exterior(input)` enqueues the kernel of the exterior sites, which reads input.halo
+/// @param exterior  `exterior(input, awaited)` enqueues the kernel of the exterior sites, which reads input.halo. If
+///                  `awaited`, a pointer to FaceSignals, is not null, its blocks first wait for these signals
 template <class S, int reals, class Interior, class Exterior>
 void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor<S>& in, bool dagger,
                      HopInput<S, reals, true> input, const HopOutput<S>& output, const Interior& interior,
                      const Exterior& exterior) {
   const int parity = input.target_parity;
+  gpu::FaceExchange& exchange = halo.exchange();
+  const SiteList& outer = sites.exterior[static_cast<std::size_t>(parity)];
+  const auto finish = [&]() {
+    if (!exchange.waits_in_kernel() || outer.count == 0) {
+      exchange.wait(halo.context()->stream);
+      return exterior(input, static_cast<const gpu::FaceSignals*>(nullptr));
+    }
+    const gpu::FaceSignals awaited = exchange.signals();
+    exchange.wait_in_kernel();
+    exterior(input, &awaited);
+  };
   if constexpr (fuses<S, reals>) {
-    gpu::FaceExchange& exchange = halo.exchange();
     if (exchange.merges_packing()) {
       Context& context = *halo.context();
       const SiteList& inner = sites.interior[static_cast<std::size_t>(parity)];
-      const SiteList& outer = sites.exterior[static_cast<std::size_t>(parity)];
-      const bool all = exchange.waits_in_kernel() && outer.count > 0;
+      const bool all = exchange.one_kernel() && outer.count > 0;
       exchange.begin(context.stream);
       input.halo = halo.reader();
       FusedHop<S, reals> hop{};
@@ -55,14 +67,13 @@ void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor
       launch_fused(context, hop);
       exchange.post(context.stream);
       if (all) return exchange.wait_in_kernel();
-      exchange.wait(context.stream);
-      return exterior(input);
+      return finish();
     }
   }
   halo.send(in, parity, dagger);
   interior();
-  input.halo = halo.receive();
-  exterior(input);
+  input.halo = halo.reader();
+  finish();
 }
 
 /// The fastest of the available policies, as measured by all processes together (gpu::Tuner::best_for_all).

@@ -12,6 +12,7 @@
 
 #include "halocline/qcd/wilson/cuda.cuh"
 #include "halocline/qcd/wilson/detail/halo_apply.cuh"
+#include "halocline/qcd/wilson/detail/hop_exterior.cuh"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_several.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
@@ -103,11 +104,13 @@ struct Hopping<S>::Work {
   }
 
   /// Launches HopSite over a part of the sites, with the parameters of the tuner. The first call of a variant tunes.
+  /// @param awaited  if not null, each block of the exterior kernel first waits for these signals
   template <int reals, bool with_halo, bool with_blocks, int most>
-  void run(Hopping& hopping, const HopCall<S>& call, HopPart part, const HopInput<S, reals, with_halo>& input);
+  void run(Hopping& hopping, const HopCall<S>& call, HopPart part, const HopInput<S, reals, with_halo>& input,
+           const gpu::FaceSignals* awaited = nullptr);
   template <int reals, bool with_halo, bool with_blocks, int columns>
   static void launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
-                     const SiteList* list, const gpu::TuneParameters& p);
+                     const SiteList* list, const gpu::TuneParameters& p, const gpu::FaceSignals* awaited);
 
   template <int reals>
   void apply(Hopping& hopping, const HopCall<S>& call);
@@ -116,7 +119,8 @@ struct Hopping<S>::Work {
 template <class S>
 template <int reals, bool with_halo, bool with_blocks, int columns>
 void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
-                              const SiteList* list, const gpu::TuneParameters& p) {
+                              const SiteList* list, const gpu::TuneParameters& p,
+                              [[maybe_unused]] const gpu::FaceSignals* awaited) {
   const HopSite<S, reals, with_halo, with_blocks, columns> site{input, output,
                                                                 list != nullptr ? list->sites.data() : nullptr};
   const int sites = list != nullptr ? list->count : context.box.sites;
@@ -129,13 +133,19 @@ void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_ha
       return gpu::launch(context.stream, "wilson_hop", gpu::Extent{loop.threads, groups, 1}, block, several);
     }
   }
-  gpu::launch(context.stream, "wilson_hop", gpu::Extent{sites, groups, 1}, block, site);
+  if constexpr (with_halo) {
+    HopExterior<S, reals> exterior{site, {}, awaited != nullptr};
+    if (awaited != nullptr) exterior.signals = *awaited;
+    gpu::launch(context.stream, "wilson_hop_exterior", gpu::Extent{sites, groups, 1}, block, exterior);
+  } else {
+    gpu::launch(context.stream, "wilson_hop", gpu::Extent{sites, groups, 1}, block, site);
+  }
 }
 
 template <class S>
 template <int reals, bool with_halo, bool with_blocks, int most>
 void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart part,
-                           const HopInput<S, reals, with_halo>& input) {
+                           const HopInput<S, reals, with_halo>& input, const gpu::FaceSignals* awaited) {
   Context& context = *hopping.context();
   const SiteList* list = nullptr;
   if (part == HopPart::interior) list = &sites->interior[static_cast<std::size_t>(call.parity)];
@@ -144,8 +154,9 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     const HopOutput<S> output = Work::output(call, out);
     if constexpr (most >= 2)
-      if (p.columns_per_thread == 2) return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p);
-    launch<reals, with_halo, with_blocks, 1>(context, input, output, list, p);
+      if (p.columns_per_thread == 2)
+        return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p, awaited);
+    launch<reals, with_halo, with_blocks, 1>(context, input, output, list, p, awaited);
   };
   const HopVariant variant{part, call.terms.hop_blocks != nullptr ? call.terms.hop_blocks->reals() : 0,
                            call.terms.add_blocks != nullptr ? call.terms.add_blocks->reals() : 0,
@@ -198,7 +209,9 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
   apply_with_halo(
       *hopping.halo_, *sites, call.in, call.dagger, input<reals, true>(links, call), output(call, call.out),
       [&] { run_inner(HopPart::interior); },
-      [&](const auto& outer) { run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer); });
+      [&](const auto& outer, const gpu::FaceSignals* awaited) {
+        run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer, awaited);
+      });
   if (call.terms.sums != nullptr)
     gpu::launch_sum<3>(context.stream, "wilson_hop_sum_after", context.box.sites, hopping.columns(), *call.terms.sums,
                        call.terms.first_sum, ResultSumSite<S>{std::as_const(call.out).reader(call.parity), with});

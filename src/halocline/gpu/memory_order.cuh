@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Accesses and fences of one thread that order memory for other blocks and other devices, for kernels only.
+///
+/// These are the orders of the PTX memory model (PTX ISA, "Memory Consistency Model"), which is transitive over scopes.
+/// The stores of a block reach a reader so: a barrier of the block; one thread counts the block with release at device
+/// scope; the last block to be counted fences; it raises a flag; the reader sees the flag, fences, and passes its block
+/// a barrier. __threadfence() and __threadfence_system() are fences of sequential consistency (MEMBAR.SC), which cost
+/// more and order nothing else here. A load with acquire empties the first-level cache each time (CCTL.IVALL), so
+/// loops look at a flag with look() and fence once.
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+
+namespace halocline::gpu::detail {
+
+/// Adds one to a counter in device memory; returns the old value. What this thread has written or seen precedes it for
+/// threads of this device that see the new value and then fence.
+__device__ __forceinline__ std::uint32_t count_with_release(std::uint32_t* counter) {
+  std::uint32_t before;
+  asm volatile("atom.release.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(counter))
+               : "memory");
+  return before;
+}
+
+/// Orders what this thread has written or seen before what it writes or reads next, for threads of this device.
+__device__ __forceinline__ void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+/// The same for the host and all devices.
+__device__ __forceinline__ void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+/// The value of a flag that another device may write. Orders nothing.
+__device__ __forceinline__ std::uint64_t look(const std::uint64_t* flag) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(flag)) : "memory");
+  return value;
+}
+
+/// Writes a flag that another device looks at. Orders nothing.
+__device__ __forceinline__ void set(std::uint64_t* flag, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(flag)), "l"(value) : "memory");
+}
+
+}  // namespace halocline::gpu::detail
+
+#endif
