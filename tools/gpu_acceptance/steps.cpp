@@ -197,6 +197,7 @@ void agrees(const Request& r, const Emit& emit) {
         const double apart = distance(x, expected);
         line["result"] = {{"converged", report.converged},
                           {"iterations", report.iterations},
+                          {"reliable_updates", report.reliable_updates},
                           {"residual", report.residual},
                           {"distance_to_cpu", std::isfinite(apart) ? Json(apart) : Json(nullptr)}};
         if (report.converged && apart <= agreement) return;
