@@ -40,6 +40,8 @@ def test_solvers_solve(u, spinor, kind, device):
     D = hc.qcd.TwistedMass(u, mu=0.1, kappa=0.15, csw=1.0, solver=kind, tolerance=1e-11, device=device)
     x = D.solve(spinor)
     assert D.solver.report["residual"] < 1e-11
+    if kind == "auto" and device != "cpu":
+        assert "cg, double" in D.solver.report["method"] and "bicgstab" not in D.solver.report["method"]
     assert np.linalg.norm(D(x) - spinor) < 1.01e-11 * np.linalg.norm(spinor)
 
 

@@ -257,8 +257,9 @@ struct QuarkSolver::State {
     return "bicgstab";
   }
 
-  /// The methods of a solve on a device.
+  /// The methods of a solve on a device. With a twisted mass BiCGStab may stall, and in 16 bits it often does.
   std::vector<std::string> plan() const {
+    if (parameters.kind == "auto" && twisted_mass(action) != 0) return {"cg"};
     return plan_of(parameters.kind, parameters.kind == "auto" ? "bicgstab" : parameters.kind);
   }
 

@@ -29,9 +29,9 @@
 /// that was saved (Trial) and is passed again (SolverParameters::choice) needs no trial, so a resumed run gives the
 /// same bits. For a given choice, the same processes and threads give the same bits every time.
 ///
-/// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; no other kinds than these,
-/// "cg" and "gcr" are available there. All work stays on the device: a source is uploaded once, and a solution is
-/// downloaded once or stays there (solve_on_device).
+/// On a device "auto" is even-odd BiCGStab and, if it fails, conjugate gradients; with a twisted mass it is conjugate
+/// gradients. No other kinds than these, "cg" and "gcr" are available there. All work stays on the device: a source is
+/// uploaded once, and a solution is downloaded once or stays there (solve_on_device).
 ///
 /// Several right-hand sides are solved together, up to `rhs_batch` at a time, so that links and clover blocks are read
 /// once for all of them. Each has its own iterations and report.
