@@ -106,11 +106,10 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   for (int run = 0; run < c.runs; ++run) times.push_back(time_block(group, solve));
   result.seconds = spread(times);
 
-  std::int64_t most = 0, updates = 0;
+  std::int64_t most = 0;
   const qcd::SolveReport* worst = &reports[0];
   for (const auto& report : reports) {
     most = std::max(most, std::int64_t{report.iterations});
-    updates = std::max(updates, std::int64_t{report.reliable_updates});
     if (!report.converged || report.residual > worst->residual) worst = &report;
   }
   // Columns iterate together until the last has converged.
@@ -124,7 +123,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
                     {"reason", worst->reason},
                     {"method", worst->method},
                     {"iterations", most},
-                    {"reliable_updates", updates},
+                    {"reliable_updates", std::int64_t{reports[0].reliable_updates}},
                     {"residual", worst->residual},
                     {"seconds_a_column", result.seconds.median / c.columns},
                     {"predicted_bytes", static_cast<double>(quark.predicted_bytes())},

@@ -7,7 +7,6 @@
 // time limit, and writes one JSON line a case as soon as the case has ended.
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +14,11 @@
 #include <chrono>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halocline/core/cpu.hpp"

@@ -4,11 +4,11 @@
 /// The trial of QuarkSolver's "auto": predicts the time of a whole solve by each method, and loses little time with it.
 ///
 /// A method that runs on the whole batch begins the solve itself (ColumnSolves::begin). It is ended only if another one
-/// is predicted to be faster, so the method that is chosen has lost nothing. The solution has the bits of the method
-/// given by name.
+/// is predicted to be faster, and begins anew if it is chosen after all. The solution has the bits of the method given
+/// by name.
 ///
-/// - Even-odd BiCGStab begins. With several columns, the first one that is not zero is solved alone to three digits
-///   instead, and a few iterations of the batch tell their time.
+/// - Even-odd BiCGStab begins. With several columns, the first one that is not zero is solved alone instead, until
+///   it can be judged, and a few iterations of the batch tell their time.
 /// - Multigrid is set up as soon as BiCGStab is predicted to take longer (below).
 /// - One iteration of Schwarz, on one column, tells whether its time rules it out: it is worth a limited number of
 ///   BiCGStab's. Where it does not, the methods are compared after three digits of BiCGStab.
