@@ -46,8 +46,6 @@ public:
   void bit_xor(std::span<std::uint32_t> values) override { counted().bit_xor(values); }
   void send(std::span<const std::byte> bytes, int to, int tag) override { below().send(bytes, to, tag); }
   void receive(std::span<std::byte> bytes, int from, int tag) override { below().receive(bytes, from, tag); }
-  std::shared_ptr<Backend> split(int colour, int key) override { return wrapped(group_.split(colour, key)); }
-  std::shared_ptr<Backend> split_by_node() override { return wrapped(group_.split_by_node()); }
   std::unique_ptr<detail::SharedSegment> share(std::size_t bytes) override { return below().share(bytes); }
   int spins() const noexcept override { return below().spins(); }
   void idle() override { below().idle(); }
@@ -55,6 +53,10 @@ public:
   double now() const noexcept override { return below().now(); }
   bool alive(int rank) const noexcept override { return below().alive(rank); }
   void give_up() noexcept override { below().give_up(); }
+
+protected:
+  std::shared_ptr<Backend> part_of_colour(int colour, int key) override { return wrapped(group_.split(colour, key)); }
+  std::shared_ptr<Backend> part_of_node() override { return wrapped(group_.split_by_node()); }
 
 private:
   Backend& below() const noexcept { return group_.backend(); }

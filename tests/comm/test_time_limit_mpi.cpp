@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
@@ -169,10 +170,13 @@ TEST_CASE("time limit: every collective has one while a solve is under way, and 
   comm::set_solve_time_limit(group, 60);
   CHECK(comm::solve_time_limit(world) == 60);  // one for all groups that come from each other
   const Communicator part = group.split(0, world.rank());
+  // Sums and transports hold back ends rather than groups; these have the limit too.
+  const Communicator node(part.backend().split_by_node()), half(part.backend().split(0, world.rank()));
   CHECK(std::isinf(comm::time_limit(group)));
   {
     const comm::SolveUnderWay under_way(group);
-    if (several) CHECK(comm::time_limit(part) == 60);
+    if (several)
+      for (const Communicator& each : {part, node, half}) CHECK(comm::time_limit(each) == 60);
     {
       const comm::SolveUnderWay inside(part);
       CHECK(part.all(true));

@@ -6,6 +6,7 @@
 /// `DenseSpace` offers only what a space of block solvers must; `FusedSpace` adds its own update_and_reduce, which
 /// walks over short runs of rows as a lattice field would, and counts its passes. Both keep each column contiguous.
 
+#include "halocline/core/error.hpp"
 #include "halocline/solve/block_space.hpp"
 
 // g++ 12 sees uninitialised registers in its own AVX-512 intrinsics when Eigen inlines them (GCC bug 105593).
@@ -145,6 +146,14 @@ public:
 
   int passes = 0;
   std::vector<int> groups;  ///< real sums a column of every reduction so far
+};
+
+/// An operator whose application fails, as a halo exchange does when another process has ended.
+struct Failing {
+  template <class Vector>
+  void apply(Vector&, const Vector&) const {
+    throw core::Error("no answer");
+  }
 };
 
 template <class T>

@@ -174,6 +174,8 @@ TEST_CASE("davidson: limits, cancellation, bad input and NaN are named") {
   Op bad(broken);
   CHECK(davidson(space, bad, inverse, start(), options).reason == Reason::not_finite);
   CHECK(davidson(space, op, bad, start(), options).reason == Reason::not_finite);
+  Failing failing;  // as when another process has ended
+  CHECK_THROWS_WITH_AS(davidson(space, failing, inverse, start(), options), "no answer", halocline::core::Error);
 }
 
 TEST_CASE("davidson: blocks of start vectors that depend on each other count once") {

@@ -151,6 +151,8 @@ TEST_CASE("lanczos: limits, cancellation, bad input and NaN are named") {
   broken(2, 2) = std::nan("");
   Op bad(broken);
   CHECK(lanczos(space, bad, random_start).reason == Reason::not_finite);
+  Failing failing;  // as when another process has ended
+  CHECK_THROWS_WITH_AS(lanczos(space, failing, random_start), "no answer", halocline::core::Error);
   Space small(4);
   Op four(with_spectrum(Eigen::VectorXd::LinSpaced(4, 1.0, 4.0), 1));
   const auto few = lanczos(small, four, random_start);

@@ -32,6 +32,12 @@ public:
   using Error::Error;
 };
 
+/// A computation has met NaN or infinity. Every rank meets it alike, so all of them may go on in another way.
+class NotFinite : public Error {
+public:
+  using Error::Error;
+};
+
 /// A file is missing, damaged, foreign, or cannot be written.
 class FileError : public Error {
 public:

@@ -95,7 +95,7 @@ public:
       while (step(basis)) {
       }
       finish(basis);
-    } catch (const core::Error&) {  // a projected matrix is not finite
+    } catch (const core::NotFinite&) {  // a projected matrix is not finite
       out_.reason = Reason::not_finite;
     }
     out_.timings.total = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -20,7 +20,7 @@ HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<doubl
   const auto size = static_cast<Eigen::Index>(n);
   const Eigen::Map<const Eigen::MatrixXcd> a(matrix.data(), size, size);
   if (!a.allFinite())
-    throw core::Error("hermitian_eigen: a matrix with NaN or infinity given, finite entries expected");
+    throw core::NotFinite("hermitian_eigen: a matrix with NaN or infinity given, finite entries expected");
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> solver(a);
   if (solver.info() != Eigen::Success) throw core::Error("hermitian_eigen: the QR iteration did not converge");
   HermitianEigen out;

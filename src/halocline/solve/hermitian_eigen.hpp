@@ -16,7 +16,7 @@ struct HermitianEigen {
 };
 
 /// @param matrix  n * n entries, entry (row, column) at [column * n + row]; only its lower triangle is read
-/// @throws Error  the matrix is not finite
+/// @throws NotFinite  the matrix is not finite
 /// Cost: O(n^3).
 HermitianEigen hermitian_eigen(std::size_t n, std::span<const std::complex<double>> matrix);
 

@@ -106,7 +106,7 @@ private:
     if (!lanczos.start(std::move(start))) return end(Reason::breakdown);
     try {
       lanczos.extend();
-    } catch (const core::Error&) {  // the projected matrix is not finite
+    } catch (const core::NotFinite&) {  // the projected matrix is not finite
       return end(Reason::not_finite);
     }
     const std::size_t n = lanczos.filled();

@@ -5,6 +5,7 @@
 #include "halocline/comm/exchange/transport_choice.hpp"
 
 #include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
@@ -65,6 +66,7 @@ TransportChoice choose_transport(const ProcessGrid& grid, std::span<const std::s
         trial.seconds = seconds_a_step(exchange, seconds);
         exchange.close();
       } catch (const core::Error& error) {
+        if (gave_up_waiting()) throw;
         trial.problem = error.what();
       }
     }

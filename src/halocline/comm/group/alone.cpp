@@ -61,8 +61,6 @@ public:
   void bit_xor(std::span<std::uint32_t>) override {}
   void send(std::span<const std::byte>, int to, int) override { no_such_rank(to); }
   void receive(std::span<std::byte>, int from, int) override { no_such_rank(from); }
-  std::shared_ptr<Backend> split(int, int) override { return std::make_shared<Alone>(); }
-  std::shared_ptr<Backend> split_by_node() override { return std::make_shared<Alone>(); }
   std::unique_ptr<SharedSegment> share(std::size_t bytes) override { return std::make_unique<OwnMemory>(bytes); }
 
   int spins() const noexcept override { return 4000; }
@@ -72,6 +70,10 @@ public:
   }
   bool alive(int) const noexcept override { return true; }
   void give_up() noexcept override {}
+
+protected:
+  std::shared_ptr<Backend> part_of_colour(int, int) override { return std::make_shared<Alone>(); }
+  std::shared_ptr<Backend> part_of_node() override { return std::make_shared<Alone>(); }
 
 private:
   [[noreturn]] static void no_such_rank(int rank) {

@@ -86,9 +86,10 @@ public:
   /// To another rank; messages between the same two ranks with the same tag keep their order.
   virtual void send(std::span<const std::byte> bytes, int to, int tag) = 0;
   virtual void receive(std::span<std::byte> bytes, int from, int tag) = 0;
-  virtual std::shared_ptr<Backend> split(int colour, int key) = 0;
+  /// The ranks that gave the same colour, in order of `key`. Collective.
+  std::shared_ptr<Backend> split(int colour, int key) { return in_family(part_of_colour(colour, key)); }
   /// The ranks that can share memory with this one, in rank order. Collective.
-  virtual std::shared_ptr<Backend> split_by_node() = 0;
+  std::shared_ptr<Backend> split_by_node() { return in_family(part_of_node()); }
   /// Memory that all ranks of this group can address. Collective.
   /// @param bytes  the part of this rank; may differ between ranks
   /// @throws core::Error  when the ranks are not on one node, or there is not enough memory; on every rank
@@ -115,12 +116,21 @@ public:
 
   /// Shared with the group that this one was split off from, and with all groups split off this one.
   const std::shared_ptr<SolveLimit>& solve_limit() const noexcept { return solve_limit_; }
-  void join(std::shared_ptr<SolveLimit> family) noexcept { solve_limit_ = std::move(family); }
 
   /// Messages of a rank to itself wait here, by tag, so that sending before receiving never blocks.
   std::map<int, std::deque<std::vector<std::byte>>>& mailbox() noexcept { return mailbox_; }
 
+protected:
+  /// The groups of split() and split_by_node(). Collective.
+  virtual std::shared_ptr<Backend> part_of_colour(int colour, int key) = 0;
+  virtual std::shared_ptr<Backend> part_of_node() = 0;
+
 private:
+  std::shared_ptr<Backend> in_family(std::shared_ptr<Backend> part) const noexcept {
+    part->solve_limit_ = solve_limit_;
+    return part;
+  }
+
   std::map<int, std::deque<std::vector<std::byte>>> mailbox_;
   std::shared_ptr<SolveLimit> solve_limit_ = std::make_shared<SolveLimit>();
 };

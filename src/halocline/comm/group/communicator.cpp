@@ -223,25 +223,14 @@ void Communicator::receive(std::span<std::byte> bytes, int from, int tag) const 
   std::copy(message.begin(), message.end(), bytes.begin());
 }
 
-namespace {
-
-std::shared_ptr<detail::Backend> in_family(const detail::Backend& parent, std::shared_ptr<detail::Backend> part) {
-  part->join(parent.solve_limit());
-  return part;
-}
-
-}  // namespace
-
 Communicator Communicator::split(int colour, int key) const {
   raise_everywhere(*this, colour >= 0
                               ? std::nullopt
                               : std::optional("colour " + std::to_string(colour) + " given, not negative expected"));
-  return Communicator(in_family(*backend_, backend_->split(colour, key)));
+  return Communicator(backend_->split(colour, key));
 }
 
-Communicator Communicator::split_by_node() const {
-  return Communicator(in_family(*backend_, backend_->split_by_node()));
-}
+Communicator Communicator::split_by_node() const { return Communicator(backend_->split_by_node()); }
 
 // ---- errors that reach every rank -------------------------------------------------------------------------------
 

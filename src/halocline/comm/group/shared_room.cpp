@@ -5,6 +5,7 @@
 #include "halocline/comm/group/shared_room.hpp"
 
 #include "halocline/comm/group/backend.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ std::string shared_segment_problem(const Communicator& group) {
   if (node.size() > 1) try {
       node.backend().share(1);
     } catch (const core::Error& error) {  // the same on every rank of the node
+      if (gave_up_waiting()) throw;
       problem = std::string("finds no memory: ") + error.what();
     }
   return first_reason(group, problem);

@@ -214,7 +214,7 @@ public:
     });
   }
 
-  std::shared_ptr<detail::Backend> split(int colour, int key) override {
+  std::shared_ptr<detail::Backend> part_of_colour(int colour, int key) override {
     if (limited()) barrier();
     MPI_Comm part = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, colour, key, &part), "MPI_Comm_split");
@@ -223,7 +223,7 @@ public:
 
   /// Finds the ranks of the node once, and copies their communicator for each caller. MPI has no non-blocking split
   /// that could be given up at a time limit, but it has a non-blocking copy.
-  std::shared_ptr<detail::Backend> split_by_node() override {
+  std::shared_ptr<detail::Backend> part_of_node() override {
     if (node_ == MPI_COMM_NULL) {
       if (limited()) barrier();
       check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node_), "MPI_Comm_split_type");

@@ -379,7 +379,7 @@ void SimulatedBackend::receive(std::span<std::byte> bytes, int from, int tag) {
   }
 }
 
-std::shared_ptr<Backend> SimulatedBackend::split(int colour, int key) {
+std::shared_ptr<Backend> SimulatedBackend::part_of_colour(int colour, int key) {
   struct Wish {
     int colour, key;
   };
@@ -410,7 +410,9 @@ std::shared_ptr<Backend> SimulatedBackend::split(int colour, int key) {
   return part;
 }
 
-std::shared_ptr<Backend> SimulatedBackend::split_by_node() { return split(simulator().node(member(rank_)), rank_); }
+std::shared_ptr<Backend> SimulatedBackend::part_of_node() {
+  return part_of_colour(simulator().node(member(rank_)), rank_);
+}
 
 std::shared_ptr<void> SimulatedBackend::agree(const std::function<std::shared_ptr<void>()>& make) {
   std::shared_ptr<void> object;

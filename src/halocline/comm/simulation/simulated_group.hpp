@@ -102,8 +102,6 @@ public:
   void bit_xor(std::span<std::uint32_t> values) override;
   void send(std::span<const std::byte> bytes, int to, int tag) override;
   void receive(std::span<std::byte> bytes, int from, int tag) override;
-  std::shared_ptr<Backend> split(int colour, int key) override;
-  std::shared_ptr<Backend> split_by_node() override;
   std::unique_ptr<SharedSegment> share(std::size_t bytes) override;
 
   int spins() const noexcept override { return 0; }
@@ -118,6 +116,10 @@ public:
   int member(int rank) const noexcept { return group_->member(rank); }
   /// The object that make() returns, the same one on every rank. Collective.
   std::shared_ptr<void> agree(const std::function<std::shared_ptr<void>()>& make);
+
+protected:
+  std::shared_ptr<Backend> part_of_colour(int colour, int key) override;
+  std::shared_ptr<Backend> part_of_node() override;
 
 private:
   /// Lays down, waits, calls `take()` and leaves.

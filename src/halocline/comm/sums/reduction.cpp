@@ -7,6 +7,7 @@
 #include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/group/patience.hpp"
 #include "halocline/comm/group/text.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/comm/sums/detail/message_sum.hpp"
 #include "halocline/comm/sums/detail/slots.hpp"
 #include "halocline/core/error.hpp"
@@ -167,6 +168,7 @@ void Reduction::State::share() {
     const std::size_t behind = options.longest > most ? 4 * options.longest * sizeof(double) : 0;
     if (local_ranks > 1) segment = node->share(part_bytes + behind);
   } catch (const core::Error&) {
+    if (gave_up_waiting()) throw;
     refused = true;
   }
   if (by_nodes && group.any(refused)) {

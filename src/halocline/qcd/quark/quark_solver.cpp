@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/detail/column_solves.hpp"
@@ -217,6 +218,7 @@ struct QuarkSolver::State {
     } catch (const core::InvalidArgument&) {
       throw;
     } catch (const core::Error& error) {
+      if (comm::gave_up_waiting()) throw;
       // The set-up failed, on every process; the methods without one remain.
       operators->forgo_multigrid();
       news.push_back(fmt::format("auto: multigrid cannot be set up ({})", error.what()));

@@ -71,7 +71,7 @@ public:
     for (int round = 0; round < 2; ++round) {  // twice is enough
       project_out(block);
       const OrthonormalColumns q = orthonormalise(*space_, block, work_);
-      if (!finite(q.factor)) throw core::Error("davidson: a vector of the basis is not finite");
+      if (!finite(q.factor)) throw core::NotFinite("davidson: a vector of the basis is not finite");
       rank = q.rank;
       if (rank == 0) return false;
     }

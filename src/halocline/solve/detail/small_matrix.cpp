@@ -28,7 +28,7 @@ using Map = Eigen::Map<const Eigen::MatrixXcd>;
 Map finite(std::size_t rows, std::size_t columns, std::span<const std::complex<double>> matrix, const char* who) {
   const Map map(matrix.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
   if (!map.allFinite())
-    throw core::Error(std::string(who) + ": a matrix with NaN or infinity given, finite entries expected");
+    throw core::NotFinite(std::string(who) + ": a matrix with NaN or infinity given, finite entries expected");
   return map;
 }
 }  // namespace

@@ -72,12 +72,12 @@ private:
 
 /// The inverse of an n * n matrix, entry (row, column) at [column * n + row]. Of a singular matrix (to rounding) it is
 /// the pseudo-inverse.
-/// @throws Error  the matrix is not finite
+/// @throws NotFinite  the matrix is not finite
 /// Cost: O(n^3).
 std::vector<std::complex<double>> inverse(std::size_t n, std::span<const std::complex<double>> matrix);
 
 /// The eigenvalues of A^-1 B, the largest modulus first.
-/// @throws Error  a matrix is not finite
+/// @throws NotFinite  a matrix is not finite
 /// Cost: O(n^3).
 std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallMatrix& b);
 
@@ -86,7 +86,7 @@ std::vector<std::complex<double>> eigenvalues(const SmallMatrix& a, const SmallM
 /// 24 (2002) 20) they are those of H_n + |h_{n+1,n}|^2 H_n^-dagger e_n e_n^dagger for the smallest theta, but
 /// H_n may be singular here.
 /// @param h  shape (n + 1, n)
-/// @throws Error  the matrix is not finite
+/// @throws NotFinite  the matrix is not finite
 /// Returns shape (n, count). Cost: O(n^3).
 SmallMatrix harmonic_ritz(const SmallMatrix& h, std::size_t count);
 

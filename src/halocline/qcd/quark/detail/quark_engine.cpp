@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
@@ -159,6 +160,7 @@ BatchEngine::Renewal QuarkEngine::renew(const std::string& method) {
   try {
     operators_->renew_multigrid();
   } catch (const core::Error& error) {
+    if (comm::gave_up_waiting()) throw;
     return {false, fmt::format("one more round of inverse iteration failed ({})", error.what())};
   }
   return {true, fmt::format("starting again after one more round of inverse iteration, which took {:.3g} s",
