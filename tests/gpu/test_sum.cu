@@ -36,6 +36,16 @@ struct Read {
   }
 };
 
+/// The same for C columns a thread.
+template <int N, int C>
+struct ReadColumns {
+  Read<N> read;
+  HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int group, double (&out)[C][N]) const {
+    for (int c = 0; c < C; ++c)
+      if (C * group + c < read.columns) read(site, C * group + c, out[c]);
+  }
+};
+
 /// The halving tree of a vector of 2^k values, by its definition.
 double tree(const std::vector<double>& values) {
   const std::size_t half = values.size() / 2;
@@ -45,23 +55,31 @@ double tree(const std::vector<double>& values) {
   return tree(sums);
 }
 
-double of_block(const std::vector<double>& values) {
+/// The pair tree of a vector of 2^k values, by its definition.
+double pairs(const std::vector<double>& values) {
+  if (values.size() == 1) return values[0];
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < values.size(); i += 2) sums.push_back(values[i] + values[i + 1]);
+  return pairs(sums);
+}
+
+double of_group(const std::vector<double>& values) {
   std::vector<double> eight;
   for (std::size_t i = 0; i < 256; i += 32)
     eight.push_back(
         tree({values.begin() + static_cast<std::ptrdiff_t>(i), values.begin() + static_cast<std::ptrdiff_t>(i) + 32}));
-  return tree(eight);
+  return pairs(eight);
 }
 
 /// The order of sum.cuh, written down a second time.
 double ordered_sum(std::vector<double> values) {
   values.resize((values.size() + 255) / 256 * 256);
   std::vector<double> last(256);
-  for (std::size_t block = 0; 256 * block < values.size(); ++block) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(256 * block);
-    last[block % 256] += of_block({begin, begin + 256});
+  for (std::size_t group = 0; 256 * group < values.size(); ++group) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(256 * group);
+    last[group % 256] += of_group({begin, begin + 256});
   }
-  return of_block(last);
+  return of_group(last);
 }
 
 template <int N>
@@ -71,8 +89,13 @@ struct Sums {
     for (std::int64_t i = 0; i < values.size(); ++i) host.push_back(number(static_cast<std::uint64_t>(i + 1)));
     values.upload(stream, host);
   }
-  std::vector<double> add(gpu::SumBuffer& buffer, int first) {
-    gpu::launch_sum<N>(stream, "read", sites, columns, buffer, first, Read<N>{values.data(), sites, columns});
+  template <int C = 1>
+  std::vector<double> add(gpu::SumBuffer& buffer, int first, const gpu::Block& block = {256, 1, 1}) {
+    const Read<N> read{values.data(), sites, columns};
+    if constexpr (C == 1)
+      gpu::launch_sum<N>(stream, "read", sites, columns, buffer, first, read, block);
+    else
+      gpu::launch_sum<N, C>(stream, "read columns", sites, columns, buffer, first, ReadColumns<N, C>{read}, block);
     buffer.fetch(stream, first + N);
     const auto all = buffer.wait();
     CHECK(all.size() == static_cast<std::size_t>((first + N) * columns));
@@ -127,6 +150,29 @@ TEST_CASE("sum: equals the sum of more digits, and the documented order bit by b
     check_sums<1>(device, 777, 32);
     check_sums<1>(device, 256 * 256, 1);
     check_sums<1>(device, 256 * 257 + 3, 1);  // more blocks than threads
+  }
+}
+
+TEST_CASE("sum: no shape of blocks and no number of columns a thread changes a bit") {
+  for (const gpu::Device& device : testing::all_devices()) {
+    CAPTURE(device.describe());
+    for (const std::int64_t sites : {0, 1, 100, 777, 256 * 300 + 40})
+      for (const int columns : {1, 4, 7}) {
+        CAPTURE(sites);
+        CAPTURE(columns);
+        Sums<2> sums(device, sites, columns);
+        gpu::SumBuffer buffer(device, 3, sites, columns);
+        const auto expected = sums.add(buffer, 0);
+        for (const int x : {32, 64, 128, 256})
+          for (const int y : {1, 2, 3, 4, 8}) {
+            if (x * y > 256) continue;
+            CAPTURE(x);
+            CAPTURE(y);
+            CHECK(sums.add(buffer, 1, {x, y, 1}) == expected);
+            CHECK(sums.add<2>(buffer, 0, {x, y, 1}) == expected);
+            CHECK(sums.add<4>(buffer, 1, {x, y, 1}) == expected);
+          }
+      }
   }
 }
 
@@ -204,6 +250,9 @@ TEST_CASE("sum: what does not fit the buffer is refused") {
                       core::InvalidArgument);
     };
     refused(257, 3, 0);
+    for (const gpu::Block& block :
+         {gpu::Block{16, 1, 1}, {96, 1, 1}, {512, 1, 1}, {0, 1, 1}, {64, 0, 1}, {64, 1, 2}, {128, 3, 1}})
+      CHECK_THROWS_AS(gpu::launch_sum<1>(stream, "read", 256, 3, buffer, 0, functor, block), core::InvalidArgument);
     refused(-1, 3, 0);
     refused(256, 2, 0);
     refused(256, 4, 0);

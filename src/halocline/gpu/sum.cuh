@@ -4,20 +4,25 @@
 /// Sums over sites in a fixed order: the same bits in every run and for every choice of the tuner.
 ///
 /// The halving tree of 2^k values adds the upper half to the lower half, element by element, until one value is left.
+/// The pair tree adds neighbours, (0 + 1), (2 + 3), ..., then the results in the same way.
 /// The sum over the sites of one column has three stages:
-///   1. A block takes `sum_block` = 256 consecutive sites, padded with zeros. It adds each group of 32 along the
-///      halving tree, and then the 8 group sums along the halving tree.
-///   2. Of the block sums, number i, i + 256, i + 512, ... are added in this order, for i = 0 ... 255.
+///   1. Groups of `sum_group` = 256 consecutive sites are padded with zeros. Each 32 sites of a group are added along
+///      the halving tree, and the 8 results along the pair tree.
+///   2. Of the group sums, number i, i + 256, i + 512, ... are added in this order, for i = 0 ... 255.
 ///   3. The resulting 256 numbers are added as in stage 1.
-/// So the order depends only on the number of sites, and is the same on a GPU and on the host executor. All additions
-/// are in double.
+/// So the order depends only on the number of sites. It is the same on a GPU and on the host executor, and for every
+/// shape of blocks and every number of columns a thread. All additions are in double.
 ///
-/// On a GPU one kernel does all stages: the last block to finish adds the block sums. Cost beside the functor: 8 N
-/// bytes for each block and column, written and read once.
+/// On a GPU one kernel does all stages. A block takes 32, 64, 128 or 256 consecutive sites of some columns, which is a
+/// whole branch of the pair tree, and stores the sum of this branch. The last block to finish a column adds what
+/// follows. Cost beside the functor: 8 N bytes for each branch and column, written and read once.
 ///
-/// A functor is as for launch.cuh, but without hooks. Its blocks have 256 threads (max_threads is ignored). It has
-/// `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&values)[N]) const`, which does the
-/// work of one site (vector updates, the hop) and returns in `values` the numbers to be added.
+/// A functor is as for launch.cuh, but without hooks. It does the work of one site (vector updates, the hop) for C
+/// columns, from C * group on, and returns the numbers to be added:
+///   - `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&values)[N]) const` if C is 1;
+///   - `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int group, double (&values)[C][N]) const` if C is
+///   more;
+///     it leaves the values of columns that the fields lack alone.
 
 #include <cstdint>
 
@@ -33,11 +38,13 @@ inline namespace by_host_compiler {
 #endif
 
 /// Runs the functor for all sites and columns, and adds its N values over the sites. The results become sums first ...
-/// first + N - 1 of the buffer. N is 1 to 8. Does not wait.
-/// @throws InvalidArgument  more sites or sums than the buffer was made for, another number of columns; as launch
-template <int N, class Functor>
+/// first + N - 1 of the buffer. N is 1 to 8, and N * C at most 8. Does not wait.
+/// @param block  x: 32, 64, 128 or 256 sites; y: groups of C columns; z: 1
+/// @throws InvalidArgument  more sites or sums than the buffer was made for, another number of columns, another block;
+///                          as launch
+template <int N, int C = 1, class Functor>
 void launch_sum(Stream& stream, const char* name, std::int64_t sites, int columns, SumBuffer& sums, int first,
-                const Functor& functor);
+                const Functor& functor, const Block& block = {sum_group, 1, 1});
 
 }  // namespace by_nvcc / by_host_compiler
 }  // namespace halocline::gpu

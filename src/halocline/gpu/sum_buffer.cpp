@@ -17,10 +17,11 @@ int checked(int given, int most, const char* what) {
   return given;
 }
 
-std::int64_t blocks_of(std::int64_t sites) {
+/// At least one block, which then adds nothing.
+std::int64_t blocks_of(std::int64_t sites, int block) {
   if (sites < 0)
     throw core::InvalidArgument("sums over " + std::to_string(sites) + " sites were asked for; give 0 or more");
-  return sites == 0 ? 1 : (sites - 1) / sum_block + 1;
+  return sites == 0 ? 1 : (sites - 1) / block + 1;
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ std::int64_t blocks_of(std::int64_t sites) {
 SumBuffer::SumBuffer(const Device& device, int sums, std::int64_t sites, int columns)
     : sums_(checked(sums, 16, "sums")),
       columns_(checked(columns, 32, "columns")),
-      most_blocks_(blocks_of(sites)),
+      most_blocks_(blocks_of(sites, least_sum_block)),
       partial_(device, most_blocks_ * sums * columns),
       finished_(device, columns),
       total_(device, sums * columns),
@@ -83,30 +84,41 @@ std::span<const double> SumBuffer::wait() {
   return total_.span().first(static_cast<std::size_t>(awaited_ * columns_));
 }
 
+std::int64_t SumBuffer::bytes(int sums, std::int64_t sites, int columns) {
+  return blocks_of(sites, least_sum_block) * sums * columns * std::int64_t{sizeof(double)} +
+         columns * std::int64_t{sizeof(unsigned)};
+}
+
 double* SumBuffer::partial(int sum) noexcept { return partial_.data() + sum * most_blocks_ * columns_; }
 double* SumBuffer::total(int sum) noexcept { return total_.data() + sum * columns_; }
 unsigned* SumBuffer::finished() noexcept { return finished_.data(); }
 
 namespace detail {
 
-std::int64_t plan_sum(const Stream& stream, const char* name, std::int64_t sites, int columns, const SumBuffer& sums,
-                      int first, int count) {
+SumBlocks plan_sum(const Stream& stream, const char* name, std::int64_t sites, int columns, const SumBuffer& sums,
+                   int first, int count, const Block& block, int each, int max_threads) {
   const auto refuse = [&](const std::string& why) {
     throw core::InvalidArgument("kernel " + std::string(name) + " adds over " + std::to_string(sites) + " sites and " +
                                 std::to_string(columns) + " columns on " + stream.device().describe() + ": " + why);
   };
   if (sites < 0) refuse("give 0 sites or more");
-  const std::int64_t blocks = blocks_of(sites);
+  if (block.x < least_sum_block || block.x > sum_group || sum_group % block.x != 0 || block.x % 32 != 0)
+    refuse("a block of " + std::to_string(block.x) + " sites; give 32, 64, 128 or 256");
+  if (block.y < 1 || block.z != 1 || block.x * block.y > max_threads)
+    refuse("a block of " + std::to_string(block.x) + " x " + std::to_string(block.y) + " x " + std::to_string(block.z) +
+           " threads; this kernel takes at most " + std::to_string(max_threads) + ", and 1 in z");
+  const std::int64_t along = blocks_of(sites, block.x);
+  const int together = block.y * each, across = (columns + together - 1) / together;
   if (columns != sums.columns())
     refuse("the buffer of sums is one of " + std::to_string(sums.columns()) + " columns; make one of as many");
-  if (blocks > sums.most_blocks())
-    refuse("the buffer of sums is one of at most " + std::to_string(sums.most_blocks() * sum_block) +
+  if (blocks_of(sites, least_sum_block) > sums.most_blocks())
+    refuse("the buffer of sums is one of at most " + std::to_string(sums.most_blocks() * least_sum_block) +
            " sites; make a larger one");
   if (first < 0 || first + count > sums.sums())
     refuse("sums " + std::to_string(first) + " to " + std::to_string(first + count - 1) + " of a buffer of " +
            std::to_string(sums.sums()) + "; make a larger one");
-  if (blocks * columns > 2147483647) refuse("a GPU takes at most 2147483647 blocks; give fewer sites");
-  return blocks;
+  if (along * across > 2147483647) refuse("a GPU takes at most 2147483647 blocks; give fewer sites");
+  return {along, across};
 }
 
 }  // namespace detail

@@ -7,12 +7,13 @@
 #include <span>
 
 #include "halocline/gpu/array.hpp"
+#include "halocline/gpu/launch_shape.hpp"
 #include "halocline/gpu/stream.hpp"
 
 namespace halocline::gpu {
 
-/// Number of sites in a block.
-inline constexpr int sum_block = 256;
+/// The sites that are added first, by a block or by several (sum.cuh), and the fewest sites of a block.
+inline constexpr int sum_group = 256, least_sum_block = 32;
 
 /// Results of sums, and scratch space. The kernel that makes a sum stores it into pinned memory itself, so that no copy
 /// follows. Reused from call to call; one set of sums may be in progress at a time, on one stream.
@@ -33,6 +34,9 @@ public:
   /// @throws core::Error  earlier work on the stream failed; InvalidArgument  called without a fetch()
   std::span<const double> wait();
 
+  /// Bytes in device memory of such a buffer.
+  static std::int64_t bytes(int sums, std::int64_t sites, int columns);
+
   /// For launch_sum.
   double* partial(int sum) noexcept;  ///< [block][column] of one sum, in device memory
   double* total(int sum) noexcept;    ///< [column] of one sum, in pinned memory
@@ -52,9 +56,17 @@ private:
 
 namespace detail {
 
-/// Number of blocks for each column. @throws InvalidArgument  as launch_sum
-std::int64_t plan_sum(const Stream& stream, const char* name, std::int64_t sites, int columns, const SumBuffer& sums,
-                      int first, int count);
+/// The blocks of a sum: `along` the sites, and `across` the columns.
+struct SumBlocks {
+  std::int64_t along;
+  int across;
+};
+/// @param count        of sums
+/// @param each         columns a thread
+/// @param max_threads  of the functor
+/// @throws InvalidArgument  as launch_sum
+SumBlocks plan_sum(const Stream& stream, const char* name, std::int64_t sites, int columns, const SumBuffer& sums,
+                   int first, int count, const Block& block, int each, int max_threads);
 
 }  // namespace detail
 }  // namespace halocline::gpu

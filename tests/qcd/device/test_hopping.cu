@@ -343,7 +343,96 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
   CHECK(loops >= 4);
 }
 
+/// Every way of launching a hop with sums gives the field and the sums of the first.
+template <class S>
+void check_sum_candidates(const gpu::Device& device, int reals, int columns, int most_a_thread) {
+  CAPTURE(Storage<S>::name);
+  CAPTURE(reals);
+  CAPTURE(columns);
+  const HopProblem problem({4, 2, 6, 10}, test::rough_parameters());
+  const HopSetup<S> on(device, problem, reals, 0);
+  const auto in = on.field(problem, columns, 8), with = on.field(problem, columns, 9);
+  gpu::SumBuffer sums(device, 3, on.context->box.sites, columns);
+  HopTerms<S> terms;
+  terms.sums = &sums;
+  terms.with = &with;
+  HopVariant variant;
+  variant.sums = variant.products = true;
+  std::vector<double> expected;
+  auto out = on.field(problem, columns, 7), first = on.field(problem, columns, 7);
+  int two_columns = 0;
+  for (const gpu::TuneParameters& p : hop_sum_candidates(columns, most_a_thread, 128)) {
+    CAPTURE(p.block_x);
+    CAPTURE(p.block_y);
+    CAPTURE(p.columns_per_thread);
+    two_columns += p.columns_per_thread == 2 ? 1 : 0;
+    const auto cache = std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::read_only);
+    int measured = 0;
+    on.context->tuner = gpu::Tuner(device, cache, [&](gpu::Stream&, const std::function<void()>& run) {
+      run();
+      ++measured;
+      return 1.0;
+    });
+    gpu::TuneEntry entry;
+    entry.parameters = p;
+    cache->keep(on.context->tuner.key(
+                    {"wilson_hop", describe_hop(on.context->box, Storage<S>::name, reals, columns, variant), 0, 0}),
+                entry);
+    Hopping<S> hopping(on.links, columns);
+    hopping.apply(expected.empty() ? first : out, in, 0, true, terms);
+    sums.fetch(on.context->stream, 3);
+    const auto got = sums.wait();
+    CHECK(measured == 0);  // it was found
+    if (expected.empty()) {
+      expected.assign(got.begin(), got.end());
+      continue;
+    }
+    CHECK(std::vector<double>(got.begin(), got.end()) == expected);
+    for (int column = 0; column < columns; ++column) CHECK(on.read(out, column) == on.read(first, column));
+  }
+  CHECK((two_columns > 0) == (most_a_thread > 1 && columns > 1));
+}
+
 }  // namespace
+
+TEST_CASE("device hop: sums have the same bits for every block and number of columns a thread") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    check_sum_candidates<double>(device, 18, 2, 1);
+    check_sum_candidates<float>(device, 12, 4, 2);
+    check_sum_candidates<float>(device, 18, 3, 2);
+    check_sum_candidates<Fixed16>(device, 12, 12, 2);
+    check_sum_candidates<Fixed16>(device, 8, 1, 1);
+    check_sum_candidates<Fixed8>(device, 12, 3, 1);
+  }
+}
+
+TEST_CASE("device hop: a measurement spares a field that is also multiplied") {
+  const HopProblem problem({4, 4, 4, 4}, test::rough_parameters());
+  const gpu::Device device = gpu::Device::host_executor();
+  const HopSetup<float> on(device, problem, 12, 0);
+  const auto in = on.field(problem, 2, 8);
+  gpu::SumBuffer sums(device, 3, on.context->box.sites, 2);
+  std::vector<std::vector<double>> seen;
+  for (const bool measuring : {false, true}) {
+    const auto cache =
+        std::make_shared<gpu::TuneCache>("", measuring ? gpu::TuneCache::Mode::read_write : gpu::TuneCache::Mode::off);
+    on.context->tuner = gpu::Tuner(device, cache, [](gpu::Stream&, const std::function<void()>& run) {
+      run();
+      run();
+      return 1.0;
+    });
+    auto out = on.field(problem, 2, 9);
+    HopTerms<float> terms;
+    terms.sums = &sums;
+    terms.with = &out;
+    Hopping<float>(on.links, 2).apply(out, in, 0, false, terms);
+    sums.fetch(on.context->stream, 3);
+    const auto got = sums.wait();
+    seen.emplace_back(got.begin(), got.end());
+  }
+  CHECK(seen[0] == seen[1]);
+}
 
 TEST_CASE("device hop: sites a thread, prefetching and the share of the cache change no bit") {
   for (const gpu::Device& device : testing::test_devices()) {

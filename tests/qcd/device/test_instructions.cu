@@ -191,7 +191,7 @@ TEST_CASE("device instructions: stores are whole, loops do not empty the cache, 
   // As in packing, and one fence behind the flags of all faces, one where a message is given up.
   check_source(disassembler, folder, "qcd/wilson/cuda_fused", {{"FusedHop<", 4, 4, 3, -1, -1}});
   check_source(disassembler, folder, "qcd/wilson/cuda_fixed16",
-               {{"HopExterior<", 3, 2, 2, -1, -1}, {"sum_functor<", 3, 2, 0, -1, -1}});
+               {{"HopExterior<", 3, 2, 2, -1, -1}, {"sum_functor<", 6, 2, 0, -1, -1}});
   check_source(disassembler, folder, "gpu/detail/await_faces", {{"AwaitFaces", 1, 2, 2, -1, -1}});
 }
 

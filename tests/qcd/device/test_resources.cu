@@ -59,12 +59,14 @@ std::string text_of(const std::filesystem::path& path) {
 /// 65536 registers a multiprocessor: 80, 128, 168, 200 and 255 a thread leave 24, 16, 12, 10 and 8 warps.
 int most_registers(const std::string& name) {
   if (name.find("<double") != std::string::npos) return 255;
-  if (name.find("HopSumSite<Fixed") != std::string::npos) return 224;
   // 106 but on sm_80, where it takes 142.
   if (name.find("HopSite<Fixed16, 18, false, true, 1>") != std::string::npos) return 168;
-  if (name.find(", 2>") != std::string::npos) return 192;
+  if (name.find(", 2>") != std::string::npos) return name.find("HopSumSite") != std::string::npos ? 168 : 192;
   return 128;
 }
+
+/// Bytes stored and loaded. A hop with sums gives up a few of its registers for one more block.
+int most_spilled(const std::string& name) { return name.find("HopSumSite") != std::string::npos ? 80 : 0; }
 
 }  // namespace
 
@@ -101,10 +103,11 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
   const auto algebra = [](const std::string&) { return 96; };
   const Group groups[] = {
       // Plain, with clover blocks, exterior and with sums, for four storages and three sizes of links, and two columns
-      // a thread of float and fixed16 with links of 18 and 12, and several sites a thread of four.
+      // a thread of float and fixed16 with links of 18 and 12 (plain, with blocks and with sums), and several sites a
+      // thread of four.
       {{"wilson/cuda_double", "wilson/cuda_float", "wilson/cuda_fixed16", "wilson/cuda_fixed8"},
        "Hop",
-       4 * 12 + 2 * 4 + 4,
+       4 * 12 + 3 * 4 + 4,
        hop},
       {{"wilson/cuda_fused"}, "FusedHop", 4, fused},
       {{"dirac/cuda_sites"}, "MultiplySites", 4, sites},
@@ -124,8 +127,8 @@ TEST_CASE("device kernels: all keep what they have in registers, and few enough 
       for (const Kernel& k : kernels_of(text_of(path), group.part)) {
         CAPTURE(k.name);
         CAPTURE(k.architecture);
-        CHECK(k.stack == 0);
-        CHECK(k.spilled == 0);
+        CHECK(k.stack <= most_spilled(k.name) / 2);
+        CHECK(k.spilled <= most_spilled(k.name));
         CHECK(k.registers <= group.most(k.name));
         ++found[k.architecture];
         sources[k.architecture].insert(source);

@@ -11,13 +11,13 @@
 namespace halocline::gpu {
 namespace detail {
 
-/// The memory and the sizes of one sum. `partial` has shape [sum][most_blocks][columns]; `blocks` of them are used.
+/// The memory and the sizes of one sum. `partial` has shape [sum][most_blocks][columns]; `along` blocks are used.
 struct SumPlan {
-  std::int64_t sites, blocks, most_blocks;
-  int columns;
+  std::int64_t sites, along, most_blocks;
+  int columns, across;
   double* partial;
   double* total;       // [sum][columns], in pinned memory
-  unsigned* finished;  // [columns]
+  unsigned* finished;  // [blocks across the columns]
 
   HALOCLINE_INLINE double* partial_of(int sum, std::int64_t block, int column) const {
     return partial + (sum * most_blocks + block) * columns + column;
@@ -33,7 +33,7 @@ inline namespace by_host_compiler {
 #endif
 namespace detail_of_sum {
 
-inline constexpr int warp = 32, warps = sum_block / warp;
+inline constexpr int warp = 32, warps = sum_group / warp;
 
 /// Replaces values[0] by the sum of `count` values (a power of 2) along the halving tree.
 inline void add_halves(double* values, int count) {
@@ -41,122 +41,165 @@ inline void add_halves(double* values, int count) {
     for (int i = 0; i < half; ++i) values[i] += values[i + half];
 }
 
-/// Replaces values[0] by the sum of a block's values, in the order of sum.cuh.
-inline void add_block(double (&values)[sum_block]) {
-  double of_warps[warps];
-  for (int i = 0; i < warps; ++i) {
-    add_halves(values + i * warp, warp);
-    of_warps[i] = values[i * warp];
-  }
-  add_halves(of_warps, warps);
-  values[0] = of_warps[0];
+/// Adds 1, 2, 4 or 8 values along the pair tree; value(i) gives number i.
+template <class Value>
+HALOCLINE_INLINE double add_pairs(int count, const Value& value) {
+  double sum = value(0);
+  if (count >= 2) sum += value(1);
+  if (count >= 4) sum += value(2) + value(3);
+  if (count >= 8) sum += (value(4) + value(5)) + (value(6) + value(7));
+  return sum;
 }
 
-template <int N, class Functor>
+/// The sum of a group's values, in the order of sum.cuh. Overwrites the values.
+inline double add_group(double (&values)[sum_group]) {
+  for (int i = 0; i < warps; ++i) add_halves(values + i * warp, warp);
+  return add_pairs(warps, [&](int i) { return values[i * warp]; });
+}
+
+/// The numbers of a thread.
+template <int N, int C>
+struct Values {
+  double of[C][N] = {};
+
+  template <class Functor>
+  HALOCLINE_INLINE void fill(const Functor& functor, std::int64_t site, int group) {
+    if constexpr (C == 1)
+      functor(site, group, of[0]);
+    else
+      functor(site, group, of);
+  }
+};
+
+template <int N, int C, class Functor>
 void run_on_host(const Functor& functor, const detail::SumPlan& plan) {
-  double values[N][sum_block];
-  for (int column = 0; column < plan.columns; ++column) {
-    for (std::int64_t block = 0; block < plan.blocks; ++block) {
-      for (int thread = 0; thread < sum_block; ++thread) {
-        const std::int64_t site = block * sum_block + thread;
-        double of_site[N] = {};
-        if (site < plan.sites) functor(site, column, of_site);
-        for (int n = 0; n < N; ++n) values[n][thread] = of_site[n];
+  const std::int64_t groups = plan.sites == 0 ? 1 : (plan.sites - 1) / sum_group + 1;
+  double values[C][N][sum_group];
+  for (int first = 0; first < plan.columns; first += C) {
+    const int columns = plan.columns - first < C ? plan.columns - first : C;
+    for (std::int64_t group = 0; group < groups; ++group) {
+      for (int thread = 0; thread < sum_group; ++thread) {
+        const std::int64_t site = group * sum_group + thread;
+        Values<N, C> mine;
+        if (site < plan.sites) mine.fill(functor, site, first / C);
+        for (int c = 0; c < columns; ++c)
+          for (int n = 0; n < N; ++n) values[c][n][thread] = mine.of[c][n];
       }
+      for (int c = 0; c < columns; ++c)
+        for (int n = 0; n < N; ++n) *plan.partial_of(n, group, first + c) = add_group(values[c][n]);
+    }
+    for (int c = 0; c < columns; ++c)
       for (int n = 0; n < N; ++n) {
-        add_block(values[n]);
-        *plan.partial_of(n, block, column) = values[n][0];
+        for (int thread = 0; thread < sum_group; ++thread) {
+          double sum = 0;
+          for (std::int64_t group = thread; group < groups; group += sum_group)
+            sum += *plan.partial_of(n, group, first + c);
+          values[c][n][thread] = sum;
+        }
+        plan.total[n * plan.columns + first + c] = add_group(values[c][n]);
       }
-    }
-    for (int n = 0; n < N; ++n) {
-      for (int thread = 0; thread < sum_block; ++thread) {
-        double sum = 0;
-        for (std::int64_t block = thread; block < plan.blocks; block += sum_block)
-          sum += *plan.partial_of(n, block, column);
-        values[n][thread] = sum;
-      }
-      add_block(values[n]);
-      plan.total[n * plan.columns + column] = values[n][0];
-    }
   }
 }
 
 #if defined(__CUDACC__)
-/// Adds the values of a block. The first thread gets the sums; the values of the other threads are overwritten. All
-/// threads of the block must call this.
-template <int N>
-__device__ __forceinline__ void add_block_of_threads(double (&values)[N]) {
-  __shared__ double of_warps[N][warps];
-  const int lane = static_cast<int>(threadIdx.x) % warp, mine = static_cast<int>(threadIdx.x) / warp;
+/// Adds the values of the lanes of a warp along the halving tree. The first lane gets the sum.
+__device__ __forceinline__ double add_lanes(double value) {
 #pragma unroll
-  for (int half = warp / 2; half > 0; half /= 2)
-#pragma unroll
-    for (int n = 0; n < N; ++n) values[n] += __shfl_down_sync(0xffffffffU, values[n], half);
-  __syncthreads();  // so that the sums of an earlier call have been read
-  if (lane == 0)
-#pragma unroll
-    for (int n = 0; n < N; ++n) of_warps[n][mine] = values[n];
-  __syncthreads();
-  if (mine != 0) return;
-#pragma unroll
-  for (int n = 0; n < N; ++n) values[n] = lane < warps ? of_warps[n][lane] : 0.0;
-#pragma unroll
-  for (int half = warps / 2; half > 0; half /= 2)
-#pragma unroll
-    for (int n = 0; n < N; ++n) values[n] += __shfl_down_sync(0xffffffffU, values[n], half);
+  for (int half = warp / 2; half > 0; half /= 2) value += __shfl_down_sync(0xffffffffU, value, half);
+  return value;
 }
 
-/// CUDA block i works on column i mod columns, so that the columns of the same sites run together and share the data
-/// they read. The last block to finish a column adds the sums of the column's blocks. The thread that has written a
-/// block's sums counts the block with release. The last block fences once, and reads the sums past the first-level
-/// cache.
-template <int N, int min_blocks, class Functor>
-__global__ void __launch_bounds__(sum_block, min_blocks)
+/// The sum of one column from the sums of its blocks, by one warp. The first lane gets it. Lane i stands for the
+/// numbers i, i + 32, ... of the 256 that stage 2 of sum.cuh makes.
+/// @param parts  blocks of a group: 1, 2, 4 or 8
+__device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int sum, int column, int parts, int lane) {
+  double values[warps] = {};
+  const std::int64_t groups = (plan.along + parts - 1) / parts;
+  for (std::int64_t group = lane; group < groups; group += sum_group) {
+#pragma unroll
+    for (int i = 0; i < warps; ++i) {
+      const std::int64_t first = (group + std::int64_t{i} * warp) * parts;
+      values[i] += add_pairs(parts, [&](int part) {
+        return first + part < plan.along ? __ldcg(plan.partial_of(sum, first + part, column)) : 0.0;
+      });
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < warps; ++i) values[i] = add_lanes(values[i]);
+  return add_pairs(warps, [&](int i) { return values[i]; });
+}
+
+/// The grid's block i works on columns number i mod plan.across, so that the columns of the same sites run together and
+/// share the data they read. Each warp has 32 sites of one group of columns. The block stores its sums, passes a
+/// barrier, and one thread counts the block with release. The last block of its columns fences once, and reads the sums
+/// past the first-level cache.
+template <int N, int C, int max_threads, int min_blocks, class Functor>
+__global__ void __launch_bounds__(max_threads, min_blocks)
     sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan) {
-  const unsigned columns = static_cast<unsigned>(plan.columns);
-  const unsigned block = blockIdx.x / columns;
-  const int column = static_cast<int>(blockIdx.x - block * columns);
-  const std::int64_t site = std::int64_t{block} * sum_block + threadIdx.x;
-  double values[N] = {};
-  if (site < plan.sites) functor(site, column, values);
-  add_block_of_threads(values);
+  const unsigned across = static_cast<unsigned>(plan.across);
+  const unsigned block = blockIdx.x / across;
+  const int part = static_cast<int>(blockIdx.x - block * across);
+  const int wide = static_cast<int>(blockDim.x), high = static_cast<int>(blockDim.y);
+  const std::int64_t site = std::int64_t{block} * wide + threadIdx.x;
+  const int group = part * high + static_cast<int>(threadIdx.y);
+  Values<N, C> mine;
+  if (site < plan.sites && group * C < plan.columns) mine.fill(functor, site, group);
+
+  __shared__ double of_warps[C * N][max_threads / warp];
+  const int thread = static_cast<int>(threadIdx.y) * wide + static_cast<int>(threadIdx.x);
+  const int lane = thread % warp, number = thread / warp;
+#pragma unroll
+  for (int c = 0; c < C; ++c)
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const double sum = add_lanes(mine.of[c][n]);
+      if (lane == 0) of_warps[c * N + n][number] = sum;
+    }
+  __syncthreads();
+  const int in_a_row = wide / warp, columns = high * C, first = part * columns;
+  for (int one = thread; one < columns * N; one += wide * high) {
+    const int column = one / N, n = one - column * N, row = column / C, c = column - row * C;
+    if (first + column < plan.columns)
+      *plan.partial_of(n, block, first + column) =
+          add_pairs(in_a_row, [&](int i) { return of_warps[c * N + n][row * in_a_row + i]; });
+  }
 
   __shared__ bool last;
-  if (threadIdx.x == 0) {
-#pragma unroll
-    for (int n = 0; n < N; ++n) *plan.partial_of(n, block, column) = values[n];
-    last = detail::count_with_release(plan.finished + column) == static_cast<unsigned>(plan.blocks) - 1U;
-    if (last) detail::fence_device();
+  __syncthreads();
+  if (thread == 0) {
+    last = detail::count_with_release(plan.finished + part) == static_cast<unsigned>(plan.along) - 1U;
+    if (last) {
+      detail::fence_device();
+      plan.finished[part] = 0;  // for the next launch, which comes after this one
+    }
   }
   __syncthreads();
   if (!last) return;  // the same for all threads of the block
 
-#pragma unroll
-  for (int n = 0; n < N; ++n) values[n] = 0;
-  for (std::int64_t other = threadIdx.x; other < plan.blocks; other += sum_block)
-#pragma unroll
-    for (int n = 0; n < N; ++n) values[n] += __ldcg(plan.partial_of(n, other, column));
-  add_block_of_threads(values);
-  if (threadIdx.x == 0) {
-#pragma unroll
-    for (int n = 0; n < N; ++n) plan.total[n * plan.columns + column] = values[n];
-    plan.finished[column] = 0;  // for the next launch, which comes after this one
+  const int parts = sum_group / wide;
+  for (int one = number; one < columns * N; one += wide * high / warp) {
+    const int column = first + one / N, n = one % N;
+    if (column >= plan.columns) return;  // and so are all that follow
+    const double total = add_groups(plan, n, column, parts, lane);
+    if (lane == 0) plan.total[n * plan.columns + column] = total;
   }
 }
 #endif
 
 }  // namespace detail_of_sum
 
-template <int N, class Functor>
+template <int N, int C, class Functor>
 void launch_sum(Stream& stream, const char* name, std::int64_t sites, int columns, SumBuffer& sums, int first,
-                const Functor& functor) {
-  static_assert(N >= 1 && N <= 8, "a functor gives 1 to 8 numbers a site");
+                const Functor& functor, const Block& block) {
+  static_assert(N >= 1 && C >= 1 && N * C <= 8, "a thread gives 1 to 8 numbers");
   static_assert(!detail_of_launch::begins<Functor> && !detail_of_launch::ends<Functor>,
                 "hooks of blocks are for launch(), not for sums");
   detail_of_launch::check_functor<Functor>();
-  const std::int64_t blocks = detail::plan_sum(stream, name, sites, columns, sums, first, N);
-  const detail::SumPlan plan{
-      sites, blocks, sums.most_blocks(), columns, sums.partial(first), sums.total(first), sums.finished()};
+  constexpr int max_threads = detail_of_launch::max_threads<Functor>();
+  const detail::SumBlocks blocks =
+      detail::plan_sum(stream, name, sites, columns, sums, first, N, block, C, max_threads);
+  const detail::SumPlan plan{sites,         blocks.along,        sums.most_blocks(), columns,
+                             blocks.across, sums.partial(first), sums.total(first),  sums.finished()};
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {
     void* arguments[] = {const_cast<Functor*>(&functor), const_cast<detail::SumPlan*>(&plan)};
@@ -164,10 +207,11 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
     detail::KernelLaunch kernel{};
     kernel.name = name;
     kernel.after = stream.last_kernel();
-    kernel.function = reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, min_blocks, Functor>);
-    kernel.grid = {static_cast<unsigned>(blocks * columns), 1, 1};
-    kernel.block = {sum_block, 1, 1};
-    kernel.carveout = -1;
+    kernel.function =
+        reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, C, max_threads, min_blocks, Functor>);
+    kernel.grid = {static_cast<unsigned>(blocks.along * blocks.across), 1, 1};
+    kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), 1};
+    kernel.carveout = block.carveout;
     kernel.arguments = arguments;
     kernel.stream = stream.handle();
     stream.device().runtime().launch(kernel);
@@ -179,9 +223,9 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
 #endif
   stream.note_kernel(name);
   if (stream.capturing() || stream.handle() != nullptr)
-    stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N>(functor, plan); });
+    stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N, C>(functor, plan); });
   else
-    detail_of_sum::run_on_host<N>(functor, plan);
+    detail_of_sum::run_on_host<N, C>(functor, plan);
 }
 
 }  // namespace by_nvcc / by_host_compiler

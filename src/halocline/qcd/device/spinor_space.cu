@@ -36,8 +36,7 @@ int SumPool::take() {
 }
 
 std::int64_t SumPool::bytes(std::int64_t sites, int columns) {
-  const std::int64_t blocks = (sites + gpu::sum_block - 1) / gpu::sum_block;
-  return (blocks + 1) * most_sums * columns * std::int64_t{sizeof(double)};
+  return gpu::SumBuffer::bytes(most_sums, sites, columns);
 }
 
 namespace {

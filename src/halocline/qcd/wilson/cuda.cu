@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/sum_buffer.hpp"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
 
@@ -47,6 +48,7 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
   if (variant.hop_blocks != 0) text += ", blocks of " + std::to_string(variant.hop_blocks) + " on the hop";
   if (variant.adds) text += ", sum";
   if (variant.add_blocks != 0) text += " with blocks of " + std::to_string(variant.add_blocks);
+  if (variant.sums) text += variant.products ? ", dot products and norms" : ", norms";
   if (variant.part != HopPart::all) {
     text += variant.part == HopPart::interior ? ", interior of" : ", exterior of";
     for (int axis = 0; axis < 4; ++axis)
@@ -62,7 +64,8 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
   const double spinor = 24 * each + scale;
   const double blocks = (variant.hop_blocks + variant.add_blocks) * each +
                         2 * scale * ((variant.hop_blocks != 0 ? 1 : 0) + (variant.add_blocks != 0 ? 1 : 0));
-  return 8 * reals * each + blocks + columns * (8 + 1 + (variant.adds ? 1 : 0)) * spinor;
+  const int spinors = 8 + 1 + (variant.adds ? 1 : 0) + (variant.products ? 1 : 0);
+  return 8 * reals * each + blocks + columns * spinors * spinor;
 }
 
 namespace {
@@ -116,6 +119,12 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
       for (const int x : {64, 32, 128}) add(x, y, each);
   }
   add_choices(candidates, loops);
+  return candidates;
+}
+
+std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads) {
+  auto candidates = hop_candidates(columns, most_a_thread, most_threads, false);
+  std::erase_if(candidates, [](const gpu::TuneParameters& p) { return gpu::sum_group % p.block_x != 0; });
   return candidates;
 }
 

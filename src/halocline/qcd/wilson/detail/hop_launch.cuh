@@ -20,6 +20,8 @@ struct HopVariant {
   HopPart part = HopPart::all;
   int hop_blocks = 0, add_blocks = 0;  ///< reals of a clover block; 0: none
   bool adds = false;
+  bool sums = false;      ///< with the sums of HopTerms
+  bool products = false;  ///< of them also those with another field
 
   friend auto operator<=>(const HopVariant&, const HopVariant&) = default;
 };
@@ -34,6 +36,9 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
 /// @param most_a_thread  largest number of columns a thread: 1 or 2;  @param most_threads  of a block
 /// @param loops          a thread may take several sites, and prefetch
 std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads, bool loops);
+
+/// The same for a hop with sums, whose blocks are 32, 64, 128 or 256 sites long.
+std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads);
 
 /// @throws InvalidArgument  always
 [[noreturn]] void throw_hop_fields(const std::string& given);

@@ -119,26 +119,36 @@ HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& 
   values[2] = norm;
 }
 
-/// The hop of one column at all sites with the sums that solvers ask for. The functor of gpu::launch_sum.
-template <class S, int reals>
+/// The hop with the sums that solvers ask for: the functor of gpu::launch_sum for `columns` columns a thread.
+template <class S, int reals, int columns>
 struct HopSumSite {
   using Real = RealOf<S>;
-  /// With 0 the compiler chooses the number of registers, and keeps two blocks of 256 threads where they fit. In the
-  /// cases with 1, a few registers are missing for two blocks.
-  static constexpr int min_blocks =
-      Storage<S>::scaled && (reals == 18 || (std::is_same_v<S, Fixed8> && reals == 12)) ? 1 : 0;
+  /// With 128 threads the compiler keeps three blocks of two columns a thread on a multiprocessor: 168 registers, and
+  /// at most 40 bytes of a thread in local memory.
+  static constexpr int max_threads = 128;
 
   HopInput<S, reals, false> input;
   HopOutput<S> output;
   SpinorReader<S> with;
 
-  HALOCLINE_INLINE void operator()(std::int64_t point, int column, double (&values)[3]) const {
-    const int site = static_cast<int>(point);
-    Spinor<Real> sum[1];
-    hop(sum, input, input.lattice.place(input.target_parity, site), column);
-    const Spinor<Real> psi = output.template result<true>(sum[0], site, column);
-    site_products(values, with, site, column, psi);  // before the store, which needs registers in fixed point
-    output.out.store(site, column, psi);
+  HALOCLINE_INLINE void operator()(std::int64_t point, int group, double (&values)[columns][3]) const {
+    const int site = static_cast<int>(point), first = columns * group;
+    Spinor<Real> sum[columns];
+    hop(sum, input, input.lattice.place(input.target_parity, site), first);
+    HALOCLINE_UNROLL_COLUMNS
+    for (int k = 0; k < columns; ++k) {
+      if (columns > 1 && first + k >= output.out.columns) continue;
+      const Spinor<Real> psi = output.template result<true>(sum[k], site, first + k);
+      site_products(values[k], with, site, first + k, psi);  // before the store, which needs registers in fixed point
+      output.out.store(site, first + k, psi);
+    }
+  }
+  HALOCLINE_INLINE void operator()(std::int64_t point, int column, double (&values)[3]) const
+    requires(columns == 1)
+  {
+    double one[1][3];
+    (*this)(point, column, one);
+    for (int n = 0; n < 3; ++n) values[n] = one[0][n];
   }
 };
 

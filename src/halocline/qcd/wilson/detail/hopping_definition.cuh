@@ -27,6 +27,10 @@ namespace detail_of_hopping {
 template <class S, int reals>
 inline constexpr int most_columns = std::is_same_v<S, double> || std::is_same_v<S, Fixed8> || reals == 8 ? 1 : 2;
 
+/// The same with sums.
+template <class S, int reals>
+inline constexpr int most_columns_with_sums = most_columns<S, reals>;
+
 inline bool holds(lattice::Subset subset, int parity) {
   return subset == lattice::Subset::full || static_cast<int>(subset) == parity;
 }
@@ -112,6 +116,21 @@ struct Hopping<S>::Work {
   static void launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
                      const SiteList* list, const gpu::TuneParameters& p, const gpu::FaceSignals* awaited);
 
+  /// The hop with its sums, without a halo. As run().
+  template <int reals, int most>
+  void run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
+                     const SpinorReader<S>& with);
+  template <int reals, class Enqueue>
+  void tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
+            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue);
+
+  static HopVariant variant_of(HopPart part, const HopTerms<S>& terms) {
+    return {.part = part,
+            .hop_blocks = terms.hop_blocks != nullptr ? terms.hop_blocks->reals() : 0,
+            .add_blocks = terms.add_blocks != nullptr ? terms.add_blocks->reals() : 0,
+            .adds = terms.add != nullptr};
+  }
+
   template <int reals>
   void apply(Hopping& hopping, const HopCall<S>& call);
 };
@@ -158,27 +177,57 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
         return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p, awaited);
     launch<reals, with_halo, with_blocks, 1>(context, input, output, list, p, awaited);
   };
-  const HopVariant variant{part, call.terms.hop_blocks != nullptr ? call.terms.hop_blocks->reals() : 0,
-                           call.terms.add_blocks != nullptr ? call.terms.add_blocks->reals() : 0,
-                           call.terms.add != nullptr};
+  const HopVariant variant = variant_of(part, call.terms);
   const auto known = chosen.find(variant);
   if (known != chosen.end()) return enqueue(known->second, call.out);
 
-  // Measurements run the kernel many times. They overwrite `out`, unless `out` is also added to the result; then they
-  // write a scratch field.
+  const std::int64_t count = list != nullptr ? list->count : context.box.sites;
+  constexpr bool loops = loops_over_sites<S, reals> && !with_halo && !with_blocks;
+  tune<reals>(hopping, call, variant, count, hop_candidates(hopping.columns(), most, 256, loops), enqueue);
+}
+
+template <class S>
+template <int reals, int most>
+void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
+                                     const SpinorReader<S>& with) {
+  Context& context = *hopping.context();
+  const auto launch_columns = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    gpu::launch_sum<3, columns>(
+        context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums, call.terms.first_sum,
+        HopSumSite<S, reals, columns>{input, output(call, out), with}, gpu::Block{p.block_x, p.block_y, 1, p.carveout});
+  };
+  const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    if constexpr (most >= 2)
+      if (p.columns_per_thread == 2) return launch_columns.template operator()<2>(p, out);
+    launch_columns.template operator()<1>(p, out);
+  };
+  HopVariant variant = variant_of(HopPart::all, call.terms);
+  variant.sums = true;
+  variant.products = call.terms.with != nullptr;
+  const auto known = chosen.find(variant);
+  if (known != chosen.end()) return enqueue(known->second, call.out);
+  tune<reals>(hopping, call, variant, context.box.sites,
+              hop_sum_candidates(hopping.columns(), most, HopSumSite<S, reals, most>::max_threads), enqueue);
+}
+
+/// Finds the parameters of a launch, keeps them, and launches. Measurements run the kernel many times. They overwrite
+/// `out`, unless `out` is also read (added, or multiplied for a dot product); then they write a scratch field.
+template <class S>
+template <int reals, class Enqueue>
+void Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
+                            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue) {
+  Context& context = *hopping.context();
+  const bool reads_out = call.terms.add == &call.out || call.terms.with == &call.out;
   std::unique_ptr<DeviceSpinor<S>> scratch;
   const auto measure = [&](const gpu::TuneParameters& p) {
-    if (call.terms.add != &call.out) return enqueue(p, call.out);
+    if (!reads_out) return enqueue(p, call.out);
     if (!scratch) scratch = std::make_unique<DeviceSpinor<S>>(hopping.context(), call.out.subset(), call.out.columns());
     enqueue(p, *scratch);
   };
-  const std::int64_t count = list != nullptr ? list->count : context.box.sites;
   const gpu::TuneProblem problem{
       "wilson_hop", describe_hop(context.box, Storage<S>::name, reals, hopping.columns(), variant),
-      static_cast<double>(count) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
-      1320.0 * static_cast<double>(count) * hopping.columns()};
-  constexpr bool loops = loops_over_sites<S, reals> && !with_halo && !with_blocks;
-  const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
+      static_cast<double>(sites) * hop_bytes(Storage<S>::name, reals, hopping.columns(), variant),
+      1320.0 * static_cast<double>(sites) * hopping.columns()};
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
   if (scratch) context.stream.synchronize();  // before it is freed
@@ -194,11 +243,8 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
   const DeviceLinks<S>& links = *hopping.links_;
   const auto inner = input<reals, false>(links, call);
   const SpinorReader<S> with = call.terms.with != nullptr ? call.terms.with->reader(call.parity) : SpinorReader<S>{};
-  if (call.terms.sums != nullptr && !hopping.halo_) {
-    gpu::launch_sum<3>(context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums,
-                       call.terms.first_sum, HopSumSite<S, reals>{inner, output(call, call.out), with});
-    return;
-  }
+  if (call.terms.sums != nullptr && !hopping.halo_)
+    return run_with_sums<reals, detail_of_hopping::most_columns_with_sums<S, reals>>(hopping, call, inner, with);
   const auto run_inner = [&](HopPart part) {
     if (call.terms.hop_blocks != nullptr || call.terms.add_blocks != nullptr)
       run<reals, false, true, most>(hopping, call, part, inner);
