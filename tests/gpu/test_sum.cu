@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -222,6 +223,80 @@ TEST_CASE("sum: several launches fill one buffer, and a graph makes them again")
       for (std::size_t i = 0; i < 6; ++i) CHECK(got[i] == factor * before[i]);  // powers of 2
       CHECK(got[0] == factor * ordered_sum(one.of(0, 0)));
     }
+  }
+}
+
+TEST_CASE("sum: the host sees it while later work is still held back") {
+  const gpu::Device device = gpu::Device::deferred_host_executor();
+  Sums<2> sums(device, 500, 3);
+  sums.stream.synchronize();
+  gpu::SumBuffer buffer(device, 2, 500, 3);
+  bool later = false;
+  gpu::launch_sum<2>(sums.stream, "read", 500, 3, buffer, 0, Read<2>{sums.values.data(), 500, 3});
+  sums.stream.call_on_host([&] { later = true; });
+  buffer.fetch(sums.stream, 2);
+  const auto got = buffer.wait();
+  CHECK(!later);
+  for (int n = 0; n < 2; ++n)
+    for (int column = 0; column < 3; ++column)
+      CHECK(got[static_cast<std::size_t>(3 * n + column)] == ordered_sum(sums.of(n, column)));
+  sums.stream.synchronize();
+  CHECK(later);
+}
+
+TEST_CASE("sum: a place never shows the sum of an earlier launch") {
+  std::vector<gpu::Device> devices = testing::all_devices();
+  devices.push_back(gpu::Device::deferred_host_executor());
+  for (const gpu::Device& device : devices) {
+    CAPTURE(device.describe());
+    Sums<1> one(device, 300, 2);
+    Sums<1> other(device, 300, 2);
+    gpu::Stream& stream = one.stream;
+    other.stream.synchronize();
+    for (double& value : one.host) value = 1;
+    one.values.upload(stream, one.host);
+    stream.synchronize();
+    gpu::SumBuffer buffer(device, 3, 300, 2);
+    const auto launch = [&](Sums<1>& of, int first) {
+      gpu::launch_sum<1>(stream, "read", 300, 2, buffer, first, Read<1>{of.values.data(), 300, 2});
+    };
+    const auto expected = [&](int column) { return ordered_sum(other.of(0, column)); };
+    launch(one, 0);  // twice, as when the tuner measures
+    stream.synchronize();
+    launch(other, 0);
+    buffer.fetch(stream, 1);
+    CHECK(buffer.wait()[0] == expected(0));
+    CHECK(buffer.wait()[1] == expected(1));  // nothing new
+    launch(one, 0);                          // fetched, and nobody waits
+    buffer.fetch(stream, 1);
+    stream.synchronize();
+    launch(other, 0);
+    buffer.fetch(stream, 1);
+    CHECK(buffer.wait()[1] == expected(1));
+    launch(other, 0);
+    launch(one, 2);  // more than is fetched
+    buffer.fetch(stream, 1);
+    CHECK(buffer.wait()[0] == expected(0));
+    launch(other, 1);
+    launch(other, 2);
+    buffer.fetch(stream, 3);
+    const auto all = buffer.wait();
+    CHECK(all[0] == expected(0));  // as before
+    CHECK(all[3] == expected(1));
+    CHECK(all[4] == expected(0));
+  }
+}
+
+TEST_CASE("sum: sums that are no numbers arrive as such") {
+  for (const gpu::Device& device : testing::all_devices()) {
+    Sums<1> one(device, 300, 1);
+    for (double& value : one.host) value = std::numeric_limits<double>::signaling_NaN();
+    one.values.upload(one.stream, one.host);
+    gpu::SumBuffer buffer(device, 1, 300, 1);
+    for (int repeat = 0; repeat < 3; ++repeat) CHECK(std::isnan(one.add(buffer, 0)[0]));
+    for (double& value : one.host) value = 2;
+    one.values.upload(one.stream, one.host);
+    CHECK(one.add(buffer, 0)[0] == 600);
   }
 }
 

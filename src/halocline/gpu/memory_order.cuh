@@ -45,6 +45,11 @@ __device__ __forceinline__ void set(std::uint64_t* flag, std::uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(flag)), "l"(value) : "memory");
 }
 
+/// Writes a number that the host looks at, as a whole. Orders nothing.
+__device__ __forceinline__ void store_for_host(double* place, double value) {
+  asm volatile("st.relaxed.sys.global.f64 [%0], %1;" ::"l"(__cvta_generic_to_global(place)), "d"(value) : "memory");
+}
+
 }  // namespace halocline::gpu::detail
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/launch_shape.hpp"
@@ -16,7 +17,9 @@ namespace halocline::gpu {
 inline constexpr int sum_group = 256, least_sum_block = 32;
 
 /// Results of sums, and scratch space. The kernel that makes a sum stores it into pinned memory itself, so that no copy
-/// follows. Reused from call to call; one set of sums may be in progress at a time, on one stream.
+/// follows, and the host sees it there before the kernel has ended. Each place of that memory holds a signalling NaN
+/// until the sum arrives; no addition gives one. Reused from call to call; one set of sums may be in progress at a
+/// time, on one stream.
 class SumBuffer {
 public:
   /// @param sums  most sums at a time, 1 to 16; @param sites  most sites; @param columns  of the vectors, 1 to 32
@@ -30,7 +33,9 @@ public:
   /// Marks the point in the stream where the first `sums` sums are complete. Call once after the launches that make
   /// them. Recorded in a graph, the mark is set at each launch of the graph.
   void fetch(Stream& stream, int sums);
-  /// Blocks until the sums are complete. Returns shape (sums, columns), valid until the next launch that makes sums.
+  /// Blocks until the sums are complete. What the stream did before their kernels is then visible to the host; the work
+  /// between these kernels and fetch() may still run. Returns shape (sums, columns), valid until the next call. Places
+  /// that no launch has filled since the last call keep their values.
   /// @throws core::Error  earlier work on the stream failed; InvalidArgument  called without a fetch()
   std::span<const double> wait();
 
@@ -41,17 +46,25 @@ public:
   double* partial(int sum) noexcept;  ///< [block][column] of one sum, in device memory
   double* total(int sum) noexcept;    ///< [column] of one sum, in pinned memory
   unsigned* finished() noexcept;      ///< [column], in device memory: number of finished blocks, zero between launches
+  /// A launch fills these sums. @param recorded  into a graph
+  void note_launch(int first, int count, bool recorded) noexcept;
   int sums() const noexcept { return sums_; }
   std::int64_t most_blocks() const noexcept { return most_blocks_; }
 
 private:
+  void await_places();
+  void collect();
+
   int sums_, columns_;
   std::int64_t most_blocks_;
   DeviceArray<double> partial_;
   DeviceArray<unsigned> finished_;
   PinnedArray<double> total_;
+  std::vector<double> arrived_;  // [sum][column]
   Event fetched_;
   int awaited_ = 0;
+  std::uint32_t launched_ = 0;  // bit n: sum n has been launched since the last wait
+  bool stale_ = false;          // a place may hold the sum of an earlier launch
 };
 
 namespace detail {

@@ -132,7 +132,7 @@ __device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int su
 /// The grid's block i works on columns number i mod plan.across, so that the columns of the same sites run together and
 /// share the data they read. Each warp has 32 sites of one group of columns. The block stores its sums, passes a
 /// barrier, and one thread counts the block with release. The last block of its columns fences once, and reads the sums
-/// past the first-level cache.
+/// past the first-level cache. A host that sees a total also sees what earlier kernels wrote.
 template <int N, int C, int max_threads, int min_blocks, class Functor>
 __global__ void __launch_bounds__(max_threads, min_blocks)
     sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan) {
@@ -169,19 +169,20 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   if (thread == 0) {
     last = detail::count_with_release(plan.finished + part) == static_cast<unsigned>(plan.along) - 1U;
     if (last) {
-      detail::fence_device();
+      detail::fence_system();
       plan.finished[part] = 0;  // for the next launch, which comes after this one
     }
   }
   __syncthreads();
   if (!last) return;  // the same for all threads of the block
 
+  detail::fence_system();  // of the thread that stores a total
   const int parts = sum_group / wide;
   for (int one = number; one < columns * N; one += wide * high / warp) {
     const int column = first + one / N, n = one % N;
     if (column >= plan.columns) return;  // and so are all that follow
     const double total = add_groups(plan, n, column, parts, lane);
-    if (lane == 0) plan.total[n * plan.columns + column] = total;
+    if (lane == 0) detail::store_for_host(plan.total + n * plan.columns + column, total);
   }
 }
 #endif
@@ -200,6 +201,7 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
       detail::plan_sum(stream, name, sites, columns, sums, first, N, block, C, max_threads);
   const detail::SumPlan plan{sites,         blocks.along,        sums.most_blocks(), columns,
                              blocks.across, sums.partial(first), sums.total(first),  sums.finished()};
+  sums.note_launch(first, N, stream.capturing());
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {
     void* arguments[] = {const_cast<Functor*>(&functor), const_cast<detail::SumPlan*>(&plan)};
