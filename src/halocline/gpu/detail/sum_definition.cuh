@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   if (thread == 0) {
     last = detail::count_with_release(plan.finished + part) == static_cast<unsigned>(plan.along) - 1U;
     if (last) {
-      detail::fence_system();
+      detail::fence_device();
       plan.finished[part] = 0;  // for the next launch, which comes after this one
     }
   }
