@@ -45,6 +45,7 @@ nb::dict as_dict(const TuneKey& key, const gpu::TuneEntry& entry) {
   out["columns_per_thread"] = p.columns_per_thread;
   out["carveout"] = p.carveout;
   out["prefetch"] = p.prefetch;
+  out["evict_first"] = p.evict_first;
   out["policy"] = p.policy;
   out["seconds"] = entry.seconds;
   out["first_seconds"] = entry.first_seconds;

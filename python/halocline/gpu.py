@@ -77,6 +77,8 @@ class TuneEntry:
     carveout: int
     """Shared memory [percent of the first-level cache]; -1: the driver's choice."""
     prefetch: int
+    evict_first: int
+    """1: what the kernel reads once is given up first by the second-level cache."""
     policy: str
     """Of a halo exchange; empty for kernels."""
     seconds: float

@@ -93,6 +93,7 @@ TEST_CASE("tune cache: numbers and words come back as they went") {
     entry.seconds = 1.0 / (3 + i) * 1e-5;
     entry.parameters.carveout = i % 2 == 0 ? -1 : 100;
     entry.parameters.prefetch = i;
+    entry.parameters.evict_first = i % 3;
     table.emplace(key_of(i), entry);
   }
   TuneKey strange = key_of(0, "a \"kernel\"\n\t\\");

@@ -28,6 +28,7 @@ def entry(kernel="wilson_hop", problem="16x16x16x32, fixed16", **changed):
         "columns_per_thread": 1,
         "carveout": -1,
         "prefetch": 0,
+        "evict_first": 0,
         "policy": "",
         "seconds": 2e-5,
         "first_seconds": 3e-5,

@@ -141,6 +141,8 @@ def launch(entry: TuneEntry) -> str:
         words.append(f"{entry.carveout} % shared")
     if entry.prefetch:
         words.append(f"prefetch {entry.prefetch}")
+    if entry.evict_first:
+        words.append("evict first")
     return ", ".join(words) or "-"
 
 

@@ -5,6 +5,7 @@
 ///
 /// Separate from launch.cuh, so that code without kernels needs only a C++ compiler.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "halocline/gpu/stream.hpp"
@@ -16,10 +17,16 @@ struct Extent {
   std::int64_t x = 1;
   int y = 1, z = 1;
 };
-/// Threads of a block along each axis, and the tuner's choice of shared memory.
+/// Memory that a launch reads once. A GPU's second-level cache then gives it up before other memory. A hint only.
+struct ReadOnce {
+  const void* data = nullptr;  ///< null: none
+  std::size_t bytes = 0;
+};
+/// Threads of a block along each axis, and the tuner's choices for the caches.
 struct Block {
   int x = 128, y = 1, z = 1;
   int carveout = -1;  ///< part of the first-level cache used as shared memory [percent]; -1: the driver's choice
+  ReadOnce read_once{};
 };
 struct Point {
   std::int64_t x;

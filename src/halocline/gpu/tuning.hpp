@@ -47,6 +47,7 @@ struct TuneParameters {
   int columns_per_thread = 1;
   int carveout = -1;     ///< shared memory [percent of the first-level cache]; -1: the driver's choice
   int prefetch = 0;      ///< prefetch distance; 0: no prefetch
+  int evict_first = 0;   ///< 1: what the kernel reads once is given up first by the second-level cache
   std::string policy{};  ///< name of a halo policy; empty for kernels
 
   friend bool operator==(const TuneParameters&, const TuneParameters&) = default;

@@ -308,9 +308,10 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
   const auto candidates = hop_candidates(columns, most_a_thread, 256, true);
   CHECK(candidates.size() <= 25);
   CHECK(candidates[0].sites_per_thread == 1);
-  int loops = 0;
+  int loops = 0, evicting = 0;
   for (const gpu::TuneParameters& p : candidates) {
-    if (p.sites_per_thread == 1 && p.carveout < 0) continue;  // shapes of blocks are another test's
+    evicting += p.evict_first;
+    if (p.sites_per_thread == 1 && p.carveout < 0 && p.evict_first == 0) continue;  // blocks are another test's
     if (p.sites_per_thread > 1) ++loops;
     HopVariant variant;
     variant.part = on.context->box.split != 0 ? HopPart::interior : HopPart::all;
@@ -341,6 +342,7 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
     for (int column = 0; column < columns; ++column) CHECK(on.read(out, column) == on.read(expected, column));
   }
   CHECK(loops >= 4);
+  CHECK(evicting >= 1);
 }
 
 /// Every way of launching a hop with sums gives the field and the sums of the first.

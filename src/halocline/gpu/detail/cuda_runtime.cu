@@ -15,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -183,6 +184,9 @@ public:
     stream_write_ =
         driver_function<CUresult(CUstream, CUdeviceptr, cuuint64_t, unsigned)>("cuStreamWriteValue64", 12000);
     stream_wait_ = driver_function<CUresult(CUstream, CUdeviceptr, cuuint64_t, unsigned)>("cuStreamWaitValue64", 12000);
+    int longest = 0;
+    check(cudaDeviceGetAttribute(&longest, cudaDevAttrMaxAccessPolicyWindowSize, ordinal_), "cudaDeviceGetAttribute");
+    longest_window_ = static_cast<std::size_t>(longest);
     driver_words_ = driver_function<CUresult(CUresult, const char**)>("cuGetErrorString", 12000);
   }
 
@@ -293,16 +297,26 @@ public:
 
   void launch(const KernelLaunch& launch) override {
     const Here here(*this);
-    cudaLaunchAttribute carveout{};
-    carveout.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
-    carveout.val.sharedMemCarveout = static_cast<unsigned>(std::max(launch.carveout, 0));
+    std::array<cudaLaunchAttribute, 2> attributes{};
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
     config.blockDim = dim3(launch.block[0], launch.block[1], launch.block[2]);
     config.stream = stream_of(launch.stream);
+    config.attrs = attributes.data();
     if (launch.carveout >= 0) {
-      config.attrs = &carveout;
-      config.numAttrs = 1;
+      auto& carveout = attributes[config.numAttrs++];
+      carveout.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+      carveout.val.sharedMemCarveout = static_cast<unsigned>(launch.carveout);
+    }
+    if (launch.read_once.data != nullptr && longest_window_ > 0) {
+      auto& once = attributes[config.numAttrs++];
+      once.id = cudaLaunchAttributeAccessPolicyWindow;
+      auto& window = once.val.accessPolicyWindow;
+      window.base_ptr = const_cast<void*>(launch.read_once.data);
+      window.num_bytes = std::min(launch.read_once.bytes, longest_window_);
+      window.hitRatio = 1.0F;
+      window.hitProp = cudaAccessPropertyStreaming;
+      window.missProp = cudaAccessPropertyNormal;
     }
     const cudaError_t status = cudaLaunchKernelExC(&config, launch.function, launch.arguments);
     if (status != cudaSuccess) {
@@ -465,6 +479,7 @@ private:
 
   int ordinal_;
   ContextOfThread* context_of_thread_;
+  std::size_t longest_window_ = 0;  // of an access policy [bytes]
   CUresult (*stream_write_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*stream_wait_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*driver_words_)(CUresult, const char**) = nullptr;

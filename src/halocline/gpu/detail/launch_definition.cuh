@@ -118,6 +118,7 @@ void launch(Stream& stream, const char* name, const Extent& extent, const Block&
     kernel.grid = {blocks.x, blocks.y, blocks.z};
     kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)};
     kernel.carveout = block.carveout;
+    kernel.read_once = block.read_once;
     kernel.arguments = arguments;
     kernel.stream = stream.handle();
     stream.device().runtime().launch(kernel);

@@ -20,6 +20,7 @@
 
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/device.hpp"
+#include "halocline/gpu/launch_shape.hpp"
 
 namespace halocline::gpu::detail {
 
@@ -32,6 +33,7 @@ struct KernelLaunch {
   const void* function;
   std::array<unsigned, 3> grid, block;
   int carveout;  ///< [percent], -1 for the driver's choice
+  ReadOnce read_once;
   void** arguments;
   void* stream;
 };

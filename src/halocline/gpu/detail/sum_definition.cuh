@@ -214,6 +214,7 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
     kernel.grid = {static_cast<unsigned>(blocks.along * blocks.across), 1, 1};
     kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), 1};
     kernel.carveout = block.carveout;
+    kernel.read_once = block.read_once;
     kernel.arguments = arguments;
     kernel.stream = stream.handle();
     stream.device().runtime().launch(kernel);

@@ -44,6 +44,7 @@ std::string line_of(const TuneKey& key, const TuneEntry& entry) {
                {"columns_per_thread", p.columns_per_thread},
                {"carveout", p.carveout},
                {"prefetch", p.prefetch},
+               {"evict_first", p.evict_first},
                {"policy", p.policy},
                {"seconds", plain(entry.seconds)},
                {"first_seconds", plain(entry.first_seconds)},
@@ -172,6 +173,7 @@ TuneTable parse_tune_text(const std::string& text, const std::string& path) {
                         .columns_per_thread = of.integer("columns_per_thread", 1),
                         .carveout = of.integer("carveout", -1),
                         .prefetch = of.integer("prefetch", 0),
+                        .evict_first = of.integer("evict_first", 0),
                         .policy = of.text("policy")};
     entry.seconds = of.amount("seconds");
     entry.first_seconds = of.amount("first_seconds");

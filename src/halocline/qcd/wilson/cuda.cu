@@ -71,16 +71,20 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
 namespace {
 
 /// Appends variants of the first three block shapes, which are the likeliest, while the list is short. One variant
-/// leaves all of the first-level cache to neighbours, because the kernel uses no shared memory. With `loops`, the
+/// leaves all of the first-level cache to neighbours, because the kernel uses no shared memory. One lets the
+/// second-level cache give up links, which are read once, before spinors, which are read eight times. With `loops`, the
 /// others take several sites a thread, which spares the start of blocks, with and without prefetching the links of
 /// the next site. These are of one column a thread.
 void add_choices(std::vector<gpu::TuneParameters>& candidates, bool loops) {
-  for (std::size_t shape = 0; shape < 3 && candidates.size() <= 20; ++shape) {
+  for (std::size_t shape = 0; shape < 3 && candidates.size() <= 19; ++shape) {
     gpu::TuneParameters p = candidates[shape];
     p.carveout = 0;
     candidates.push_back(p);
-    if (!loops) continue;
+    p.evict_first = 1;
     p.carveout = -1;
+    candidates.push_back(p);
+    p.evict_first = 0;
+    if (!loops) continue;
     p.columns_per_thread = 1;
     for (const int each : {2, 4})
       for (const int ahead : {0, 1}) {

@@ -107,6 +107,16 @@ struct Hopping<S>::Work {
     return input;
   }
 
+  /// The block of a launch. The links are what a hop reads once.
+  template <int reals, bool with_halo>
+  static gpu::Block block_of(const gpu::TuneParameters& p, const HopInput<S, reals, with_halo>& input) {
+    gpu::Block block{p.block_x, p.block_y, 1, p.carveout};
+    if (p.evict_first != 0)
+      block.read_once = {input.links.data,
+                         static_cast<std::size_t>(input.links.stride) * (8 * reals * sizeof(*input.links.data))};
+    return block;
+  }
+
   /// Launches HopSite over a part of the sites, with the parameters of the tuner. The first call of a variant tunes.
   /// @param awaited  if not null, each block of the exterior kernel first waits for these signals
   template <int reals, bool with_halo, bool with_blocks, int most>
@@ -144,7 +154,7 @@ void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_ha
                                                                 list != nullptr ? list->sites.data() : nullptr};
   const int sites = list != nullptr ? list->count : context.box.sites;
   const int groups = (output.out.columns + columns - 1) / columns;
-  const gpu::Block block{p.block_x, p.block_y, 1, p.carveout};
+  const gpu::Block block = block_of(p, input);
   if constexpr (loops_over_sites<S, reals> && !with_halo && !with_blocks && columns == 1) {
     if (p.sites_per_thread > 1) {
       const SiteLoop loop = SiteLoop::of(sites, p.sites_per_thread, p.prefetch != 0);
@@ -192,9 +202,9 @@ void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, c
                                      const SpinorReader<S>& with) {
   Context& context = *hopping.context();
   const auto launch_columns = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
-    gpu::launch_sum<3, columns>(
-        context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums, call.terms.first_sum,
-        HopSumSite<S, reals, columns>{input, output(call, out), with}, gpu::Block{p.block_x, p.block_y, 1, p.carveout});
+    gpu::launch_sum<3, columns>(context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(),
+                                *call.terms.sums, call.terms.first_sum,
+                                HopSumSite<S, reals, columns>{input, output(call, out), with}, block_of(p, input));
   };
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     if constexpr (most >= 2)
