@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "halocline/comm/group/process_grid.hpp"
+#include "halocline/gpu/condition.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/face_exchange.hpp"
 #include "halocline/gpu/tuning.hpp"
@@ -94,6 +95,15 @@ void bind_gpu(nb::module_& m) {
         return out;
       },
       "Properties of the GPUs that this process sees.");
+  m.def(
+      "remarks",
+      [](int number) {
+        std::vector<std::pair<std::string, bool>> out;
+        for (const gpu::Remark& one : gpu::remarks(gpu::condition(number))) out.emplace_back(one.sentence, one.hinders);
+        return out;
+      },
+      "number"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "What hinders or slows work on a GPU: sentences, and whether they keep it from being used.");
   nb::list policies;
   for (const char* name : gpu::halo_policy_names()) policies.append(name);
   m.attr("HALO_POLICIES") = nb::tuple(policies);

@@ -4,6 +4,7 @@
 #include "gpu/devices.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/array.hpp"
+#include "halocline/gpu/condition.hpp"
 
 #include <doctest/doctest.h>
 
@@ -127,4 +128,46 @@ TEST_CASE("device: the hash of the kernels is 16 hexadecimal digits") {
   const std::string hash = gpu::kernel_hash();
   CHECK(hash.size() == 16);
   CHECK(hash.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
+TEST_CASE("device: what hinders a GPU is said in one sentence each") {
+  gpu::Condition free;
+  free.properties.name = "NVIDIA H200";
+  free.properties.major = 9;
+  free.properties.memory = std::int64_t{140} << 30;
+  free.others = std::int64_t{500} << 20;  // of CUDA itself
+  CHECK(gpu::remarks(free).empty());
+  const auto first = [&](auto change) {
+    gpu::Condition of = free;
+    change(of);
+    const auto found = gpu::remarks(of);
+    REQUIRE(found.size() == 1);
+    return found[0];
+  };
+  const auto contains = [](const gpu::Remark& of, const char* text) {
+    return of.sentence.find(text) != std::string::npos;
+  };
+  const auto code = first([](auto& of) { of.has_code = false; });
+  CHECK(code.hinders);
+  CHECK(contains(code, "compute capability 9.0"));
+  CHECK(contains(code, "-DHALOCLINE_CUDA_ARCHITECTURES=90"));
+  const auto busy = first([](auto& of) {
+    of.sharing = gpu::Sharing::exclusive;
+    of.busy = true;
+    of.failure = "busy";
+  });
+  CHECK(busy.hinders);
+  CHECK(contains(busy, "another process has it for itself"));
+  CHECK(first([](auto& of) { of.sharing = gpu::Sharing::prohibited; }).hinders);
+  CHECK(contains(first([](auto& of) { of.failure = "out of memory"; }), "does not start on it: out of memory"));
+  const auto slice = first([](auto& of) { of.slice = true; });
+  CHECK(!slice.hinders);
+  CHECK(contains(slice, "MIG"));
+  const auto shared = first([](auto& of) { of.others = std::int64_t{40} << 30; });
+  CHECK(!shared.hinders);
+  CHECK(contains(shared, "other processes hold 40.0 GiB of its 140.0 GiB"));
+  const int there = static_cast<int>(gpu::gpus().size());
+  CHECK_THROWS_AS(gpu::condition(there), core::InvalidArgument);
+  CHECK_THROWS_AS(gpu::condition(-1), core::InvalidArgument);
+  for (int number = 0; number < there; ++number) CHECK(gpu::condition(number).properties.ordinal == number);
 }

@@ -275,5 +275,13 @@ def test_doctor_tells_of_gpus(cache, monkeypatch):
     assert str(cache()) in found["tune cache"] and "0 entries" in found["tune cache"]
     assert sum(key.startswith("cuda:") for key in found) == len(hc.gpu.devices())
     assert gpu_halos()["staged"] == "available"
+    card = hc.gpu.GPU(0, GPU, "GPU-0", "9.0", 132, 2**37, 2**26, "13.0", "13.0")
+    with monkeypatch.context() as machine:
+        machine.setattr(hc.gpu, "devices", lambda: [card])
+        machine.setattr(hc._halocline.gpu, "remarks", lambda number: [("it is busy", True), ("it is small", False)])
+        found = graphics(problems)
+    assert found["1. note on cuda:0"] == "it is busy" and found["2. note on cuda:0"] == "it is small"
+    assert problems == ["cuda:0: it is busy"]
+    problems.clear()
     cache().write_text("{")
     assert "line 1" in graphics(problems)["tune cache"] and len(problems) == 1

@@ -143,7 +143,7 @@ def transports() -> dict[str, str]:
 
 def graphics(problems: list[str]) -> dict[str, str]:
     """The GPU back end, the driver, each GPU, and the tuner's file. A missing GPU is not a problem."""
-    from halocline import gpu
+    from halocline import _halocline, gpu
 
     found = {
         "back end": "in this build" if gpu.built() else "not in this build",
@@ -153,7 +153,13 @@ def graphics(problems: list[str]) -> dict[str, str]:
     devices = gpu.devices()
     if devices:
         found["cuda"] = f"{devices[0].driver} by the driver, {devices[0].toolkit} in this build"
-    found |= {f"cuda:{device.number}": str(device) for device in devices}
+    for device in devices:
+        name = f"cuda:{device.number}"
+        found[name] = str(device)
+        for number, (sentence, hinders) in enumerate(_halocline.gpu.remarks(device.number)):
+            found[f"{number + 1}. note on {name}"] = sentence
+            if hinders:
+                problems.append(f"{name}: {sentence}")
     try:
         found["tune cache"] = f"{gpu.tune_file() or 'no place'}, {gpu.tune_mode()}, {len(gpu.tune_entries())} entries"
     except Error as error:

@@ -32,6 +32,7 @@ std::string cuda_unavailable_reason() {
   return "this build of Halocline has no GPU back end; rebuild it with -DHALOCLINE_CUDA=on where nvcc is";
 }
 std::vector<Properties> cuda_devices() { return {}; }
+Condition cuda_condition(const Properties&) { throw core::InvalidArgument(cuda_unavailable_reason()); }
 std::shared_ptr<Runtime> make_cuda_runtime(int) { throw core::InvalidArgument(cuda_unavailable_reason()); }
 
 #else
@@ -163,6 +164,22 @@ cudaStream_t stream_of(void* handle) { return static_cast<cudaStream_t>(handle);
 cudaEvent_t event_of(void* handle) { return static_cast<cudaEvent_t>(handle); }
 cudaGraphExec_t graph_of(void* handle) { return static_cast<cudaGraphExec_t>(handle); }
 
+/// Starts CUDA on the current device, and notes what hinders.
+void probe_device(Condition& of) {
+  int mode = cudaComputeModeDefault;
+  cudaError_t status = cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, of.properties.ordinal);
+  if (status == cudaSuccess && mode == cudaComputeModeProhibited) of.sharing = Sharing::prohibited;
+  if (status == cudaSuccess && mode == cudaComputeModeExclusiveProcess) of.sharing = Sharing::exclusive;
+  cudaFuncAttributes attributes{};
+  if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, probe);
+  of.slice = of.properties.name.find(" MIG ") != std::string::npos;
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  of.has_code = status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction;
+  of.busy = status == cudaErrorDevicesUnavailable && of.sharing == Sharing::exclusive;
+  if (of.has_code) of.failure = words(status);
+}
+
 class CudaRuntime final : public Runtime {
 public:
   explicit CudaRuntime(const Properties& device)
@@ -171,16 +188,10 @@ public:
         context_of_thread_(driver_function<ContextOfThread>("cuCtxGetCurrent", 12000)) {
     // Find out here, not at the first kernel, if the code was not compiled for this device.
     const Here here(*this);
-    cudaFuncAttributes attributes{};
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, probe);
-    if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction) {
-      static_cast<void>(cudaGetLastError());
-      const std::string capability = std::to_string(device.major) + "." + std::to_string(device.minor);
-      throw core::InvalidArgument(description() + " has compute capability " + capability +
-                                  ", for which this build has no code; rebuild with -DHALOCLINE_CUDA_ARCHITECTURES=" +
-                                  std::to_string(device.major) + std::to_string(device.minor));
-    }
-    check(status, "cudaFuncGetAttributes");
+    Condition found{.properties = device};
+    probe_device(found);
+    for (const Remark& remark : remarks(found))
+      if (remark.hinders) throw core::InvalidArgument(description() + ": " + remark.sentence);
     stream_write_ =
         driver_function<CUresult(CUstream, CUdeviceptr, cuuint64_t, unsigned)>("cuStreamWriteValue64", 12000);
     stream_wait_ = driver_function<CUresult(CUstream, CUdeviceptr, cuuint64_t, unsigned)>("cuStreamWaitValue64", 12000);
@@ -518,6 +529,20 @@ std::vector<Properties> cuda_devices() {
   if (cudaGetDeviceCount(&count) != cudaSuccess) return devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(properties_of(ordinal));
   return devices;
+}
+
+Condition cuda_condition(const Properties& device) {
+  Condition found{.properties = device};
+  const Active active(device.ordinal, driver_function<ContextOfThread>("cuCtxGetCurrent", 12000));
+  if (active.status() == cudaSuccess)
+    probe_device(found);
+  else
+    found.failure = words(active.status());
+  std::size_t left = 0, all = 0;
+  if (found.failure.empty() && found.has_code && cudaMemGetInfo(&left, &all) == cudaSuccess)
+    found.others = static_cast<std::int64_t>(all - left);
+  static_cast<void>(cudaGetLastError());
+  return found;
 }
 
 std::shared_ptr<Runtime> make_cuda_runtime(int ordinal) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "halocline/gpu/array.hpp"
+#include "halocline/gpu/condition.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/launch_shape.hpp"
 
@@ -122,6 +123,8 @@ std::shared_ptr<Runtime> make_host_runtime(bool deferred);
 bool cuda_is_built() noexcept;
 std::string cuda_unavailable_reason();
 std::vector<Properties> cuda_devices();
+/// @param device  one of cuda_devices()
+Condition cuda_condition(const Properties& device);
 std::shared_ptr<Runtime> make_cuda_runtime(int ordinal);
 
 /// A number that no other process of this machine has at this time.

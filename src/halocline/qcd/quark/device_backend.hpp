@@ -79,7 +79,8 @@ public:
     std::int64_t free = 0, total = 0, ours = 0, most_ours = 0;
   };
   virtual Memory memory() const = 0;
-  /// Returns and clears the sentences for the log: files of the tuner that could not be used.
+  /// Returns and clears the sentences for the log: files of the tuner that could not be used, and once how much memory
+  /// of the GPU other processes hold.
   virtual std::vector<std::string> take_notes() = 0;
   /// The largest divisor of `wanted`, at most 32, for which the vectors fit into nine tenths of the free memory; 1 if
   /// none fits. The same on every rank. Collective: yes.

@@ -11,6 +11,7 @@
 
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/condition.hpp"
 #include "halocline/qcd/device/staging.cuh"
 #include "halocline/qcd/quark/detail/device_solver_batch.cuh"
 
@@ -81,7 +82,14 @@ public:
     return {.free = use.free, .total = use.total, .ours = use.ours, .most_ours = use.most_ours};
   }
 
-  std::vector<std::string> take_notes() override { return context_->tuner.cache().take_warnings(); }
+  std::vector<std::string> take_notes() override {
+    auto notes = context_->tuner.cache().take_warnings();
+    if (std::exchange(others_noted_, true) || !context_->device.on_gpu()) return notes;
+    const auto use = context_->device.memory();
+    const std::string held = gpu::held_by_others(use.total - use.free - use.ours, use.total);
+    if (!held.empty()) notes.push_back(context_->device.describe() + ": " + held);
+    return notes;
+  }
   int fitting_columns(int wanted, std::span<const std::string> methods) const override {
     int columns = 1;
     const std::int64_t room = context_->device.on_gpu() ? context_->device.memory().free / 10 * 9 : 0;
@@ -164,6 +172,7 @@ private:
   WilsonData<S> inner_;  ///< empty without mixed precision
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<DeviceDirac<double>> single_;
+  bool others_noted_ = false;
 };
 
 }  // namespace
