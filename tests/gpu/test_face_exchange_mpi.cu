@@ -57,6 +57,68 @@ TEST_CASE("face exchange: every policy delivers every message, steps out of pace
   }
 }
 
+TEST_CASE("face exchange: copies within a machine and messages between machines serve one exchange") {
+  const comm::Communicator world = comm::world();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  for (const gpu::Device& device : traffic::devices(world.rank()))
+    for (const int ranks_per_node : {1, 2, 3, 64}) {
+      CAPTURE(device.describe());
+      CAPTURE(ranks_per_node);
+      gpu::Stream stream(device);
+      const gpu::FaceExchangeOptions options{.emulated = 1u, .time_limit = 60.0, .ranks_per_node = ranks_per_node};
+      Traffic a(device, grid, uneven, "mixed", options, 1);
+      Traffic b(device, grid, std::vector<std::size_t>{0, 0, 16 * 3, 16 * 7}, "mixed",
+                {.time_limit = 60.0, .ranks_per_node = ranks_per_node}, 2);
+      CHECK(a.exchange().policy() == "mixed");
+      CHECK(!a.exchange().packs_remotely());
+      CHECK(!a.exchange().waits_in_kernel());
+      for (int step = 0; step < 40; ++step) {
+        traffic::stumble(world.rank(), a.steps());
+        a.send(stream);
+        b.send(stream);
+        traffic::stumble(world.rank() + 64, a.steps());
+        b.receive(stream);
+        a.receive(stream);
+      }
+      CHECK(a.wrong(stream) == 0);
+      CHECK(b.wrong(stream) == 0);
+    }
+  // On one machine it is offered only by that option.
+  const std::string refused =
+      traffic::sentence([&] { gpu::FaceExchange(gpu::Device::host_executor(), grid, uneven, "mixed"); });
+  CHECK(refused.find("where copy-engine does the same") != std::string::npos);
+  if (world.size() == 1) return;
+  const std::string apart = traffic::sentence([&] {
+    gpu::FaceExchange(gpu::Device::host_executor(), grid, uneven, "mixed", {.ranks_per_node = 1 + world.rank() % 2});
+  });
+  CHECK(apart.find("give all ranks the same") != std::string::npos);
+}
+
+TEST_CASE("face exchange: under mixed a rank that stops is an error of its neighbours, near and far") {
+  const comm::Communicator world = comm::world();
+  if (world.size() == 1) return;
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  const gpu::Device device = gpu::Device::host_executor();
+  for (const int ranks_per_node : {1, 2}) {
+    CAPTURE(ranks_per_node);
+    gpu::Stream stream(device);
+    Traffic traffic(device, grid, uneven, "mixed", {.time_limit = 0.2, .ranks_per_node = ranks_per_node});
+    std::string said;
+    for (int step = 0; step < (world.rank() == 0 ? 2 : 6) && said.empty(); ++step)
+      said = traffic::sentence([&] {
+        traffic.send(stream);
+        traffic.receive(stream);
+        stream.synchronize();
+        traffic.exchange().check();
+      });
+    if (world.rank() > 0) {
+      CHECK(said.find("rank " + std::to_string(world.rank()) + ", halo policy mixed: face ") == 0);
+      CHECK(said.find("no message within 0.2") != std::string::npos);
+    }
+    world.barrier();  // nobody hangs
+  }
+}
+
 TEST_CASE("face exchange: two exchanges take turns") {
   const comm::Communicator world = comm::world();
   const comm::ProcessGrid grid(world, dims_of(world.size()));

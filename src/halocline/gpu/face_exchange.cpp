@@ -28,9 +28,10 @@ const PolicyInfo* find(const std::vector<PolicyInfo>& policies, std::string_view
   return found == policies.end() ? nullptr : &*found;
 }
 
-std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wanted) {
+std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wanted, int ranks_per_node) {
+  if (ranks_per_node > 0 && wanted == "mixed") return "mixed";
   if (wanted.empty())
-    for (const char* name : {"remote-write", "copy-engine", "staged"})
+    for (const char* name : {"remote-write", "copy-engine", "mixed", "staged"})
       if (find(policies, name)->available) return name;
   const PolicyInfo* found = find(policies, wanted);
   if (found != nullptr && found->available) return found->name;
@@ -58,6 +59,9 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
           fmt::format("axis {} was asked to be emulated, and {}; emulate axes of one process", axis,
                       axis >= grid.ndim() ? "the grid has no such axis" : "several processes share it already"));
   }
+  if (options.ranks_per_node < 0)
+    throw core::InvalidArgument(
+        fmt::format("{} ranks a machine were given for a halo; give 0 or more", options.ranks_per_node));
   if (!(options.time_limit > 0))
     throw core::InvalidArgument(
         fmt::format("a time limit of {} s was given for a halo; give a positive one", options.time_limit));
@@ -65,9 +69,10 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
 
 std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
   if (plan.policy == "staged") return detail::make_staged_halo(plan);
-  if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan);
+  if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan, false);
+  if (plan.policy == "mixed") return detail::make_mixed_halo(plan);
   if (plan.policy == "nvshmem") return detail::make_nvshmem_halo(plan);
-  return detail::make_mapped_halo(plan);
+  return detail::make_mapped_halo(plan, plan);
 }
 
 /// The request of one rank. Ranks that share a face compare their requests.
@@ -75,6 +80,7 @@ struct Ask {
   std::uint64_t bytes[most_faces];
   double time_limit;
   unsigned emulated;
+  int ranks_per_node;
   char policy[20];
 };
 
@@ -92,6 +98,11 @@ void compare(const HaloPlan& plan, const std::vector<std::byte>& all, const Ask&
                       "give all ranks the same",
                       mine.policy, mine.emulated, theirs.policy, theirs.emulated, rank));
   }
+  for (int rank = 0; rank < plan.grid.size(); ++rank)
+    if (const int theirs = of(rank).ranks_per_node; theirs != mine.ranks_per_node)
+      throw core::InvalidArgument(
+          fmt::format("{} ranks a machine were given here, {} on rank {}; give all ranks the same", mine.ranks_per_node,
+                      theirs, rank));
   for (int face = 0; face < 2 * plan.grid.ndim(); ++face) {
     const int rank = plan.neighbour[index_of(face)];
     if (rank < 0) continue;
@@ -128,19 +139,21 @@ FacePlaces::FacePlaces(const HaloPlan& plan) {
 }  // namespace detail
 
 std::span<const char* const> halo_policy_names() noexcept {
-  static constexpr std::array names{"staged",      "gpu-aware-mpi", "copy-engine", "remote-write",
-                                    "merged-pack", "one-kernel",    "nvshmem"};
+  static constexpr std::array names{"staged",       "gpu-aware-mpi", "mixed",      "copy-engine",
+                                    "remote-write", "merged-pack",   "one-kernel", "nvshmem"};
   return names;
 }
 
 std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid) {
   const std::string message = detail::message_halo_unavailable_reason(device, grid);
   const std::string mapped = detail::mapped_halo_unavailable_reason(device, grid);
+  const std::string mixed = mapped.empty() ? detail::mixed_halo_unavailable_reason(device, grid) : "";
   const std::string nvshmem = detail::nvshmem_halo_unavailable_reason(device);
   std::vector<PolicyInfo> out;
   for (const std::string name : halo_policy_names()) {
     const std::string reason = name == "staged"          ? std::string()
                                : name == "gpu-aware-mpi" ? message
+                               : name == "mixed"         ? mixed
                                : name == "nvshmem"       ? nvshmem
                                                          : mapped;
     out.push_back({name, reason.empty(), reason});
@@ -199,12 +212,16 @@ struct FaceExchange::State {
 FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                            std::string_view policy, const FaceExchangeOptions& options) {
   const std::vector<PolicyInfo> policies = halo_policies(device, grid);
-  HaloPlan plan{.device = device, .grid = grid, .policy = {}, .time_limit = options.time_limit};
+  HaloPlan plan{.device = device,
+                .grid = grid,
+                .policy = {},
+                .time_limit = options.time_limit,
+                .ranks_per_node = options.ranks_per_node};
   plan.neighbour.fill(-1);
   Ask ask{};
   comm::on_every_rank(grid.communicator(), [&] {
     check_arguments(grid, face_bytes, options);
-    plan.policy = choose(policies, policy);
+    plan.policy = choose(policies, policy, options.ranks_per_node);
     for (int face = 0; face < 2 * grid.ndim(); ++face) {
       const auto axis = index_of(face / 2);
       const bool split = grid.dims()[axis] > 1 || (options.emulated >> axis & 1u) != 0;
@@ -215,6 +232,7 @@ FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, 
     }
     ask.time_limit = options.time_limit;
     ask.emulated = options.emulated;
+    ask.ranks_per_node = options.ranks_per_node;
     plan.policy.copy(ask.policy, sizeof(ask.policy) - 1);
   });
   const std::vector<std::byte> all = grid.communicator().allgather(std::as_bytes(std::span(&ask, 1)));

@@ -53,6 +53,8 @@ namespace halocline::gpu {
 struct FaceExchangeOptions {
   unsigned emulated = 0;      ///< bit `axis` set: treat this axis as split
   double time_limit = 300.0;  ///< longest wait for a neighbour [s]
+  /// Under "mixed", treat every so many consecutive ranks as one machine, for tests; 0: the machines that there are.
+  int ranks_per_node = 0;
 };
 
 /// Largest number of faces: four axes, two sides.
@@ -89,7 +91,8 @@ public:
   /// @param grid        at most four axes
   /// @param face_bytes  shape (ndim,) [bytes]: size of a message along each axis. 0 leaves the axis out; so does an
   ///                    axis of one process that is not emulated
-  /// @param policy      one of the names above; empty for the first available of remote-write, copy-engine, staged
+  /// @param policy      one of the names above; empty for the first available of remote-write, copy-engine, mixed,
+  /// staged
   /// @throws InvalidArgument  an unknown or unavailable policy (gives the reason and lists the others), sizes that
   ///                          differ between neighbours, an emulated axis of several processes; on every rank
   /// Collective: yes. Cost: 2 to 4 buffers for each face, in device memory, each rounded up to 256 bytes.

@@ -53,7 +53,8 @@ template <class S>
 struct Fixture {
   Fixture(const gpu::Device& device, const Geometry& geometry, unsigned emulated, const test::HostData& data, int reals,
           const std::string& policy)
-      : context(std::make_shared<Context>(device, geometry, emulated, HaloChoice{policy, 60.0})),
+      : context(
+            std::make_shared<Context>(device, geometry, emulated, HaloChoice{policy, 60.0, policy == "mixed" ? 2 : 0})),
         links(std::make_shared<const DeviceLinks<S>>(context, data.links, reals)),
         blocks(context, data.clover.blocks, 72) {}
 
@@ -145,7 +146,7 @@ void check_hops(const gpu::Device& device, int reals, const std::vector<int>& co
     }();
     for (const unsigned emulated : shape.emulated) {
       for (const gpu::PolicyInfo& policy : policies) {
-        if (!policy.available) continue;
+        if (!policy.available && policy.name != "mixed") continue;
         if (few_policies && policy.name != "staged" && policy.name != "one-kernel") continue;
         CAPTURE(n);
         CAPTURE(emulated);
@@ -195,10 +196,10 @@ TEST_CASE("device halo: a hop takes the launches of its policy") {
   const bool interior = comm::world().size() != 3;  // three processes have two planes each, all at an edge
   const gpu::Device device = gpu::Device::host_executor();
   const auto data = test::random_host_data(split, emulated, twisted());
-  const std::map<std::string, int> kernels{{"staged", 3},       {"gpu-aware-mpi", 3}, {"copy-engine", 4},
+  const std::map<std::string, int> kernels{{"staged", 3},       {"gpu-aware-mpi", 3}, {"copy-engine", 4}, {"mixed", 4},
                                            {"remote-write", 3}, {"merged-pack", 2},   {"one-kernel", 1}};
   for (const gpu::PolicyInfo& policy : gpu::halo_policies(device, grid)) {
-    if (!policy.available) continue;
+    if (!policy.available && policy.name != "mixed") continue;
     CAPTURE(policy.name);
     const Fixture<float> here(device, split, emulated, data, 12, policy.name);
     Hopping<float> hopping(here.links, 2);

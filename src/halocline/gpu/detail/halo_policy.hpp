@@ -24,6 +24,7 @@ struct HaloPlan {
   comm::ProcessGrid grid;
   std::string policy;
   double time_limit;
+  int ranks_per_node = 0;                       ///< as in FaceExchangeOptions
   std::array<std::size_t, most_faces> bytes{};  ///< size of a message, by Face::index(); 0 for an inactive face
   std::array<int, most_faces> neighbour{};      ///< rank in the grid; -1 for an inactive face
 
@@ -65,13 +66,17 @@ public:
 
 /// Collective over the plan's grid. Each throws on every rank or on none.
 std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);
-std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan);
-std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan);
+/// @param staged  messages go through pinned host memory
+std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, bool staged);
+/// @param whole  the plan of all faces, of which `plan` may be a part
+std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan, const HaloPlan& whole);
+std::unique_ptr<HaloPolicy> make_mixed_halo(const HaloPlan& plan);
 std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan);
 
 /// The reason why a policy is unavailable; empty if it is available. Collective: yes.
 std::string message_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
 std::string mapped_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
+std::string mixed_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
 std::string nvshmem_halo_unavailable_reason(const Device& device);
 
 }  // namespace halocline::gpu::detail

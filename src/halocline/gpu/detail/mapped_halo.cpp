@@ -8,8 +8,8 @@
 ///
 /// Freeing memory that a neighbour has mapped is undefined on a GPU. A collective destructor could wait for a rank that
 /// is unwinding by an exception. So at the end the processes exchange a message of eight bytes through shared host
-/// memory, with a time limit. If the message does not come, the device memory is leaked instead of freed. On the host
-/// executor a mapping outlives its owner, so no final exchange is needed.
+/// memory (by MPI where some are on other machines), with a time limit. If the message does not come, the device memory
+/// is leaked instead of freed. On the host executor a mapping outlives its owner, so no final exchange is needed.
 
 #include <algorithm>
 #include <cstring>
@@ -71,7 +71,8 @@ struct Local {
 
 class MappedHalo final : public HaloPolicy {
 public:
-  explicit MappedHalo(const HaloPlan& plan) : plan_(plan), places_(plan), copies_(plan.policy == "copy-engine") {
+  MappedHalo(const HaloPlan& plan, const HaloPlan& whole)
+      : plan_(plan), places_(plan), copies_(plan.policy == "copy-engine") {
     const comm::Communicator& group = plan.grid.communicator();
     Card card{};
     comm::on_every_rank(group, [&] {
@@ -91,9 +92,13 @@ public:
       throw;
     }
     local_->inboxes.seal();
-    if (plan.device.on_gpu())
-      parting_.emplace(plan.grid, parting_bytes(), group.size() == 1 ? "self" : "shared_memory",
-                       comm::HaloOptions{.time_limit = patience_at_the_end});
+    if (!plan.device.on_gpu()) return;
+    const bool one_machine = mapped_halo_unavailable_reason(plan.device, plan.grid).empty();
+    parting_.emplace(plan.grid, parting_bytes(whole),
+                     group.size() == 1 ? "self"
+                     : one_machine     ? "shared_memory"
+                                       : "mpi_persistent",
+                     comm::HaloOptions{.time_limit = patience_at_the_end});
   }
 
   ~MappedHalo() override {
@@ -166,8 +171,8 @@ public:
 private:
   static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
 
-  std::vector<std::size_t> parting_bytes() const {
-    std::vector<std::size_t> bytes = plan_.axis_bytes();
+  static std::vector<std::size_t> parting_bytes(const HaloPlan& whole) {
+    std::vector<std::size_t> bytes = whole.axis_bytes();
     for (std::size_t& b : bytes) b = b > 0 ? 8 : 0;
     return bytes;
   }
@@ -205,6 +210,8 @@ std::string mapped_halo_unavailable_reason(const Device&, const comm::ProcessGri
   return grid.communicator().all(one_node) ? "" : "the processes are on several machines";
 }
 
-std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan) { return std::make_unique<MappedHalo>(plan); }
+std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan, const HaloPlan& whole) {
+  return std::make_unique<MappedHalo>(plan, whole);
+}
 
 }  // namespace halocline::gpu::detail

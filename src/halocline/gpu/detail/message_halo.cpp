@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Policy "gpu-aware-mpi": MPI gets pointers to device memory.
+/// Policy "gpu-aware-mpi": MPI gets pointers to device memory. And the messages of policy "mixed", which may go through
+/// pinned host memory; the copies then run on a stream of their own.
 ///
 /// MPI does not know streams. The host therefore waits for the packing kernel before it starts the messages, and for
 /// the messages before it enqueues the kernel that reads them. It does both in wait(), after the interior kernel has
@@ -8,10 +9,13 @@
 ///
 /// One buffer of each kind is enough. The receive of step k starts when the packing of step k is known to be done. All
 /// work enqueued before the packing is then done too, including the reading of step k-1. The sends of step k are done
-/// when wait() returns.
+/// when wait() returns. In host memory, the receive of step k follows the copies out of step k, and these follow the
+/// copies in of step k-1 on the same stream.
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include "halocline/comm/group/swap.hpp"
@@ -23,9 +27,17 @@ namespace halocline::gpu::detail {
 namespace {
 
 struct Buffers {
-  Buffers(const Device& device, std::int64_t bytes) : out(device, bytes), in(device, bytes), packed(device) {}
+  Buffers(const Device& device, std::int64_t bytes, bool staged)
+      : out(device, bytes), in(device, bytes), packed(device), fetched(device), arrived(device) {
+    if (!staged) return;
+    host_out = PinnedArray<std::byte>(device, bytes);
+    host_in = PinnedArray<std::byte>(device, bytes);
+    side.emplace(device);
+  }
   DeviceArray<std::byte> out, in;
-  Event packed;
+  PinnedArray<std::byte> host_out, host_in;  // empty if messages leave from device memory
+  std::optional<Stream> side;
+  Event packed, fetched, arrived;
 };
 
 class MessageHalo final : public HaloPolicy {
@@ -54,19 +66,50 @@ public:
   void begin(Stream&, std::uint64_t) override {}
   std::byte* outbox(int face, std::uint64_t) const noexcept override { return buffers_->out.data() + place(face); }
   const std::byte* inbox(int face, std::uint64_t) const noexcept override { return buffers_->in.data() + place(face); }
-  void post(Stream& stream, std::uint64_t) override { stream.record(buffers_->packed); }
+  void post(Stream& stream, std::uint64_t step) override {
+    stream.record(buffers_->packed);
+    if (!staged()) return;
+    Stream& side = *buffers_->side;
+    side.wait(buffers_->packed);
+    for (int face = 0; face < most_faces; ++face)
+      if (travels(face)) side.copy_to_host(sent(face).data(), outbox(face, step), plan_.bytes[at(face)]);
+    side.record(buffers_->fetched);
+  }
 
   void wait(Stream& stream, std::uint64_t step) override {
-    buffers_->packed.wait();
+    (staged() ? buffers_->fetched : buffers_->packed).wait();
     for (int face = 0; face < most_faces; ++face) {
-      if (!plan_.active(face)) continue;
-      const std::size_t bytes = plan_.bytes[at(face)];
-      if (plan_.to_self(face))
-        stream.copy_on_device(buffers_->in.data() + place(face), buffers_->out.data() + place(face ^ 1), bytes);
-      else
-        swaps_[at(face)] = comm::Swap(group_, {outbox(face, step), bytes}, {buffers_->in.data() + place(face), bytes},
-                                      plan_.neighbour[at(face)], tag(face));
+      if (travels(face))
+        swaps_[at(face)] = comm::Swap(group_, sent(face), received(face), plan_.neighbour[at(face)], tag(face));
+      else if (plan_.active(face))
+        stream.copy_on_device(buffers_->in.data() + place(face), buffers_->out.data() + place(face ^ 1),
+                              plan_.bytes[at(face)]);
     }
+    await_messages(step);
+    if (!staged()) return;
+    Stream& side = *buffers_->side;
+    for (int face = 0; face < most_faces; ++face)
+      if (travels(face))
+        side.copy_to_device(buffers_->in.data() + place(face), received(face).data(), plan_.bytes[at(face)]);
+    side.record(buffers_->arrived);
+    stream.wait(buffers_->arrived);
+  }
+
+private:
+  static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
+  std::size_t place(int face) const noexcept { return places_.begin[at(face)]; }
+  bool staged() const noexcept { return buffers_->side.has_value(); }
+  bool travels(int face) const noexcept { return plan_.active(face) && !plan_.to_self(face); }
+
+  /// Where a message leaves and arrives.
+  std::span<std::byte> sent(int face) const noexcept {
+    return {(staged() ? buffers_->host_out.data() : buffers_->out.data()) + place(face), plan_.bytes[at(face)]};
+  }
+  std::span<std::byte> received(int face) const noexcept {
+    return {(staged() ? buffers_->host_in.data() : buffers_->in.data()) + place(face), plan_.bytes[at(face)]};
+  }
+
+  void await_messages(std::uint64_t step) {
     const auto begin = std::chrono::steady_clock::now();
     for (int face = 0; face < most_faces; ++face)
       while (!swaps_[at(face)].done()) {
@@ -76,10 +119,6 @@ public:
         std::this_thread::yield();
       }
   }
-
-private:
-  static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
-  std::size_t place(int face) const noexcept { return places_.begin[at(face)]; }
 
   /// The tag is the same at both ends of a link: its axis, and the parity of the position of its lower end. Two
   /// processes on an axis share two links, which differ in this parity.
@@ -106,11 +145,11 @@ std::string message_halo_unavailable_reason(const Device& device, const comm::Pr
                                                : here;
 }
 
-std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan) {
+std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, bool staged) {
   std::unique_ptr<Buffers> buffers;
   comm::on_every_rank(plan.grid.communicator(), [&] {
-    buffers = std::make_unique<Buffers>(plan.device,
-                                        std::max<std::int64_t>(static_cast<std::int64_t>(FacePlaces(plan).bytes), 256));
+    buffers = std::make_unique<Buffers>(
+        plan.device, std::max<std::int64_t>(static_cast<std::int64_t>(FacePlaces(plan).bytes), 256), staged);
   });
   return std::make_unique<MessageHalo>(plan, std::move(buffers));
 }

@@ -21,6 +21,7 @@ class Staging;
 struct HaloChoice {
   std::string policy{};       ///< name of gpu::FaceExchange; empty: its default; "auto": chosen by timing
   double time_limit = 300.0;  ///< longest wait for a neighbour [s]
+  int ranks_per_node = 0;     ///< as in gpu::FaceExchangeOptions, for tests
 };
 
 /// Work is enqueued on `stream`, in order. Synchronize the stream before reading results on the host. All fields of a

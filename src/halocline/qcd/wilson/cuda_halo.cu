@@ -49,7 +49,9 @@ HopHalo<S>::HopHalo(ContextPtr context, int columns, std::string_view policy)
       columns_(columns),
       exchange_(context_->device, context_->geometry->grid(), face_bytes<S>(context_->box, columns),
                 policy == "auto" ? "" : policy,
-                gpu::FaceExchangeOptions{.emulated = context_->emulated, .time_limit = context_->halo.time_limit}) {}
+                gpu::FaceExchangeOptions{.emulated = context_->emulated,
+                                         .time_limit = context_->halo.time_limit,
+                                         .ranks_per_node = context_->halo.ranks_per_node}) {}
 
 template <class S>
 HaloPacker<S> HopHalo<S>::packer(const DeviceSpinor<S>& in, int target_parity, bool dagger) const {

@@ -6,7 +6,7 @@
 ///   | policy                                           | kernels, in this order                            |
 ///   |--------------------------------------------------|---------------------------------------------------|
 ///   | staged, gpu-aware-mpi                            | pack; interior; exterior when all faces are there |
-///   | copy-engine, nvshmem across the network          | pack; interior; wait for all faces; exterior      |
+///   | copy-engine, mixed, nvshmem across the network   | pack; interior; wait for all faces; exterior      |
 ///   | remote-write                                     | pack; interior; exterior, whose blocks wait       |
 ///   | merged-pack                                      | pack and interior; exterior, whose blocks wait    |
 ///   | one-kernel, nvshmem with all neighbours in reach | one kernel for pack, interior and exterior        |
