@@ -15,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -365,9 +366,11 @@ public:
   void begin_capture(void* stream) override {
     const Here here(*this);
     check(cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    ++captures_;
   }
   void* end_capture(void* stream, bool keep) override {
     const Active active(ordinal_, context_of_thread_);
+    --captures_;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t ready = nullptr;
     cudaError_t status = cudaStreamEndCapture(stream_of(stream), &graph);
@@ -409,6 +412,8 @@ protected:
     if (pinned) std::memset(data, 0, bytes);
     return static_cast<std::byte*>(data);
   }
+  /// CUDA invalidates a capture whose device is synchronized.
+  bool may_synchronize() const noexcept override { return captures_ == 0; }
   void free(Memory kind, std::byte* data, std::size_t) noexcept override {
     const Active active(ordinal_, context_of_thread_);
     const OutsideOfCaptures outside;
@@ -468,6 +473,7 @@ private:
   CUresult (*stream_write_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*stream_wait_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*driver_words_)(CUresult, const char**) = nullptr;
+  std::atomic<int> captures_{0};  // streams that are capturing now
   std::mutex mutex_;
   KernelName last_kernel_;
 };

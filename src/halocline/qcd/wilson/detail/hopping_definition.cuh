@@ -181,7 +181,6 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
-  if (scratch) context.stream.synchronize();  // before it is freed
   if (kept) chosen.emplace(variant, best);
   enqueue(best, call.out);
 }
@@ -265,7 +264,6 @@ void Hopping<S>::tune_halo() {
                          take(policy);
                          apply(out, in, 0, false);
                        }));
-  context()->stream.synchronize();  // before the fields are freed
 }
 
 template <class S>
