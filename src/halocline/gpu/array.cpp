@@ -4,6 +4,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/detail/runtime.hpp"
+#include "halocline/gpu/memory_pool.hpp"
 
 #include <limits>
 #include <string>
@@ -23,8 +24,14 @@ std::size_t bytes_of(std::int64_t size, std::size_t item) {
 Buffer::Buffer(const Device& device, Memory kind, std::size_t bytes)
     : runtime_(device.shared_runtime()), kind_(kind), data_(runtime_->allocate(kind, bytes)), bytes_(bytes) {}
 
+Buffer::Buffer(MemoryPool& pool, std::size_t bytes) : pool_(&pool), data_(pool.take(bytes)), bytes_(bytes) {}
+
 Buffer::~Buffer() {
-  if (data_ != nullptr) runtime_->release(kind_, data_, bytes_);
+  if (data_ == nullptr) return;
+  if (pool_ != nullptr)
+    pool_->give_back(data_);
+  else
+    runtime_->release(kind_, data_, bytes_);
 }
 
 void throw_length(std::size_t given, std::int64_t expected) {

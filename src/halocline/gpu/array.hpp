@@ -14,6 +14,8 @@
 
 namespace halocline::gpu {
 
+class MemoryPool;
+
 namespace detail {
 /// `shareable` is device memory that other processes can map (detail/shared_memory.hpp).
 enum class Memory { device, pinned, shareable };
@@ -21,20 +23,25 @@ enum class Memory { device, pinned, shareable };
 /// size * item. @throws InvalidArgument  size is negative, or the product is not addressable
 std::size_t bytes_of(std::int64_t size, std::size_t item);
 
-/// Owns bytes of one kind of memory and frees them in its destructor; all work on them must be done by then. Move-only.
+/// Owns bytes of one kind of memory and frees them in its destructor; all work on them must be done by then. Bytes of a
+/// pool go back to the pool instead, and work on the pool's stream may still be enqueued. Move-only.
 class Buffer {
 public:
   Buffer() = default;
   /// @throws core::Error  out of memory; states the bytes requested, the bytes free, and what holds the rest
   Buffer(const Device& device, Memory kind, std::size_t bytes);
+  /// Device memory of a pool, which must outlive the buffer. @throws  as above
+  Buffer(MemoryPool& pool, std::size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept
       : runtime_(std::exchange(other.runtime_, nullptr)),
+        pool_(std::exchange(other.pool_, nullptr)),
         kind_(other.kind_),
         data_(std::exchange(other.data_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(runtime_, other.runtime_);
+    std::swap(pool_, other.pool_);
     std::swap(kind_, other.kind_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
@@ -45,7 +52,8 @@ public:
   std::size_t bytes() const noexcept { return bytes_; }
 
 private:
-  std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<Runtime> runtime_;  // null with a pool
+  MemoryPool* pool_ = nullptr;
   Memory kind_ = Memory::device;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
@@ -62,6 +70,8 @@ public:
   DeviceArray() = default;
   DeviceArray(const Device& device, std::int64_t size)
       : size_(size), buffer_(device, detail::Memory::device, detail::bytes_of(size, sizeof(T))) {}
+  /// Memory of a pool, for work on the stream of the pool (memory_pool.hpp). The pool must outlive the array.
+  DeviceArray(MemoryPool& pool, std::int64_t size) : size_(size), buffer_(pool, detail::bytes_of(size, sizeof(T))) {}
 
   T* data() noexcept { return reinterpret_cast<T*>(buffer_.data()); }
   const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }

@@ -47,6 +47,8 @@ struct MemoryUse {
   std::int64_t free = 0, total = 0;
   std::int64_t ours = 0;       ///< device memory allocated through this state now
   std::int64_t most_ours = 0;  ///< the largest value of `ours` so far
+  /// Number of allocations through this state so far, of device memory and of pinned memory.
+  std::int64_t allocations = 0;
 };
 
 /// Whether the library was compiled with the CUDA back end.

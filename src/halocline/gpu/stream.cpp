@@ -209,6 +209,11 @@ void Stream::set_zero(void* device, std::size_t bytes) {
   perform([runtime = &device_.runtime(), device, bytes](void* stream) { runtime->set_zero(device, bytes, stream); });
 }
 
+void Stream::invalidate(void* device, std::size_t bytes) {
+  if (bytes == 0 || device_.on_gpu() || capturing()) return;
+  device_.runtime().run_on_host([device, bytes] { std::memset(device, 0xff, bytes); }, handle_);
+}
+
 void Stream::write_value(std::uint64_t* address, std::uint64_t value) {
   perform(
       [runtime = &device_.runtime(), address, value](void* stream) { runtime->write_value(address, value, stream); });

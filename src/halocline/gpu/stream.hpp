@@ -83,6 +83,9 @@ public:
   void copy_to_host(void* host, const void* device, std::size_t bytes);
   void copy_on_device(void* to, const void* from, std::size_t bytes);
   void set_zero(void* device, std::size_t bytes);
+  /// The host executor fills the memory with NaNs, in the order of the stream, so that reads of contents that no work
+  /// has written show up. A GPU does nothing. A capture records nothing.
+  void invalidate(void* device, std::size_t bytes);
 
   /// Stores a number to device memory (also a neighbour's) after all writes of earlier work are visible.
   void write_value(std::uint64_t* address, std::uint64_t value);

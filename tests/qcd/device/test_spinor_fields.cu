@@ -289,6 +289,48 @@ TEST_CASE_TEMPLATE("device spinors: rows begin at whole lines, and memory is wha
   }
 }
 
+TEST_CASE("device spinors: a field may be destroyed while work on it is enqueued") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    const ContextPtr here = context(device, {4, 4, 4, 4});
+    const Numbers first = test::random_numbers(12 * 256, 1), second = test::random_numbers(12 * 256, 2);
+    DeviceSpinor<double> kept(here, Subset::full);
+    const std::byte* place = nullptr;
+    {
+      DeviceSpinor<double> field(here, Subset::full);
+      place = field.memory().data();
+      from_canonical(field, 0, first);
+      convert(kept, field);
+    }
+    DeviceSpinor<double> next(here, Subset::full);
+    CHECK(next.memory().data() == place);
+    from_canonical(next, 0, second);
+    Numbers read(first.size());
+    to_canonical(read, kept);
+    CHECK(read == first);
+    to_canonical(read, next);
+    CHECK(read == second);
+  }
+}
+
+TEST_CASE("device spinors: a field that is assigned keeps the context of its memory alive") {
+  for (const gpu::Device& device : testing::test_devices()) {
+    CAPTURE(device.describe());
+    {
+      DeviceSpinor<float> a(context(device, {4, 4, 4, 4}), Subset::full),
+          b(context(device, {4, 4, 4, 8}), Subset::even);
+      const auto* const place = b.memory().data();
+      a = std::move(b);
+      CHECK(a.memory().data() == place);
+      CHECK(a.sites() == 256);
+      CHECK(a.subset() == Subset::even);
+      a = DeviceSpinor<float>();
+      CHECK(a.context() == nullptr);
+    }
+    CHECK(device.memory().ours == 0);
+  }
+}
+
 TEST_CASE("device spinors: what does not fit is refused") {
   for (const gpu::Device& device : testing::test_devices()) {
     CAPTURE(device.describe());

@@ -16,11 +16,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define HALOCLINE_NVTX
+#include <nvtx3/nvToolsExt.h>
+#endif
 #endif
 
 namespace halocline::gpu::detail {
@@ -86,6 +92,34 @@ public:
 
 private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// Names launches in profiles: NVTX ranges in the domain "Halocline". Nsight Systems shows the kernels of a range under
+/// its name, and Nsight Compute can select by it. Without a profiler a range costs two tests of a pointer.
+class Profile {
+public:
+#if defined(HALOCLINE_NVTX)
+  Profile() noexcept : domain_(nvtxDomainCreateA("Halocline")) {}
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+  ~Profile() { nvtxDomainDestroy(domain_); }
+
+  void begin(const char* name) const noexcept {
+    nvtxEventAttributes_t range{};
+    range.version = NVTX_VERSION;
+    range.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    range.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    range.message.ascii = name;
+    nvtxDomainRangePushEx(domain_, &range);
+  }
+  void end() const noexcept { nvtxDomainRangePop(domain_); }
+
+private:
+  nvtxDomainHandle_t domain_;
+#else
+  void begin(const char*) const noexcept {}
+  void end() const noexcept {}
+#endif
 };
 
 std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
@@ -329,7 +363,9 @@ public:
       window.hitProp = cudaAccessPropertyStreaming;
       window.missProp = cudaAccessPropertyNormal;
     }
+    profile_.begin(launch.name);
     const cudaError_t status = cudaLaunchKernelExC(&config, launch.function, launch.arguments);
+    profile_.end();
     if (status != cudaSuccess) {
       const auto sizes = [](const std::array<unsigned, 3>& n) {
         return std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]);
@@ -390,9 +426,11 @@ public:
   void begin_capture(void* stream) override {
     const Here here(*this);
     check(cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    ++captures_;
   }
   void* end_capture(void* stream, bool keep) override {
     const Active active(ordinal_, context_of_thread_);
+    --captures_;
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t ready = nullptr;
     cudaError_t status = cudaStreamEndCapture(stream_of(stream), &graph);
@@ -412,7 +450,10 @@ public:
   }
   void launch_graph(void* graph, void* stream) override {
     const Here here(*this);
-    check(cudaGraphLaunch(graph_of(graph), stream_of(stream)), "cudaGraphLaunch");
+    profile_.begin("graph");
+    const cudaError_t status = cudaGraphLaunch(graph_of(graph), stream_of(stream));
+    profile_.end();
+    check(status, "cudaGraphLaunch");
   }
 
 protected:
@@ -434,6 +475,8 @@ protected:
     if (pinned) std::memset(data, 0, bytes);
     return static_cast<std::byte*>(data);
   }
+  /// CUDA invalidates a capture whose device is synchronized.
+  bool may_synchronize() const noexcept override { return captures_ == 0; }
   void free(Memory kind, std::byte* data, std::size_t) noexcept override {
     const Active active(ordinal_, context_of_thread_);
     const OutsideOfCaptures outside;
@@ -494,6 +537,8 @@ private:
   CUresult (*stream_write_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*stream_wait_)(CUstream, CUdeviceptr, cuuint64_t, unsigned) = nullptr;
   CUresult (*driver_words_)(CUresult, const char**) = nullptr;
+  Profile profile_;
+  std::atomic<int> captures_{0};  // streams that are capturing now
   std::mutex mutex_;
   KernelName last_kernel_;
 };

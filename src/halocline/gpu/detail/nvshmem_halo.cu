@@ -9,9 +9,10 @@
 /// flag word announces the message, so a process need not know how its neighbours send. Only NVSHMEM's host library is
 /// used, so nothing is linked on the device.
 ///
-/// Processing elements are the ranks of the grid. The first user in a process initialises the library. Freeing
-/// symmetric memory is collective, so it is left to the end of the process: a destructor must not wait for ranks that
-/// may never come.
+/// Processing elements are the ranks of the grid. The first user in a process initialises the library. Symmetric memory
+/// is freed at the end of the process. Until then a later halo of the same size reuses the piece of one that has been
+/// destroyed on every rank (symmetric_pieces.hpp). Stores of the former halo may then still be under way, so all ranks
+/// wait for their devices and for their own puts before any rank clears the flags.
 ///
 /// Compiled if nvcc is the compiler and CMake has found the library. Never run so far.
 
@@ -28,6 +29,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/array.hpp"
 #include "halocline/gpu/detail/await_faces.hpp"
+#include "halocline/gpu/detail/symmetric_pieces.hpp"
 
 namespace halocline::gpu::detail {
 namespace {
@@ -62,6 +64,43 @@ void start_library(const comm::ProcessGrid& grid) {
   });
 }
 
+/// The pieces of this process, as NVSHMEM's memory is the process's. Never destroyed, because a halo may be destroyed
+/// at the very end of the process.
+SymmetricPieces& pieces() {
+  static auto* const all = new SymmetricPieces;
+  return *all;
+}
+
+/// A piece of symmetric memory. Its destructor says that this rank has done with it.
+class HeldPiece {
+public:
+  HeldPiece() = default;
+  HeldPiece(const HeldPiece&) = delete;
+  HeldPiece& operator=(const HeldPiece&) = delete;
+  ~HeldPiece() {
+    if (taken_.number >= 0) pieces().release(taken_.number);
+  }
+
+  /// Call once. Contents are unspecified; no store of a former user is under way. Collective: yes.
+  std::byte* take(const HaloPlan& plan, std::size_t bytes) {
+    const comm::Communicator& group = plan.grid.communicator();
+    taken_ = pieces().take(group, bytes, [](std::size_t n) { return static_cast<std::byte*>(nvshmem_malloc(n)); });
+    comm::on_every_rank(group, [&] {
+      if (taken_.data == nullptr)
+        throw core::Error("rank " + std::to_string(plan.grid.rank()) + ": NVSHMEM has no " + std::to_string(bytes) +
+                              " bytes of symmetric memory left; set NVSHMEM_SYMMETRIC_SIZE higher",
+                          plan.grid.rank());
+      if (!taken_.reused) return;
+      plan.device.synchronize();
+      nvshmem_quiet();
+    });
+    return taken_.data;
+  }
+
+private:
+  SymmetricPieces::Taken taken_;
+};
+
 class NvshmemHalo final : public HaloPolicy {
 public:
   explicit NvshmemHalo(const HaloPlan& plan) : plan_(plan), places_(plan) {
@@ -79,13 +118,8 @@ public:
       begin_[at(face)] = buffer_;
       buffer_ += (static_cast<std::size_t>(longest[at(face)]) + 255) / 256 * 256;
     }
-    auto* const memory = static_cast<std::byte*>(nvshmem_malloc(4 * buffer_ + most_faces * flag_stride));
-    comm::on_every_rank(group, [&] {
-      if (memory == nullptr)
-        throw core::Error("rank " + std::to_string(plan.grid.rank()) + ": NVSHMEM has no " +
-                              std::to_string(4 * buffer_ + most_faces * flag_stride) +
-                              " bytes of symmetric memory left; set NVSHMEM_SYMMETRIC_SIZE higher",
-                          plan.grid.rank());
+    std::byte* const memory = piece_.take(plan, 4 * buffer_ + most_faces * flag_stride);
+    comm::on_every_rank(group, [&] {  // no rank goes on, and sends, before all flags are zero
       in_ = memory;
       out_ = memory + 2 * buffer_;
       flags_ = memory + 4 * buffer_;
@@ -155,6 +189,7 @@ private:
 
   HaloPlan plan_;
   FacePlaces places_;
+  HeldPiece piece_;
   std::size_t buffer_ = 0;  ///< size of one inbox of all faces [bytes], the same on every rank
   std::array<std::size_t, most_faces> begin_{};
   std::byte *in_ = nullptr, *out_ = nullptr, *flags_ = nullptr;  ///< in symmetric memory

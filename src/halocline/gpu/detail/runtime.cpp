@@ -6,6 +6,7 @@
 
 #include "halocline/core/error.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,9 +38,50 @@ std::uint64_t process_key() noexcept {
   return space << 32 ^ static_cast<std::uint64_t>(getpid());
 }
 
+std::byte* Runtime::try_within_limit(Memory kind, std::size_t bytes) {
+  if (kind != Memory::pinned && bytes > static_cast<std::uint64_t>(std::max<std::int64_t>(0, limit_ - ours_)))
+    return nullptr;
+  return try_allocate(kind, bytes);
+}
+
+void Runtime::add_reserve(Reserve& reserve) {
+  const std::scoped_lock lock(reserves_mutex_);
+  reserves_.push_back(&reserve);
+}
+
+void Runtime::remove_reserve(Reserve& reserve) noexcept {
+  const std::scoped_lock lock(reserves_mutex_);
+  std::erase(reserves_, &reserve);
+}
+
+/// Returns whether it has freed any memory. The pieces are taken first, and the device is awaited then: a piece that
+/// its owner's stream may still work on is not freed.
+bool Runtime::free_reserves() {
+  if (!may_synchronize()) return false;
+  std::vector<std::span<std::byte>> idle;
+  {
+    const std::scoped_lock lock(reserves_mutex_);
+    for (Reserve* const reserve : reserves_)
+      for (const std::span<std::byte> piece : reserve->take_idle()) idle.push_back(piece);
+  }
+  if (idle.empty()) return false;
+  const auto free_all = [&] {
+    for (const std::span<std::byte> piece : idle) release(Memory::device, piece.data(), piece.size());
+  };
+  try {
+    synchronize();
+  } catch (...) {
+    free_all();
+    throw;
+  }
+  free_all();
+  return true;
+}
+
 std::byte* Runtime::allocate(Memory kind, std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  std::byte* const data = try_allocate(kind, bytes);
+  std::byte* data = try_within_limit(kind, bytes);
+  if (data == nullptr && kind != Memory::pinned && free_reserves()) data = try_within_limit(kind, bytes);
   if (data == nullptr) {
     std::int64_t free = 0, total = 0;
     try {
@@ -58,6 +100,7 @@ std::byte* Runtime::allocate(Memory kind, std::size_t bytes) {
                   " of it; the limit is the machine's (ulimit -l, or its memory)";
     throw core::Error(sentence);
   }
+  ++allocations_;
   auto& account = kind == Memory::pinned ? pinned_ : ours_;
   const std::int64_t now = account.fetch_add(static_cast<std::int64_t>(bytes)) + static_cast<std::int64_t>(bytes);
   if (kind != Memory::pinned) {
@@ -79,6 +122,7 @@ MemoryUse Runtime::memory() const {
   measure_memory(use.free, use.total);
   use.ours = ours_.load();
   use.most_ours = most_ours_.load();
+  use.allocations = allocations_.load();
   return use;
 }
 

@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "halocline/gpu/condition.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/launch_shape.hpp"
+#include "halocline/gpu/memory_pool.hpp"
 
 namespace halocline::gpu::detail {
 
@@ -62,10 +65,18 @@ public:
   const Properties& properties() const noexcept { return properties_; }
   const std::string& description() const noexcept { return description_; }
 
-  /// 256-byte aligned; null for zero bytes. @throws core::Error  out of memory
+  /// 256-byte aligned; null for zero bytes. If memory is exhausted, first waits for the device and frees the idle
+  /// pieces of all reserves, unless a stream is capturing on a GPU.
+  /// @throws core::Error  out of memory, or enqueued work failed
   std::byte* allocate(Memory kind, std::size_t bytes);
   void release(Memory kind, std::byte* data, std::size_t bytes) noexcept;
   MemoryUse memory() const;
+  /// Refuses to hold more device memory than this [bytes]. For tests of exhausted memory.
+  void limit_memory(std::int64_t bytes) noexcept { limit_ = bytes; }
+
+  /// @param reserve  must be removed before it is destroyed
+  void add_reserve(Reserve& reserve);
+  void remove_reserve(Reserve& reserve) noexcept;
 
   /// For data of allocate(Memory::shareable, ...).
   virtual MemoryHandle export_memory(const std::byte* data, std::size_t bytes) = 0;
@@ -106,14 +117,22 @@ public:
 protected:
   /// Null if memory is exhausted.
   virtual std::byte* try_allocate(Memory kind, std::size_t bytes) = 0;
+  /// Whether synchronize() may be called now.
+  virtual bool may_synchronize() const noexcept { return true; }
   virtual void free(Memory kind, std::byte* data, std::size_t bytes) noexcept = 0;
   virtual void measure_memory(std::int64_t& free, std::int64_t& total) const = 0;
 
 private:
+  std::byte* try_within_limit(Memory kind, std::size_t bytes);
+  bool free_reserves();
+
   Backend backend_;
   Properties properties_;
   std::string description_;
-  std::atomic<std::int64_t> ours_{0}, most_ours_{0}, pinned_{0};
+  std::atomic<std::int64_t> ours_{0}, most_ours_{0}, pinned_{0}, allocations_{0};
+  std::atomic<std::int64_t> limit_{std::numeric_limits<std::int64_t>::max()};
+  std::mutex reserves_mutex_;
+  std::vector<Reserve*> reserves_;
 };
 
 /// @param deferred  hold work back until the host waits for it

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "halocline/gpu/memory_pool.hpp"
 #include "halocline/gpu/stream.hpp"
 #include "halocline/gpu/tuning.hpp"
 #include "halocline/lattice/geometry.hpp"
@@ -25,7 +26,8 @@ struct HaloChoice {
 };
 
 /// Work is enqueued on `stream`, in order. Synchronize the stream before reading results on the host. All fields of a
-/// call must have the same context, because the streams of two contexts are not ordered. For one thread at a time.
+/// call must have the same context, because the streams of two contexts are not ordered. For one thread at a time. Not
+/// movable.
 struct Context {
   /// @param emulated_axes  bit `axis`: treat this axis as split although one process holds it
   /// @throws InvalidArgument  as Box::of. Collective: no.
@@ -33,6 +35,7 @@ struct Context {
           HaloChoice halo_choice = {}, std::shared_ptr<gpu::TuneCache> cache = gpu::TuneCache::open())
       : device(on),
         stream(on),
+        vectors(stream),
         tuner(on, std::move(cache)),
         geometry(std::move(lattice)),
         box(Box::of(*geometry, emulated_axes)),
@@ -41,6 +44,13 @@ struct Context {
 
   gpu::Device device;
   gpu::Stream stream;
+  /// The memory of the vectors (DeviceSpinor). A vector may be destroyed while work on it is enqueued, because only
+  /// this stream works on vectors. The other streams of a halo exchange touch the buffers of the exchange alone: the
+  /// side streams of "staged" and "copy-engine" copy outboxes and inboxes, which kernels of this stream fill from a
+  /// vector and read into one; MPI under "gpu-aware-mpi" sends and receives the same kind of buffers; NVSHMEM's puts
+  /// are on this stream. Copies from and to the host (staging.cuh), sums and the trial runs of the tuner are on this
+  /// stream too.
+  gpu::MemoryPool vectors;
   gpu::Tuner tuner;
   std::shared_ptr<const lattice::Geometry4> geometry;
   Box box;

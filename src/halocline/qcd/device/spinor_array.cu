@@ -99,7 +99,7 @@ template <class S>
 DeviceSpinor<S>::DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns)
     : context_(std::move(context)), subset_(subset), columns_(columns) {
   detail::require_columns(columns);
-  memory_ = gpu::DeviceArray<std::byte>(context_->device, bytes(context_->box, subset, columns));
+  memory_ = gpu::DeviceArray<std::byte>(context_->vectors, bytes(context_->box, subset, columns));
 }
 
 template <class S>

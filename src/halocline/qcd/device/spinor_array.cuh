@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "halocline/gpu/array.hpp"
 #include "halocline/lattice/field.hpp"
@@ -57,7 +58,8 @@ struct SpinorWriter {
   HALOCLINE_INLINE void store(int site, int column, const Spinor<Real>& psi) const;
 };
 
-/// A field on one parity or both. Move-only; contents unspecified at first.
+/// A field on one parity or both. Move-only; contents unspecified at first. Its memory comes from the pool of its
+/// context and goes back there, so it may be destroyed while work on it is enqueued on the context's stream.
 template <class S>
 class DeviceSpinor {
 public:
@@ -66,6 +68,15 @@ public:
   DeviceSpinor() = default;
   /// @param columns  1 to 32. @throws InvalidArgument  for others. Collective: no.
   DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns = 1);
+  DeviceSpinor(DeviceSpinor&&) noexcept = default;
+  /// Swaps, so that memory and the context that keeps its pool alive stay together.
+  DeviceSpinor& operator=(DeviceSpinor&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(subset_, other.subset_);
+    std::swap(columns_, other.columns_);
+    std::swap(memory_, other.memory_);
+    return *this;
+  }
 
   const ContextPtr& context() const noexcept { return context_; }
   lattice::Subset subset() const noexcept { return subset_; }
@@ -110,7 +121,7 @@ private:
       return static_cast<Float*>(nullptr);
   }
 
-  ContextPtr context_;
+  ContextPtr context_;  // destroyed after the memory, whose pool it owns
   lattice::Subset subset_ = lattice::Subset::full;
   int columns_ = 1;
   gpu::DeviceArray<std::byte> memory_;

@@ -74,9 +74,9 @@ public:
   /// vectors and transfer buffers.
   virtual std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const = 0;
   /// Bytes of memory as gpu::MemoryUse counts them: free and total of the device (of the machine, for the host
-  /// executor), allocated for this backend now, and at most so far.
+  /// executor), allocated for this backend now, and at most so far. `allocations` counts the allocations so far.
   struct Memory {
-    std::int64_t free = 0, total = 0, ours = 0, most_ours = 0;
+    std::int64_t free = 0, total = 0, ours = 0, most_ours = 0, allocations = 0;
   };
   virtual Memory memory() const = 0;
   /// Returns and clears the sentences for the log: files of the tuner that could not be used, and once how much memory

@@ -79,7 +79,11 @@ public:
   }
   Memory memory() const override {
     const auto use = context_->device.memory();
-    return {.free = use.free, .total = use.total, .ours = use.ours, .most_ours = use.most_ours};
+    return {.free = use.free,
+            .total = use.total,
+            .ours = use.ours,
+            .most_ours = use.most_ours,
+            .allocations = use.allocations};
   }
 
   std::vector<std::string> take_notes() override {
@@ -92,7 +96,9 @@ public:
   }
   int fitting_columns(int wanted, std::span<const std::string> methods) const override {
     int columns = 1;
-    const std::int64_t room = context_->device.on_gpu() ? context_->device.memory().free / 10 * 9 : 0;
+    // Idle memory of the pool goes back to the driver when the batch is replaced.
+    const std::int64_t room =
+        context_->device.on_gpu() ? (context_->device.memory().free + context_->vectors.idle_bytes()) / 10 * 9 : 0;
     for (int candidate = 2; candidate <= std::min(wanted, most_columns); ++candidate) {
       // Only divisors, so that the right-hand sides of a propagator make equal batches.
       if (wanted % candidate != 0) continue;
@@ -111,6 +117,7 @@ public:
     if (batch_ && batch_->columns() == columns) return *batch_;
     context_->stream.synchronize();
     batch_.reset();
+    context_->vectors.trim();  // vectors of another number of columns have other sizes
     comm::raise_everywhere(
         context_->geometry->communicator(),
         shortage(context_->device, Batch::bytes(context_->box, options_, columns, methods),
@@ -137,7 +144,8 @@ public:
     if (x.size() != shifts.size())
       throw core::InvalidArgument(std::to_string(shifts.size()) + " shifts and room for " + std::to_string(x.size()) +
                                   " solutions were given; give as many of each");
-    detail::DeviceLevel<double> level(precise_, options_, 1);
+    if (!shifted_) shifted_ = std::make_unique<detail::DeviceLevel<double>>(precise_, options_, 1);
+    detail::DeviceLevel<double>& level = *shifted_;
     auto source = level.space().create();
     from_canonical(source, 0, b);
     std::vector<DeviceSpinor<double>> solutions;
@@ -171,7 +179,8 @@ private:
   WilsonData<double> precise_;
   WilsonData<S> inner_;  ///< empty without mixed precision
   std::unique_ptr<Batch> batch_;
-  std::unique_ptr<DeviceDirac<double>> single_;
+  std::unique_ptr<DeviceDirac<double>> single_;           ///< for apply()
+  std::unique_ptr<detail::DeviceLevel<double>> shifted_;  ///< for multishift()
   bool others_noted_ = false;
 };
 

@@ -240,7 +240,6 @@ void Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopV
       1320.0 * static_cast<double>(sites) * hopping.columns()};
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
-  if (scratch) context.stream.synchronize();  // before it is freed
   if (kept) chosen.emplace(variant, best);
   enqueue(best, call.out);
 }
@@ -321,7 +320,6 @@ void Hopping<S>::tune_halo() {
                          take(policy);
                          apply(out, in, 0, false);
                        }));
-  context()->stream.synchronize();  // before the fields are freed
 }
 
 template <class S>
