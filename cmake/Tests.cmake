@@ -88,6 +88,19 @@ function(halocline_test_program name room main)
   endif()
 endfunction()
 
+# Where the tests of registers and instructions find what nvcc made.
+set(halocline_device_code "")
+if(HALOCLINE_NVCC)
+  # That of the toolkit, or the wheel of tools/requirements-check.txt. It looks for nvdisasm beside itself.
+  file(GLOB halocline_cuda_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/cu*/bin)
+  find_program(HALOCLINE_CUOBJDUMP cuobjdump PATHS ${halocline_cuda_root}/bin ${halocline_cuda_wheels})
+  set(halocline_disassembler "HALOCLINE_CUOBJDUMP=")
+  if(HALOCLINE_CUOBJDUMP)
+    set(halocline_disassembler "HALOCLINE_CUOBJDUMP=${HALOCLINE_CUOBJDUMP}")
+  endif()
+  set(halocline_device_code "HALOCLINE_PTXAS_REPORTS=${PROJECT_BINARY_DIR}/cuda;${halocline_disassembler}")
+endif()
+
 # Files of test_qcd for a single thread.
 set(halocline_one_thread_qcd
     "*/io/test_*,*/measure/test_meson.cpp,*/gauge/test_topological_charge.cpp,*/test_eigenvalues.cpp,*/test_quark_solver.cpp")
@@ -98,6 +111,9 @@ function(halocline_add_serial_test test name label threads filter)
   # Threads that wait sleep, as the Python package lets them where cores are shared.
   set_tests_properties(${test} PROPERTIES LABELS "serial;${label}" PROCESSORS ${threads} TIMEOUT 900 ENVIRONMENT
                                           "OMP_NUM_THREADS=${threads};OMP_WAIT_POLICY=passive")
+  if(halocline_have_cuda)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${halocline_device_code})
+  endif()
 endfunction()
 
 # The serial and the MPI test program of one name, from these sources; the label is the room.
@@ -232,13 +248,6 @@ if(TARGET halocline_bench_cuda)
 endif()
 if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND HALOCLINE_HOST_EXECUTOR AND TARGET halocline_gpu AND NOT halocline_have_cuda
    AND NOT CMAKE_CROSSCOMPILING)
-  # That of the toolkit, or the wheel of tools/requirements-check.txt. It looks for nvdisasm beside itself.
-  file(GLOB halocline_cuda_wheels ${PROJECT_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/cu*/bin)
-  find_program(HALOCLINE_CUOBJDUMP cuobjdump PATHS ${halocline_cuda_root}/bin ${halocline_cuda_wheels})
-  set(halocline_disassembler "HALOCLINE_CUOBJDUMP=")
-  if(HALOCLINE_CUOBJDUMP)
-    set(halocline_disassembler "HALOCLINE_CUOBJDUMP=${HALOCLINE_CUOBJDUMP}")
-  endif()
   set(cuda_objects "")
   foreach(room ${halocline_rooms})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${halocline_source_root}/halocline/${room}/*.cu)
@@ -270,7 +279,7 @@ if(HALOCLINE_NVCC AND HALOCLINE_CUDART AND HALOCLINE_HOST_EXECUTOR AND TARGET ha
       add_dependencies(cuda test_${room}_cuda)
       add_test(NAME ${room}_cuda COMMAND test_${room}_cuda WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
       set_tests_properties(${room}_cuda PROPERTIES LABELS "cuda;${room}" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
-                           "HALOCLINE_PTXAS_REPORTS=${PROJECT_BINARY_DIR}/cuda;${halocline_disassembler};OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
+                           "${halocline_device_code};OMP_NUM_THREADS=2;OMP_WAIT_POLICY=passive")
     endif()
   endforeach()
 endif()
