@@ -113,20 +113,29 @@ __device__ __forceinline__ double add_lanes(double value) {
 /// numbers i, i + 32, ... of the 256 that stage 2 of sum.cuh makes.
 /// @param parts  blocks of a group: 1, 2, 4 or 8
 __device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int sum, int column, int parts, int lane) {
-  double values[warps] = {};
-  const std::int64_t groups = (plan.along + parts - 1) / parts;
-  for (std::int64_t group = lane; group < groups; group += sum_group) {
+  constexpr int at_once = warps / 2;  // all of them cost registers
+  const unsigned along = static_cast<unsigned>(plan.along), blocks = static_cast<unsigned>(parts);
+  double total = 0;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    double values[at_once] = {};
+    for (unsigned group = static_cast<unsigned>(half * at_once * warp + lane); group * blocks < along;
+         group += sum_group) {
 #pragma unroll
-    for (int i = 0; i < warps; ++i) {
-      const std::int64_t first = (group + std::int64_t{i} * warp) * parts;
-      values[i] += add_pairs(parts, [&](int part) {
-        return first + part < plan.along ? __ldcg(plan.partial_of(sum, first + part, column)) : 0.0;
-      });
+      for (int i = 0; i < at_once; ++i) {
+        const unsigned first = (group + static_cast<unsigned>(i * warp)) * blocks;
+        values[i] += add_pairs(parts, [&](int part) {
+          const unsigned block = first + static_cast<unsigned>(part);
+          return block < along ? __ldcg(plan.partial_of(sum, block, column)) : 0.0;
+        });
+      }
     }
-  }
 #pragma unroll
-  for (int i = 0; i < warps; ++i) values[i] = add_lanes(values[i]);
-  return add_pairs(warps, [&](int i) { return values[i]; });
+    for (int i = 0; i < at_once; ++i) values[i] = add_lanes(values[i]);
+    const double sum_of_half = add_pairs(at_once, [&](int i) { return values[i]; });
+    total = half == 0 ? sum_of_half : total + sum_of_half;
+  }
+  return total;
 }
 
 /// The grid's block i works on columns number i mod plan.across, so that the columns of the same sites run together and
