@@ -28,8 +28,7 @@ const PolicyInfo* find(const std::vector<PolicyInfo>& policies, std::string_view
   return found == policies.end() ? nullptr : &*found;
 }
 
-std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wanted, int ranks_per_node) {
-  if (ranks_per_node > 0 && wanted == "mixed") return "mixed";
+std::string choose(const std::vector<PolicyInfo>& policies, std::string_view wanted) {
   if (wanted.empty())
     for (const char* name : {"remote-write", "copy-engine", "mixed", "staged"})
       if (find(policies, name)->available) return name;
@@ -144,10 +143,11 @@ std::span<const char* const> halo_policy_names() noexcept {
   return names;
 }
 
-std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid) {
+std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid, int ranks_per_node) {
   const std::string message = detail::message_halo_unavailable_reason(device, grid);
   const std::string mapped = detail::mapped_halo_unavailable_reason(device, grid);
-  const std::string mixed = mapped.empty() ? detail::mixed_halo_unavailable_reason(device, grid) : "";
+  const std::string mixed =
+      mapped.empty() && ranks_per_node == 0 ? "all processes are on one machine, where copy-engine does the same" : "";
   const std::string nvshmem = detail::nvshmem_halo_unavailable_reason(device);
   std::vector<PolicyInfo> out;
   for (const std::string name : halo_policy_names()) {
@@ -211,7 +211,7 @@ struct FaceExchange::State {
 
 FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                            std::string_view policy, const FaceExchangeOptions& options) {
-  const std::vector<PolicyInfo> policies = halo_policies(device, grid);
+  const std::vector<PolicyInfo> policies = halo_policies(device, grid, options.ranks_per_node);
   HaloPlan plan{.device = device,
                 .grid = grid,
                 .policy = {},
@@ -221,7 +221,7 @@ FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, 
   Ask ask{};
   comm::on_every_rank(grid.communicator(), [&] {
     check_arguments(grid, face_bytes, options);
-    plan.policy = choose(policies, policy, options.ranks_per_node);
+    plan.policy = choose(policies, policy);
     for (int face = 0; face < 2 * grid.ndim(); ++face) {
       const auto axis = index_of(face / 2);
       const bool split = grid.dims()[axis] > 1 || (options.emulated >> axis & 1u) != 0;

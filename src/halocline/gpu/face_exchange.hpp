@@ -83,8 +83,8 @@ struct PolicyInfo {
   bool available;
   std::string reason;
 };
-/// All policies, in the order above. Collective: yes.
-std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid);
+/// All policies, in the order above. @param ranks_per_node  as in FaceExchangeOptions. Collective: yes.
+std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessGrid& grid, int ranks_per_node = 0);
 
 class FaceExchange {
 public:

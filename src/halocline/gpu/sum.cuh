@@ -19,10 +19,10 @@
 ///
 /// A functor is as for launch.cuh, but without hooks. It does the work of one site (vector updates, the hop) for C
 /// columns, from C * group on, and returns the numbers to be added:
-///   - `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int column, double (&values)[N]) const` if C is 1;
-///   - `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int group, double (&values)[C][N]) const` if C is
-///   more;
-///     it leaves the values of columns that the fields lack alone.
+///   - `HALOCLINE_HOST_DEVICE void operator()(std::int64_t site, int group, double (&values)[C][N]) const`, which
+///   leaves
+///     the values of columns that the fields lack alone;
+///   - or, for one column a thread, the same with `double (&values)[N]`.
 
 #include <cstdint>
 

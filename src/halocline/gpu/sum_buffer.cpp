@@ -157,7 +157,7 @@ SumBlocks plan_sum(const Stream& stream, const char* name, std::int64_t sites, i
                                 std::to_string(columns) + " columns on " + stream.device().describe() + ": " + why);
   };
   if (sites < 0) refuse("give 0 sites or more");
-  if (block.x < least_sum_block || block.x > sum_group || sum_group % block.x != 0 || block.x % 32 != 0)
+  if (block.x < least_sum_block || block.x > sum_group || sum_group % block.x != 0)
     refuse("a block of " + std::to_string(block.x) + " sites; give 32, 64, 128 or 256");
   if (block.y < 1 || block.z != 1 || block.x * block.y > max_threads)
     refuse("a block of " + std::to_string(block.x) + " x " + std::to_string(block.y) + " x " + std::to_string(block.z) +

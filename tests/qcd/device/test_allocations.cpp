@@ -9,6 +9,7 @@
 
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "qcd/device/host_parameters.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
@@ -23,17 +24,6 @@ GaugeField links() {
   auto gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(256, 1));
   gauge.exchange_ghosts();
   return gauge;
-}
-
-SolverParameters on_host_executor(const char* kind, const char* inner) {
-  SolverParameters p;
-  p.kind = kind;
-  p.device = "host-executor";
-  if (std::string(inner) == "double")
-    p.precision = "double";
-  else
-    p.inner_precision = inner;
-  return p;
 }
 
 std::int64_t allocations(const QuarkSolver& solver) { return solver.backend()->memory().allocations; }
@@ -53,7 +43,7 @@ TEST_CASE("device allocations: a second solve makes none, with the same bits") {
         CAPTURE(halo);
         CAPTURE(kind);
         CAPTURE(inner);
-        auto parameters = on_host_executor(kind, inner);
+        auto parameters = test::on_host_executor(kind, inner);
         parameters.device_halo = halo;
         parameters.device_emulated = emulated;
         QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}, parameters);
@@ -72,7 +62,7 @@ TEST_CASE("device allocations: nor do a second application of D and a second mul
   const GaugeField gauge = links();
   const auto b = test::random_numbers(numbers, 2);
   for (const bool even_odd : {true, false}) {
-    auto parameters = on_host_executor("bicgstab", "double");
+    auto parameters = test::on_host_executor("bicgstab", "double");
     parameters.even_odd = even_odd;
     QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}, parameters);
     const std::vector<double> shifts{0.5, 2.0};
@@ -94,7 +84,7 @@ TEST_CASE("device allocations: nor do a second application of D and a second mul
 TEST_CASE("device allocations: another number of columns gives back the vectors of the former one") {
   const GaugeField gauge = links();
   const auto b = test::random_numbers(numbers, 2);
-  auto parameters = on_host_executor("bicgstab", "fixed16");
+  auto parameters = test::on_host_executor("bicgstab", "fixed16");
   parameters.rhs_batch = 4;
   QuarkSolver solver(gauge, WilsonCloverAction{.mass = 0.3, .csw = 1.0}, parameters);
   const auto solve = [&](std::size_t columns) {

@@ -13,6 +13,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "qcd/device/host_parameters.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
@@ -31,17 +32,6 @@ struct Lattice {
   std::int64_t volume;
   GaugeField gauge;
 };
-
-SolverParameters on_host_executor(const char* kind, const char* inner) {
-  SolverParameters p;
-  p.kind = kind;
-  p.device = "host-executor";
-  if (std::string(inner) == "double")
-    p.precision = "double";
-  else
-    p.inner_precision = inner;
-  return p;
-}
 
 Numbers reference(const Lattice& where, const WilsonCloverAction& action, const Numbers& b) {
   SolverParameters p;
@@ -63,7 +53,7 @@ TEST_CASE("device solver: D and its adjoint are those of the processor") {
   for (const auto& extents : {lattice::Coordinates<4>{4, 4, 4, 4}, lattice::Coordinates<4>{8, 4, 6, 2}}) {
     const Lattice where(extents);
     const WilsonCloverAction action{.mass = 0.2, .csw = 1.3, .xi0 = 2.0, .nu = 1.1, .csw_t = 0.8};
-    QuarkSolver here(where.gauge, action), there(where.gauge, action, on_host_executor("auto", "float"));
+    QuarkSolver here(where.gauge, action), there(where.gauge, action, test::on_host_executor("auto", "float"));
     const auto in = where.source(3);
     Numbers a(in.size()), b(in.size());
     for (const bool dagger : {false, true}) {
@@ -87,7 +77,7 @@ TEST_CASE("device solver: every storage and method reaches the tolerance that is
           CAPTURE(inner);
           CAPTURE(kind);
           CAPTURE(tolerance);
-          auto parameters = on_host_executor(kind, inner);
+          auto parameters = test::on_host_executor(kind, inner);
           parameters.tolerance = tolerance;
           QuarkSolver solver(where.gauge, action, parameters);
           Numbers x(b.size());
@@ -108,7 +98,7 @@ TEST_CASE("device solver: conjugate gradients take in any storage the iterations
   const Lattice where({8, 4, 4, 4});
   const auto b = where.source(2);
   const auto iterations = [&](const char* inner) {
-    QuarkSolver solver(where.gauge, light, on_host_executor("cg", inner));
+    QuarkSolver solver(where.gauge, light, test::on_host_executor("cg", inner));
     Numbers x(b.size());
     const auto report = solver.solve(x, b);
     CHECK(report.residual <= 1e-10);
@@ -140,7 +130,7 @@ TEST_CASE("device solver: twelve columns share their reliable updates, and each 
                         Case{"bicgstab", "float", 8}, Case{"bicgstab", "fixed16", 2}}) {
     CAPTURE(c.kind);
     CAPTURE(c.inner);
-    QuarkSolver solver(where.gauge, light, on_host_executor(c.kind.c_str(), c.inner.c_str()));
+    QuarkSolver solver(where.gauge, light, test::on_host_executor(c.kind.c_str(), c.inner.c_str()));
     const auto reports = solver.solve(solutions, sources);
     int most = 0;
     for (const auto& report : reports) {
@@ -173,7 +163,7 @@ TEST_CASE("device solver: forms of the Schur complement, none, and links in fewe
     CAPTURE(c.inner);
     CAPTURE(c.reals);
     CAPTURE(c.emulated);
-    auto parameters = on_host_executor("bicgstab", c.inner);
+    auto parameters = test::on_host_executor("bicgstab", c.inner);
     parameters.even_odd = std::string(c.schur) != "none";
     if (parameters.even_odd) parameters.schur = c.schur;
     parameters.device_links = c.reals;
@@ -196,7 +186,7 @@ TEST_CASE("device solver: a batch with zeros, tiny numbers and what is not finit
   const std::vector<std::span<const std::complex<double>>> sources(b.begin(), b.end());
   for (const char* inner : {"double", "fixed16"}) {
     CAPTURE(inner);
-    QuarkSolver solver(where.gauge, heavy, on_host_executor("auto", inner));
+    QuarkSolver solver(where.gauge, heavy, test::on_host_executor("auto", inner));
     auto x = b;
     const std::vector<std::span<std::complex<double>>> solutions(x.begin(), x.end());
     const auto reports = solver.solve(solutions, sources);
@@ -217,7 +207,7 @@ TEST_CASE("device solver: graphs change no bit, nor does a column's neighbour") 
   const auto b = where.source(2), other = where.source(3);
   for (const char* kind : {"bicgstab", "cg"}) {
     CAPTURE(kind);
-    auto with = on_host_executor(kind, "fixed16"), without = with;
+    auto with = test::on_host_executor(kind, "fixed16"), without = with;
     without.device_graphs = false;
     QuarkSolver replayed(where.gauge, heavy, with), launched(where.gauge, heavy, without);
     Numbers x(b.size()), y(b.size()), z(b.size()), rest(b.size());
@@ -238,7 +228,7 @@ TEST_CASE("device solver: solutions stay on the device, and memory is as predict
   const Lattice where({4, 4, 4, 6});
   const auto b = where.source(2), other = where.source(3);
   const std::vector<std::span<const std::complex<double>>> sources{b, other};
-  auto parameters = on_host_executor("bicgstab", "fixed16");
+  auto parameters = test::on_host_executor("bicgstab", "fixed16");
   parameters.rhs_batch = 2;
   QuarkSolver solver(where.gauge, heavy, parameters);
   std::vector<Numbers> x(2, Numbers(b.size()));
@@ -265,7 +255,7 @@ TEST_CASE("device solver: solutions stay on the device, and memory is as predict
 TEST_CASE("device solver: the progress can end a solve") {
   const Lattice where({4, 4, 4, 4});
   const auto b = where.source(2);
-  QuarkSolver solver(where.gauge, heavy, on_host_executor("bicgstab", "float"));
+  QuarkSolver solver(where.gauge, heavy, test::on_host_executor("bicgstab", "float"));
   Numbers x(b.size());
   const auto report = solver.solve(x, b, [](int iterations, double) { return iterations < 3; });
   CHECK(report.reason == "cancelled");
@@ -274,7 +264,7 @@ TEST_CASE("device solver: the progress can end a solve") {
 
 TEST_CASE("device solver: shifted systems of the normal operator") {
   const Lattice where({4, 4, 4, 4});
-  auto parameters = on_host_executor("bicgstab", "double");
+  auto parameters = test::on_host_executor("bicgstab", "double");
   parameters.even_odd = false;
   QuarkSolver solver(where.gauge, heavy, parameters);
   const auto b = where.source(2);
@@ -306,15 +296,15 @@ TEST_CASE("device solver: what a device has not is refused with what to do") {
     return "";
   };
   for (const char* kind : {"schwarz", "fgmres"})
-    CHECK(refusal(on_host_executor(kind, "float")).find("give \"auto\"") != std::string::npos);
-  CHECK(refusal(on_host_executor("auto", "tiny")).find("auto, fixed16, fixed8, float") != std::string::npos);
+    CHECK(refusal(test::on_host_executor(kind, "float")).find("give \"auto\"") != std::string::npos);
+  CHECK(refusal(test::on_host_executor("auto", "tiny")).find("auto, fixed16, fixed8, float") != std::string::npos);
   SolverParameters here;
   here.inner_precision = "fixed16";
   CHECK(refusal(here).find("name a device") != std::string::npos);
-  auto reals = on_host_executor("auto", "fixed16");
+  auto reals = test::on_host_executor("auto", "fixed16");
   reals.device_links = 10;
   CHECK(refusal(reals).find("18, 12 or 8") != std::string::npos);
-  auto unknown = on_host_executor("auto", "fixed16");
+  auto unknown = test::on_host_executor("auto", "fixed16");
   unknown.device = "abacus";
   CHECK(refusal(unknown).find("abacus") != std::string::npos);
   // Links that are not unitary refuse compression.
@@ -322,10 +312,10 @@ TEST_CASE("device solver: what a device has not is refused with what to do") {
   for (auto& z : scaled) z *= 1.01;
   auto gauge = GaugeField::from_canonical(test::one_process({4, 4, 4, 4}), scaled);
   gauge.exchange_ghosts();
-  auto twelve = on_host_executor("auto", "float");
+  auto twelve = test::on_host_executor("auto", "float");
   twelve.device_links = 12;
   CHECK_THROWS_AS(QuarkSolver(gauge, heavy, twelve), core::InvalidArgument);
-  CHECK_NOTHROW(QuarkSolver(gauge, heavy, on_host_executor("auto", "float")));
+  CHECK_NOTHROW(QuarkSolver(gauge, heavy, test::on_host_executor("auto", "float")));
 }
 
 }  // namespace halocline::qcd

@@ -6,6 +6,7 @@
 
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "qcd/device/host_parameters.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {
@@ -31,14 +32,8 @@ TEST_CASE("device twisted: D, its adjoint and every method are those of the proc
           CAPTURE(kind);
           CAPTURE(inner);
           CAPTURE(form);
-          SolverParameters parameters;
-          parameters.kind = kind;
+          SolverParameters parameters = test::on_host_executor(kind, inner);
           parameters.schur = form;
-          parameters.device = "host-executor";
-          if (std::string(inner) == "double")
-            parameters.precision = "double";
-          else
-            parameters.inner_precision = inner;
           QuarkSolver there(gauge, action, parameters);
           Numbers x(b.size()), dx(b.size()), expected(b.size());
           for (const bool dagger : {false, true}) {

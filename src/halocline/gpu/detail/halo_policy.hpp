@@ -76,7 +76,6 @@ std::unique_ptr<HaloPolicy> make_nvshmem_halo(const HaloPlan& plan);
 /// The reason why a policy is unavailable; empty if it is available. Collective: yes.
 std::string message_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
 std::string mapped_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
-std::string mixed_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid);
 std::string nvshmem_halo_unavailable_reason(const Device& device);
 
 }  // namespace halocline::gpu::detail

@@ -93,11 +93,10 @@ public:
     }
     local_->inboxes.seal();
     if (!plan.device.on_gpu()) return;
-    const bool one_machine = mapped_halo_unavailable_reason(plan.device, plan.grid).empty();
     parting_.emplace(plan.grid, parting_bytes(whole),
-                     group.size() == 1 ? "self"
-                     : one_machine     ? "shared_memory"
-                                       : "mpi_persistent",
+                     group.size() == 1         ? "self"
+                     : whole.policy == "mixed" ? "mpi_persistent"
+                                               : "shared_memory",
                      comm::HaloOptions{.time_limit = patience_at_the_end});
   }
 

@@ -69,12 +69,6 @@ private:
 
 }  // namespace
 
-std::string mixed_halo_unavailable_reason(const Device& device, const comm::ProcessGrid& grid) {
-  return mapped_halo_unavailable_reason(device, grid).empty()
-             ? "all processes are on one machine, where copy-engine does the same"
-             : "";
-}
-
 std::unique_ptr<HaloPolicy> make_mixed_halo(const HaloPlan& plan) {
   const std::vector<int> machine = machines(plan);
   HaloPlan near = part_of(plan, machine, true);

@@ -64,10 +64,10 @@ struct Values {
 
   template <class Functor>
   HALOCLINE_INLINE void fill(const Functor& functor, std::int64_t site, int group) {
-    if constexpr (C == 1)
-      functor(site, group, of[0]);
-    else
+    if constexpr (requires { functor(site, group, of); })
       functor(site, group, of);
+    else
+      functor(site, group, of[0]);
   }
 };
 

@@ -143,13 +143,6 @@ struct HopSumSite {
       output.out.store(site, first + k, psi);
     }
   }
-  HALOCLINE_INLINE void operator()(std::int64_t point, int column, double (&values)[3]) const
-    requires(columns == 1)
-  {
-    double one[1][3];
-    (*this)(point, column, one);
-    for (int n = 0; n < 3; ++n) values[n] = one[0][n];
-  }
 };
 
 /// The sums alone, for a result that several kernels have computed.

@@ -27,10 +27,6 @@ namespace detail_of_hopping {
 template <class S, int reals>
 inline constexpr int most_columns = std::is_same_v<S, double> || std::is_same_v<S, Fixed8> || reals == 8 ? 1 : 2;
 
-/// The same with sums.
-template <class S, int reals>
-inline constexpr int most_columns_with_sums = most_columns<S, reals>;
-
 inline bool holds(lattice::Subset subset, int parity) {
   return subset == lattice::Subset::full || static_cast<int>(subset) == parity;
 }
@@ -252,8 +248,7 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
   const DeviceLinks<S>& links = *hopping.links_;
   const auto inner = input<reals, false>(links, call);
   const SpinorReader<S> with = call.terms.with != nullptr ? call.terms.with->reader(call.parity) : SpinorReader<S>{};
-  if (call.terms.sums != nullptr && !hopping.halo_)
-    return run_with_sums<reals, detail_of_hopping::most_columns_with_sums<S, reals>>(hopping, call, inner, with);
+  if (call.terms.sums != nullptr && !hopping.halo_) return run_with_sums<reals, most>(hopping, call, inner, with);
   const auto run_inner = [&](HopPart part) {
     if (call.terms.hop_blocks != nullptr || call.terms.add_blocks != nullptr)
       run<reals, false, true, most>(hopping, call, part, inner);
