@@ -140,6 +140,10 @@ public:
     return sum;
   }
   std::uint64_t steps() const { return step_; }
+  /// The next steps have the words of the last `steps` steps again.
+  void repeat_words(std::uint64_t steps) {
+    if (step_ >= steps) step_ -= steps;
+  }
 
 private:
   comm::ProcessGrid grid_;

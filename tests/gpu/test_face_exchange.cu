@@ -96,6 +96,51 @@ TEST_CASE("face exchange: calls out of turn and captures are refused") {
   CHECK(traffic::sentence([&] { exchange.begin(stream); }).find("out of turn") != std::string::npos);
 }
 
+TEST_CASE("face exchange: recorded steps run again and again, between others") {
+  for (const gpu::Device& device : traffic::devices())
+    for (const std::string policy : {"remote-write", "merged-pack", "one-kernel"}) {
+      CAPTURE(device.describe());
+      CAPTURE(policy);
+      gpu::Stream stream(device);
+      Traffic traffic(device, alone(), {16 * 40, 16, 0, 16 * 3}, policy, {.emulated = 0b1011u});
+      gpu::FaceExchange& exchange = traffic.exchange();
+      const auto step = [&] {
+        traffic.send(stream);
+        traffic.receive(stream);
+      };
+      step();
+      exchange.begin_recording();
+      stream.begin_capture();
+      // The words of recorded messages are those of the step in which they were recorded.
+      for (int i = 0; i < 2; ++i) step();
+      const gpu::Graph graph = stream.end_capture();
+      const gpu::RecordedSteps recorded = exchange.end_recording();
+      CHECK(recorded.before == 1);
+      CHECK(recorded.count == 2);
+      for (int round = 0; round < 5; ++round) {
+        for (int i = 0; i < 3; ++i) {
+          REQUIRE(exchange.replay(stream, recorded));
+          stream.launch(graph);
+        }
+        step();
+        CHECK_FALSE(exchange.replay(stream, recorded));  // the other buffers
+        step();
+      }
+      CHECK(traffic.wrong(stream) == 0);
+      exchange.begin(stream);
+      CHECK(exchange.signals().step == 1 + 5 * (3 * 2 + 2) + 1);
+    }
+}
+
+TEST_CASE("face exchange: a policy that needs the host cannot be recorded") {
+  const gpu::Device device = gpu::Device::host_executor();
+  for (const std::string policy : {"staged", "copy-engine"}) {
+    gpu::FaceExchange exchange(device, alone(), std::vector<std::size_t>{16, 0, 0, 0}, policy, {.emulated = 1u});
+    CHECK_FALSE(exchange.records());
+    CHECK(traffic::sentence([&] { exchange.begin_recording(); }).find(policy) != std::string::npos);
+  }
+}
+
 TEST_CASE("face signals: the last block of a face raises its flag, and the count is zero again") {
   std::uint64_t flag = 6;
   std::uint32_t count = 0;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,45 @@ TEST_CASE("face exchange: every policy delivers every message, steps out of pace
       CHECK(traffic.wrong(stream) == 0);
     }
   }
+}
+
+TEST_CASE("face exchange: ranks that replay recorded steps and ranks that do not serve each other") {
+  const comm::Communicator world = comm::world();
+  const comm::ProcessGrid grid(world, dims_of(world.size()));
+  for (const gpu::Device& device : traffic::devices(grid.rank()))
+    for (const std::string policy : {"remote-write", "one-kernel"}) {
+      CAPTURE(device.describe());
+      CAPTURE(policy);
+      gpu::Stream stream(device);
+      Traffic traffic(device, grid, uneven, policy, {.emulated = 1u, .time_limit = 60.0});
+      gpu::FaceExchange& exchange = traffic.exchange();
+      const bool replays = world.rank() % 2 == 0;
+      std::optional<gpu::Graph> graph;
+      gpu::RecordedSteps recorded;
+      const auto enqueue = [&] {
+        traffic.send(stream);
+        traffic.receive(stream);
+      };
+      if (replays) {
+        exchange.begin_recording();
+        stream.begin_capture();
+        traffic.repeat_words(2);
+        for (int i = 0; i < 2; ++i) enqueue();
+        graph.emplace(stream.end_capture());
+        recorded = exchange.end_recording();
+      }
+      for (int round = 0; round < 40; ++round) {
+        traffic::stumble(world.rank(), static_cast<std::uint64_t>(round));
+        if (replays && round % 5 != 4) {
+          REQUIRE(exchange.replay(stream, recorded));
+          stream.launch(*graph);
+          continue;
+        }
+        traffic.repeat_words(2);
+        for (int i = 0; i < 2; ++i) enqueue();
+      }
+      CHECK(traffic.wrong(stream) == 0);
+    }
 }
 
 TEST_CASE("face exchange: copies within a machine and messages between machines serve one exchange") {

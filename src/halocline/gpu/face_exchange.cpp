@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "halocline/comm/group/world.hpp"
@@ -173,12 +175,20 @@ struct FaceExchange::State {
     }
   }
 
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
   HaloPlan plan;
   FaceExchangeOptions options;
   std::unique_ptr<detail::HaloPolicy> policy;  ///< null if no face is active on any rank
   std::uint64_t step = 0;
   Stage stage = Stage::idle;
   std::string failure{};
+  std::uint64_t number = next_number();
+  std::optional<std::uint64_t> recorded_from{};  ///< during a recording: the steps made before
+  DeviceArray<std::uint64_t> base{};             ///< of the recorded steps of a graph that runs
 
   void require(Stage expected, const char* call) const {
     if (!failure.empty()) throw core::Error("this halo exchange has failed before: " + failure, plan.grid.rank());
@@ -246,6 +256,7 @@ FaceExchange::FaceExchange(const Device& device, const comm::ProcessGrid& grid, 
   if (grid.communicator().all(idle)) return;
   try {
     state_->policy = make_policy(plan);
+    if (records()) state_->base = DeviceArray<std::uint64_t>(device, 1);
   } catch (const core::Error&) {  // on all ranks together: mapping a neighbour's memory can fail only when it is tried
     if (comm::gave_up_waiting() || !policy.empty() || plan.policy == "staged") throw;
     state_->plan.policy = plan.policy = "staged";
@@ -258,6 +269,7 @@ FaceExchange::FaceExchange(FaceExchange&&) noexcept = default;
 FaceExchange& FaceExchange::operator=(FaceExchange&&) noexcept = default;
 
 const std::string& FaceExchange::policy() const noexcept { return state_->plan.policy; }
+std::uint64_t FaceExchange::number() const noexcept { return state_->number; }
 const FaceExchangeOptions& FaceExchange::options() const noexcept { return state_->options; }
 bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.active(face.index()); }
 bool FaceExchange::packs_remotely() const noexcept {
@@ -274,8 +286,8 @@ bool FaceExchange::one_kernel() const noexcept {
 void FaceExchange::begin(Stream& stream) {
   State& s = *state_;
   s.require(State::Stage::idle, "begin()");
-  if (stream.capturing())
-    throw core::Error("a halo exchange cannot be recorded in a graph; launch what needs one without");
+  if (stream.capturing() && !s.recorded_from)
+    throw core::Error("a halo exchange was captured in a graph outside of a recording; call begin_recording() first");
   s.guarded([&] {
     s.check();  // a failure left by a kernel of an earlier step
     ++s.step;
@@ -291,7 +303,45 @@ const std::byte* FaceExchange::inbox(comm::Face face) const noexcept {
   return active(face) ? state_->policy->inbox(face.index(), state_->step) : nullptr;
 }
 FaceSignals FaceExchange::signals() const noexcept {
-  return state_->policy == nullptr ? FaceSignals{} : state_->policy->signals(state_->step);
+  if (state_->policy == nullptr) return {};
+  FaceSignals out = state_->policy->signals(state_->step);
+  if (state_->recorded_from) {
+    out.base = state_->base.data();
+    out.step -= *state_->recorded_from;
+  }
+  return out;
+}
+
+bool FaceExchange::records() const noexcept {
+  return state_->policy == nullptr || policy() == "remote-write" || policy() == "merged-pack" ||
+         policy() == "one-kernel";
+}
+
+void FaceExchange::begin_recording() {
+  State& s = *state_;
+  s.require(State::Stage::idle, "begin_recording()");
+  if (!records())
+    throw core::Error(
+        fmt::format("halo policy \"{}\" cannot be recorded in a graph; launch what needs it without", policy()));
+  s.recorded_from = s.step;
+}
+
+RecordedSteps FaceExchange::end_recording() {
+  State& s = *state_;
+  const RecordedSteps steps{*s.recorded_from, s.step - *s.recorded_from};
+  s.step = steps.before;
+  s.stage = State::Stage::idle;
+  s.recorded_from.reset();
+  return steps;
+}
+
+bool FaceExchange::replay(Stream& stream, const RecordedSteps& steps) {
+  State& s = *state_;
+  s.require(State::Stage::idle, "replay()");
+  if ((s.step - steps.before) % 2 != 0) return false;
+  s.guarded([&] { stream.write_value(s.base.data(), s.step); });
+  s.step += steps.count;
+  return true;
 }
 
 void FaceExchange::post(Stream& stream) {

@@ -69,9 +69,16 @@ struct FaceSignals {
   std::uint32_t* packed[most_faces] = {};       ///< counts blocks of this rank's packing kernel; 0 at its start
   std::byte* arriving[most_faces] = {};         ///< the inboxes; a message that does not come is replaced by NaNs
   std::uint64_t bytes[most_faces] = {};         ///< size of a message
-  std::uint64_t step = 0;                       ///< value of the flag in this step
+  std::uint64_t step = 0;                       ///< value of the flag in this step, less *base
+  const std::uint64_t* base = nullptr;          ///< in device memory; null for zero, but in recorded steps
   std::uint64_t* failed = nullptr;              ///< a kernel that waited too long stores 16 step + 1 + face here
   double time_limit = 0;                        ///< [s]
+};
+
+/// Steps that were recorded in a graph. They may run again where the exchange has made an even number of steps since.
+struct RecordedSteps {
+  std::uint64_t before = 0;  ///< steps made before the recording
+  std::uint64_t count = 0;
 };
 
 /// The names of all policies.
@@ -105,6 +112,8 @@ public:
   FaceExchange& operator=(FaceExchange&&) noexcept;
 
   const std::string& policy() const noexcept;
+  /// No other exchange of this process has had this number.
+  std::uint64_t number() const noexcept;
   const FaceExchangeOptions& options() const noexcept;
   bool active(comm::Face face) const noexcept;
   /// The packing kernel itself stores into neighbours' memory and raises their flags.
@@ -117,9 +126,21 @@ public:
   /// Not under copy-engine: a copy within one device may need places that the waiting blocks occupy.
   bool waits_in_kernel() const noexcept;
 
-  /// Opens the next step. @throws core::Error  after an earlier failure, or while the stream is capturing: a step gets
-  /// its number when it is enqueued, so a recorded step could not run twice. Collective: no.
+  /// Opens the next step. @throws core::Error  after an earlier failure, or while the stream is capturing outside of a
+  /// recording. Collective: no.
   void begin(Stream& stream);
+
+  /// Whether steps can be recorded in a graph: kernels alone move the messages and wait for them (remote-write,
+  /// merged-pack, one-kernel). Recorded kernels read the number of their step from device memory.
+  bool records() const noexcept;
+  /// Steps from now on until end_recording() are recorded. Call before the capture begins. Neighbours may record or
+  /// not.
+  void begin_recording();
+  /// Takes the recorded steps back: none has run.
+  RecordedSteps end_recording();
+  /// Call before the launch of a graph with these steps. Returns false, and does nothing, if the graph's buffers are
+  /// not those of the next step; then enqueue the steps one by one. @throws core::Error  after an earlier failure
+  bool replay(Stream& stream, const RecordedSteps& steps);
   /// Device memory to which this step's message of a face is written, 256-byte aligned; null for an inactive face.
   std::byte* outbox(comm::Face face) const noexcept;
   /// Device memory from which the message that arrives at a face is read; null for an inactive face.

@@ -30,15 +30,22 @@ namespace halocline::gpu {
 /// Looks at the flag between two checks of the time limit and of a failure by another thread.
 inline constexpr unsigned looks_between_doubts = 256;
 
+namespace detail {
+/// The value of the flags in the step of these signals.
+HALOCLINE_INLINE std::uint64_t step_of(const FaceSignals& signals) {
+  return signals.base == nullptr ? signals.step : *signals.base + signals.step;
+}
+}  // namespace detail
+
 /// Sets the neighbour's flag of `face` to the step. All writes that this thread has made or seen become visible before
 /// the flag. Does nothing if the kernel does not send this message.
 HALOCLINE_HOST_DEVICE inline void raise(const FaceSignals& signals, int face) {
   if (signals.raise[face] == nullptr) return;
 #if defined(__CUDA_ARCH__)
   detail::fence_system();
-  detail::set(signals.raise[face], signals.step);
+  detail::set(signals.raise[face], detail::step_of(signals));
 #else
-  std::atomic_ref(*signals.raise[face]).store(signals.step, std::memory_order_release);
+  std::atomic_ref(*signals.raise[face]).store(detail::step_of(signals), std::memory_order_release);
 #endif
 }
 
@@ -61,10 +68,10 @@ namespace detail {
 HALOCLINE_HOST_DEVICE inline bool arrived(const FaceSignals& signals, int face) {
   if (signals.await[face] == nullptr) return true;
 #if defined(__CUDA_ARCH__)
-  return look(signals.await[face]) >= signals.step;
+  return look(signals.await[face]) >= step_of(signals);
 #else
   const std::atomic_ref<std::uint64_t> flag(*const_cast<std::uint64_t*>(signals.await[face]));
-  return flag.load(std::memory_order_acquire) >= signals.step;
+  return flag.load(std::memory_order_acquire) >= step_of(signals);
 #endif
 }
 
@@ -86,9 +93,9 @@ HALOCLINE_HOST_DEVICE inline void give_up(const FaceSignals& signals, unsigned m
     if ((missing >> face & 1u) == 0) continue;
     auto* flag = const_cast<std::uint64_t*>(signals.await[face]);
 #if defined(__CUDA_ARCH__)
-    set(flag, signals.step);
+    set(flag, step_of(signals));
 #else
-    std::atomic_ref(*flag).store(signals.step, std::memory_order_release);
+    std::atomic_ref(*flag).store(step_of(signals), std::memory_order_release);
 #endif
   }
 }
@@ -123,7 +130,7 @@ HALOCLINE_HOST_DEVICE inline bool watch(const FaceSignals& signals, int face) {
   }
 #endif
   *const_cast<volatile std::uint64_t*>(signals.failed) =
-      failure_number * signals.step + static_cast<unsigned>(1 + face);
+      failure_number * step_of(signals) + static_cast<unsigned>(1 + face);
   return false;
 }
 

@@ -23,6 +23,12 @@
 ///   leaves
 ///     the values of columns that the fields lack alone;
 ///   - or, for one column a thread, the same with `double (&values)[N]`.
+///
+/// A *step* may follow the sum: `explicit operator bool() const`, and for each column
+///   `template <class Publish> HALOCLINE_HOST_DEVICE void run(int column, const double* sums, const Publish&) const`
+/// which gets the N sums of the column, in the block that completes them, and may compute from them what later kernels
+/// read from device memory. `publish(place, number)` stores a number to pinned memory, where the host sees it after all
+/// writes of earlier kernels. A step that converts to true takes the place of the buffer's results: the host gets none.
 
 #include <cstdint>
 
@@ -37,14 +43,21 @@ inline namespace by_nvcc {
 inline namespace by_host_compiler {
 #endif
 
+/// No step.
+struct NoStep {
+  HALOCLINE_INLINE explicit operator bool() const { return false; }
+  template <class Publish>
+  HALOCLINE_INLINE void run(int, const double*, const Publish&) const {}
+};
+
 /// Runs the functor for all sites and columns, and adds its N values over the sites. The results become sums first ...
-/// first + N - 1 of the buffer. N is 1 to 8, and N * C at most 8. Does not wait.
+/// first + N - 1 of the buffer, or go to the step. N is 1 to 8, and N * C at most 8. Does not wait.
 /// @param block  x: 32, 64, 128 or 256 sites; y: groups of C columns; z: 1
 /// @throws InvalidArgument  more sites or sums than the buffer was made for, another number of columns, another block;
 ///                          as launch
-template <int N, int C = 1, class Functor>
+template <int N, int C = 1, class Functor, class Step = NoStep>
 void launch_sum(Stream& stream, const char* name, std::int64_t sites, int columns, SumBuffer& sums, int first,
-                const Functor& functor, const Block& block = {sum_group, 1, 1});
+                const Functor& functor, const Block& block = {sum_group, 1, 1}, const Step& step = {});
 
 }  // namespace by_nvcc / by_host_compiler
 }  // namespace halocline::gpu

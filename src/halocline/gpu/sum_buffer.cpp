@@ -2,12 +2,11 @@
 
 #include "halocline/gpu/sum_buffer.hpp"
 
-#include "halocline/core/error.hpp"
-
-#include <atomic>
-#include <bit>
 #include <string>
 #include <utility>
+
+#include "halocline/core/error.hpp"
+#include "halocline/gpu/host_place.hpp"
 
 namespace halocline::gpu {
 namespace {
@@ -25,15 +24,6 @@ std::int64_t blocks_of(std::int64_t sites, int block) {
     throw core::InvalidArgument("sums over " + std::to_string(sites) + " sites were asked for; give 0 or more");
   return sites == 0 ? 1 : (sites - 1) / block + 1;
 }
-
-constexpr double no_sum = std::bit_cast<double>(std::uint64_t{0x7ff0'0068'616c'6f63});  // a signalling NaN
-
-// The device writes a place while the host looks at it.
-double look(double& place) { return std::atomic_ref(place).load(std::memory_order_acquire); }
-bool is_clear(double& place) {
-  return std::bit_cast<std::uint64_t>(look(place)) == std::bit_cast<std::uint64_t>(no_sum);
-}
-void clear(double& place) { std::atomic_ref(place).store(no_sum, std::memory_order_relaxed); }
 
 std::uint32_t bits(int first, int count) { return ((1U << count) - 1U) << first; }
 
@@ -119,7 +109,6 @@ void SumBuffer::note_launch(int first, int count, bool recorded) noexcept {
 /// Looks at the places of all launched sums until they are filled. The event answers for those that never are, because
 /// a kernel failed.
 void SumBuffer::await_places() {
-  constexpr int looks_an_event = 1024;  // about 1 us
   for (int i = 0; i < sums_ * columns_; ++i) {
     if ((launched_ & bits(i / columns_, 1)) == 0) continue;
     for (int looks = 1; is_clear(total_.span()[static_cast<std::size_t>(i)]); ++looks)
@@ -132,7 +121,7 @@ void SumBuffer::collect() {
   for (int i = 0; i < sums_ * columns_; ++i) {
     double& place = total_.span()[static_cast<std::size_t>(i)];
     if ((launched_ & bits(i / columns_, 1)) == 0 && is_clear(place)) continue;
-    arrived_[static_cast<std::size_t>(i)] = look(place);
+    arrived_[static_cast<std::size_t>(i)] = look_at(place);
     clear(place);
   }
   launched_ = 0;

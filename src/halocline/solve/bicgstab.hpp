@@ -20,25 +20,24 @@
 /// without |v|. As alpha v = r - s and |rho| = |alpha| |<r0, v>|, the cosine between r0 and v is |rho| / (|r0| |alpha
 /// v|), which is at least |rho| / (|r0| (|r| + |s|)). Until then x has not changed, and s is discarded.
 
-#include <cmath>
 #include <optional>
 
+#include "halocline/solve/detail/ahead.hpp"
 #include "halocline/solve/problem.hpp"
 
 namespace halocline::solve {
 
 namespace detail {
-/// A cosine this small between two vectors is rounding error.
-inline constexpr double vanishing_cosine = 1e-14;
-
-/// vanishing_cosine |left| |right|
-inline double rounding_floor(double left_norm2, double right_norm2) {
-  return vanishing_cosine * std::sqrt(left_norm2) * std::sqrt(right_norm2);
-}
-
-/// Whether <shadow, v> was rounding error, judged by the change alpha v of r.
-inline bool lost(Scalar rho, double shadow_norm2, double r_norm2, double s_norm2) {
-  return !(std::abs(rho) > vanishing_cosine * std::sqrt(shadow_norm2) * (std::sqrt(r_norm2) + std::sqrt(s_norm2)));
+/// Enqueues one iteration on a device.
+template <class Recursion, class Vector>
+void enqueue_bicgstab(Recursion& on, Vector& x, Vector& r, const Vector& shadow, Vector& p, Vector& v, Vector& t) {
+  using enum StoredCoefficient;
+  on.apply(v, p, {{&shadow, &v}}, StepKind::bicgstab_v_first);
+  on.update({add_stored(r, minus_alpha, v)}, {{&r, &r}}, StepKind::bicgstab_s);
+  on.apply(t, r, {{&t, &r}, {&t, &t}}, StepKind::bicgstab_t);
+  on.update({add_stored(x, alpha, p, omega, r), add_stored(r, minus_omega, t)}, {{&r, &r}, {&shadow, &r}},
+            StepKind::bicgstab_r_last);
+  on.update({scale_add_stored(p, beta, r, minus_beta_omega, v)});
 }
 }  // namespace detail
 
@@ -58,46 +57,54 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
   }
   const Vector& mp = preconditioned ? *work_p : p;
   const Vector& ms = preconditioned ? *work_s : r;
+  std::vector<RecursionScalars> scalars(columns);
   Scalars alpha(columns), minus_alpha(columns), omega(columns), minus_omega(columns), beta(columns),
-      beta_omega(columns);
+      minus_beta_omega(columns);
+  // An iteration by the host. Leaves |r|^2 and <shadow, r> in the scalars.
+  const auto iterate = [&] {
+    if constexpr (preconditioned) problem.precondition(m, *work_p, p);
+    const auto pending_v = detail::apply_and_reduce(problem, v, mp, {{&shadow, &v}});
+    const std::span<const Scalar> dv = pending_v.wait();
+    for (std::size_t c = 0; c < columns; ++c) {
+      scalars[c].take_v(monitor.track(c), number(dv[c]));
+      alpha[c] = scalar(scalars[c].alpha);
+      minus_alpha[c] = -alpha[c];
+    }
+    const auto pending_s = update_and_reduce(space, {add(r, minus_alpha, v)}, {{&r, &r}});  // r is now s
+
+    if constexpr (preconditioned) problem.precondition(m, *work_s, r);
+    const auto pending_t = detail::apply_and_reduce(problem, t, ms, {{&t, &r}, {&t, &t}});
+    const std::span<const Scalar> ss = pending_s.wait(), dt = pending_t.wait();
+    for (std::size_t c = 0; c < columns; ++c) {
+      scalars[c].s2 = ss[c].real();
+      scalars[c].take_t(monitor.track(c), number(dt[c]), dt[columns + c].real());
+      alpha[c] = scalar(scalars[c].alpha);
+      omega[c] = scalar(scalars[c].omega);
+      minus_omega[c] = -omega[c];
+    }
+    // Without a preconditioner ms is r. Updates are carried out in order, so r still holds s when x is updated.
+    const auto pending_r =
+        update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)}, {{&r, &r}, {&shadow, &r}});
+    const std::span<const Scalar> dr = pending_r.wait();
+    for (std::size_t c = 0; c < columns; ++c) {
+      scalars[c].r2 = dr[c].real();
+      scalars[c].next = number(dr[columns + c]);
+    }
+    monitor.step(dr.subspan(0, columns));
+  };
 
   std::vector<double> norms2 = problem.start(x, r, options.use_initial_guess);
   while (monitor.begin_cycle(norms2)) {
     norms2 = detail::enter_cycle(problem, r, std::move(norms2));
-    const std::vector<double> shadow2 = norms2;
-    Scalars rho(norms2.begin(), norms2.end());  // <shadow, r> with shadow = r
+    for (std::size_t c = 0; c < columns; ++c) scalars[c].begin(norms2[c]);
     update(space, {assign(shadow, {}, r), assign(p, {}, r)});
+    detail::Ahead ahead(problem, monitor, scalars, preconditioned);
     while (monitor.running()) {
-      if constexpr (preconditioned) problem.precondition(m, *work_p, p);
-      const auto pending_v = detail::apply_and_reduce(problem, v, mp, {{&shadow, &v}});
-      const std::span<const Scalar> dv = pending_v.wait();
-      for (std::size_t c = 0; c < columns; ++c) {
-        alpha[c] = monitor.quotient(c, rho[c], dv[c]);
-        minus_alpha[c] = -alpha[c];
-      }
-      const auto pending_s = update_and_reduce(space, {add(r, minus_alpha, v)}, {{&r, &r}});  // r is now s
-
-      if constexpr (preconditioned) problem.precondition(m, *work_s, r);
-      const auto pending_t = detail::apply_and_reduce(problem, t, ms, {{&t, &r}, {&t, &t}});
-      const std::span<const Scalar> ss = pending_s.wait(), dt = pending_t.wait();
-      for (std::size_t c = 0; c < columns; ++c) {
-        const double tt = dt[columns + c].real();
-        if (detail::lost(rho[c], shadow2[c], norms2[c], ss[c].real())) {
-          monitor.pause(c, Reason::breakdown);
-          alpha[c] = 0.0;
-        }
-        const bool done = monitor.small_enough(c, ss[c].real());
-        if (!done && std::abs(dt[c]) <= detail::rounding_floor(ss[c].real(), tt)) monitor.pause(c, Reason::breakdown);
-        omega[c] = done ? 0.0 : monitor.quotient(c, dt[c], tt);
-        minus_omega[c] = -omega[c];
-      }
-      // Without a preconditioner ms is r. Updates are carried out in order, so r still holds s when x is updated.
-      const auto pending_r =
-          update_and_reduce(space, {add(x, alpha, mp, omega, ms), add(r, minus_omega, t)}, {{&r, &r}, {&shadow, &r}});
-      const std::span<const Scalar> dr = pending_r.wait();
-      norms2 = detail::real_parts(dr.subspan(0, columns));
-      Scalars next(dr.begin() + static_cast<std::ptrdiff_t>(columns), dr.end());
-      monitor.step(dr.subspan(0, columns));
+      if (!ahead)
+        iterate();
+      else if (!ahead.iterate({&x, &r, &shadow, &p, &v, &t},
+                              [&](auto& on) { detail::enqueue_bicgstab(on, x, r, shadow, p, v, t); }))
+        continue;
 
       if (monitor.wants_replacement()) {
         const Scalars mask = monitor.replacement_mask();
@@ -106,17 +113,17 @@ SolveResult bicgstab_on(Problem& problem, typename Problem::Vector& x, const Sol
         const auto pending_rho = reduce(space, {{&shadow, &r}});
         for (std::size_t c = 0; c < columns; ++c) {
           if (mask[c] == 0.0) continue;
-          norms2[c] = exact[c];
-          next[c] = pending_rho.wait()[c];
+          scalars[c].r2 = exact[c];
+          scalars[c].next = number(pending_rho.wait()[c]);
         }
       }
       for (std::size_t c = 0; c < columns; ++c) {
-        if (std::abs(next[c]) <= detail::rounding_floor(shadow2[c], norms2[c])) monitor.pause(c, Reason::breakdown);
-        beta[c] = monitor.quotient(c, next[c], rho[c]) * monitor.quotient(c, alpha[c], omega[c]);
-        beta_omega[c] = -beta[c] * omega[c];
+        scalars[c].choose_beta(monitor.track(c));
+        beta[c] = scalar(scalars[c].beta);
+        minus_beta_omega[c] = scalar(scalars[c].minus_beta_omega());
       }
-      rho = std::move(next);
-      update(space, {scale_add(p, beta, {}, r, beta_omega, v)});
+      update(space, {scale_add(p, beta, {}, r, minus_beta_omega, v)});
+      ahead.resume();
     }
     norms2 = problem.replace_residual(x, r);
   }

@@ -14,6 +14,7 @@
 
 #include "halocline/solve/detail/monitor.hpp"
 #include "halocline/solve/operators.hpp"
+#include "halocline/solve/recursion.hpp"
 
 namespace halocline::solve {
 
@@ -157,6 +158,13 @@ public:
   void precondition(Preconditioner& m, Vector& out, const Vector& in) {
     const detail::Stopwatch watch(timings_.precondition);
     m.apply(out, in);
+  }
+
+  /// The operator's recursion (recursion.hpp) if it has one.
+  auto* recursion()
+    requires requires(Operator& a, Space& space) { a.recursion(space); }
+  {
+    return a_->recursion(*space_);
   }
 
   /// Prepares x and sets r = b - A x; returns |r|^2 of each column. Without a guess the operator is not applied.

@@ -75,6 +75,12 @@ public:
     m.apply(out, in);
   }
 
+  auto* recursion()
+    requires requires(InnerOperator& a, Space& space) { a.recursion(space); }
+  {
+    return inner_a_->recursion(*inner_space_);
+  }
+
   std::vector<double> start(Vector& e, Vector& r, bool use_initial_guess) {
     inner_space_->set_zero(e);
     std::vector<double> norms2 = outer_.start(*x_, outer_r_, use_initial_guess);

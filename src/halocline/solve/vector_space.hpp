@@ -30,11 +30,17 @@ using Scalar = std::complex<double>;
 /// One entry for each column.
 using Scalars = std::vector<Scalar>;
 
+/// Coefficients that a recursion on a device keeps there (recursion.hpp), where an update reads them. `given`: the list
+/// itself has them.
+enum class StoredCoefficient : int { given = -1, alpha, minus_alpha, omega, minus_omega, beta, minus_beta_omega };
+inline constexpr int stored_coefficients = 6;
+
 /// A summand: `coefficient[column] * vector`; an empty coefficient means one in every column.
 template <class Vector>
 struct Term {
   std::span<const Scalar> coefficient;
   const Vector* vector = nullptr;
+  StoredCoefficient stored = StoredCoefficient::given;  ///< in place of `coefficient`; only in lists of a recursion
 };
 
 /// target = start + terms, where start is the target itself (`scale` empty), scale * target, or zero (`overwrite`). No
@@ -45,7 +51,8 @@ struct Update {
   bool overwrite = false;
   std::span<const Scalar> scale;
   std::array<Term<Vector>, 2> summands;
-  int count = 0;  ///< number of `summands` in use
+  int count = 0;                                              ///< number of `summands` in use
+  StoredCoefficient stored_scale = StoredCoefficient::given;  ///< in place of `scale`
 
   std::span<const Term<Vector>> terms() const { return {summands.data(), static_cast<std::size_t>(count)}; }
 };
@@ -206,6 +213,30 @@ template <class Vector>
 Update<Vector> scale_add(Vector& y, std::span<const Scalar> s, std::span<const Scalar> a, const Vector& x,
                          std::span<const Scalar> b, const Vector& z) {
   return {&y, false, s, {{{a, &x}, {b, &z}}}, 2};
+}
+
+// The same with coefficients of a recursion. They have names of their own, because `{}` stands for a coefficient of
+// one.
+
+/// y += a x + b z
+template <class Vector>
+Update<Vector> add_stored(Vector& y, StoredCoefficient a, const Vector& x, StoredCoefficient b, const Vector& z) {
+  return {&y, false, {}, {{{{}, &x, a}, {{}, &z, b}}}, 2};
+}
+/// y += a x
+template <class Vector>
+Update<Vector> add_stored(Vector& y, StoredCoefficient a, const Vector& x) {
+  return {&y, false, {}, {{{{}, &x, a}, {}}}, 1};
+}
+/// y = s y + x
+template <class Vector>
+Update<Vector> scale_add_stored(Vector& y, StoredCoefficient s, const Vector& x) {
+  return {&y, false, {}, {{{{}, &x}, {}}}, 1, s};
+}
+/// y = s y + x + b z
+template <class Vector>
+Update<Vector> scale_add_stored(Vector& y, StoredCoefficient s, const Vector& x, StoredCoefficient b, const Vector& z) {
+  return {&y, false, {}, {{{{}, &x}, {{}, &z, b}}}, 2, s};
 }
 
 }  // namespace halocline::solve

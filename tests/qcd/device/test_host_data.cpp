@@ -15,6 +15,7 @@
 #include "halocline/qcd/device/host_data.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/site/clover_block.hpp"
+#include "qcd/device/halo_links_definition.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd::device {

@@ -121,7 +121,7 @@ void check_laws(const gpu::Device& device, unsigned emulated, double csw, double
           CHECK(std::abs(sums.wait()[columns + c] - law.wait()[columns + c]) < small * unit);
         }
       }
-      CHECK(s.graphs() == (context->box.split == 0 ? 1 : 0));
+      CHECK(s.graphs() == 1);
       CHECK_THROWS_AS(s.apply(su, x), core::InvalidArgument);
       CHECK_THROWS_AS(s.prepare(rhs, xs), core::InvalidArgument);
     }

@@ -5,6 +5,9 @@
 ///
 /// Defines launch_sum() of sum.cuh: the CUDA kernel, and the loops of the host executor in the same order of additions.
 
+#include <atomic>
+#include <type_traits>
+
 #include "halocline/core/device.hpp"
 #include "halocline/gpu/memory_order.cuh"
 
@@ -71,8 +74,12 @@ struct Values {
   }
 };
 
-template <int N, int C, class Functor>
-void run_on_host(const Functor& functor, const detail::SumPlan& plan) {
+inline void publish_on_host(double* place, double value) {
+  std::atomic_ref(*place).store(value, std::memory_order_release);
+}
+
+template <int N, int C, class Functor, class Step>
+void run_on_host(const Functor& functor, const detail::SumPlan& plan, const Step& step) {
   const std::int64_t groups = plan.sites == 0 ? 1 : (plan.sites - 1) / sum_group + 1;
   double values[C][N][sum_group];
   for (int first = 0; first < plan.columns; first += C) {
@@ -88,7 +95,8 @@ void run_on_host(const Functor& functor, const detail::SumPlan& plan) {
       for (int c = 0; c < columns; ++c)
         for (int n = 0; n < N; ++n) *plan.partial_of(n, group, first + c) = add_group(values[c][n]);
     }
-    for (int c = 0; c < columns; ++c)
+    for (int c = 0; c < columns; ++c) {
+      double totals[N];
       for (int n = 0; n < N; ++n) {
         for (int thread = 0; thread < sum_group; ++thread) {
           double sum = 0;
@@ -96,8 +104,11 @@ void run_on_host(const Functor& functor, const detail::SumPlan& plan) {
             sum += *plan.partial_of(n, group, first + c);
           values[c][n][thread] = sum;
         }
-        plan.total[n * plan.columns + first + c] = add_group(values[c][n]);
+        totals[n] = add_group(values[c][n]);
+        if (!step) plan.total[n * plan.columns + first + c] = totals[n];
       }
+      if (step) step.run(first + c, totals, publish_on_host);
+    }
   }
 }
 
@@ -141,10 +152,12 @@ __device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int su
 /// The grid's block i works on columns number i mod plan.across, so that the columns of the same sites run together and
 /// share the data they read. Each warp has 32 sites of one group of columns. The block stores its sums, passes a
 /// barrier, and one thread counts the block with release. The last block of its columns fences once, and reads the sums
-/// past the first-level cache. A host that sees a total also sees what earlier kernels wrote.
-template <int N, int C, int max_threads, int min_blocks, class Functor>
+/// past the first-level cache. A host that sees a total also sees what earlier kernels wrote. If there is a step, the
+/// last block leaves the totals in shared memory, and a thread runs the step of each column.
+template <int N, int C, int max_threads, int min_blocks, class Functor, class Step>
 __global__ void __launch_bounds__(max_threads, min_blocks)
-    sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan) {
+    sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan,
+                const __grid_constant__ Step step) {
   const unsigned across = static_cast<unsigned>(plan.across);
   const unsigned block = blockIdx.x / across;
   const int part = static_cast<int>(blockIdx.x - block * across);
@@ -155,6 +168,7 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   if (site < plan.sites && group * C < plan.columns) mine.fill(functor, site, group);
 
   __shared__ double of_warps[C * N][max_threads / warp];
+  double* const totals = &of_warps[0][0];  // [column][sum], by the last block, which has read of_warps
   const int thread = static_cast<int>(threadIdx.y) * wide + static_cast<int>(threadIdx.x);
   const int lane = thread % warp, number = thread / warp;
 #pragma unroll
@@ -189,18 +203,29 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   const int parts = sum_group / wide;
   for (int one = number; one < columns * N; one += wide * high / warp) {
     const int column = first + one / N, n = one % N;
-    if (column >= plan.columns) return;  // and so are all that follow
+    if (column >= plan.columns) break;  // and so are all that follow
     const double total = add_groups(plan, n, column, parts, lane);
-    if (lane == 0) detail::store_for_host(plan.total + n * plan.columns + column, total);
+    if (lane != 0) continue;
+    if (step)
+      totals[one] = total;
+    else
+      detail::store_for_host(plan.total + n * plan.columns + column, total);
+  }
+  if constexpr (!std::is_same_v<Step, NoStep>) {
+    if (!step) return;
+    __syncthreads();
+    if (thread < columns && first + thread < plan.columns)
+      step.run(first + thread, totals + thread * N,
+               [](double* place, double value) { detail::store_for_host(place, value); });
   }
 }
 #endif
 
 }  // namespace detail_of_sum
 
-template <int N, int C, class Functor>
+template <int N, int C, class Functor, class Step>
 void launch_sum(Stream& stream, const char* name, std::int64_t sites, int columns, SumBuffer& sums, int first,
-                const Functor& functor, const Block& block) {
+                const Functor& functor, const Block& block, const Step& step) {
   static_assert(N >= 1 && C >= 1 && N * C <= 8, "a thread gives 1 to 8 numbers");
   static_assert(!detail_of_launch::begins<Functor> && !detail_of_launch::ends<Functor>,
                 "hooks of blocks are for launch(), not for sums");
@@ -210,16 +235,16 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
       detail::plan_sum(stream, name, sites, columns, sums, first, N, block, C, max_threads);
   const detail::SumPlan plan{sites,         blocks.along,        sums.most_blocks(), columns,
                              blocks.across, sums.partial(first), sums.total(first),  sums.finished()};
-  sums.note_launch(first, N, stream.capturing());
+  if (!step) sums.note_launch(first, N, stream.capturing());
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {
-    void* arguments[] = {const_cast<Functor*>(&functor), const_cast<detail::SumPlan*>(&plan)};
+    void* arguments[] = {const_cast<Functor*>(&functor), const_cast<detail::SumPlan*>(&plan), const_cast<Step*>(&step)};
     constexpr int min_blocks = detail_of_launch::min_blocks<Functor>();
     detail::KernelLaunch kernel{};
     kernel.name = name;
     kernel.after = stream.last_kernel();
     kernel.function =
-        reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, C, max_threads, min_blocks, Functor>);
+        reinterpret_cast<const void*>(&detail_of_sum::sum_functor<N, C, max_threads, min_blocks, Functor, Step>);
     kernel.grid = {static_cast<unsigned>(blocks.along * blocks.across), 1, 1};
     kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), 1};
     kernel.carveout = block.carveout;
@@ -235,9 +260,9 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
 #endif
   stream.note_kernel(name);
   if (stream.capturing() || stream.handle() != nullptr)
-    stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N, C>(functor, plan); });
+    stream.enqueue_on_host_executor([=] { detail_of_sum::run_on_host<N, C>(functor, plan, step); });
   else
-    detail_of_sum::run_on_host<N, C>(functor, plan);
+    detail_of_sum::run_on_host<N, C>(functor, plan, step);
 }
 
 }  // namespace by_nvcc / by_host_compiler

@@ -5,6 +5,7 @@
 #include "halocline/qcd/device/operator.cuh"
 
 #include <string>
+#include <utility>
 
 #include "halocline/core/error.hpp"
 
@@ -43,13 +44,21 @@ struct FusedDots {
 
 template <class S>
 std::size_t DeviceOperator<S>::graphs() const noexcept {
-  std::size_t count = 0;
-  for (const auto& [key, entry] : cache_) count += entry.graph ? 1 : 0;
+  std::size_t count = recursion_ ? recursion_->graphs() : 0;
+  for (const auto& [key, entry] : cache_) count += entry.work ? 1 : 0;
   return count;
 }
 
 template <class S>
-void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) {
+bool DeviceOperator<S>::records(int applications) const noexcept {
+  if (!graphs_wanted_ || context_->stream.capturing()) return false;
+  auto* const exchange = const_cast<DeviceOperator*>(this)->exchange();
+  if (exchange != nullptr && !exchange->records()) return false;
+  return 2 * std::int64_t{context_->box.sites} * columns_ <= graph_sites * applications;
+}
+
+template <class S>
+void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) {
   if (out.subset() != subset_ || in.subset() != subset_ || out.columns() != columns_ || in.columns() != columns_ ||
       out.context() != context_ || in.context() != context_ || &out == &in)
     throw core::InvalidArgument("an operator on a device, for " + std::to_string(columns_) +
@@ -57,38 +66,20 @@ void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, gpu::SumBu
                                 std::to_string(out.columns()) +
                                 ", of another subset or box, or one field twice; give two fields of its subset(), "
                                 "columns() and context()");
-  const Box& box = context_->box;
-  // A halo exchange changes its buffers from step to step and may need the host, so a graph cannot repeat it.
-  if (!graphs_wanted_ || box.split != 0 || context_->stream.capturing() ||
-      2 * std::int64_t{box.sites} * columns_ > graph_sites)
-    return enqueue(out, in, dagger, sums, with);
+  if (!records(1) || sums.step) return enqueue(out, in, dagger, sums);
   const Key key{out.memory().data(),
                 in.memory().data(),
-                with != nullptr ? with->memory().data() : nullptr,
-                sums != nullptr ? sums->total(0) : nullptr,
-                sums != nullptr ? sums->partial(1) : nullptr,
+                sums.with != nullptr ? sums.with->memory().data() : nullptr,
+                sums.buffer != nullptr ? sums.buffer->total(0) : nullptr,
+                sums.buffer != nullptr ? sums.buffer->partial(1) : nullptr,
+                exchange() != nullptr ? exchange()->number() : 0,
                 dagger};
   if (cache_.size() >= most_graphs && !cache_.contains(key)) cache_.clear();
   Entry& entry = cache_[key];
-  if (!entry.seen) {
-    entry.seen = true;
-    return enqueue(out, in, dagger, sums, with);
-  }
-  if (!entry.graph) {
-    context_->stream.begin_capture();
-    try {
-      enqueue(out, in, dagger, sums, with);
-    } catch (...) {
-      try {
-        context_->stream.end_capture();
-      } catch (...) {
-        // Only the first error matters; it is thrown again below.
-      }
-      throw;
-    }
-    entry.graph.emplace(context_->stream.end_capture());
-  }
-  context_->stream.launch(*entry.graph);
+  if (!std::exchange(entry.seen, true)) return enqueue(out, in, dagger, sums);
+  const auto body = [&] { enqueue(out, in, dagger, sums); };
+  if (!entry.work) entry.work.emplace(context_->stream, exchange(), body);
+  if (!entry.work->launch(context_->stream, exchange())) body();
 }
 
 template <class S>
@@ -97,19 +88,52 @@ PendingSums DeviceOperator<S>::run_and_reduce(const SpinorSpace<S>& space, Field
   const bool full = subset_ == lattice::Subset::full;
   const FusedDots<S> fused(out, dots, full ? 3 : 0);
   if (!fused.possible || !sums_in_last_kernel()) {
-    run(out, in, dagger, nullptr, nullptr);
+    run(out, in, dagger, {});
     return space.update_and_reduce({}, dots);
   }
   PendingSums pending(space.sums());
   const int buffer = space.sums()->take();
   try {
-    run(out, in, dagger, &space.sums()->buffer(buffer), fused.with);
+    run(out, in, dagger, {&space.sums()->buffer(buffer), fused.with});
   } catch (...) {
     space.sums()->give_back(buffer);
     throw;
   }
   pending.add(context_->stream, buffer, full ? 6 : 3, fused.recipes);
   return pending;
+}
+
+template <class S>
+void DeviceOperator<S>::apply_and_step(const SpinorSpace<S>& space, Field& out, const Field& in, bool dagger,
+                                       std::span<const solve::Dot<Field>> dots, solve::RecursionStep step) {
+  const FusedDots<S> fused(out, dots, 0);
+  // The sums of a full field come from two launches, behind which no single step can follow.
+  if (!fused.possible || !sums_in_last_kernel() || subset_ == lattice::Subset::full) {
+    run(out, in, dagger, {});
+    return space.update_and_step({}, dots, step);
+  }
+  for (std::size_t i = 0; i < dots.size(); ++i)
+    step.place[i] = {fused.recipes[i].re, fused.recipes[i].im, fused.recipes[i].sign};
+  const int buffer = space.sums()->take();
+  const auto& pool = space.sums();
+  try {
+    run(out, in, dagger, {&pool->buffer(buffer), fused.with, step});
+  } catch (...) {
+    pool->give_back(buffer);
+    throw;
+  }
+  pool->give_back(buffer);  // its scratch space serves one launch after the other
+}
+
+template <class S>
+Recursion<S>* DeviceOperator<S>::recursion(const SpinorSpace<S>& space) {
+  if (!recursion_wanted_ || context_->geometry->communicator().size() > 1) return nullptr;
+  if (recursion_space_ != &space || !recursion_) {
+    recursion_.reset();
+    recursion_ = std::make_unique<Recursion<S>>(*this, space);
+    recursion_space_ = &space;
+  }
+  return recursion_.get();
 }
 
 template class DeviceOperator<double>;

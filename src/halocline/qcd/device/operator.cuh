@@ -10,16 +10,25 @@
 /// contents, so it is also right for a vector that occupies the same memory later.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 
-#include "halocline/qcd/device/spinor_space.cuh"
+#include "halocline/qcd/device/recursion.cuh"
 
 namespace halocline::qcd::device {
 
 /// Graphs are used up to this many sites times columns. The value is 16^4, the volume at which papers on strong scaling
 /// find launches to cost as much as kernels. It is not yet tuned by measurements on a GPU. No result depends on it.
 inline constexpr std::int64_t graph_sites = 65536;
+
+/// The dot products that a last kernel computes, as described at HopTerms; none without a buffer.
+template <class S>
+struct ResultSums {
+  gpu::SumBuffer* buffer = nullptr;
+  const DeviceSpinor<S>* with = nullptr;
+  solve::RecursionStep step{};  ///< if it is one, it follows the sums
+};
 
 template <class S>
 class DeviceOperator {
@@ -36,8 +45,8 @@ public:
 
   /// out = A in, on two different fields of subset() and columns(). Enqueued.
   /// @throws InvalidArgument  for other fields. Collective: yes, if an axis is split.
-  void apply(Field& out, const Field& in) { run(out, in, false, nullptr, nullptr); }
-  void apply_dagger(Field& out, const Field& in) { run(out, in, true, nullptr, nullptr); }
+  void apply(Field& out, const Field& in) { run(out, in, false, {}); }
+  void apply_dagger(Field& out, const Field& in) { run(out, in, true, {}); }
   /// The same with dot products (solve/operators.hpp). The last kernel computes them if all are products of `out` with
   /// itself or with one other vector, and the operator supports sums there. Otherwise a pass of the space computes all.
   PendingSums apply_and_reduce(const SpinorSpace<S>& space, Field& out, const Field& in,
@@ -49,31 +58,43 @@ public:
     return run_and_reduce(space, out, in, true, dots);
   }
 
-  /// On: applications use graphs, except on large boxes and where an axis is split. Off: every application launches its
-  /// kernels one by one.
+  /// The recursion of solvers that run ahead, made at the first call for a space; null on several processes, or if
+  /// use_recursion(false) was called. Valid until the call for another space.
+  Recursion<S>* recursion(const SpinorSpace<S>& space);
+  void use_recursion(bool on) noexcept { recursion_wanted_ = on; }
+  /// As apply_and_reduce, within a recursion.
+  void apply_and_step(const SpinorSpace<S>& space, Field& out, const Field& in, bool dagger,
+                      std::span<const solve::Dot<Field>> dots, solve::RecursionStep step);
+
+  /// On: applications and iterations use graphs, except on large boxes, and with halos that no graph can hold. Off:
+  /// all kernels are launched one by one.
   void use_graphs(bool on) noexcept { graphs_wanted_ = on; }
-  /// Number of graphs kept.
+  /// Number of graphs kept, of applications and of iterations.
   std::size_t graphs() const noexcept;
+  /// Whether graphs are used for so many applications.
+  bool records(int applications) const noexcept;
+  /// The exchange of the operator's halos; null for none.
+  virtual gpu::FaceExchange* exchange() noexcept { return nullptr; }
 
 protected:
   DeviceOperator(ContextPtr context, lattice::Subset subset, int columns)
       : context_(std::move(context)), subset_(subset), columns_(columns) {}
 
-  /// Enqueues the application. If `sums` is given, every parity that the field holds leaves three sums in it, as
-  /// described at HopTerms: the first parity sums 0 to 2, the second sums 3 to 5.
-  virtual void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) = 0;
+  /// Enqueues the application. If sums are asked for, every parity that the field holds leaves three in the buffer, as
+  /// described at HopTerms: the first parity sums 0 to 2, the second sums 3 to 5. A step is given for one parity only.
+  virtual void enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) = 0;
 
   /// Whether enqueue() accepts `sums`.
   virtual bool sums_in_last_kernel() const noexcept { return true; }
 
 private:
-  using Key = std::tuple<const void*, const void*, const void*, const void*, const void*, bool>;
+  using Key = std::tuple<const void*, const void*, const void*, const void*, const void*, std::uint64_t, bool>;
   struct Entry {
     bool seen = false;
-    std::optional<gpu::Graph> graph;
+    std::optional<RecordedWork> work;
   };
 
-  void run(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with);
+  void run(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums);
   PendingSums run_and_reduce(const SpinorSpace<S>& space, Field& out, const Field& in, bool dagger,
                              std::span<const solve::Dot<Field>> dots);
 
@@ -82,6 +103,9 @@ private:
   int columns_;
   bool graphs_wanted_ = true;
   std::map<Key, Entry> cache_;
+  bool recursion_wanted_ = true;
+  std::unique_ptr<Recursion<S>> recursion_;
+  const SpinorSpace<S>* recursion_space_ = nullptr;
 };
 
 }  // namespace halocline::qcd::device

@@ -39,32 +39,44 @@ std::int64_t SumPool::bytes(std::int64_t sites, int columns) {
   return gpu::SumBuffer::bytes(most_sums, sites, columns);
 }
 
-namespace {
-
 /// Collects the updates, dot products and coefficients of one launch, as many as fit.
 template <class S>
 class ListBuilder {
 public:
-  explicit ListBuilder(const VectorShape& shape) { list_.shape = shape; }
+  /// @param memory  of the recursion that the updates belong to; null for none
+  ListBuilder(const VectorShape& shape, const solve::RecursionMemory* memory, bool behind_last) {
+    list_.shape = shape;
+    if (memory == nullptr) return;
+    list_.stored = memory->stored;
+    list_.stop = memory->stop + (behind_last ? 0 : 1);
+  }
 
   /// Returns false if this launch has no room for the update.
   bool add(const solve::Update<DeviceSpinor<S>>& update, const Operand<S>& target,
            std::span<const Operand<S>> vectors) {
+    using enum solve::StoredCoefficient;
     const auto terms = update.terms();
-    const bool scaled = !update.overwrite && !update.scale.empty();
+    const bool stored = update.stored_scale != given;
+    const bool scaled = !update.overwrite && !stored && !update.scale.empty();
     int entries = scaled ? 1 : 0;
     for (const auto& term : terms) entries += term.coefficient.empty() ? 0 : 1;
     // An update that only adds to the target of the previous update becomes part of it.
-    const bool joined =
-        list_.updates > 0 && !update.overwrite && !scaled && list_.update[list_.updates - 1].target.data == target.data;
+    const bool joined = list_.updates > 0 && !update.overwrite && !scaled && !stored &&
+                        list_.update[list_.updates - 1].target.data == target.data;
     if ((!joined && list_.updates == most_updates) || terms_ + static_cast<int>(terms.size()) > most_terms ||
         (entries_ + entries) * list_.shape.columns > most_coefficients)
       return false;
     if (!joined)
-      list_.update[list_.updates++] = {target, terms_, 0, scaled ? entry(update.scale) : -1, !update.overwrite};
+      list_.update[list_.updates++] = {target, terms_, 0,
+                                       stored   ? List::entry_of(update.stored_scale)
+                                       : scaled ? entry(update.scale)
+                                                : List::one,
+                                       !update.overwrite};
     auto& current = list_.update[list_.updates - 1];
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      list_.term[terms_++] = {vectors[t], terms[t].coefficient.empty() ? -1 : entry(terms[t].coefficient)};
+      list_.term[terms_++] = {vectors[t], terms[t].stored != given       ? List::entry_of(terms[t].stored)
+                                          : terms[t].coefficient.empty() ? List::one
+                                                                         : entry(terms[t].coefficient)};
       ++current.terms;
     }
     return true;
@@ -83,6 +95,7 @@ public:
   }
 
 private:
+  using List = AlgebraList<S>;
   int entry(std::span<const Scalar> values) {
     using Real = RealOf<S>;
     for (int column = 0; column < list_.shape.columns; ++column) {
@@ -97,25 +110,29 @@ private:
   int terms_ = 0, entries_ = 0;
 };
 
+namespace {
+
 template <class S, int dots>
-void run_with_sums(gpu::Stream& stream, std::int64_t elements, const AlgebraList<S>& list, gpu::SumBuffer& sums) {
+void run_with_sums(gpu::Stream& stream, std::int64_t elements, const AlgebraList<S>& list, gpu::SumBuffer& sums,
+                   const solve::RecursionStep& step) {
   gpu::launch_sum<2 * dots>(stream, "spinor algebra with sums", elements, list.shape.columns, sums, 0,
-                            Algebra<S, dots>{list});
+                            Algebra<S, dots>{list}, {gpu::sum_group, 1, 1}, step);
 }
 
 template <class S>
-void run_list(gpu::Stream& stream, std::int64_t elements, const AlgebraList<S>& list, gpu::SumBuffer* sums) {
+void run_list(gpu::Stream& stream, std::int64_t elements, const AlgebraList<S>& list, gpu::SumBuffer* sums,
+              const solve::RecursionStep& step = {}) {
   if (list.dots == 0)
     gpu::launch(stream, "spinor algebra", {elements, list.shape.columns, 1}, {256, 1, 1}, Algebra<S, 0>{list});
   else if (Storage<S>::scaled)
-    run_with_sums<S, 2>(stream, elements, list, *sums);
+    run_with_sums<S, 2>(stream, elements, list, *sums, step);
   else if constexpr (!Storage<S>::scaled) {
     if (list.dots == 1)
-      run_with_sums<S, 1>(stream, elements, list, *sums);
+      run_with_sums<S, 1>(stream, elements, list, *sums, step);
     else if (list.dots == 2)
-      run_with_sums<S, 2>(stream, elements, list, *sums);
+      run_with_sums<S, 2>(stream, elements, list, *sums, step);
     else
-      run_with_sums<S, 4>(stream, elements, list, *sums);
+      run_with_sums<S, 4>(stream, elements, list, *sums, step);
   }
 }
 
@@ -277,9 +294,8 @@ void SpinorSpace<S>::dot(std::span<Scalar> out, const Vector& x, const Vector& y
 }
 
 template <class S>
-PendingSums SpinorSpace<S>::update_and_reduce(std::span<const solve::Update<Vector>> updates,
-                                              std::span<const solve::Dot<Vector>> dots) const {
-  if (updates.empty() && dots.empty()) return {};
+void SpinorSpace<S>::check(std::span<const solve::Update<Vector>> updates,
+                           std::span<const solve::Dot<Vector>> dots) const {
   const auto check = [&](const Vector& v) {
     if (v.subset() != subset_ || v.columns() != columns_ || v.context() != context_)
       throw core::InvalidArgument(
@@ -303,19 +319,33 @@ PendingSums SpinorSpace<S>::update_and_reduce(std::span<const solve::Update<Vect
     check(*dot.left);
     check(*dot.right);
   }
-  auto& stream = context_->stream;
-  const std::int64_t count = elements(context_->box, subset_);
-  detail::ListBuilder<S> builder(detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target));
+}
+
+/// Enqueues all updates but those of the last launch, which stay in the builder.
+template <class S>
+void SpinorSpace<S>::enqueue(detail::ListBuilder<S>& builder, std::span<const solve::Update<Vector>> updates) const {
   for (const auto& update : updates) {
     const auto terms = update.terms();
     std::array<detail::Operand<S>, 2> vectors{};
     for (std::size_t t = 0; t < terms.size(); ++t) vectors[t] = detail::operand(*terms[t].vector);
     const auto target = detail::operand(*update.target);
     if (builder.add(update, target, vectors)) continue;
-    detail::run_list(stream, count, builder.list(), nullptr);
+    detail::run_list(context_->stream, elements(context_->box, subset_), builder.list(), nullptr);
     builder.clear();
     builder.add(update, target, vectors);
   }
+}
+
+template <class S>
+PendingSums SpinorSpace<S>::update_and_reduce(std::span<const solve::Update<Vector>> updates,
+                                              std::span<const solve::Dot<Vector>> dots) const {
+  if (updates.empty() && dots.empty()) return {};
+  check(updates, dots);
+  auto& stream = context_->stream;
+  const std::int64_t count = elements(context_->box, subset_);
+  detail::ListBuilder<S> builder(detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target),
+                                 nullptr, false);
+  enqueue(builder, updates);
   PendingSums pending;
   if (!dots.empty()) pending = PendingSums(sums_);
   std::size_t next = 0;
@@ -333,6 +363,29 @@ PendingSums SpinorSpace<S>::update_and_reduce(std::span<const solve::Update<Vect
   }
   if (builder.has_updates()) detail::run_list(stream, count, builder.list(), nullptr);
   return pending;
+}
+
+template <class S>
+void SpinorSpace<S>::update_and_step(std::span<const solve::Update<Vector>> updates,
+                                     std::span<const solve::Dot<Vector>> dots, solve::RecursionStep step) const {
+  check(updates, dots);
+  if (dots.size() > 2)
+    throw core::InvalidArgument(std::to_string(dots.size()) + " dot products were given to a step; give up to two");
+  auto& stream = context_->stream;
+  const std::int64_t count = elements(context_->box, subset_);
+  const bool behind_last = dots.empty();
+  detail::ListBuilder<S> builder(detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target),
+                                 &step.memory, behind_last);
+  enqueue(builder, updates);
+  if (dots.empty()) return detail::run_list(stream, count, builder.list(), nullptr);
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    builder.add(detail::operand(*dots[i].left), detail::operand(*dots[i].right));
+    const int sum = 2 * static_cast<int>(i);
+    step.place[i] = {.re = sum, .im = dots[i].is_norm() ? -1 : sum + 1};
+  }
+  const int buffer = sums_->take();
+  detail::run_list(stream, count, builder.list(), &sums_->buffer(buffer), step);
+  sums_->give_back(buffer);  // its scratch space serves one launch after the other
 }
 
 template <class S>

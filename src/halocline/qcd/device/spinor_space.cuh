@@ -13,11 +13,15 @@
 #include "halocline/comm/sums/reduction.hpp"
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
+#include "halocline/solve/recursion.hpp"
 #include "halocline/solve/vector_space.hpp"
 
 namespace halocline::qcd::device {
 
 namespace detail {
+template <class S>
+class ListBuilder;
+
 /// The buffers for the sums of one space, and the reduction of these sums over processes.
 class SumPool {
 public:
@@ -98,12 +102,20 @@ public:
   PendingSums update_and_reduce(std::span<const solve::Update<Vector>> updates,
                                 std::span<const solve::Dot<Vector>> dots) const;
 
+  /// For a recursion: the updates, then the dots, at most two, with the step behind them. Enqueued. Without dots the
+  /// updates are those behind the last sum of an iteration. Coefficients come from the list or from the step's memory.
+  /// @throws InvalidArgument  as update_and_reduce, or more dots
+  void update_and_step(std::span<const solve::Update<Vector>> updates, std::span<const solve::Dot<Vector>> dots,
+                       solve::RecursionStep step) const;
+
   /// The sum buffers, for operators whose own kernel computes sums.
   const std::shared_ptr<detail::SumPool>& sums() const noexcept { return sums_; }
   /// Bytes on the device besides vectors: two buffers of sums, because solvers have at most two in use at a time.
   static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
 
 private:
+  void check(std::span<const solve::Update<Vector>> updates, std::span<const solve::Dot<Vector>> dots) const;
+  void enqueue(detail::ListBuilder<S>& builder, std::span<const solve::Update<Vector>> updates) const;
   /// Number of elements of a column, over which a launch runs.
   static std::int64_t elements(const Box& box, lattice::Subset subset);
 

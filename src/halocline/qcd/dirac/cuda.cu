@@ -7,16 +7,16 @@
 namespace halocline::qcd::device {
 
 template <class S>
-void DeviceDirac<S>::enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) {
+void DeviceDirac<S>::enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) {
   for (int parity = 0; parity < 2; ++parity) {
     Terms terms;
     terms.hop_scale = -0.5;
     terms.add = &in;
     terms.add_term = site(parity, dagger);
     terms.add_scale = terms.add_term != nullptr ? 1.0 : diagonal();
-    terms.sums = sums;
+    terms.sums = sums.buffer;
     terms.first_sum = 3 * parity;
-    terms.with = with;
+    terms.with = sums.with;
     hop(out, in, parity, dagger, terms);
   }
 }

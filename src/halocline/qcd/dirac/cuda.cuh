@@ -29,6 +29,7 @@ struct DeviceTerms : DiracTerms<DeviceSpinor<S>, DeviceSiteTerm<S>> {
   gpu::SumBuffer* sums = nullptr;
   int first_sum = 0;
   const DeviceSpinor<S>* with = nullptr;
+  solve::RecursionStep step{};
 };
 
 template <class S>
@@ -58,7 +59,7 @@ public:
   void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
 
 private:
-  void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) override;
+  void enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) override;
   bool sums_in_last_kernel() const noexcept override { return sums_in_hop(); }
 };
 

@@ -29,10 +29,11 @@ void DeviceSchur<S>::require(const Field& field, lattice::Subset subset, const c
 }
 
 template <class S>
-void DeviceSchur<S>::enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) {
+void DeviceSchur<S>::enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) {
   even_odd::apply(*d_, form_, parity_, dagger, out, in, other_, same_, [&](DeviceTerms<S>& terms) {
-    terms.sums = sums;
-    terms.with = with;
+    terms.sums = sums.buffer;
+    terms.with = sums.with;
+    terms.step = sums.step;
   });
 }
 

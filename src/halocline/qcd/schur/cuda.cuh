@@ -23,6 +23,7 @@ public:
   explicit DeviceSchur(DeviceDirac<S>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
   SchurForm form() const noexcept { return form_; }
+  gpu::FaceExchange* exchange() noexcept override { return d_->exchange(); }
 
   /// Computes the right-hand side of S, on subset(), from that of D, on a full field. Enqueued.
   /// @throws InvalidArgument  for a field of another subset, context or number of columns
@@ -38,7 +39,7 @@ public:
   }
 
 private:
-  void enqueue(Field& out, const Field& in, bool dagger, gpu::SumBuffer* sums, const Field* with) override;
+  void enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) override;
   bool sums_in_last_kernel() const noexcept override { return d_->sums_in_hop(); }
   void require(const Field& field, lattice::Subset subset, const char* what) const;
 

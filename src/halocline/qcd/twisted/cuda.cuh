@@ -28,6 +28,7 @@ public:
   const Term* inverse_site(int, bool dagger) const noexcept override { return &inverse_site_[dagger ? 1 : 0]; }
   void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) override;
   void check() override { hopping_.check(); }
+  gpu::FaceExchange* exchange() noexcept override { return hopping_.exchange(); }
   bool sums_in_hop() const noexcept override { return false; }
 
 private:

@@ -32,6 +32,7 @@
 #include "halocline/qcd/device/clover_array.cuh"
 #include "halocline/qcd/device/link_array.cuh"
 #include "halocline/qcd/wilson/cuda_halo.cuh"
+#include "halocline/solve/recursion.hpp"
 
 namespace halocline::qcd::device {
 
@@ -53,6 +54,7 @@ struct HopTerms {
   gpu::SumBuffer* sums = nullptr;
   int first_sum = 0;
   const DeviceSpinor<S>* with = nullptr;  ///< holds the target parity
+  solve::RecursionStep step{};            ///< of a recursion: follows the sums, which then do not go to the host
 };
 
 template <class S>
@@ -86,6 +88,8 @@ public:
   /// Chooses the fastest halo policy, by measurements on all processes together or from the tuner's memory. Does
   /// nothing without a halo. Collective: yes.
   void tune_halo();
+  /// The exchange of the halo; null if no axis is split. Valid until tune_halo().
+  gpu::FaceExchange* exchange() noexcept { return halo_ ? &halo_->exchange() : nullptr; }
   /// The name of the halo policy; empty if no axis is split.
   const std::string& halo_policy() const;
 

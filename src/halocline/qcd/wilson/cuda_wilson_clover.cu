@@ -46,6 +46,7 @@ HopTerms<S> hop_terms(const DeviceTerms<S>& terms) {
   out.sums = terms.sums;
   out.first_sum = terms.first_sum;
   out.with = terms.with;
+  out.step = terms.step;
   return out;
 }
 

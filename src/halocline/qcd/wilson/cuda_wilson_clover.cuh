@@ -48,6 +48,7 @@ public:
   }
   void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) override;
   void check() override { hopping_.check(); }
+  gpu::FaceExchange* exchange() noexcept override { return hopping_.exchange(); }
   bool sums_in_hop() const noexcept override { return true; }
   Hopping<S>& hopping() noexcept { return hopping_; }
 

@@ -15,8 +15,6 @@ namespace halocline::solve::detail {
 namespace {
 // The recursion aims slightly below the tolerance, so that its drift rarely costs a restart.
 constexpr double aim = 0.95;
-// If |r|^2 grows by more than this factor within a cycle, the recursion carries no information in any precision.
-constexpr double explosion2 = 1e20;
 
 void check(bool good, const char* what, double given, const char* expected) {
   if (!good) {
@@ -42,7 +40,14 @@ Monitor::Monitor(const SolveOptions& options, std::span<const double> source_nor
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     columns_[c].source2 = source_norms2[c];
     columns_[c].tolerance = own.empty() ? options.tolerance : own[c];
-    if (!spent.empty()) columns_[c].iterations = spent[c];
+    const double limit = aim * columns_[c].tolerance;
+    ColumnTrack& track = columns_[c].track;
+    track.goal2 = limit * limit * source_norms2[c];
+    track.replacement2 = options.replacement * options.replacement;
+    track.interval = options.replacement_interval;
+    track.window = options.stagnation_window;
+    track.most_iterations = options.max_iterations;
+    if (!spent.empty()) track.iterations = spent[c];
     if (!std::isfinite(source_norms2[c])) {
       columns_[c].residual = std::nan("");
       finish(columns_[c], Reason::not_finite);
@@ -53,31 +58,28 @@ Monitor::Monitor(const SolveOptions& options, std::span<const double> source_nor
 }
 
 void Monitor::finish(Column& column, Reason reason) noexcept {
-  column.state = State::finished;
+  column.finished = true;
+  column.track.active = false;
   column.reason = reason;
 }
 
 void Monitor::judge(Column& column, double true_norm2) {
   const double previous_best = column.best_residual;
   column.residual = std::sqrt(true_norm2 / column.source2);
-  column.current2 = column.cycle_start2 = column.lowest2 = column.highest2 = true_norm2;
-  column.since_lowest = 0;
-  column.in_cycle = 0;
   if (first_cycle_) {
     column.history.push_back(column.residual);
     column.best_residual = column.residual;
   } else {
     column.best_residual = std::min(column.best_residual, column.residual);
   }
-  const bool has_cause = column.has_cause;
-  const Reason cause = column.cause;
-  column.has_cause = false;
-  column.state = State::active;
+  const bool has_cause = column.track.has_cause;
+  const Reason cause = column.track.cause;
+  column.track.begin_cycle(true_norm2);
 
   if (!std::isfinite(column.residual)) return finish(column, Reason::not_finite);
   if (column.residual <= column.tolerance) return finish(column, Reason::converged);
   if (has_cause && (cause == Reason::not_finite || cause == Reason::cancelled)) return finish(column, cause);
-  if (column.iterations >= options_.max_iterations) return finish(column, Reason::iteration_limit);
+  if (column.track.iterations >= options_.max_iterations) return finish(column, Reason::iteration_limit);
   if (first_cycle_) return;
 
   const double wanted = has_cause && cause == Reason::converged ? 0.5 : 0.999;
@@ -92,27 +94,24 @@ void Monitor::judge(Column& column, double true_norm2) {
 
 bool Monitor::begin_cycle(std::span<const double> true_norms2) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].state != State::finished) judge(columns_[c], true_norms2[c]);
+    if (!columns_[c].finished) judge(columns_[c], true_norms2[c]);
   }
   first_cycle_ = false;
   return running();
 }
 
 bool Monitor::running() const noexcept {
-  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.state == State::active; });
+  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.track.active; });
 }
 
-void Monitor::pause(std::size_t column, Reason cause) noexcept {
-  Column& c = columns_[column];
-  if (c.state != State::active) return;
-  c.state = State::paused;
-  c.has_cause = true;
-  c.cause = cause;
+bool Monitor::nears_a_stop() const noexcept {
+  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.track.nears_a_stop(); });
 }
+
+void Monitor::pause(std::size_t column, Reason cause) noexcept { columns_[column].track.pause(cause); }
 
 bool Monitor::small_enough(std::size_t column, double norm2) const noexcept {
-  const double limit = aim * columns_[column].tolerance;
-  return norm2 <= limit * limit * columns_[column].source2;
+  return columns_[column].track.small_enough(norm2);
 }
 
 void Monitor::step(std::span<const Scalar> norms2) {
@@ -120,42 +119,22 @@ void Monitor::step(std::span<const Scalar> norms2) {
   int most = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     Column& column = columns_[c];
-    if (column.state != State::active) continue;
+    if (!column.track.active) continue;
     const double norm2 = norms2[c].real();
-    ++column.iterations;
-    ++column.in_cycle;
-    column.current2 = norm2;
-    column.highest2 = std::max(column.highest2, norm2);
+    column.track.record(norm2);
     column.history.push_back(std::sqrt(std::max(norm2, 0.0) / column.source2));
     worst2 = std::max(worst2, norm2 / column.source2);
-    most = std::max(most, column.iterations);
-    if (norm2 < column.lowest2) {
-      column.lowest2 = norm2;
-      column.since_lowest = 0;
-    } else {
-      ++column.since_lowest;
-    }
-    if (!std::isfinite(norm2)) {
-      pause(c, Reason::not_finite);
-    } else if (small_enough(c, norm2)) {
-      pause(c, Reason::converged);
-    } else if (column.iterations >= options_.max_iterations) {
-      pause(c, Reason::iteration_limit);
-    } else if (norm2 > explosion2 * column.cycle_start2) {
-      pause(c, Reason::breakdown);
-    } else if (column.since_lowest >= options_.stagnation_window) {
-      pause(c, Reason::stagnation);
-    }
+    most = std::max(most, column.track.iterations);
   }
   if (most > 0 && options_.progress && !options_.progress(most, std::sqrt(worst2))) cancel();
 }
 
 void Monitor::cancel() noexcept {
   for (Column& column : columns_) {
-    if (column.state == State::finished) continue;
-    column.state = State::paused;
-    column.has_cause = true;
-    column.cause = Reason::cancelled;
+    if (column.finished) continue;
+    column.track.active = false;
+    column.track.has_cause = true;
+    column.track.cause = Reason::cancelled;
   }
 }
 
@@ -164,12 +143,12 @@ void Monitor::correct(const SolveResult& inner, std::span<const double> true_nor
   int most = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     Column& column = columns_[c];
-    if (column.state != State::active) continue;
+    if (!column.track.active) continue;
     // An inner solve that ends before its first iteration still counts as one.
-    column.iterations += std::max(1, inner.column_iterations[c]);
+    column.track.iterations += std::max(1, inner.column_iterations[c]);
     column.history.push_back(std::sqrt(true_norms2[c] / column.source2));
     worst2 = std::max(worst2, true_norms2[c] / column.source2);
-    most = std::max(most, column.iterations);
+    most = std::max(most, column.track.iterations);
     const Reason reason = inner.reasons[c];
     if (reason == Reason::breakdown || reason == Reason::not_finite || reason == Reason::cancelled) pause(c, reason);
   }
@@ -195,22 +174,13 @@ Scalar Monitor::quotient(std::size_t column, Scalar numerator, Scalar denominato
   return value;
 }
 
-bool Monitor::wants(const Column& column) const noexcept {
-  if (column.state != State::active) return false;
-  const double factor2 = options_.replacement * options_.replacement;
-  if (!(column.current2 < factor2 * column.highest2)) return false;
-  return column.in_cycle % options_.replacement_interval == 0 ||
-         column.current2 < factor2 * factor2 * factor2 * column.highest2;
-}
-
 bool Monitor::wants_replacement() const noexcept {
-  return options_.replacement > 0.0 &&
-         std::any_of(columns_.begin(), columns_.end(), [this](const Column& c) { return wants(c); });
+  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.track.wants_replacement(); });
 }
 
 Scalars Monitor::replacement_mask() const {
   Scalars mask(columns_.size());
-  for (std::size_t c = 0; c < columns_.size(); ++c) mask[c] = wants(columns_[c]) ? 1.0 : 0.0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) mask[c] = columns_[c].track.wants_replacement() ? 1.0 : 0.0;
   return mask;
 }
 
@@ -218,7 +188,7 @@ void Monitor::replaced(std::span<const Scalar> mask, std::span<const double> nor
   ++replacements_;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (mask[c] == 0.0) continue;
-    columns_[c].current2 = columns_[c].highest2 = norms2[c];
+    columns_[c].track.current2 = columns_[c].track.highest2 = norms2[c];
     if (!std::isfinite(norms2[c])) pause(c, Reason::not_finite);
   }
 }
@@ -230,10 +200,10 @@ SolveResult Monitor::result(const Timings& timings) const {
   result.timings.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   for (const Column& column : columns_) {
     if (result.reason == Reason::converged) result.reason = column.reason;
-    result.iterations = std::max(result.iterations, column.iterations);
+    result.iterations = std::max(result.iterations, column.track.iterations);
     result.residual.push_back(column.residual);
     result.reasons.push_back(column.reason);
-    result.column_iterations.push_back(column.iterations);
+    result.column_iterations.push_back(column.track.iterations);
     result.history.push_back(column.history);
   }
   return result;

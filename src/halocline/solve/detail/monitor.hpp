@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "halocline/solve/column_track.hpp"
 #include "halocline/solve/result.hpp"
 #include "halocline/solve/vector_space.hpp"
 
@@ -35,7 +36,11 @@ public:
   bool begin_cycle(std::span<const double> true_norms2);
   /// Whether some column is active.
   bool running() const noexcept;
-  bool active(std::size_t column) const noexcept { return columns_[column].state == State::active; }
+  bool active(std::size_t column) const noexcept { return columns_[column].track.active; }
+  /// For recursions (recursion.hpp), which may pause the column.
+  ColumnTrack& track(std::size_t column) noexcept { return columns_[column].track; }
+  /// Whether some column may well need the host after its next iteration (ColumnTrack::nears_a_stop).
+  bool nears_a_stop() const noexcept;
   /// Ends the column's part in this cycle, for the given reason.
   void pause(std::size_t column, Reason cause) noexcept;
   /// Records |r|^2 of the active columns after an iteration, pauses columns that are done, reports progress.
@@ -65,30 +70,20 @@ public:
   SolveResult result(const Timings& timings) const;
 
 private:
-  enum class State { active, paused, finished };
   struct Column {
-    State state = State::active;
+    bool finished = false;
     Reason reason = Reason::converged;
     double tolerance = 0.0;
-    bool has_cause = false;
-    Reason cause = Reason::converged;
     double source2 = 0.0;        // |b|^2
     double residual = 0.0;       // true, relative
     double best_residual = 0.0;  // lowest true residual so far
-    double current2 = 0.0;       // |r|^2 of the recursion
-    double cycle_start2 = 0.0;   // at the start of the cycle
-    double lowest2 = 0.0;        // lowest within the cycle
-    double highest2 = 0.0;       // highest since the residual was last recomputed
-    int since_lowest = 0;
-    int iterations = 0;
-    int in_cycle = 0;  // iterations of this cycle
+    ColumnTrack track;
     int failures = 0;  // cycles in a row without enough progress
     std::vector<double> history;
   };
   void judge(Column& column, double true_norm2);
   void cancel() noexcept;
   void finish(Column& column, Reason reason) noexcept;
-  bool wants(const Column& column) const noexcept;
 
   SolveOptions options_;
   std::vector<Column> columns_;

@@ -10,13 +10,15 @@
 /// that it has touched are still in the caches a few instructions later. All threads take the same branches.
 ///
 /// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. The
-/// constants below limit the length of a list; SpinorSpace cuts longer lists.
+/// coefficients of a recursion (solve/recursion.hpp) lie in device memory instead, where the steps of earlier kernels
+/// wrote them. The constants below limit the length of a list; SpinorSpace cuts longer lists.
 ///
 /// Bytes for each element and column, and each vector read or written: 16; in fixed point a spinor and its scale.
 
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
 #include "halocline/qcd/field/components.hpp"
+#include "halocline/solve/recursion.hpp"
 
 namespace halocline::qcd::device::detail {
 
@@ -45,14 +47,18 @@ struct VectorShape {
 
 template <class S>
 struct AlgebraList {
+  static constexpr int one = -1;  ///< entry of the coefficient one
+  /// The entry of a coefficient in device memory.
+  static constexpr int entry_of(solve::StoredCoefficient stored) { return -2 - static_cast<int>(stored); }
+
   struct Term {
     Operand<S> vector;
-    int entry;  ///< number of its coefficient; -1: the coefficient is one
+    int entry;  ///< number of its coefficient, or as above
   };
   struct Update {
     Operand<S> target;
     int first_term, terms;
-    int scale;  ///< entry of the factor on the old value; -1: the factor is one
+    int scale;  ///< entry of the factor on the old value
     bool keep;  ///< whether the old value of the target is kept
   };
   struct Dot {
@@ -64,6 +70,8 @@ struct AlgebraList {
   Term term[most_terms];
   Dot dot[most_dots];
   core::Complex<RealOf<S>> coefficient[most_coefficients];
+  const core::Complex<double>* stored = nullptr;  ///< [coefficient][column]
+  const unsigned* stop = nullptr;                 ///< not zero there: the kernel does nothing; null: it does its work
 };
 
 /// The element of a thread in floating point: one chunk of 16 bytes.
@@ -163,6 +171,7 @@ struct Algebra {
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const
     requires(dots == 0)
   {
+    if (list.stop != nullptr && *list.stop != 0) return;
     const Place<S> place(list.shape, p.x, p.y);
     Value last{};
     const void* written = nullptr;
@@ -173,6 +182,7 @@ struct Algebra {
                                         double (&values)[2 * (dots > 0 ? dots : 1)]) const
     requires(dots > 0)
   {
+    if (list.stop != nullptr && *list.stop != 0) return;
     const Place<S> place(list.shape, element, column);
     Value last{};
     const void* written = nullptr;
@@ -194,7 +204,11 @@ struct Algebra {
 
 private:
   HALOCLINE_INLINE core::Complex<Real> coefficient(int entry, int column) const {
-    if (entry < 0) return {Real(1), Real(0)};
+    if (entry == AlgebraList<S>::one) return {Real(1), Real(0)};
+    if (entry < AlgebraList<S>::one) {
+      const auto& value = list.stored[(-2 - entry) * list.shape.columns + column];
+      return {static_cast<Real>(value.re), static_cast<Real>(value.im)};
+    }
     return list.coefficient[entry * list.shape.columns + column];
   }
 
@@ -220,7 +234,7 @@ private:
       Value sum;
       if (update.keep) {
         sum = value_of(place, update.target, last, written);
-        if (update.scale >= 0) scale(sum, s);
+        if (update.scale != AlgebraList<S>::one) scale(sum, s);
       } else {
         HALOCLINE_UNROLLED(24)
         for (int i = 0; i < Place<S>::reals; ++i) sum.at[i] = Real(0);

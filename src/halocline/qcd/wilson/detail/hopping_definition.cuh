@@ -127,8 +127,8 @@ struct Hopping<S>::Work {
   void run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
                      const SpinorReader<S>& with);
   template <int reals, class Enqueue>
-  void tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
-            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue);
+  gpu::TuneParameters tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
+                           const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue);
 
   static HopVariant variant_of(HopPart part, const HopTerms<S>& terms) {
     return {.part = part,
@@ -189,7 +189,8 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
 
   const std::int64_t count = list != nullptr ? list->count : context.box.sites;
   constexpr bool loops = loops_over_sites<S, reals> && !with_halo && !with_blocks;
-  tune<reals>(hopping, call, variant, count, hop_candidates(hopping.columns(), most, 256, loops), enqueue);
+  const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
+  enqueue(tune<reals>(hopping, call, variant, count, candidates, enqueue), call.out);
 }
 
 template <class S>
@@ -197,10 +198,11 @@ template <int reals, int most>
 void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
                                      const SpinorReader<S>& with) {
   Context& context = *hopping.context();
+  solve::RecursionStep step{};  // none in trial runs
   const auto launch_columns = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
-    gpu::launch_sum<3, columns>(context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(),
-                                *call.terms.sums, call.terms.first_sum,
-                                HopSumSite<S, reals, columns>{input, output(call, out), with}, block_of(p, input));
+    gpu::launch_sum<3, columns>(
+        context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums, call.terms.first_sum,
+        HopSumSite<S, reals, columns>{input, output(call, out), with}, block_of(p, input), step);
   };
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     if constexpr (most >= 2)
@@ -210,18 +212,24 @@ void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, c
   HopVariant variant = variant_of(HopPart::all, call.terms);
   variant.sums = true;
   variant.products = call.terms.with != nullptr;
-  const auto known = chosen.find(variant);
-  if (known != chosen.end()) return enqueue(known->second, call.out);
-  tune<reals>(hopping, call, variant, context.box.sites,
-              hop_sum_candidates(hopping.columns(), most, HopSumSite<S, reals, most>::max_threads), enqueue);
+  auto known = chosen.find(variant);
+  if (known == chosen.end()) {
+    const auto candidates = hop_sum_candidates(hopping.columns(), most, HopSumSite<S, reals, most>::max_threads);
+    const gpu::TuneParameters best = tune<reals>(hopping, call, variant, context.box.sites, candidates, enqueue);
+    step = call.terms.step;
+    return enqueue(best, call.out);
+  }
+  step = call.terms.step;
+  enqueue(known->second, call.out);
 }
 
-/// Finds the parameters of a launch, keeps them, and launches. Measurements run the kernel many times. They overwrite
-/// `out`, unless `out` is also read (added, or multiplied for a dot product); then they write a scratch field.
+/// Finds the parameters of a launch, and keeps them. Measurements run the kernel many times. They overwrite `out`,
+/// unless `out` is also read (added, or multiplied for a dot product); then they write a scratch field.
 template <class S>
 template <int reals, class Enqueue>
-void Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
-                            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue) {
+gpu::TuneParameters Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant,
+                                           std::int64_t sites, const std::vector<gpu::TuneParameters>& candidates,
+                                           const Enqueue& enqueue) {
   Context& context = *hopping.context();
   const bool reads_out = call.terms.add == &call.out || call.terms.with == &call.out;
   std::unique_ptr<DeviceSpinor<S>> scratch;
@@ -237,7 +245,7 @@ void Hopping<S>::Work::tune(Hopping& hopping, const HopCall<S>& call, const HopV
   const bool kept = !context.stream.capturing();
   const gpu::TuneParameters best = context.tuner.best(context.stream, problem, candidates, measure);
   if (kept) chosen.emplace(variant, best);
-  enqueue(best, call.out);
+  return best;
 }
 
 template <class S>
@@ -264,7 +272,8 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
       });
   if (call.terms.sums != nullptr)
     gpu::launch_sum<3>(context.stream, "wilson_hop_sum_after", context.box.sites, hopping.columns(), *call.terms.sums,
-                       call.terms.first_sum, ResultSumSite<S>{std::as_const(call.out).reader(call.parity), with});
+                       call.terms.first_sum, ResultSumSite<S>{std::as_const(call.out).reader(call.parity), with},
+                       gpu::Block{gpu::sum_group, 1, 1}, call.terms.step);
 }
 
 template <class S>
