@@ -89,6 +89,7 @@ public:
     space_.dot(found, out_, out_);
   }
   const std::string& policy() const { return hop_.halo_policy(); }
+  gpu::FaceExchange* exchange() { return hop_.exchange(); }
 
 private:
   ContextPtr context_;
@@ -170,13 +171,13 @@ std::string policy_unavailable_reason(const gpu::Device& device, const comm::Pro
 
 /// Times the work, directly or as a graph according to the case. Skips work that cannot be recorded as a graph.
 void measure(DeviceResult& result, DeviceClock& clock, const DeviceDslashCase& c, const Work& work,
-             const Effort& effort) {
+             const Effort& effort, gpu::FaceExchange* exchange) {
   if (!c.graph) {
     result.seconds = clock.measure(work, effort);
     return;
   }
   try {
-    result.seconds = clock.measure_graph(work, effort);
+    result.seconds = clock.measure_graph(work, effort, exchange);
   } catch (const core::Error& error) {
     result.skipped = std::string("it cannot be recorded as a graph: ") + error.what();
   }
@@ -203,7 +204,7 @@ void measure_halo(DeviceResult& result, DeviceClock& clock, const ContextPtr& co
     exchange.post(context->stream);
     exchange.wait(context->stream);
   };
-  measure(result, clock, c, c.stage == "halo" ? all : messages, effort);
+  measure(result, clock, c, c.stage == "halo" ? all : messages, effort, &exchange);
 }
 
 template <class S>
@@ -240,7 +241,7 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
     Hop<S> hop(context, c);
     const Work whole = [&] { hop.whole(); };
     const Work separate = [&] { hop.separate(); };
-    measure(result, clock, c, c.stage == "separate" ? separate : whole, effort);
+    measure(result, clock, c, c.stage == "separate" ? separate : whole, effort, hop.exchange());
     result.outcome = {{"policy", context->box.split != 0 ? hop.policy() : "none"},
                       {"message_bytes", message_bytes<S>(context->box, c.columns)}};
     const DeviceCost cost = device_cost(c.form, c.precision, c.link_reals, c.columns);

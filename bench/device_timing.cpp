@@ -5,28 +5,9 @@
 #include <array>
 #include <vector>
 
-#include "halocline/core/error.hpp"
+#include "halocline/gpu/recorded_work.hpp"
 
 namespace halocline::bench {
-namespace {
-
-/// Records the work as a graph. If the work throws, ends the capture, so that the stream stays usable.
-gpu::Graph recorded(gpu::Stream& stream, const Work& work) {
-  stream.begin_capture();
-  try {
-    for (int i = 0; i < runs_of_a_graph; ++i) work();
-  } catch (...) {
-    try {
-      stream.end_capture();
-    } catch (const core::Error&) {  // same cause
-    }
-    throw;
-  }
-  return stream.end_capture();
-}
-
-}  // namespace
-
 double DeviceClock::block(const Work& work, int repeats) {
   const gpu::Device& device = stream_->device();
   gpu::Event begin(device, true), end(device, true);
@@ -62,13 +43,15 @@ Spread DeviceClock::measure(const Work& work, const Effort& effort) {
   return spread(samples);
 }
 
-Spread DeviceClock::measure_graph(const Work& work, const Effort& effort) {
+Spread DeviceClock::measure_graph(const Work& work, const Effort& effort, gpu::FaceExchange* exchange) {
   // First outside the capture, because kernels are tuned and memory is allocated there.
   work();
   work();
   stream_->synchronize();
-  const gpu::Graph graph = recorded(*stream_, work);
-  Spread times = measure([&] { stream_->launch(graph); }, effort);
+  const gpu::RecordedWork recorded(*stream_, exchange, [&] {
+    for (int i = 0; i < runs_of_a_graph; ++i) work();
+  });
+  Spread times = measure([&] { recorded.launch(*stream_, exchange); }, effort);
   for (double* time : {&times.median, &times.minimum, &times.maximum, &times.cpu}) *time /= runs_of_a_graph;
   return times;
 }

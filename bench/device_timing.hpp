@@ -28,7 +28,8 @@ public:
   /// numbers.
   Spread measure(const Work& work, const Effort& effort);
   /// The same for work recorded as a graph. @throws core::Error  the work cannot be recorded
-  Spread measure_graph(const Work& work, const Effort& effort);
+  /// @param exchange  of the halos in the work; null for none. The work makes the same number of steps in every call
+  Spread measure_graph(const Work& work, const Effort& effort, gpu::FaceExchange* exchange = nullptr);
 
 private:
   double block(const Work& work, int repeats);

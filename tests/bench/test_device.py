@@ -99,7 +99,16 @@ def test_a_hop_in_a_graph_is_the_same_work():
     assert result["case"]["graph"] is True and result["flops"] == 1320 * SITES
 
 
-@pytest.mark.parametrize("words", [{"emulate": [1, 1, 1, 2]}, {"form": "fused", "stage": "separate"}])
+@pytest.mark.parametrize("policy", ["remote-write", "merged-pack", "one-kernel"])
+def test_a_hop_in_a_graph_takes_its_halo_along(policy):
+    result = device.dslash(LOCAL, emulate=[1, 1, 1, 2], policy=policy, graph=True, **SHORT)
+    check(result, "dslash")
+    assert result["case"]["graph"] is True and result["result"]["policy"] == policy
+
+
+@pytest.mark.parametrize(
+    "words", [{"emulate": [1, 1, 1, 2], "policy": "staged"}, {"form": "fused", "stage": "separate"}]
+)
 def test_work_that_waits_for_the_host_cannot_be_in_a_graph(words):
     assert "graph" in device.dslash(LOCAL, graph=True, **words, **SHORT)["skipped"]
 

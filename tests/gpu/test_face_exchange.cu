@@ -11,6 +11,7 @@
 
 #include "gpu/face_traffic.cuh"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/recorded_work.hpp"
 
 using namespace halocline;
 using traffic::Traffic;
@@ -109,27 +110,47 @@ TEST_CASE("face exchange: recorded steps run again and again, between others") {
         traffic.receive(stream);
       };
       step();
-      exchange.begin_recording();
-      stream.begin_capture();
       // The words of recorded messages are those of the step in which they were recorded.
-      for (int i = 0; i < 2; ++i) step();
-      const gpu::Graph graph = stream.end_capture();
-      const gpu::RecordedSteps recorded = exchange.end_recording();
-      CHECK(recorded.before == 1);
-      CHECK(recorded.count == 2);
-      for (int round = 0; round < 5; ++round) {
-        for (int i = 0; i < 3; ++i) {
-          REQUIRE(exchange.replay(stream, recorded));
-          stream.launch(graph);
-        }
+      const gpu::RecordedWork recorded(stream, &exchange, [&] {
         step();
-        CHECK_FALSE(exchange.replay(stream, recorded));  // the other buffers
+        step();
+      });
+      for (int round = 0; round < 5; ++round) {
+        for (int i = 0; i < 3; ++i) REQUIRE(recorded.launch(stream, &exchange));
+        step();
+        CHECK_FALSE(recorded.launch(stream, &exchange));  // the other buffers
         step();
       }
       CHECK(traffic.wrong(stream) == 0);
       exchange.begin(stream);
       CHECK(exchange.signals().step == 1 + 5 * (3 * 2 + 2) + 1);
     }
+}
+
+TEST_CASE("face exchange: a recorded wait is for the step that runs, not for the one that was recorded") {
+  const gpu::Device device = gpu::Device::host_executor();
+  gpu::Stream stream(device);
+  gpu::FaceExchange exchange(device, alone(1), std::vector<std::size_t>{64}, "remote-write",
+                             {.emulated = 1u, .time_limit = 0.05});
+  bool raises = true;
+  const auto step = [&] {
+    exchange.begin(stream);
+    if (raises)
+      for (const int face : {0, 1}) gpu::raise(exchange.signals(), face);
+    exchange.post(stream);
+    exchange.wait(stream);
+  };
+  step();
+  raises = false;
+  const gpu::RecordedWork silent(stream, &exchange, step);
+  raises = true;
+  step();
+  step();
+  exchange.check();
+  // The message of step 2, which was recorded, has come. That of step 4 never does.
+  REQUIRE(silent.launch(stream, &exchange));
+  stream.synchronize();
+  CHECK(traffic::sentence([&] { exchange.check(); }).find("step 4") != std::string::npos);
 }
 
 TEST_CASE("face exchange: a policy that needs the host cannot be recorded") {

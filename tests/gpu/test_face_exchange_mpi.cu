@@ -12,6 +12,7 @@
 #include "gpu/face_traffic.cuh"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/recorded_work.hpp"
 
 using namespace halocline;
 using traffic::Traffic;
@@ -69,29 +70,21 @@ TEST_CASE("face exchange: ranks that replay recorded steps and ranks that do not
       Traffic traffic(device, grid, uneven, policy, {.emulated = 1u, .time_limit = 60.0});
       gpu::FaceExchange& exchange = traffic.exchange();
       const bool replays = world.rank() % 2 == 0;
-      std::optional<gpu::Graph> graph;
-      gpu::RecordedSteps recorded;
-      const auto enqueue = [&] {
-        traffic.send(stream);
-        traffic.receive(stream);
-      };
-      if (replays) {
-        exchange.begin_recording();
-        stream.begin_capture();
+      const auto two_steps = [&] {
         traffic.repeat_words(2);
-        for (int i = 0; i < 2; ++i) enqueue();
-        graph.emplace(stream.end_capture());
-        recorded = exchange.end_recording();
-      }
+        for (int i = 0; i < 2; ++i) {
+          traffic.send(stream);
+          traffic.receive(stream);
+        }
+      };
+      std::optional<gpu::RecordedWork> recorded;
+      if (replays) recorded.emplace(stream, &exchange, two_steps);
       for (int round = 0; round < 40; ++round) {
         traffic::stumble(world.rank(), static_cast<std::uint64_t>(round));
-        if (replays && round % 5 != 4) {
-          REQUIRE(exchange.replay(stream, recorded));
-          stream.launch(*graph);
-          continue;
-        }
-        traffic.repeat_words(2);
-        for (int i = 0; i < 2; ++i) enqueue();
+        if (!recorded || round % 5 == 4)
+          two_steps();
+        else
+          REQUIRE(recorded->launch(stream, &exchange));
       }
       CHECK(traffic.wrong(stream) == 0);
     }

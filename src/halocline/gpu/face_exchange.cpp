@@ -14,6 +14,7 @@
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/detail/await_faces.hpp"
 #include "halocline/gpu/detail/halo_policy.hpp"
 
 namespace halocline::gpu {
@@ -357,7 +358,11 @@ void FaceExchange::wait(Stream& stream) {
   State& s = *state_;
   s.require(State::Stage::posted, "wait()");
   s.guarded([&] {
-    if (s.policy != nullptr) s.policy->wait(stream, s.step);
+    if (s.policy == nullptr) return;
+    if (s.recorded_from)
+      detail::await_faces(stream, signals());
+    else
+      s.policy->wait(stream, s.step);
   });
   s.stage = State::Stage::idle;
 }

@@ -39,14 +39,15 @@ struct SolveOptions {
   int replacement_interval = 1;
   double inner_tolerance = 1e-4;  ///< tolerance of defect correction's inner solver; the caller must apply it
   /// Called after every iteration with the number of iterations so far and the worst relative residual among the active
-  /// columns. Returning false ends the solve with `cancelled`. All processes must return the same value.
+  /// columns. Returning false ends the solve with `cancelled`. All processes must return the same value. On a device x
+  /// may then be the solution after one more iteration.
   std::function<bool(int iteration, double residual)> progress;
 };
 
 /// Wall-clock time [s], from a steady clock.
 struct Timings {
   double total = 0.0;
-  double apply = 0.0;         ///< inside the operator
+  double apply = 0.0;  ///< inside the operator; on a device, while the host enqueues it, without iterations in graphs
   double precondition = 0.0;  ///< inside the preconditioner; in defect correction, inside the inner solver
 };
 

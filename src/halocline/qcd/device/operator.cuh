@@ -18,8 +18,9 @@
 
 namespace halocline::qcd::device {
 
-/// Graphs are used up to this many sites times columns. The value is 16^4, the volume at which papers on strong scaling
-/// find launches to cost as much as kernels. It is not yet tuned by measurements on a GPU. No result depends on it.
+/// A graph of an application is used up to this many sites times columns, one of an iteration with two applications up
+/// to twice as many. The value is 16^4, the volume at which papers on strong scaling find launches to cost as much as
+/// kernels. It is not yet tuned by measurements on a GPU. No result depends on it.
 inline constexpr std::int64_t graph_sites = 65536;
 
 /// The dot products that a last kernel computes, as described at HopTerms; none without a buffer.
@@ -91,7 +92,7 @@ private:
   using Key = std::tuple<const void*, const void*, const void*, const void*, const void*, std::uint64_t, bool>;
   struct Entry {
     bool seen = false;
-    std::optional<RecordedWork> work;
+    std::optional<gpu::RecordedWork> work;
   };
 
   void run(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums);

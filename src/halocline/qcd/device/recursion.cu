@@ -16,44 +16,7 @@ namespace {
 /// Most graphs that a recursion keeps.
 constexpr std::size_t most_graphs = 8;
 
-/// Steps of an exchange are recorded as long as this object lives.
-class Recording {
-public:
-  Recording(gpu::FaceExchange* exchange, gpu::RecordedSteps& steps) : exchange_(exchange), steps_(&steps) {
-    if (exchange_ != nullptr) exchange_->begin_recording();
-  }
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  ~Recording() {
-    if (exchange_ != nullptr) *steps_ = exchange_->end_recording();
-  }
-
-private:
-  gpu::FaceExchange* exchange_;
-  gpu::RecordedSteps* steps_;
-};
-
-gpu::Graph captured(gpu::Stream& stream, gpu::FaceExchange* exchange, gpu::RecordedSteps& steps,
-                    const std::function<void()>& body) {
-  const Recording recording(exchange, steps);
-  stream.begin_capture();
-  try {
-    body();
-  } catch (...) {
-    try {
-      stream.end_capture();
-    } catch (...) {
-      // Only the first error matters; it is thrown again below.
-    }
-    throw;
-  }
-  return stream.end_capture();
-}
-
 }  // namespace
-
-RecordedWork::RecordedWork(gpu::Stream& stream, gpu::FaceExchange* exchange, const std::function<void()>& body)
-    : graph_(captured(stream, exchange, steps_, body)) {}
 
 template <class S>
 Recursion<S>::Recursion(DeviceOperator<S>& a, const SpinorSpace<S>& space)

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "halocline/gpu/array.hpp"
-#include "halocline/qcd/device/recorded_work.cuh"
+#include "halocline/gpu/recorded_work.hpp"
 #include "halocline/qcd/device/spinor_space.cuh"
 #include "halocline/solve/recursion.hpp"
 
@@ -69,7 +69,7 @@ private:
   using Key = std::pair<std::uint64_t, std::vector<const void*>>;
   struct Entry {
     bool seen = false;
-    std::optional<RecordedWork> work;
+    std::optional<gpu::RecordedWork> work;
   };
   /// Copied to the device as one piece.
   struct Head {

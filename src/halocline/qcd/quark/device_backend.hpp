@@ -33,7 +33,7 @@ struct BackendOptions {
   int restart_length = 20;
   std::string halo{};     ///< policy of gpu::FaceExchange; empty: its default; "auto": chosen by timing
   unsigned emulated = 0;  ///< bit `axis`: treat this axis as split although one process holds it
-  bool graphs = true;     ///< replay the operator from a graph on small boxes
+  bool graphs = true;     ///< replay the operator and iterations from graphs on small boxes
 };
 
 /// Solutions in the memory of a device: complex128 in canonical order.

@@ -105,7 +105,7 @@ struct SolverParameters {
   int device_links = 0;          ///< reals of a link on a device: 18, 12, 8; 0: 12 if unitary, else 18; 18 in double
   std::string device_halo{};     ///< policy of the halo between devices (gpu/face_exchange.hpp), or "auto"
   unsigned device_emulated = 0;  ///< bit `axis`: on a device treat this axis as split although one process holds it
-  bool device_graphs = true;     ///< on a device replay the operator from graphs on small boxes
+  bool device_graphs = true;     ///< on a device replay the operator and iterations from graphs
 
   bool on_device() const noexcept { return !device.empty() && device != "cpu"; }
   /// @throws InvalidArgument  for an unknown name (the message lists the known ones), an impossible number, "schwarz"
