@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "bench/timing.hpp"
+#include "halocline/gpu/face_exchange.hpp"
 #include "halocline/gpu/stream.hpp"
 
 namespace halocline::bench {
