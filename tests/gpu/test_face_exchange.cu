@@ -66,6 +66,18 @@ TEST_CASE("face exchange: buffers of two steps are apart where a neighbour may b
   }
 }
 
+TEST_CASE("face exchange: zero-copy takes no memory of the device") {
+  const gpu::Device device = gpu::Device::host_executor();
+  const auto taken = [&](const char* policy) {
+    const std::int64_t before = device.memory().ours;
+    const gpu::FaceExchange exchange(device, alone(), std::vector<std::size_t>{4096, 0, 0, 4096}, policy,
+                                     {.emulated = 0b1001u});
+    return device.memory().ours - before;
+  };
+  CHECK(taken("staged") >= 2 * 4 * 4096);
+  CHECK(taken("zero-copy") == 0);
+}
+
 TEST_CASE("face exchange: what cannot be is refused with a sentence") {
   const gpu::Device device = gpu::Device::host_executor();
   const std::vector<std::size_t> bytes{16, 16, 16, 16};

@@ -118,7 +118,7 @@ void graph(const Request& r, const Emit& emit) {
 }
 
 void policies(const Request& r, const Emit& emit) {
-  for (const char* policy : {"staged", "copy-engine", "remote-write", "merged-pack", "one-kernel"})
+  for (const char* policy : {"staged", "zero-copy", "copy-engine", "remote-write", "merged-pack", "one-kernel"})
     for (const char* stage : {"no-halo", "whole", "halo"})
       hop_case(r, emit, "policies",
                {.device = r.device,

@@ -70,7 +70,7 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
 }
 
 std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
-  if (plan.policy == "staged") return detail::make_staged_halo(plan);
+  if (plan.policy == "staged" || plan.policy == "zero-copy") return detail::make_staged_halo(plan);
   if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan, false);
   if (plan.policy == "mixed") return detail::make_mixed_halo(plan);
   if (plan.policy == "nvshmem") return detail::make_nvshmem_halo(plan);
@@ -141,8 +141,8 @@ FacePlaces::FacePlaces(const HaloPlan& plan) {
 }  // namespace detail
 
 std::span<const char* const> halo_policy_names() noexcept {
-  static constexpr std::array names{"staged",       "gpu-aware-mpi", "mixed",      "copy-engine",
-                                    "remote-write", "merged-pack",   "one-kernel", "nvshmem"};
+  static constexpr std::array names{"staged",       "zero-copy",   "gpu-aware-mpi", "mixed",  "copy-engine",
+                                    "remote-write", "merged-pack", "one-kernel",    "nvshmem"};
   return names;
 }
 
@@ -154,11 +154,11 @@ std::vector<PolicyInfo> halo_policies(const Device& device, const comm::ProcessG
   const std::string nvshmem = detail::nvshmem_halo_unavailable_reason(device);
   std::vector<PolicyInfo> out;
   for (const std::string name : halo_policy_names()) {
-    const std::string reason = name == "staged"          ? std::string()
-                               : name == "gpu-aware-mpi" ? message
-                               : name == "mixed"         ? mixed
-                               : name == "nvshmem"       ? nvshmem
-                                                         : mapped;
+    const std::string reason = name == "staged" || name == "zero-copy" ? std::string()
+                               : name == "gpu-aware-mpi"               ? message
+                               : name == "mixed"                       ? mixed
+                               : name == "nvshmem"                     ? nvshmem
+                                                                       : mapped;
     out.push_back({name, reason.empty(), reason});
   }
   return out;

@@ -78,7 +78,7 @@ TEST_CASE("device solver: every policy of the halo gives the same solution, agai
   parameters.device = "host-executor";
   const auto b = test::local_part(*geometry, test::random_numbers(volume * 12, 2), 12);
   Numbers first;
-  for (const char* policy : {"staged", "remote-write", "merged-pack", "auto"}) {
+  for (const char* policy : {"staged", "zero-copy", "remote-write", "merged-pack", "auto"}) {
     CAPTURE(policy);
     parameters.device_halo = policy;
     QuarkSolver solver(gauge, action, parameters);

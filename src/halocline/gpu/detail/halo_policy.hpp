@@ -65,7 +65,7 @@ public:
 };
 
 /// Collective over the plan's grid. Each throws on every rank or on none.
-std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);
+std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);  // and zero-copy
 /// @param staged  messages go through pinned host memory
 std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, bool staged);
 /// @param whole  the plan of all faces, of which `plan` may be a part

@@ -5,7 +5,7 @@
 ///
 ///   | policy                                           | kernels, in this order                            |
 ///   |--------------------------------------------------|---------------------------------------------------|
-///   | staged, gpu-aware-mpi                            | pack; interior; exterior when all faces are there |
+///   | staged, zero-copy, gpu-aware-mpi                 | pack; interior; exterior when all faces are there |
 ///   | copy-engine, mixed, nvshmem across the network   | pack; interior; wait for all faces; exterior      |
 ///   | remote-write                                     | pack; interior; exterior, whose blocks wait       |
 ///   | merged-pack                                      | pack and interior; exterior, whose blocks wait    |
