@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "halocline/comm/group/process_grid.hpp"
+#include "halocline/gpu/binding.hpp"
 #include "halocline/gpu/condition.hpp"
 #include "halocline/gpu/device.hpp"
 #include "halocline/gpu/face_exchange.hpp"
@@ -21,6 +22,7 @@ nb::dict as_dict(const gpu::Properties& of) {
   nb::dict out;
   out["name"] = of.name;
   out["uuid"] = of.uuid;
+  out["pci_address"] = of.pci_address;
   out["number"] = of.ordinal;
   out["major"] = of.major;
   out["minor"] = of.minor;
@@ -104,6 +106,14 @@ void bind_gpu(nb::module_& m) {
       },
       "number"_a, nb::call_guard<nb::gil_scoped_release>(),
       "What hinders or slows work on a GPU: sentences, and whether they keep it from being used.");
+  m.def(
+      "binding",
+      [](const std::string& pci_address, const std::string& sysfs) {
+        const gpu::Binding found = gpu::binding_of(pci_address, sysfs);
+        return std::pair(gpu::describe(found), gpu::far_from(found, gpu::allowed_cpus()));
+      },
+      "pci_address"_a, "sysfs"_a = "/sys",
+      "Where a GPU is in its machine, and a sentence if this process may only run far from it; empty if unknown.");
   nb::list policies;
   for (const char* name : gpu::halo_policy_names()) policies.append(name);
   m.attr("HALO_POLICIES") = nb::tuple(policies);

@@ -52,6 +52,8 @@ class GPU:
     """The newest CUDA version that the driver supports."""
     toolkit: str
     """The CUDA version of this build."""
+    pci_address: str = ""
+    """As in "0000:3b:00.0"."""
 
     def __str__(self) -> str:
         return (
@@ -147,6 +149,7 @@ def devices() -> list[GPU]:
             second_level_cache=p["second_level_cache"],
             driver=_version(p["driver"]),
             toolkit=_version(p["runtime"]),
+            pci_address=p["pci_address"],
         )
         for p in _halocline.gpu.gpus()
     ]

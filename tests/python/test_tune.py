@@ -282,6 +282,13 @@ def test_doctor_tells_of_gpus(cache, monkeypatch):
         found = graphics(problems)
     assert found["1. note on cuda:0"] == "it is busy" and found["2. note on cuda:0"] == "it is small"
     assert problems == ["cuda:0: it is busy"]
+    with monkeypatch.context() as machine:
+        machine.setattr(hc.gpu, "devices", lambda: [card])
+        machine.setattr(hc._halocline.gpu, "remarks", lambda number: [])
+        machine.setattr(hc._halocline.gpu, "binding", lambda address: ("PCI 0, NUMA node 1", "it is far"))
+        found = graphics(problems)
+    assert found["cuda:0 is at"] == "PCI 0, NUMA node 1" and found["1. note on cuda:0"] == "it is far"
+    assert hc._halocline.gpu.binding("0000:ff:1f.0", str(cache().parent)) == ("PCI 0000:ff:1f.0", "")
     problems.clear()
     cache().write_text("{")
     assert "line 1" in graphics(problems)["tune cache"] and len(problems) == 1

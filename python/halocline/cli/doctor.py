@@ -156,7 +156,11 @@ def graphics(problems: list[str]) -> dict[str, str]:
     for device in devices:
         name = f"cuda:{device.number}"
         found[name] = str(device)
-        for number, (sentence, hinders) in enumerate(_halocline.gpu.remarks(device.number)):
+        place, far = _halocline.gpu.binding(device.pci_address)
+        if place:
+            found[f"{name} is at"] = place
+        remarks = _halocline.gpu.remarks(device.number) + ([(far, False)] if far else [])
+        for number, (sentence, hinders) in enumerate(remarks):
             found[f"{number + 1}. note on {name}"] = sentence
             if hinders:
                 problems.append(f"{name}: {sentence}")

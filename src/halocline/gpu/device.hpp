@@ -33,6 +33,7 @@ enum class Backend { host, cuda };
 struct Properties {
   std::string name;          ///< as the driver gives it, or "host executor"
   std::string uuid;          ///< tells two devices of a machine apart; empty for the host executor
+  std::string pci_address;   ///< "0000:3b:00.0"; empty for the host executor
   int ordinal = 0;           ///< number of the device as CUDA counts in this process
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;

@@ -185,6 +185,7 @@ Properties properties_of(int ordinal) {
   const std::string uuid = hexadecimal(device.uuid.bytes, 16);
   properties.uuid = "GPU-" + uuid.substr(0, 8) + "-" + uuid.substr(8, 4) + "-" + uuid.substr(12, 4) + "-" +
                     uuid.substr(16, 4) + "-" + uuid.substr(20);
+  properties.pci_address = pci_address(device.pciDomainID, device.pciBusID, device.pciDeviceID);
   properties.major = device.major;
   properties.minor = device.minor;
   properties.multiprocessors = device.multiProcessorCount;

@@ -126,4 +126,11 @@ MemoryUse Runtime::memory() const {
   return use;
 }
 
+std::string pci_address(int domain, int bus, int device) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", static_cast<unsigned>(domain), static_cast<unsigned>(bus),
+                static_cast<unsigned>(device));
+  return text;
+}
+
 }  // namespace halocline::gpu::detail

@@ -149,6 +149,9 @@ std::shared_ptr<Runtime> make_cuda_runtime(int ordinal);
 /// A number that no other process of this machine has at this time.
 std::uint64_t process_key() noexcept;
 
+/// "0000:3b:00.0", as sysfs names a device.
+std::string pci_address(int domain, int bus, int device);
+
 /// "12.5 GiB", for messages.
 std::string amount(std::uint64_t bytes);
 

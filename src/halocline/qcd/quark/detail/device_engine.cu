@@ -11,6 +11,7 @@
 
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/gpu/binding.hpp"
 #include "halocline/gpu/condition.hpp"
 #include "halocline/qcd/device/staging.cuh"
 #include "halocline/qcd/quark/detail/device_solver_batch.cuh"
@@ -37,6 +38,18 @@ std::optional<std::string> shortage(const gpu::Device& device, std::int64_t byte
          " are free; solve fewer right-hand sides together (rhs_batch), take more processes, or a smaller lattice";
 }
 
+/// The note of gpu::shared_while_others_are_free(). Collective: yes.
+std::string crowding(const gpu::Device& device, const comm::Communicator& group) {
+  std::array<char, 32> own{};
+  device.properties().pci_address.copy(own.data(), own.size() - 1);
+  const auto gathered = group.split_by_node().allgather(std::as_bytes(std::span(own)));
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < gathered.size(); at += own.size())
+    all.emplace_back(reinterpret_cast<const char*>(gathered.data()) + at);
+  return device.on_gpu() ? gpu::shared_while_others_are_free(own.data(), all, static_cast<int>(gpu::gpus().size()))
+                         : "";
+}
+
 /// Reals of an inner link if the options leave them open.
 int automatic_reals(double unitarity_violation) { return unitarity_violation <= 1e-5 ? 12 : 18; }
 
@@ -49,6 +62,7 @@ public:
   Engine(ContextPtr context, const ReadGauge& read, const Action& action, const BackendOptions& options)
       : context_(std::move(context)), options_(options), has_clover_(wilson_part(action).has_clover()) {
     const auto& group = context_->geometry->communicator();
+    crowded_ = crowding(context_->device, group);
     if (options_.link_reals == 0) options_.link_reals = mixed ? 12 : 18;
     comm::raise_everywhere(group, shortage(context_->device, data_bytes(), "links and clover blocks"));
     HostLinks links;
@@ -90,6 +104,9 @@ public:
     auto notes = context_->tuner.cache().take_warnings();
     if (std::exchange(others_noted_, true) || !context_->device.on_gpu()) return notes;
     const auto use = context_->device.memory();
+    for (const std::string& note :
+         {gpu::far_from(gpu::binding_of(context_->device.properties().pci_address), gpu::allowed_cpus()), crowded_})
+      if (!note.empty()) notes.push_back(context_->device.describe() + ": " + note);
     const std::string held = gpu::held_by_others(use.total - use.free - use.ours, use.total);
     if (!held.empty()) notes.push_back(context_->device.describe() + ": " + held);
     return notes;
@@ -182,6 +199,7 @@ private:
   std::unique_ptr<DeviceDirac<double>> single_;           ///< for apply()
   std::unique_ptr<detail::DeviceLevel<double>> shifted_;  ///< for multishift()
   bool others_noted_ = false;
+  std::string crowded_;  ///< a note, or empty
 };
 
 }  // namespace
