@@ -109,13 +109,16 @@ TEST_CASE("binding: a process far from its GPU is told, with the cure") {
 }
 
 TEST_CASE("binding: processes that crowd on one GPU are told while others are free") {
-  const std::vector<std::string> crowded{"a", "a", "b"}, spread{"a", "b", "c", "d"};
-  CHECK(gpu::shared_while_others_are_free("a", crowded, 4)
-            .find("2 processes of this machine share this GPU while 2 of "
-                  "its 4 GPUs are free") == 0);
-  CHECK(gpu::shared_while_others_are_free("a", crowded, 3).find("1 of its 3 GPUs is free") != std::string::npos);
-  CHECK(gpu::shared_while_others_are_free("b", crowded, 4).empty());
-  CHECK(gpu::shared_while_others_are_free("a", crowded, 2).empty());
-  CHECK(gpu::shared_while_others_are_free("a", spread, 4).empty());
-  CHECK(gpu::shared_while_others_are_free("", std::vector<std::string>{"", ""}, 4).empty());
+  using Names = std::vector<std::string>;
+  const Names crowded{"a", "a", "b"}, spread{"a", "b", "c", "d"}, four{"d", "c", "b", "a", "a"};
+  CHECK(gpu::shared_while_others_are_free("a", crowded, four)
+            .find("2 processes of this machine share this GPU while 2 of its 4 GPUs are free") == 0);
+  CHECK(gpu::shared_while_others_are_free("a", crowded, Names{"a", "b", "c"}).find("1 of its 3 GPUs is free") !=
+        std::string::npos);
+  CHECK(gpu::shared_while_others_are_free("b", crowded, four).empty());
+  CHECK(gpu::shared_while_others_are_free("a", crowded, Names{"a", "b"}).empty());
+  CHECK(gpu::shared_while_others_are_free("a", spread, four).empty());
+  CHECK(gpu::shared_while_others_are_free("", Names{"", ""}, four).empty());
+  // Two processes see a and b, two see c and d.
+  CHECK_FALSE(gpu::shared_while_others_are_free("a", Names{"a", "a", "c", "c"}, four).empty());
 }

@@ -146,17 +146,19 @@ std::string far_from(const Binding& binding, std::span<const int> allowed) {
       list_of(allowed), binding.numa_node, list_of(binding.cpus), binding.numa_node);
 }
 
-std::string shared_while_others_are_free(const std::string& own, std::span<const std::string> all, int there) {
+std::string shared_while_others_are_free(const std::string& own, std::span<const std::string> all,
+                                         std::span<const std::string> there) {
   if (own.empty()) return "";
   const auto sharing = std::count(all.begin(), all.end(), own);
-  std::set<std::string> taken(all.begin(), all.end());
-  taken.erase("");
-  const int free = there - static_cast<int>(taken.size());
+  std::set<std::string> seen(there.begin(), there.end());
+  seen.erase("");
+  const auto free = std::count_if(seen.begin(), seen.end(),
+                                  [&](const auto& gpu) { return std::find(all.begin(), all.end(), gpu) == all.end(); });
   if (sharing < 2 || free < 1) return "";
   return fmt::format("{} processes of this machine share this GPU while {} of its {} GPUs {} free; give device = "
                      "\"cuda\", which deals "
                      "the GPUs out, or set CUDA_VISIBLE_DEVICES for each process",
-                     sharing, free, there, free == 1 ? "is" : "are");
+                     sharing, free, seen.size(), free == 1 ? "is" : "are");
 }
 
 }  // namespace halocline::gpu

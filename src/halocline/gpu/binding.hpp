@@ -40,7 +40,8 @@ std::string describe(const Binding& binding);
 std::string far_from(const Binding& binding, std::span<const int> allowed);
 /// A sentence if several processes of a machine have this GPU while others of it are free; empty otherwise.
 /// @param own    PCI address of this process's GPU; @param all  of all processes of the machine; empty: no GPU
-/// @param there  number of GPUs that this process sees
-std::string shared_while_others_are_free(const std::string& own, std::span<const std::string> all, int there);
+/// @param there  addresses of the GPUs that these processes see, in any order and number
+std::string shared_while_others_are_free(const std::string& own, std::span<const std::string> all,
+                                         std::span<const std::string> there);
 
 }  // namespace halocline::gpu

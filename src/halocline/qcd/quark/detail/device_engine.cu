@@ -40,14 +40,23 @@ std::optional<std::string> shortage(const gpu::Device& device, std::int64_t byte
 
 /// The note of gpu::shared_while_others_are_free(). Collective: yes.
 std::string crowding(const gpu::Device& device, const comm::Communicator& group) {
-  std::array<char, 32> own{};
-  device.properties().pci_address.copy(own.data(), own.size() - 1);
-  const auto gathered = group.split_by_node().allgather(std::as_bytes(std::span(own)));
-  std::vector<std::string> all;
-  for (std::size_t at = 0; at < gathered.size(); at += own.size())
-    all.emplace_back(reinterpret_cast<const char*>(gathered.data()) + at);
-  return device.on_gpu() ? gpu::shared_while_others_are_free(own.data(), all, static_cast<int>(gpu::gpus().size()))
-                         : "";
+  constexpr std::size_t most = 32, length = 32;           // GPUs that a process sees; of an address
+  std::array<std::array<char, length>, 1 + most> mine{};  // its own first
+  const auto put = [](std::array<char, length>& place, const gpu::Properties& of) {
+    of.pci_address.copy(place.data(), length - 1);
+  };
+  put(mine[0], device.properties());
+  try {
+    const auto seen = device.on_gpu() ? gpu::gpus() : std::vector<gpu::Properties>();
+    for (std::size_t i = 0; i < std::min(most, seen.size()); ++i) put(mine[1 + i], seen[i]);
+  } catch (const core::Error&) {
+    // A GPU that another process will use does not answer. Only a note is lost, and the others wait in allgather().
+  }
+  const auto gathered = group.split_by_node().allgather(std::as_bytes(std::span(mine)));
+  std::vector<std::string> used, there;
+  for (std::size_t at = 0; at < gathered.size(); at += length)
+    (at % sizeof mine == 0 ? used : there).emplace_back(reinterpret_cast<const char*>(gathered.data()) + at);
+  return gpu::shared_while_others_are_free(mine[0].data(), used, there);
 }
 
 /// Reals of an inner link if the options leave them open.
