@@ -167,7 +167,7 @@ TEST_CASE("face exchange: a recorded wait is for the step that runs, not for the
 
 TEST_CASE("face exchange: a policy that needs the host cannot be recorded") {
   const gpu::Device device = gpu::Device::host_executor();
-  for (const std::string policy : {"staged", "copy-engine"}) {
+  for (const std::string policy : {"staged", "zero-copy", "copy-engine"}) {
     gpu::FaceExchange exchange(device, alone(), std::vector<std::size_t>{16, 0, 0, 0}, policy, {.emulated = 1u});
     CHECK_FALSE(exchange.records());
     CHECK(traffic::sentence([&] { exchange.begin_recording(); }).find(policy) != std::string::npos);

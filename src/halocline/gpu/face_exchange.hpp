@@ -103,7 +103,7 @@ public:
   /// staged
   /// @throws InvalidArgument  an unknown or unavailable policy (gives the reason and lists the others), sizes that
   ///                          differ between neighbours, an emulated axis of several processes; on every rank
-  /// Collective: yes. Cost: 2 to 4 buffers for each face, in device memory, each rounded up to 256 bytes.
+  /// Collective: yes. Cost: 2 to 4 buffers for each face, each rounded up to 256 bytes.
   FaceExchange(const Device& device, const comm::ProcessGrid& grid, std::span<const std::size_t> face_bytes,
                std::string_view policy, const FaceExchangeOptions& options = {});
   /// Waits for the device. If neighbours map this rank's memory, also waits up to ten seconds for them to unmap it.
@@ -142,9 +142,10 @@ public:
   /// Call before the launch of a graph with these steps. Returns false, and does nothing, if the graph's buffers are
   /// not those of the next step; then enqueue the steps one by one. @throws core::Error  after an earlier failure
   bool replay(Stream& stream, const RecordedSteps& steps);
-  /// Device memory to which this step's message of a face is written, 256-byte aligned; null for an inactive face.
+  /// Memory, of the device or pinned, to which this step's message of a face is written, 256-byte aligned; null for an
+  /// inactive face.
   std::byte* outbox(comm::Face face) const noexcept;
-  /// Device memory from which the message that arrives at a face is read; null for an inactive face.
+  /// Memory, of the device or pinned, from which the message that arrives at a face is read; null for an inactive face.
   const std::byte* inbox(comm::Face face) const noexcept;
   /// The signals of this step, for kernels that pack remotely or wait themselves; all null under policies without.
   FaceSignals signals() const noexcept;
