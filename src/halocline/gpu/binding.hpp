@@ -39,8 +39,8 @@ std::string describe(const Binding& binding);
 /// A sentence if none of the CPUs on which a process may run is beside its GPU; empty otherwise, or if unknown.
 std::string far_from(const Binding& binding, std::span<const int> allowed);
 /// A sentence if several processes of a machine have this GPU while others of it are free; empty otherwise.
-/// @param own    PCI address of this process's GPU; @param all  of all processes of the machine; empty: no GPU
-/// @param there  addresses of the GPUs that these processes see, in any order and number
+/// @param own    UUID of this process's GPU; @param all  of those of all processes of the machine; empty: no GPU
+/// @param there  UUIDs of the GPUs that these processes see, in any order and number
 std::string shared_while_others_are_free(const std::string& own, std::span<const std::string> all,
                                          std::span<const std::string> there);
 

@@ -40,10 +40,10 @@ std::optional<std::string> shortage(const gpu::Device& device, std::int64_t byte
 
 /// The note of gpu::shared_while_others_are_free(). Collective: yes.
 std::string crowding(const gpu::Device& device, const comm::Communicator& group) {
-  constexpr std::size_t most = 32, length = 32;           // GPUs that a process sees; of an address
+  constexpr std::size_t most = 32, length = 64;           // GPUs that a process sees; of a UUID
   std::array<std::array<char, length>, 1 + most> mine{};  // its own first
   const auto put = [](std::array<char, length>& place, const gpu::Properties& of) {
-    of.pci_address.copy(place.data(), length - 1);
+    of.uuid.copy(place.data(), length - 1);  // slices of one GPU differ
   };
   put(mine[0], device.properties());
   try {
