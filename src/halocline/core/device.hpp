@@ -19,6 +19,13 @@
 #define HALOCLINE_KERNEL_PART HALOCLINE_HOST_DEVICE inline __attribute__((noinline))
 #endif
 
+// A function that a kernel calls, so that it does not share the registers of the work before it.
+#if defined(__CUDACC__)
+#define HALOCLINE_KERNEL_CALL __host__ __device__ __noinline__
+#else
+#define HALOCLINE_KERNEL_CALL
+#endif
+
 // Put before a loop of at most n iterations: unrolls it completely, so that the arrays it indexes stay in registers.
 // nvcc has its own pragma for this.
 #define HALOCLINE_PRAGMA(text) _Pragma(#text)

@@ -270,7 +270,7 @@ FaceExchange::FaceExchange(FaceExchange&&) noexcept = default;
 FaceExchange& FaceExchange::operator=(FaceExchange&&) noexcept = default;
 
 const std::string& FaceExchange::policy() const noexcept { return state_->plan.policy; }
-std::uint64_t FaceExchange::number() const noexcept { return state_->number; }
+std::uint64_t FaceExchange::number() const noexcept { return 2 * state_->number + state_->step % 2; }
 const FaceExchangeOptions& FaceExchange::options() const noexcept { return state_->options; }
 bool FaceExchange::active(comm::Face face) const noexcept { return state_->plan.active(face.index()); }
 bool FaceExchange::packs_remotely() const noexcept {

@@ -113,7 +113,8 @@ public:
   FaceExchange& operator=(FaceExchange&&) noexcept;
 
   const std::string& policy() const noexcept;
-  /// No other exchange of this process has had this number.
+  /// The number of this exchange, which no other of this process has had, and of the buffers of the next step. Graphs
+  /// of steps are kept by this number.
   std::uint64_t number() const noexcept;
   const FaceExchangeOptions& options() const noexcept;
   bool active(comm::Face face) const noexcept;

@@ -25,13 +25,6 @@
 #include "halocline/solve/column_track.hpp"
 #include "halocline/solve/vector_space.hpp"
 
-// A part of a kernel that is called, on a device.
-#if defined(__CUDACC__)
-#define HALOCLINE_STEP_CALL __host__ __device__ __noinline__
-#else
-#define HALOCLINE_STEP_CALL
-#endif
-
 namespace halocline::solve {
 
 using Number = core::Complex<double>;
@@ -52,17 +45,18 @@ HALOCLINE_INLINE Number divide(const Number& n, const Number& d) {
   const double ratio = d.re / d.im, size = ::fma(ratio, d.re, d.im);
   return {::fma(ratio, n.re, n.im) / size, ::fma(ratio, n.im, -n.re) / size};
 }
-/// n / d of an active column, otherwise zero. Pauses the column and returns zero if d is zero (breakdown), or a number
-/// is not finite.
-HALOCLINE_INLINE Number quotient(ColumnTrack& track, const Number& n, const Number& d) {
+/// n / d of an active column, otherwise zero. Pauses the column and returns zero if |d| <= floor (breakdown), or a
+/// number is not finite.
+HALOCLINE_INLINE Number quotient(ColumnTrack& track, const Number& n, const Number& d, double floor = 0.0) {
   const Number none{0.0, 0.0};
   if (!track.active) return none;
   if (!finite(n) || !finite(d)) {
     track.pause(Reason::not_finite);
     return none;
   }
-  const Number value = divide(n, d);
-  if ((d.re == 0.0 && d.im == 0.0) || !finite(value)) {
+  const bool vanishes = (d.re == 0.0 && d.im == 0.0) || (floor > 0.0 && magnitude(d) <= floor);
+  const Number value = vanishes ? none : divide(n, d);
+  if (vanishes || !finite(value)) {
     track.pause(Reason::breakdown);
     return none;
   }
@@ -82,7 +76,7 @@ HALOCLINE_INLINE bool lost(double rho, double shadow_norm2, double r_norm2, doub
   return !(rho > vanishing_cosine * ::sqrt(shadow_norm2) * (::sqrt(r_norm2) + ::sqrt(s_norm2)));
 }
 
-/// BiCGStab (bicgstab.hpp), in the order of its sums. One of CG's columns uses rho and next for |s|^2 (cg_normal.hpp).
+/// The scalars of BiCGStab (bicgstab.hpp), in the order of its sums. In CG (cg_normal.hpp) rho and next are |s|^2.
 struct RecursionScalars {
   Number rho{}, next{}, alpha{}, omega{}, beta{};
   double shadow2 = 0.0;  ///< |r0|^2
@@ -220,10 +214,9 @@ private:
     }
   }
 
-  /// Not inlined on a device: one copy serves all kernels of a file, and the kernels need no registers for it. Returns
-  /// the turn.
-  static HALOCLINE_STEP_CALL int advance(StepKind kind, const RecursionMemory& memory, int column, Number first,
-                                         double second_re, double second_im) {
+  /// Called, not inlined, on a device, so that the work of the kernel before it keeps its registers. Returns the turn.
+  static HALOCLINE_KERNEL_CALL int advance(StepKind kind, const RecursionMemory& memory, int column, Number first,
+                                           double second_re, double second_im) {
     RecursionColumn own = memory.column[column];
     if (!own.idle) take(kind, own, first, {second_re, second_im});
     const bool last = kind == StepKind::bicgstab_r_last || kind == StepKind::cg_s_last;

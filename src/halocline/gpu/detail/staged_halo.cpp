@@ -5,7 +5,7 @@
 /// Both work wherever comm::HaloExchange works. Under staged, copies run on a stream of their own, in parallel with the
 /// interior kernel, and the host waits for the first ones in wait(), after the interior kernel has been enqueued. Under
 /// zero-copy there are none: the packing kernel stores to pinned memory, and the exterior kernel loads from it. The
-/// bytes cross the bus while the kernels run, one small transfer at a time, which saves the latency of two copies.
+/// bytes cross the bus while the kernels run, one small transfer at a time, and no copy by the device follows.
 ///
 /// One buffer of each kind is enough. The outbox of step k is packed after the main stream has waited for the arrival
 /// of step k-1, and the side stream signals this arrival after its copy of outbox k-1. The inbox of step k is written

@@ -12,10 +12,6 @@
 namespace halocline::qcd::device {
 namespace {
 
-/// Most graphs that an operator keeps. A larger number means that the caller keeps allocating new vectors and does not
-/// return to the old ones.
-constexpr std::size_t most_graphs = 64;
-
 /// The dot products of a call, if the hop can compute all of them: products of `out` with itself and with at most one
 /// other vector.
 template <class S>
@@ -44,16 +40,13 @@ struct FusedDots {
 
 template <class S>
 std::size_t DeviceOperator<S>::graphs() const noexcept {
-  std::size_t count = recursion_ ? recursion_->graphs() : 0;
-  for (const auto& [key, entry] : cache_) count += entry.work ? 1 : 0;
-  return count;
+  return applications_.graphs() + (recursion_ ? recursion_->graphs() : 0);
 }
 
 template <class S>
-bool DeviceOperator<S>::records(int applications) const noexcept {
+bool DeviceOperator<S>::records(int applications) noexcept {
   if (!graphs_wanted_ || context_->stream.capturing()) return false;
-  auto* const exchange = const_cast<DeviceOperator*>(this)->exchange();
-  if (exchange != nullptr && !exchange->records()) return false;
+  if (exchange() != nullptr && !exchange()->records()) return false;
   return 2 * std::int64_t{context_->box.sites} * columns_ <= graph_sites * applications;
 }
 
@@ -74,12 +67,7 @@ void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, const Resu
                 sums.buffer != nullptr ? sums.buffer->partial(1) : nullptr,
                 exchange() != nullptr ? exchange()->number() : 0,
                 dagger};
-  if (cache_.size() >= most_graphs && !cache_.contains(key)) cache_.clear();
-  Entry& entry = cache_[key];
-  if (!std::exchange(entry.seen, true)) return enqueue(out, in, dagger, sums);
-  const auto body = [&] { enqueue(out, in, dagger, sums); };
-  if (!entry.work) entry.work.emplace(context_->stream, exchange(), body);
-  if (!entry.work->launch(context_->stream, exchange())) body();
+  applications_.run(context_->stream, exchange(), key, [&] { enqueue(out, in, dagger, sums); });
 }
 
 template <class S>
@@ -114,15 +102,10 @@ void DeviceOperator<S>::apply_and_step(const SpinorSpace<S>& space, Field& out, 
   }
   for (std::size_t i = 0; i < dots.size(); ++i)
     step.place[i] = {fused.recipes[i].re, fused.recipes[i].im, fused.recipes[i].sign};
+  // The buffer's scratch space serves one launch after the other, so it need not stay taken.
   const int buffer = space.sums()->take();
-  const auto& pool = space.sums();
-  try {
-    run(out, in, dagger, {&pool->buffer(buffer), fused.with, step});
-  } catch (...) {
-    pool->give_back(buffer);
-    throw;
-  }
-  pool->give_back(buffer);  // its scratch space serves one launch after the other
+  space.sums()->give_back(buffer);
+  run(out, in, dagger, {&space.sums()->buffer(buffer), fused.with, step});
 }
 
 template <class S>

@@ -9,9 +9,7 @@
 /// pays because a solver returns to the same few vectors. A graph holds the addresses of vectors and not their
 /// contents, so it is also right for a vector that occupies the same memory later.
 
-#include <map>
 #include <memory>
-#include <optional>
 #include <tuple>
 
 #include "halocline/qcd/device/recursion.cuh"
@@ -73,7 +71,7 @@ public:
   /// Number of graphs kept, of applications and of iterations.
   std::size_t graphs() const noexcept;
   /// Whether graphs are used for so many applications.
-  bool records(int applications) const noexcept;
+  bool records(int applications) noexcept;
   /// The exchange of the operator's halos; null for none.
   virtual gpu::FaceExchange* exchange() noexcept { return nullptr; }
 
@@ -90,11 +88,6 @@ protected:
 
 private:
   using Key = std::tuple<const void*, const void*, const void*, const void*, const void*, std::uint64_t, bool>;
-  struct Entry {
-    bool seen = false;
-    std::optional<gpu::RecordedWork> work;
-  };
-
   void run(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums);
   PendingSums run_and_reduce(const SpinorSpace<S>& space, Field& out, const Field& in, bool dagger,
                              std::span<const solve::Dot<Field>> dots);
@@ -103,7 +96,7 @@ private:
   lattice::Subset subset_;
   int columns_;
   bool graphs_wanted_ = true;
-  std::map<Key, Entry> cache_;
+  gpu::RepeatedWork<Key> applications_{64};
   bool recursion_wanted_ = true;
   std::unique_ptr<Recursion<S>> recursion_;
   const SpinorSpace<S>* recursion_space_ = nullptr;

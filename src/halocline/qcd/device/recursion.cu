@@ -11,13 +11,6 @@
 #include "halocline/qcd/device/operator.cuh"
 
 namespace halocline::qcd::device {
-namespace {
-
-/// Most graphs that a recursion keeps.
-constexpr std::size_t most_graphs = 8;
-
-}  // namespace
-
 template <class S>
 Recursion<S>::Recursion(DeviceOperator<S>& a, const SpinorSpace<S>& space)
     : a_(&a),
@@ -68,22 +61,15 @@ void Recursion<S>::run_ahead(int ahead, std::initializer_list<const Vector*> vec
                              const std::function<void()>& body) {
   Key key{a_->exchange() != nullptr ? a_->exchange()->number() : 0, {}};
   for (const Vector* vector : vectors) key.second.push_back(vector->memory().data());
-  while (enqueued_ - heard_ < ahead) {
-    run(key, body);
-    ++enqueued_;
-    a_->context()->stream.record(ended_[static_cast<std::size_t>(enqueued_ % 2)]);
-  }
-}
-
-template <class S>
-void Recursion<S>::run(const Key& key, const std::function<void()>& body) {
   gpu::Stream& stream = a_->context()->stream;
-  if (!a_->records(2)) return body();
-  if (cache_.size() >= most_graphs && !cache_.contains(key)) cache_.clear();
-  Entry& entry = cache_[key];
-  if (!std::exchange(entry.seen, true)) return body();  // tunes the kernels
-  if (!entry.work) entry.work.emplace(stream, a_->exchange(), body);
-  if (!entry.work->launch(stream, a_->exchange())) body();
+  while (enqueued_ - heard_ < ahead) {
+    if (a_->records(2))
+      work_.run(stream, a_->exchange(), key, body);
+    else
+      body();
+    ++enqueued_;
+    stream.record(ended_[static_cast<std::size_t>(enqueued_ % 2)]);
+  }
 }
 
 template <class S>
@@ -116,12 +102,11 @@ std::span<const solve::RecursionColumn> Recursion<S>::fetch() {
 }
 
 template <class S>
-solve::RecursionStep Recursion<S>::step(solve::StepKind kind) const {
+solve::RecursionStep Recursion<S>::step(solve::StepKind kind) {
   solve::RecursionStep step;
   step.kind = kind;
-  auto* const head = const_cast<Head*>(head_.data());
-  step.memory = {head->column, const_cast<solve::Number*>(stored_.data()), space_->columns(), head->stop,
-                 const_cast<double*>(reports_.data())};
+  Head* const head = head_.data();
+  step.memory = {head->column, stored_.data(), space_->columns(), head->stop, reports_.data()};
   return step;
 }
 
@@ -138,13 +123,6 @@ void Recursion<S>::update(Updates updates, Dots dots, solve::StepKind kind) {
 template <class S>
 void Recursion<S>::update(Updates updates) {
   space_->update_and_step({updates.begin(), updates.size()}, {}, step(solve::StepKind::none));
-}
-
-template <class S>
-std::size_t Recursion<S>::graphs() const noexcept {
-  std::size_t count = 0;
-  for (const auto& [key, entry] : cache_) count += entry.work ? 1 : 0;
-  return count;
 }
 
 template class Recursion<double>;

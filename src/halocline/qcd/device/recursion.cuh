@@ -10,8 +10,6 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -62,23 +60,18 @@ public:
   void update(Updates updates);
 
   /// Number of graphs kept.
-  std::size_t graphs() const noexcept;
+  std::size_t graphs() const noexcept { return work_.graphs(); }
 
 private:
   /// The exchange, and the memory of the vectors.
   using Key = std::pair<std::uint64_t, std::vector<const void*>>;
-  struct Entry {
-    bool seen = false;
-    std::optional<gpu::RecordedWork> work;
-  };
   /// Copied to the device as one piece.
   struct Head {
     solve::RecursionColumn column[32];
     unsigned stop[2];
   };
-  solve::RecursionStep step(solve::StepKind kind) const;
+  solve::RecursionStep step(solve::StepKind kind);
   void apply_and_step(Vector& out, const Vector& in, bool dagger, Dots dots, solve::StepKind kind);
-  void run(const Key& key, const std::function<void()>& body);
   void forget_reports();
   double* report(int turn) { return reports_.data() + turn % 2 * space_->columns(); }
 
@@ -92,7 +85,7 @@ private:
   std::array<gpu::Event, 2> ended_;  ///< the iteration of this turn, mod 2
   int enqueued_ = 0, heard_ = 0;     ///< turns since resume()
   solve::Scalars norms2_;
-  std::map<Key, Entry> cache_;
+  gpu::RepeatedWork<Key> work_{8};
 };
 
 }  // namespace halocline::qcd::device

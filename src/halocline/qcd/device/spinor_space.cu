@@ -383,9 +383,10 @@ void SpinorSpace<S>::update_and_step(std::span<const solve::Update<Vector>> upda
     const int sum = 2 * static_cast<int>(i);
     step.place[i] = {.re = sum, .im = dots[i].is_norm() ? -1 : sum + 1};
   }
+  // The buffer's scratch space serves one launch after the other, so it need not stay taken.
   const int buffer = sums_->take();
+  sums_->give_back(buffer);
   detail::run_list(stream, count, builder.list(), &sums_->buffer(buffer), step);
-  sums_->give_back(buffer);  // its scratch space serves one launch after the other
 }
 
 template <class S>

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "halocline/core/error.hpp"
+#include "halocline/solve/recursion.hpp"
 
 namespace halocline::solve::detail {
 
@@ -156,22 +157,7 @@ void Monitor::correct(const SolveResult& inner, std::span<const double> true_nor
 }
 
 Scalar Monitor::quotient(std::size_t column, Scalar numerator, Scalar denominator, double floor) noexcept {
-  if (!active(column)) return 0.0;
-  const double size = std::abs(denominator);
-  if (!std::isfinite(size) || !std::isfinite(std::abs(numerator))) {
-    pause(column, Reason::not_finite);
-    return 0.0;
-  }
-  if (size <= floor) {
-    pause(column, Reason::breakdown);
-    return 0.0;
-  }
-  const Scalar value = numerator / denominator;
-  if (!std::isfinite(std::abs(value))) {
-    pause(column, Reason::breakdown);
-    return 0.0;
-  }
-  return value;
+  return scalar(solve::quotient(columns_[column].track, number(numerator), number(denominator), floor));
 }
 
 bool Monitor::wants_replacement() const noexcept {
