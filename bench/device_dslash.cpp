@@ -28,7 +28,7 @@ void check(const DeviceDslashCase& c) {
 }  // namespace
 
 const std::vector<std::string>& device_stages() {
-  static const std::vector<std::string> stages{"whole", "no-halo", "halo", "messages", "separate"};
+  static const std::vector<std::string> stages{"whole", "no-halo", "halo", "messages", "separate", "split-sites"};
   return stages;
 }
 

@@ -89,6 +89,7 @@ public:
     space_.dot(found, out_, out_);
   }
   const std::string& policy() const { return hop_.halo_policy(); }
+  bool splits_sites() const { return hop_.splits_sites(); }
   gpu::FaceExchange* exchange() { return hop_.exchange(); }
 
 private:
@@ -211,10 +212,12 @@ template <class S>
 void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& device, const DeviceDslashCase& c,
          const Effort& effort) {
   const auto& group = geometry->communicator();
+  const bool split = c.stage == "split-sites";
   const unsigned emulated = c.stage == "no-halo" ? 0u : emulated_axes(c, *geometry);
-  const auto context = std::make_shared<Context>(device, geometry, emulated, HaloChoice{.policy = c.policy});
+  const auto context =
+      std::make_shared<Context>(device, geometry, emulated, HaloChoice{.policy = c.policy, .split_sites = split});
   const bool halo = c.stage == "halo" || c.stage == "messages";
-  if (halo && context->box.split == 0) {
+  if ((halo || split) && context->box.split == 0) {
     result.skipped = "no axis is split: give more processes, or axes to emulate";
     return;
   }
@@ -239,6 +242,10 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
     measure_halo<S>(result, clock, context, c, effort);
   } else {
     Hop<S> hop(context, c);
+    if (split && !hop.splits_sites()) {
+      result.skipped = "sites are split for links of 18 reals in double, 12 in float, 12 or 8 in fixed16";
+      return;
+    }
     const Work whole = [&] { hop.whole(); };
     const Work separate = [&] { hop.separate(); };
     measure(result, clock, c, c.stage == "separate" ? separate : whole, effort, hop.exchange());

@@ -11,6 +11,7 @@
 ///   "halo"      packing, messages and waiting only, no hop
 ///   "messages"  messages and waiting only, for policies in which no kernel writes the messages
 ///   "separate"  as "whole", but the operations that a form fuses into the hop run in separate kernels
+///   "split-sites"  as "whole", but sites at split edges are computed in two parts, before and after the messages
 
 #include <memory>
 #include <string>

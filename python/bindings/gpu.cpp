@@ -49,6 +49,8 @@ nb::dict as_dict(const TuneKey& key, const gpu::TuneEntry& entry) {
   out["carveout"] = p.carveout;
   out["prefetch"] = p.prefetch;
   out["evict_first"] = p.evict_first;
+  out["no_allocate"] = p.no_allocate;
+  out["streaming_stores"] = p.streaming_stores;
   out["policy"] = p.policy;
   out["seconds"] = entry.seconds;
   out["first_seconds"] = entry.first_seconds;

@@ -81,6 +81,10 @@ class TuneEntry:
     prefetch: int
     evict_first: int
     """1: what the kernel reads once is given up first by the second-level cache."""
+    no_allocate: int
+    """1: what the kernel reads once does not enter the first-level cache."""
+    streaming_stores: int
+    """1: what the kernel writes is given up first by the second-level cache."""
     policy: str
     """Of a halo exchange; empty for kernels."""
     seconds: float

@@ -94,6 +94,8 @@ TEST_CASE("tune cache: numbers and words come back as they went") {
     entry.parameters.carveout = i % 2 == 0 ? -1 : 100;
     entry.parameters.prefetch = i;
     entry.parameters.evict_first = i % 3;
+    entry.parameters.no_allocate = i % 5;
+    entry.parameters.streaming_stores = i % 7;
     table.emplace(key_of(i), entry);
   }
   TuneKey strange = key_of(0, "a \"kernel\"\n\t\\");

@@ -29,6 +29,8 @@ def entry(kernel="wilson_hop", problem="16x16x16x32, fixed16", **changed):
         "carveout": -1,
         "prefetch": 0,
         "evict_first": 0,
+        "no_allocate": 0,
+        "streaming_stores": 0,
         "policy": "",
         "seconds": 2e-5,
         "first_seconds": 3e-5,

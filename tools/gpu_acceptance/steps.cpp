@@ -118,14 +118,15 @@ void graph(const Request& r, const Emit& emit) {
 }
 
 void policies(const Request& r, const Emit& emit) {
+  const auto measure = [&](const char* policy, const char* stage) {
+    hop_case(
+        r, emit, "policies",
+        {.device = r.device, .local = cube(length(r, 16)), .emulate = {1, 2, 2, 2}, .policy = policy, .stage = stage});
+  };
+  measure("", "no-halo");
   for (const char* policy : {"staged", "zero-copy", "copy-engine", "remote-write", "merged-pack", "one-kernel"})
-    for (const char* stage : {"no-halo", "whole", "halo"})
-      hop_case(r, emit, "policies",
-               {.device = r.device,
-                .local = cube(length(r, 16)),
-                .emulate = {1, 2, 2, 2},
-                .policy = policy,
-                .stage = stage});
+    for (const char* stage : {"whole", "halo"}) measure(policy, stage);
+  for (const char* policy : {"staged", "copy-engine", "remote-write"}) measure(policy, "split-sites");
 }
 
 /// A thermal field, the same in every run.

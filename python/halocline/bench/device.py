@@ -19,7 +19,7 @@ from halocline.device import HALO_POLICIES
 FORMS = ("hopping", "hopping-clover", "fused")
 PRECISIONS = ("double", "float", "fixed16", "fixed8")
 LINK_REALS = (18, 12, 8)
-STAGES = ("whole", "no-halo", "halo", "messages", "separate")
+STAGES = ("whole", "no-halo", "halo", "messages", "separate", "split-sites")
 SOLVERS = ("auto", "bicgstab", "cg", "gcr")
 POLICIES = HALO_POLICIES
 

@@ -143,6 +143,10 @@ def launch(entry: TuneEntry) -> str:
         words.append(f"prefetch {entry.prefetch}")
     if entry.evict_first:
         words.append("evict first")
+    if entry.no_allocate:
+        words.append("no allocate")
+    if entry.streaming_stores:
+        words.append("streaming stores")
     return ", ".join(words) or "-"
 
 

@@ -70,8 +70,9 @@ void check_arguments(const comm::ProcessGrid& grid, std::span<const std::size_t>
 }
 
 std::unique_ptr<detail::HaloPolicy> make_policy(const HaloPlan& plan) {
-  if (plan.policy == "staged" || plan.policy == "zero-copy") return detail::make_staged_halo(plan);
-  if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan, false);
+  if (plan.policy == "staged") return detail::make_staged_halo(plan);
+  if (plan.policy == "zero-copy") return detail::make_message_halo(plan, detail::MessageMemory::pinned);
+  if (plan.policy == "gpu-aware-mpi") return detail::make_message_halo(plan, detail::MessageMemory::device);
   if (plan.policy == "mixed") return detail::make_mixed_halo(plan);
   if (plan.policy == "nvshmem") return detail::make_nvshmem_halo(plan);
   return detail::make_mapped_halo(plan, plan);

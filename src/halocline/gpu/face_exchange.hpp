@@ -9,7 +9,7 @@
 /// The caller chooses one by name:
 ///
 ///   "staged"        device -> pinned host memory -> comm::HaloExchange -> pinned host memory -> device
-///   "zero-copy"     the same without copies by the device: kernels store to and load from pinned host memory
+///   "zero-copy"     kernels store to and load from pinned host memory, which MPI sends and receives
 ///   "gpu-aware-mpi" MPI sends device memory (if the MPI library says that it can)
 ///   "copy-engine"   an asynchronous copy into the neighbour's device memory (CUDA IPC), its flag behind it
 ///   "remote-write"  the packing kernel stores into the neighbour's device memory itself, and raises the flags; the

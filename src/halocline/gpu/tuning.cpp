@@ -41,8 +41,9 @@ std::uint64_t fingerprint(const TuneProblem& problem, std::span<const TuneParame
   };
   add(problem.kernel);
   for (const TuneParameters& p : candidates)
-    add(fmt::format("|{} {} {} {} {} {} {} {} {}", p.block_x, p.block_y, p.block_z, p.sites_per_thread,
-                    p.columns_per_thread, p.carveout, p.prefetch, p.evict_first, p.policy));
+    add(fmt::format("|{} {} {} {} {} {} {} {} {} {} {}", p.block_x, p.block_y, p.block_z, p.sites_per_thread,
+                    p.columns_per_thread, p.carveout, p.prefetch, p.evict_first, p.no_allocate, p.streaming_stores,
+                    p.policy));
   return hash;
 }
 

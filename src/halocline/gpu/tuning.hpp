@@ -45,10 +45,12 @@ struct TuneParameters {
   int block_x = 128, block_y = 1, block_z = 1;
   int sites_per_thread = 1;
   int columns_per_thread = 1;
-  int carveout = -1;     ///< shared memory [percent of the first-level cache]; -1: the driver's choice
-  int prefetch = 0;      ///< prefetch distance; 0: no prefetch
-  int evict_first = 0;   ///< 1: what the kernel reads once is given up first by the second-level cache
-  std::string policy{};  ///< name of a halo policy; empty for kernels
+  int carveout = -1;         ///< shared memory [percent of the first-level cache]; -1: the driver's choice
+  int prefetch = 0;          ///< prefetch distance; 0: no prefetch
+  int evict_first = 0;       ///< 1: what the kernel reads once is given up first by the second-level cache
+  int no_allocate = 0;       ///< 1: what the kernel reads once does not enter the first-level cache
+  int streaming_stores = 0;  ///< 1: what the kernel writes is given up first by the second-level cache
+  std::string policy{};      ///< name of a halo policy; empty for kernels
 
   friend bool operator==(const TuneParameters&, const TuneParameters&) = default;
 };

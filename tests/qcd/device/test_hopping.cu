@@ -305,13 +305,16 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
   const auto in = on.field(problem, columns, 8);
   auto expected = on.field(problem, columns, 9);
   Hopping<S>(on.links, columns).apply(expected, in, 0, true);
-  const auto candidates = hop_candidates(columns, most_a_thread, 256, true);
-  CHECK(candidates.size() <= 25);
+  const auto candidates = hop_candidates(columns, most_a_thread, 256, {.loops = true, .past_cache = true});
+  CHECK(candidates.size() <= 30);
   CHECK(candidates[0].sites_per_thread == 1);
-  int loops = 0, evicting = 0;
+  int loops = 0, evicting = 0, past_cache = 0, streaming = 0;
   for (const gpu::TuneParameters& p : candidates) {
     evicting += p.evict_first;
-    if (p.sites_per_thread == 1 && p.carveout < 0 && p.evict_first == 0) continue;  // blocks are another test's
+    past_cache += p.no_allocate;
+    streaming += p.streaming_stores;
+    if (p.sites_per_thread == 1 && p.carveout < 0 && p.evict_first + p.no_allocate + p.streaming_stores == 0)
+      continue;  // blocks are another test's
     if (p.sites_per_thread > 1) ++loops;
     HopVariant variant;
     variant.part = on.context->box.split != 0 ? HopPart::interior : HopPart::all;
@@ -325,7 +328,7 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
     for (const HopPart part : {variant.part, HopPart::exterior}) {
       const HopVariant each{part, 0, 0, false};
       gpu::TuneEntry entry;
-      entry.parameters = part == variant.part ? p : hop_candidates(columns, 1, 256, false)[0];
+      entry.parameters = part == variant.part ? p : hop_candidates(columns, 1, 256, {})[0];
       cache->keep(on.context->tuner.key(
                       {"wilson_hop", describe_hop(on.context->box, Storage<S>::name, reals, columns, each), 0, 0}),
                   entry);
@@ -343,6 +346,8 @@ void check_candidates(const gpu::Device& device, int reals, int columns, unsigne
   }
   CHECK(loops >= 4);
   CHECK(evicting >= 1);
+  CHECK(streaming >= 1);
+  CHECK((past_cache >= 2) == (columns == 1));
 }
 
 /// Every way of launching a hop with sums gives the field and the sums of the first.
@@ -363,7 +368,7 @@ void check_sum_candidates(const gpu::Device& device, int reals, int columns, int
   std::vector<double> expected;
   auto out = on.field(problem, columns, 7), first = on.field(problem, columns, 7);
   int two_columns = 0;
-  for (const gpu::TuneParameters& p : hop_sum_candidates(columns, most_a_thread, 128)) {
+  for (const gpu::TuneParameters& p : hop_sum_candidates(columns, most_a_thread, 128, true)) {
     CAPTURE(p.block_x);
     CAPTURE(p.block_y);
     CAPTURE(p.columns_per_thread);

@@ -110,12 +110,18 @@ struct Bound {
   int stores_128, other_stores;  ///< -1: not bounded
 };
 
+/// The kernels of a source in the object of target `cuda`.
+std::map<std::string, Code> compiled(const std::string& disassembler, const std::filesystem::path& folder,
+                                     const std::string& source) {
+  const auto object = folder / ("src/halocline/" + source + ".cu.o");
+  REQUIRE(std::filesystem::exists(object));
+  return kernels_of(output_of("'" + disassembler + "' -sass -arch sm_90 '" + object.string() + "'"));
+}
+
 void check_source(const std::string& disassembler, const std::filesystem::path& folder, const std::string& source,
                   const std::vector<Bound>& bounds) {
   CAPTURE(source);
-  const auto object = folder / ("src/halocline/" + source + ".cu.o");
-  REQUIRE(std::filesystem::exists(object));
-  const auto kernels = kernels_of(output_of("'" + disassembler + "' -sass -arch sm_90 '" + object.string() + "'"));
+  const auto kernels = compiled(disassembler, folder, source);
   if (kernels.empty()) {
     MESSAGE("skipped: this build has no code for sm_90");
     return;
@@ -167,6 +173,31 @@ TEST_CASE("device instructions: a disassembly is read, and loops in it are found
   CHECK(in_loop(code, 6));
   CHECK(store_bits(code) == std::vector<int>{128, 32});
   CHECK(count(code, "CCTL") == 1);
+}
+
+TEST_CASE("device instructions: links pass by the first-level cache, and results stream, where that is asked for") {
+  const char* folder = std::getenv("HALOCLINE_PTXAS_REPORTS");
+  const char* disassembler = std::getenv("HALOCLINE_CUOBJDUMP");
+  if (folder == nullptr || disassembler == nullptr || *disassembler == '\0') {
+    MESSAGE("skipped on this machine: there is no cuobjdump, or no object of nvcc");
+    return;
+  }
+  int past = 0, streaming = 0;
+  for (const auto& [name, code] : compiled(disassembler, folder, "qcd/wilson/cuda_fixed16")) {
+    if (name.find("HopSite<") == std::string::npos && name.find("HopSumSite<") == std::string::npos) continue;
+    CAPTURE(name);
+    // A link of 12 reals is 16 and 8 bytes, one of 8 reals is 16 bytes.
+    const bool passes = name.find("(halocline::qcd::device::detail::Read)2") != std::string::npos;
+    const int loads = name.find("Fixed16, 12") != std::string::npos ? 16 : 8;
+    CHECK(count(code, "LDG.E.NA") == (passes ? loads : 0));
+    past += passes ? 1 : 0;
+    // Of a spinor's three stores either these or the plain ones run.
+    CHECK(count(code, "STG.E.EF.128") % 3 == 0);
+    streaming += count(code, "STG.E.EF.128") >= 3 ? 1 : 0;
+  }
+  if (past + streaming == 0) return;  // no code for sm_90
+  CHECK(past == 6);
+  CHECK(streaming == 6 + 4 + 4 + 7);  // plain and with blocks, of two columns, past the cache, with sums
 }
 
 TEST_CASE("device instructions: stores are whole, loops do not empty the cache, and fences are few") {

@@ -22,7 +22,8 @@ Policies = Annotated[
 Stages = Annotated[
     str,
     typer.Option(
-        "--stage", help="On a device: whole, no-halo, halo, messages, separate, some by commas, or all: what is timed."
+        "--stage",
+        help="On a device: whole, no-halo, halo, messages, separate, split-sites, some by commas, or all are timed.",
     ),
 ]
 Graph = Annotated[

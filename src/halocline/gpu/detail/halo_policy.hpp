@@ -64,10 +64,14 @@ public:
   virtual std::uint64_t failed() const noexcept { return 0; }
 };
 
+/// The memory that MPI sends and receives: device memory; pinned host memory, copied from and to device memory; pinned
+/// host memory that kernels store to and load from.
+enum class MessageMemory { device, staged, pinned };
+
 /// Collective over the plan's grid. Each throws on every rank or on none.
-std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);  // and zero-copy
-/// @param staged  messages go through pinned host memory
-std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, bool staged);
+std::unique_ptr<HaloPolicy> make_staged_halo(const HaloPlan& plan);
+/// @param memory  that messages leave from and arrive in
+std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, MessageMemory memory);
 /// @param whole  the plan of all faces, of which `plan` may be a part
 std::unique_ptr<HaloPolicy> make_mapped_halo(const HaloPlan& plan, const HaloPlan& whole);
 std::unique_ptr<HaloPolicy> make_mixed_halo(const HaloPlan& plan);

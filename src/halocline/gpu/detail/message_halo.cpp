@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Policy "gpu-aware-mpi": MPI gets pointers to device memory. And the messages of policy "mixed", which may go through
-/// pinned host memory; the copies then run on a stream of their own.
+/// Policies whose messages are MPI's, by the memory that they leave from and arrive in:
+///
+///   | policy               | kernels store and load | MPI sends and receives                                  |
+///   |----------------------|------------------------|---------------------------------------------------------|
+///   | gpu-aware-mpi, mixed | device memory          | the same                                                |
+///   | mixed without that   | device memory          | pinned host memory, copied on a stream of its own       |
+///   | zero-copy            | pinned host memory     | the same                                                |
+///
+/// Under zero-copy nothing copies the bytes: they cross the bus while the kernels run, in small transfers.
 ///
 /// MPI does not know streams. The host therefore waits for the packing kernel before it starts the messages, and for
 /// the messages before it enqueues the kernel that reads them. It does both in wait(), after the interior kernel has
@@ -14,6 +21,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <thread>
@@ -27,23 +35,29 @@ namespace halocline::gpu::detail {
 namespace {
 
 struct Buffers {
-  Buffers(const Device& device, std::int64_t bytes, bool staged)
-      : out(device, bytes), in(device, bytes), packed(device), fetched(device), arrived(device) {
-    if (!staged) return;
-    host_out = PinnedArray<std::byte>(device, bytes);
-    host_in = PinnedArray<std::byte>(device, bytes);
-    side.emplace(device);
+  Buffers(const Device& device, std::int64_t bytes, MessageMemory memory)
+      : packed(device), fetched(device), arrived(device) {
+    if (memory != MessageMemory::pinned) {
+      out = DeviceArray<std::byte>(device, bytes);
+      in = DeviceArray<std::byte>(device, bytes);
+    }
+    if (memory != MessageMemory::device) {
+      host_out = PinnedArray<std::byte>(device, bytes);
+      host_in = PinnedArray<std::byte>(device, bytes);
+    }
+    if (memory == MessageMemory::staged) side.emplace(device);
   }
-  DeviceArray<std::byte> out, in;
-  PinnedArray<std::byte> host_out, host_in;  // empty if messages leave from device memory
+  DeviceArray<std::byte> out, in;            // empty with MessageMemory::pinned
+  PinnedArray<std::byte> host_out, host_in;  // empty with MessageMemory::device
   std::optional<Stream> side;
   Event packed, fetched, arrived;
 };
 
 class MessageHalo final : public HaloPolicy {
 public:
-  MessageHalo(const HaloPlan& plan, std::unique_ptr<Buffers> buffers)
+  MessageHalo(const HaloPlan& plan, MessageMemory memory, std::unique_ptr<Buffers> buffers)
       : plan_(plan),
+        memory_(memory),
         places_(plan),
         group_(plan.grid.communicator().split(0, plan.grid.rank())),
         buffers_(std::move(buffers)) {}
@@ -64,8 +78,12 @@ public:
   }
 
   void begin(Stream&, std::uint64_t) override {}
-  std::byte* outbox(int face, std::uint64_t) const noexcept override { return buffers_->out.data() + place(face); }
-  const std::byte* inbox(int face, std::uint64_t) const noexcept override { return buffers_->in.data() + place(face); }
+  std::byte* outbox(int face, std::uint64_t) const noexcept override {
+    return (memory_ == MessageMemory::pinned ? buffers_->host_out.data() : buffers_->out.data()) + place(face);
+  }
+  const std::byte* inbox(int face, std::uint64_t) const noexcept override {
+    return (memory_ == MessageMemory::pinned ? buffers_->host_in.data() : buffers_->in.data()) + place(face);
+  }
   void post(Stream& stream, std::uint64_t step) override {
     stream.record(buffers_->packed);
     if (!staged()) return;
@@ -81,6 +99,9 @@ public:
     for (int face = 0; face < most_faces; ++face) {
       if (travels(face))
         swaps_[at(face)] = comm::Swap(group_, sent(face), received(face), plan_.neighbour[at(face)], tag(face));
+      else if (plan_.active(face) && memory_ == MessageMemory::pinned)
+        std::memcpy(buffers_->host_in.data() + place(face), buffers_->host_out.data() + place(face ^ 1),
+                    plan_.bytes[at(face)]);
       else if (plan_.active(face))
         stream.copy_on_device(buffers_->in.data() + place(face), buffers_->out.data() + place(face ^ 1),
                               plan_.bytes[at(face)]);
@@ -98,15 +119,16 @@ public:
 private:
   static constexpr std::size_t at(int face) noexcept { return static_cast<std::size_t>(face); }
   std::size_t place(int face) const noexcept { return places_.begin[at(face)]; }
-  bool staged() const noexcept { return buffers_->side.has_value(); }
+  bool staged() const noexcept { return memory_ == MessageMemory::staged; }
+  bool in_host_memory() const noexcept { return memory_ != MessageMemory::device; }
   bool travels(int face) const noexcept { return plan_.active(face) && !plan_.to_self(face); }
 
   /// Where a message leaves and arrives.
   std::span<std::byte> sent(int face) const noexcept {
-    return {(staged() ? buffers_->host_out.data() : buffers_->out.data()) + place(face), plan_.bytes[at(face)]};
+    return {(in_host_memory() ? buffers_->host_out.data() : buffers_->out.data()) + place(face), plan_.bytes[at(face)]};
   }
   std::span<std::byte> received(int face) const noexcept {
-    return {(staged() ? buffers_->host_in.data() : buffers_->in.data()) + place(face), plan_.bytes[at(face)]};
+    return {(in_host_memory() ? buffers_->host_in.data() : buffers_->in.data()) + place(face), plan_.bytes[at(face)]};
   }
 
   void await_messages(std::uint64_t step) {
@@ -129,6 +151,7 @@ private:
   }
 
   HaloPlan plan_;
+  MessageMemory memory_;
   FacePlaces places_;
   comm::Communicator group_;
   std::unique_ptr<Buffers> buffers_;
@@ -145,13 +168,13 @@ std::string message_halo_unavailable_reason(const Device& device, const comm::Pr
                                                : here;
 }
 
-std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, bool staged) {
+std::unique_ptr<HaloPolicy> make_message_halo(const HaloPlan& plan, MessageMemory memory) {
   std::unique_ptr<Buffers> buffers;
   comm::on_every_rank(plan.grid.communicator(), [&] {
     buffers = std::make_unique<Buffers>(
-        plan.device, std::max<std::int64_t>(static_cast<std::int64_t>(FacePlaces(plan).bytes), 256), staged);
+        plan.device, std::max<std::int64_t>(static_cast<std::int64_t>(FacePlaces(plan).bytes), 256), memory);
   });
-  return std::make_unique<MessageHalo>(plan, std::move(buffers));
+  return std::make_unique<MessageHalo>(plan, memory, std::move(buffers));
 }
 
 }  // namespace halocline::gpu::detail

@@ -42,7 +42,9 @@ HaloPlan part_of(const HaloPlan& plan, const std::vector<int>& machine, bool nea
 class MixedHalo final : public HaloPolicy {
 public:
   MixedHalo(const HaloPlan& near, const HaloPlan& whole, const HaloPlan& far, bool staged)
-      : near_plan_(near), near_(make_mapped_halo(near, whole)), far_(make_message_halo(far, staged)) {}
+      : near_plan_(near),
+        near_(make_mapped_halo(near, whole)),
+        far_(make_message_halo(far, staged ? MessageMemory::staged : MessageMemory::device)) {}
 
   void begin(Stream& stream, std::uint64_t step) override {
     near_->begin(stream, step);

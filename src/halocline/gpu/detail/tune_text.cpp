@@ -45,6 +45,8 @@ std::string line_of(const TuneKey& key, const TuneEntry& entry) {
                {"carveout", p.carveout},
                {"prefetch", p.prefetch},
                {"evict_first", p.evict_first},
+               {"no_allocate", p.no_allocate},
+               {"streaming_stores", p.streaming_stores},
                {"policy", p.policy},
                {"seconds", plain(entry.seconds)},
                {"first_seconds", plain(entry.first_seconds)},
@@ -174,6 +176,8 @@ TuneTable parse_tune_text(const std::string& text, const std::string& path) {
                         .carveout = of.integer("carveout", -1),
                         .prefetch = of.integer("prefetch", 0),
                         .evict_first = of.integer("evict_first", 0),
+                        .no_allocate = of.integer("no_allocate", 0),
+                        .streaming_stores = of.integer("streaming_stores", 0),
                         .policy = of.text("policy")};
     entry.seconds = of.amount("seconds");
     entry.first_seconds = of.amount("first_seconds");

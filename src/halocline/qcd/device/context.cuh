@@ -23,6 +23,9 @@ struct HaloChoice {
   std::string policy{};       ///< name of gpu::FaceExchange; empty: its default; "auto": chosen by timing
   double time_limit = 300.0;  ///< longest wait for a neighbour [s]
   int ranks_per_node = 0;     ///< as in gpu::FaceExchangeOptions, for tests
+  /// Exterior sites in two parts, before and after the messages (wilson/detail/hop_split.cuh). Changes results by
+  /// rounding. For common storages; others compute them whole.
+  bool split_sites = false;
 };
 
 /// Work is enqueued on `stream`, in order. Synchronize the stream before reading results on the host. All fields of a

@@ -38,6 +38,7 @@ struct LinkReader {
   int stride = 0;
 
   /// The matrix of direction d at a site, without coefficient and boundary phase.
+  template <detail::Read read = detail::Read::constant>
   HALOCLINE_INLINE Su3<Real> load(int site, int d) const;
 };
 /// Hopping coefficients and boundary phases (HostLinks), in the arithmetic of the kernel.

@@ -99,19 +99,57 @@ struct Bits<1> {
 };
 #endif
 
+/// How a kernel loads memory.
+enum class Read {
+  written,   ///< threads of this kernel may write it
+  constant,  ///< no thread writes it while the kernel runs, so the read-only path may be used
+  once       ///< the same, and the first-level cache keeps no copy, because no other thread reads it
+};
+
+#if defined(__CUDA_ARCH__)
+/// Loads that leave no line in the first-level cache, of the types in records that are read so.
+__device__ __forceinline__ void load_past_cache(uint4& v, const uint4* from) {
+  asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+      : "l"(__cvta_generic_to_global(from)));
+}
+__device__ __forceinline__ void load_past_cache(uint2& v, const uint2* from) {
+  asm("ld.global.nc.L1::no_allocate.v2.b32 {%0, %1}, [%2];"
+      : "=r"(v.x), "=r"(v.y)
+      : "l"(__cvta_generic_to_global(from)));
+}
+__device__ __forceinline__ void load_past_cache(float4& v, const float4* from) {
+  asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+      : "l"(__cvta_generic_to_global(from)));
+}
+__device__ __forceinline__ void load_past_cache(double2& v, const double2* from) {
+  asm("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];"
+      : "=d"(v.x), "=d"(v.y)
+      : "l"(__cvta_generic_to_global(from)));
+}
+template <Read read, class V>
+__device__ __forceinline__ V load_vector(const V* from) {
+  if constexpr (read == Read::written) {
+    return *from;
+  } else if constexpr (read == Read::constant) {
+    return __ldg(from);
+  } else {
+    V v;
+    load_past_cache(v, from);
+    return v;
+  }
+}
+#endif
+
 /// Copies `count` contiguous numbers from memory into the record, from number `first` on.
-/// @tparam constant  no thread writes this memory while the kernel runs, so the read-only path may be used
-template <bool constant, int first, int count, class Word, int n>
+template <Read read, int first, int count, class Word, int n>
 HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_floating_point_v<Word>) {
     using V = typename Vector<Word, count>::type;
     const V* place = reinterpret_cast<const V*>(from);
-    V v;
-    if constexpr (constant)
-      v = __ldg(place);
-    else
-      v = *place;
+    const V v = load_vector<read>(place);
     if constexpr (count == 1) {
       record.at[first] = v;
     } else {
@@ -127,11 +165,7 @@ HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
     constexpr int word = first * static_cast<int>(sizeof(Word)) / 4;
     using V = typename Bits<bytes>::type;
     const V* place = reinterpret_cast<const V*>(from);
-    V v;
-    if constexpr (constant)
-      v = __ldg(place);
-    else
-      v = *place;
+    const V v = load_vector<read>(place);
     if constexpr (bytes <= 4) {
       record.at[word] = v;
     } else {
@@ -151,9 +185,12 @@ HALOCLINE_INLINE void load_piece(Record<Word, n>& record, const Word* from) {
 #if defined(__CUDA_ARCH__)
 /// A store of 16 bytes that stays one. ptxas may cut a plain store of a vector into four, where it would otherwise keep
 /// the parts in registers that are not adjacent.
-template <class V>
+/// @tparam streams  the second-level cache gives the data up before others
+template <bool streams = false, class V>
 __device__ __forceinline__ void store_vector(V* to, const V& v) {
-  if constexpr (sizeof(V) == 16)
+  if constexpr (streams)
+    __stcs(to, v);
+  else if constexpr (sizeof(V) == 16)
     __stwb(to, v);
   else
     *to = v;
@@ -161,7 +198,7 @@ __device__ __forceinline__ void store_vector(V* to, const V& v) {
 #endif
 
 /// Copies `count` numbers of the record, from number `first` on, to contiguous memory.
-template <int first, int count, class Word, int n>
+template <bool streams, int first, int count, class Word, int n>
 HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_floating_point_v<Word>) {
@@ -177,7 +214,7 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
         v.w = record.at[first + 3];
       }
     }
-    store_vector(reinterpret_cast<V*>(to), v);
+    store_vector<streams>(reinterpret_cast<V*>(to), v);
   } else {
     constexpr int bytes = count * static_cast<int>(sizeof(Word));
     constexpr int word = first * static_cast<int>(sizeof(Word)) / 4;
@@ -193,7 +230,7 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
         v.w = record.at[word + 3];
       }
     }
-    store_vector(reinterpret_cast<V*>(to), v);
+    store_vector<streams>(reinterpret_cast<V*>(to), v);
   }
 #else
   std::memcpy(to, reinterpret_cast<const std::byte*>(record.at) + first * sizeof(Word), count * sizeof(Word));
@@ -203,12 +240,12 @@ HALOCLINE_INLINE void store_piece(Word* to, const Record<Word, n>& record) {
 /// Loads the record of a site.
 /// @param base    start of the first row
 /// @param stride  length of a row in sites, from padded()
-template <bool constant, class Word, int n, int first = 0>
+template <Read read, class Word, int n, int first = 0>
 HALOCLINE_INLINE void load_record(Record<Word, n>& record, const Word* base, int stride, int site) {
   if constexpr (first < n) {
     constexpr int count = piece_numbers(sizeof(Word), n, first);
-    load_piece<constant, first, count>(record, base + std::int64_t{stride} * first + std::int64_t{site} * count);
-    load_record<constant, Word, n, first + count>(record, base, stride, site);
+    load_piece<read, first, count>(record, base + std::int64_t{stride} * first + std::int64_t{site} * count);
+    load_record<read, Word, n, first + count>(record, base, stride, site);
   }
 }
 /// Prefetches the record of a site into the second-level cache, for a later load. Does nothing on the host.
@@ -224,12 +261,13 @@ HALOCLINE_INLINE void prefetch_record([[maybe_unused]] const Word* base, [[maybe
   }
 #endif
 }
-template <class Word, int n, int first = 0>
+/// Stores the record of a site. @tparam streams  as for store_vector()
+template <bool streams = false, class Word, int n, int first = 0>
 HALOCLINE_INLINE void store_record(Word* base, int stride, int site, const Record<Word, n>& record) {
   if constexpr (first < n) {
     constexpr int count = piece_numbers(sizeof(Word), n, first);
-    store_piece<first, count>(base + std::int64_t{stride} * first + std::int64_t{site} * count, record);
-    store_record<Word, n, first + count>(base, stride, site, record);
+    store_piece<streams, first, count>(base + std::int64_t{stride} * first + std::int64_t{site} * count, record);
+    store_record<streams, Word, n, first + count>(base, stride, site, record);
   }
 }
 

@@ -55,7 +55,8 @@ struct SpinorWriter {
   int columns = 1;
 
   HALOCLINE_INLINE Spinor<Real> load(int site, int column) const;
-  HALOCLINE_INLINE void store(int site, int column, const Spinor<Real>& psi) const;
+  /// @param streams  the second-level cache of a GPU gives the data up before others
+  HALOCLINE_INLINE void store(int site, int column, const Spinor<Real>& psi, bool streams = false) const;
 };
 
 /// A field on one parity or both. Move-only; contents unspecified at first. Its memory comes from the pool of its

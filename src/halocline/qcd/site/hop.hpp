@@ -64,9 +64,10 @@ HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (
   }
 }
 
-/// Adds direction d to the sum. The product with the link is computed row by row. So registers hold only a row's four
-/// chains of multiply-adds and its eight sums, beside the half spinor. Rows are independent, so their chains overlap.
-template <int d, int sign, class Real, class Accessor>
+/// Adds direction d to the sum, or with `first` makes it the sum. The product with the link is computed row by row. So
+/// registers hold only a row's four chains of multiply-adds and its eight sums, beside the half spinor. Rows are
+/// independent, so their chains overlap.
+template <int d, int sign, bool first = d == 0, class Real, class Accessor>
 HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor) {
   const HalfSpinor<Real> h = accessor.template half<d, sign>();
   HALOCLINE_UNROLLED(3)
@@ -82,7 +83,7 @@ HALOCLINE_INLINE void add_direction(Spinor<Real>& sum, const Accessor& accessor)
     if constexpr (requires { accessor.template complete<d>(chi); })
       if (row == 2) accessor.template complete<d>(chi);
     if constexpr (requires { accessor.template weigh<d>(chi); }) accessor.template weigh<d>(chi);
-    reconstruct<d % 4, sign, d == 0>(sum.at[row], chi);
+    reconstruct<d % 4, sign, first>(sum.at[row], chi);
   }
 }
 

@@ -50,7 +50,9 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
   if (variant.add_blocks != 0) text += " with blocks of " + std::to_string(variant.add_blocks);
   if (variant.sums) text += variant.products ? ", dot products and norms" : ", norms";
   if (variant.part != HopPart::all) {
-    text += variant.part == HopPart::interior ? ", interior of" : ", exterior of";
+    constexpr const char* names[] = {"", ", interior of", ", exterior of", ", before messages of",
+                                     ", after messages of"};
+    text += names[static_cast<std::size_t>(variant.part)];
     for (int axis = 0; axis < 4; ++axis)
       if (box.is_split(axis)) text += std::string(" ") + "xyzt"[axis];
   }
@@ -70,21 +72,34 @@ double hop_bytes(const char* storage, int reals, int columns, const HopVariant& 
 
 namespace {
 
-/// Appends variants of the first three block shapes, which are the likeliest, while the list is short. One variant
-/// leaves all of the first-level cache to neighbours, because the kernel uses no shared memory. One lets the
-/// second-level cache give up links, which are read once, before spinors, which are read eight times. With `loops`, the
-/// others take several sites a thread, which spares the start of blocks, with and without prefetching the links of
-/// the next site. These are of one column a thread.
-void add_choices(std::vector<gpu::TuneParameters>& candidates, bool loops) {
-  for (std::size_t shape = 0; shape < 3 && candidates.size() <= 19; ++shape) {
-    gpu::TuneParameters p = candidates[shape];
+/// Appends variants of the first three block shapes, which are the likeliest, while the list is short:
+/// - all of the first-level cache for neighbours, because the kernel uses no shared memory;
+/// - the second-level cache gives up links, which are read once, before spinors, which are read eight times;
+/// - it gives up the result first, which this kernel does not read;
+/// - links do not enter the first-level cache. For one column in all: several would share its links there;
+/// - both of the last two;
+/// - several sites a thread, which spares the start of blocks, with and without prefetching the links of the next
+///   site. These are of one column a thread.
+void add_choices(std::vector<gpu::TuneParameters>& candidates, int columns, const HopChoices& choices) {
+  for (std::size_t shape = 0; shape < 3 && candidates.size() <= 21; ++shape) {
+    const gpu::TuneParameters plain = candidates[shape];
+    gpu::TuneParameters p = plain;
     p.carveout = 0;
     candidates.push_back(p);
+    p = plain;
     p.evict_first = 1;
-    p.carveout = -1;
     candidates.push_back(p);
-    p.evict_first = 0;
-    if (!loops) continue;
+    p = plain;
+    p.streaming_stores = 1;
+    candidates.push_back(p);
+    if (choices.past_cache && columns == 1) {
+      p.no_allocate = 1;
+      candidates.push_back(p);
+      p.streaming_stores = 0;
+      candidates.push_back(p);
+    }
+    if (!choices.loops) continue;
+    p = plain;
     p.columns_per_thread = 1;
     for (const int each : {2, 4})
       for (const int ahead : {0, 1}) {
@@ -97,7 +112,8 @@ void add_choices(std::vector<gpu::TuneParameters>& candidates, bool loops) {
 
 }  // namespace
 
-std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads, bool loops) {
+std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads,
+                                                const HopChoices& choices) {
   std::vector<gpu::TuneParameters> candidates;
   const auto add = [&](int x, int y, int each) {
     if (x * y > most_threads) return;
@@ -109,7 +125,7 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
   };
   if (columns == 1) {
     for (const int x : {128, 64, 256, 192, 96, 32}) add(x, 1, 1);
-    add_choices(candidates, loops);
+    add_choices(candidates, columns, choices);
     return candidates;
   }
   for (int each = most_a_thread; each >= 1; each /= 2) {
@@ -122,12 +138,12 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
     for (const int y : heights)
       for (const int x : {64, 32, 128}) add(x, y, each);
   }
-  add_choices(candidates, loops);
+  add_choices(candidates, columns, choices);
   return candidates;
 }
 
-std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads) {
-  auto candidates = hop_candidates(columns, most_a_thread, most_threads, false);
+std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads, bool past_cache) {
+  auto candidates = hop_candidates(columns, most_a_thread, most_threads, {.loops = false, .past_cache = past_cache});
   std::erase_if(candidates, [](const gpu::TuneParameters& p) { return gpu::sum_group % p.block_x != 0; });
   return candidates;
 }

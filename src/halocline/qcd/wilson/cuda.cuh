@@ -92,6 +92,8 @@ public:
   gpu::FaceExchange* exchange() noexcept { return halo_ ? &halo_->exchange() : nullptr; }
   /// The name of the halo policy; empty if no axis is split.
   const std::string& halo_policy() const;
+  /// Whether exterior sites are computed in two parts (HaloChoice::split_sites).
+  bool splits_sites() const;
 
 private:
   struct Work;

@@ -58,7 +58,7 @@ HALOCLINE_INLINE Spinor<RealOf<S>> CloverReader<S, reals>::multiply(int site, co
   Real mean = 0, factor = 1;
   if constexpr (Storage<S>::scaled) {
     detail::Record<float, 2> pair;
-    detail::load_piece<true, 0, 2>(pair, scale + std::int64_t{2} * site);
+    detail::load_piece<detail::Read::constant, 0, 2>(pair, scale + std::int64_t{2} * site);
     mean = pair.at[0];
     factor = pair.at[1] * (1.0f / Storage<S>::largest);
   }
@@ -66,7 +66,7 @@ HALOCLINE_INLINE Spinor<RealOf<S>> CloverReader<S, reals>::multiply(int site, co
   HALOCLINE_UNROLL
   for (int chirality = 0; chirality < 2; ++chirality) {
     detail::Record<typename Storage<S>::Word, n> record;
-    detail::load_record<true>(record, data + std::int64_t{stride} * (n * chirality), stride, site);
+    detail::load_record<detail::Read::constant>(record, data + std::int64_t{stride} * (n * chirality), stride, site);
     Real real[n];
     HALOCLINE_UNROLL
     for (int i = 0; i < n; ++i) {

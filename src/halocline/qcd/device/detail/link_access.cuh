@@ -142,9 +142,10 @@ HALOCLINE_HOST_DEVICE inline Record<typename Storage<S>::Word, reals> encode_lin
 }  // namespace detail
 
 template <class S, int reals>
+template <detail::Read read>
 HALOCLINE_INLINE Su3<RealOf<S>> LinkReader<S, reals>::load(int site, int d) const {
   detail::Record<typename Storage<S>::Word, reals> record;
-  detail::load_record<true>(record, data + std::int64_t{stride} * (reals * d), stride, site);
+  detail::load_record<read>(record, data + std::int64_t{stride} * (reals * d), stride, site);
   return detail::decode_link<S, reals>(record);
 }
 

@@ -38,7 +38,8 @@ HALOCLINE_INLINE Spinor<RealOf<S>> load_spinor(const typename Storage<S>::Word* 
                                                int site, int column) {
   using Real = RealOf<S>;
   Record<typename Storage<S>::Word, spinor_reals> record;
-  load_record<constant>(record, data + std::int64_t{stride} * (spinor_reals * column), stride, site);
+  load_record<constant ? Read::constant : Read::written>(record, data + std::int64_t{stride} * (spinor_reals * column),
+                                                         stride, site);
   Real factor = 1;
   if constexpr (Storage<S>::scaled)
     factor = load_scale<constant>(scale + std::int64_t{stride} * column + site) * (1.0f / Storage<S>::largest);
@@ -65,7 +66,7 @@ HALOCLINE_INLINE Spinor<RealOf<S>> SpinorWriter<S>::load(int site, int column) c
 }
 
 template <class S>
-HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<Real>& psi) const {
+HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<Real>& psi, bool streams) const {
   detail::Record<typename Storage<S>::Word, spinor_reals> record;
   if constexpr (Storage<S>::scaled) {
     std::uint32_t largest = 0;
@@ -81,7 +82,11 @@ HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<
     HALOCLINE_UNROLL
     for (int i = 0; i < spinor_reals; ++i) record.at[i] = detail::real_of(psi, i);
   }
-  detail::store_record(data + std::int64_t{stride} * (spinor_reals * column), stride, site, record);
+  typename Storage<S>::Word* rows = data + std::int64_t{stride} * (spinor_reals * column);
+  if (streams)
+    detail::store_record<true>(rows, stride, site, record);
+  else
+    detail::store_record<false>(rows, stride, site, record);
 }
 
 }  // namespace halocline::qcd::device

@@ -100,11 +100,11 @@ struct ChunkPlace {
   }
   HALOCLINE_INLINE Value load(const Operand<S>& v) const {
     Value value;
-    load_piece<false, 0, reals>(value, v.data + offset);
+    load_piece<Read::written, 0, reals>(value, v.data + offset);
     return value;
   }
   HALOCLINE_INLINE void store(const Operand<S>& v, const Value& value) const {
-    store_piece<0, reals>(v.data + offset, value);
+    store_piece<false, 0, reals>(v.data + offset, value);
   }
 };
 

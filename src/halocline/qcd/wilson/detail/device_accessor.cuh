@@ -89,11 +89,11 @@ inline constexpr bool integer_links = Storage<S>::scaled && reals != 8;
 /// The link; with integer_links, its integers. Rows of integers are too long by the factor `largest`, and a third row
 /// computed from two of them by its square. The integers are converted in the slow unit of a GPU, which is idle here
 /// otherwise.
-template <class S, int reals>
+template <detail::Read read, class S, int reals>
 HALOCLINE_INLINE Su3<RealOf<S>> stored_link(const LinkReader<S, reals>& links, int site, int d) {
   if constexpr (integer_links<S, reals>) {
     detail::Record<typename Storage<S>::Word, reals> record;
-    detail::load_record<true>(record, links.data + std::int64_t{links.stride} * (reals * d), links.stride, site);
+    detail::load_record<read>(record, links.data + std::int64_t{links.stride} * (reals * d), links.stride, site);
     Su3<float> u;
     HALOCLINE_UNROLLED(9)
     for (int i = 0; i < reals / 2; ++i)
@@ -101,7 +101,7 @@ HALOCLINE_INLINE Su3<RealOf<S>> stored_link(const LinkReader<S, reals>& links, i
     if constexpr (reals == 12) reconstruct_third_row(u);
     return u;
   } else {
-    return links.load(site, d);
+    return links.template load<read>(site, d);
   }
 }
 
@@ -176,7 +176,8 @@ HALOCLINE_KERNEL_PART ScaledHalf<RealOf<S>> half_spinor(const HopInput<S, reals,
   if constexpr (Storage<S>::scaled) {
     const SpinorReader<S>& in = input.in;
     detail::Record<typename Storage<S>::Word, 24> record;
-    detail::load_record<true>(record, in.data + std::int64_t{in.stride} * (24 * column), in.stride, from);
+    detail::load_record<detail::Read::constant>(record, in.data + std::int64_t{in.stride} * (24 * column), in.stride,
+                                                from);
     const float scale = detail::load_scale<true>(in.scale + std::int64_t{in.stride} * column + from);
     return {project_integers<axis, sign, S>(record, input.lower), scale * (1 / Storage<S>::largest)};
   } else {
@@ -188,17 +189,22 @@ HALOCLINE_KERNEL_PART ScaledHalf<RealOf<S>> half_spinor(const HopInput<S, reals,
   }
 }
 
+/// The neighbours that a hop adds up. Those in messages are across a split edge.
+enum class Neighbours { all, in_box, in_messages };
+
 /// Adds direction d to the sums of `columns` columns from `first` on. In place of a column beyond the last it
 /// computes the last column again.
-template <int d, int columns, class S, int reals, bool with_halo>
+template <int d, detail::Read read, Neighbours which, int columns, class S, int reals, bool with_halo>
 HALOCLINE_KERNEL_PART void add_neighbour(Spinor<RealOf<S>> (&sum)[columns], const HopInput<S, reals, with_halo>& input,
                                          const HopPlace& place, int first) {
   using Real = RealOf<S>;
   constexpr int axis = d % 4;
   constexpr int sign = d < 4 ? -1 : 1;
   const bool edge = input.lattice.template at_edge<d>(place);
+  if constexpr (which != Neighbours::all)
+    if ((edge && input.lattice.box.is_split(axis)) != (which == Neighbours::in_messages)) return;
   const int from = input.lattice.template neighbour<d>(place, edge);
-  const Su3<Real> u = stored_link(input.links, place.site, d);
+  const Su3<Real> u = stored_link<read>(input.links, place.site, d);
   const Real factor = edge ? input.across[d] : input.inside[axis];
   HALOCLINE_UNROLL_COLUMNS
   for (int k = 0; k < columns; ++k) {
@@ -212,23 +218,25 @@ HALOCLINE_KERNEL_PART void add_neighbour(Spinor<RealOf<S>> (&sum)[columns], cons
       }
     }
     const DirectionAccessor<S, reals> accessor{u, h.at, Storage<S>::scaled ? factor * h.scale : factor};
-    wilson::add_direction<d, sign>(sum[k], accessor);
+    wilson::add_direction<d, sign, d == 0 && which == Neighbours::all>(sum[k], accessor);
   }
 }
 
 /// The hop at a site, of `columns` columns from `first` on. For the hermitian conjugate, HopOutput still has to
 /// change the signs of the lower spins.
-template <int columns, class S, int reals, bool with_halo>
+/// @tparam read   of the links
+/// @tparam which  if not all: `sum` holds zero or another part of the sum before
+template <detail::Read read, Neighbours which = Neighbours::all, int columns, class S, int reals, bool with_halo>
 HALOCLINE_INLINE void hop(Spinor<RealOf<S>> (&sum)[columns], const HopInput<S, reals, with_halo>& input,
                           const HopPlace& place, int first) {
-  add_neighbour<0>(sum, input, place, first);
-  add_neighbour<1>(sum, input, place, first);
-  add_neighbour<2>(sum, input, place, first);
-  add_neighbour<3>(sum, input, place, first);
-  add_neighbour<4>(sum, input, place, first);
-  add_neighbour<5>(sum, input, place, first);
-  add_neighbour<6>(sum, input, place, first);
-  add_neighbour<7>(sum, input, place, first);
+  add_neighbour<0, read, which>(sum, input, place, first);
+  add_neighbour<1, read, which>(sum, input, place, first);
+  add_neighbour<2, read, which>(sum, input, place, first);
+  add_neighbour<3, read, which>(sum, input, place, first);
+  add_neighbour<4, read, which>(sum, input, place, first);
+  add_neighbour<5, read, which>(sum, input, place, first);
+  add_neighbour<6, read, which>(sum, input, place, first);
+  add_neighbour<7, read, which>(sum, input, place, first);
 }
 
 }  // namespace halocline::qcd::device

@@ -15,9 +15,9 @@
 /// that its own neighbours call for.
 ///
 /// A step waits for all faces even if no site of the target parity reads one. Without exterior sites a kernel of its
-/// own waits. Fused launches are compiled for some storages and numbers of link reals only (`fuses`); the others run
-/// the kernels of remote-write in their place. All policies compute a site by the same code, so the policy changes no
-/// bit of a result.
+/// own waits. Fused launches are compiled for the common storages only (`common_storage`); the others run
+/// the kernels of remote-write in their place, as does a hop with split sites (hop_split.cuh). All policies compute a
+/// site by the same code, so the policy changes no bit of a result.
 
 #include <string>
 #include <utility>
@@ -32,9 +32,10 @@ namespace halocline::qcd::device {
 /// @param interior  `interior()` enqueues the kernel of the interior sites
 /// @param exterior  `exterior(input, awaited)` enqueues the kernel of the exterior sites, which reads input.halo. If
 ///                  `awaited`, a pointer to FaceSignals, is not null, its blocks first wait for these signals
+/// @param fuses     whether the launches of merged-pack and one-kernel may do the work of both
 template <class S, int reals, class Interior, class Exterior>
 void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor<S>& in, bool dagger,
-                     HopInput<S, reals, true> input, const HopOutput<S>& output, const Interior& interior,
+                     HopInput<S, reals, true> input, const HopOutput<S>& output, bool fuses, const Interior& interior,
                      const Exterior& exterior) {
   const int parity = input.target_parity;
   gpu::FaceExchange& exchange = halo.exchange();
@@ -48,8 +49,8 @@ void apply_with_halo(HopHalo<S>& halo, const HopSites& sites, const DeviceSpinor
     exchange.wait_in_kernel();
     exterior(input, &awaited);
   };
-  if constexpr (fuses<S, reals>) {
-    if (exchange.merges_packing()) {
+  if constexpr (common_storage<S, reals>) {
+    if (fuses && exchange.merges_packing()) {
       Context& context = *halo.context();
       const SiteList& inner = sites.interior[static_cast<std::size_t>(parity)];
       const bool all = exchange.one_kernel() && outer.count > 0;

@@ -13,21 +13,14 @@
 /// one in their own time slice. Columns are therefore counted within the single axis of blocks: with a grid axis for
 /// columns, the packing of the last column would come after exterior blocks of the first.
 ///
-/// Fused launches are compiled for the storages and links that strong scaling needs; others use separate kernels
-/// (`fuses`).
+/// Fused launches are compiled for the common storages; others use separate kernels (`common_storage`).
 
 #include <cstdint>
-#include <type_traits>
 
 #include "halocline/qcd/wilson/detail/halo_pack.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 
 namespace halocline::qcd::device {
-
-/// A fused launch is compiled for this storage and number of reals a link.
-template <class S, int reals>
-inline constexpr bool fuses = (std::is_same_v<S, double> && reals == 18) || (std::is_same_v<S, float> && reals == 12) ||
-                              (std::is_same_v<S, Fixed16> && reals != 18);
 
 template <class S, int reals>
 struct FusedHop {
@@ -64,7 +57,7 @@ struct FusedHop {
   }
 };
 
-/// Fills in the block numbers of `hop` and enqueues the launch. Defined if fuses<S, reals>.
+/// Fills in the block numbers of `hop` and enqueues the launch. Defined if common_storage<S, reals>.
 template <class S, int reals>
 void launch_fused(Context& context, FusedHop<S, reals> hop);
 

@@ -13,7 +13,8 @@
 
 namespace halocline::qcd::device {
 
-enum class HopPart { all, interior, exterior };
+/// `before` and `after` are the two parts of hop_split.cuh.
+enum class HopPart { all, interior, exterior, before, after };
 
 /// The properties of a launch that the tuner treats as separate problems.
 struct HopVariant {
@@ -32,13 +33,19 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
 /// Bytes read and written for a site with all columns, if caches hold no neighbour.
 double hop_bytes(const char* storage, int reals, int columns, const HopVariant& variant);
 
-/// The candidate launches of a hop, at most 25, the likeliest first.
+/// What a launch may do beside the shape of its block.
+struct HopChoices {
+  bool loops;       ///< a thread may take several sites, and prefetch
+  bool past_cache;  ///< links may pass by the first-level cache
+};
+
+/// The candidate launches of a hop, at most 30, the likeliest first.
 /// @param most_a_thread  largest number of columns a thread: 1 or 2;  @param most_threads  of a block
-/// @param loops          a thread may take several sites, and prefetch
-std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads, bool loops);
+std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, int most_threads,
+                                                const HopChoices& choices);
 
 /// The same for a hop with sums, whose blocks are 32, 64, 128 or 256 sites long.
-std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads);
+std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads, bool past_cache);
 
 /// @throws InvalidArgument  always
 [[noreturn]] void throw_hop_fields(const std::string& given);

@@ -12,7 +12,6 @@
 /// with links of 12 reals. The tuner may choose this kernel where it is compiled.
 
 #include <cstdint>
-#include <type_traits>
 
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 
@@ -54,13 +53,8 @@ HALOCLINE_INLINE void prefetch_links(const LinkReader<S, reals>& links, int site
                                                               links.stride, site);
 }
 
-/// True if HopSeveral is compiled for this storage and number of reals a link. It has no clover blocks and no halo.
-template <class S, int reals>
-inline constexpr bool loops_over_sites =
-    (std::is_same_v<S, double> && reals == 18) || (std::is_same_v<S, float> && reals == 12) ||
-    (std::is_same_v<S, Fixed16> && reals != 18);
-
-/// A functor of gpu::launch, for loop.threads threads in x and a column each.
+/// A functor of gpu::launch, for loop.threads threads in x and a column each. Compiled where common_storage<S, reals>,
+/// without clover blocks and halo.
 template <class S, int reals>
 struct HopSeveral {
   using Site = HopSite<S, reals, false, false, 1>;

@@ -16,6 +16,18 @@
 
 namespace halocline::qcd::device {
 
+/// The storages and numbers of reals a link that solvers take. Kernels for special cases are compiled for these alone:
+/// several sites a thread, links that pass by the first-level cache, one launch for halo and hop.
+template <class S, int reals>
+inline constexpr bool common_storage =
+    (std::is_same_v<S, double> && reals == 18) || (std::is_same_v<S, float> && reals == 12) ||
+    (std::is_same_v<S, Fixed16> && reals != 18);
+
+template <class S>
+constexpr bool is_common_storage(int reals) {
+  return reals == 18 ? common_storage<S, 18> : reals == 12 ? common_storage<S, 12> : common_storage<S, 8>;
+}
+
 /// Loads from a field that the kernel may also write, because `add` may be `out`.
 template <class S>
 HALOCLINE_INLINE Spinor<RealOf<S>> load_written(const SpinorReader<S>& field, int site, int column) {
@@ -31,6 +43,7 @@ struct HopOutput {
   Real upper_scale;     ///< hop_scale
   Real lower_scale;     ///< the same, with the sign of the lower spins
   Real add_scale;
+  bool streams;  ///< the second-level cache gives up `out` before other data
   AnyBlocks<S> hop_blocks, add_blocks;
 
   template <bool with_blocks>
@@ -58,8 +71,8 @@ struct HopOutput {
   }
 };
 
-/// @tparam columns  per thread; @tparam with_halo  some neighbours are in messages
-template <class S, int reals, bool with_halo, bool with_blocks, int columns>
+/// @tparam columns  per thread; @tparam with_halo  some neighbours are in messages; @tparam read  of the links
+template <class S, int reals, bool with_halo, bool with_blocks, int columns, detail::Read read = detail::Read::constant>
 struct HopSite {
   using Real = RealOf<S>;
   static constexpr int max_threads = 256;
@@ -72,11 +85,11 @@ struct HopSite {
   HALOCLINE_INLINE void at(int site, int group) const {
     const int first = columns * group;
     Spinor<Real> sum[columns];
-    hop(sum, input, input.lattice.place(input.target_parity, site), first);
+    hop<read>(sum, input, input.lattice.place(input.target_parity, site), first);
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k)
       if (columns == 1 || first + k < output.out.columns)
-        output.out.store(site, first + k, output.template result<with_blocks>(sum[k], site, first + k));
+        output.out.store(site, first + k, output.template result<with_blocks>(sum[k], site, first + k), output.streams);
   }
   HALOCLINE_INLINE void operator()(const gpu::Point& p) const {
     at(sites != nullptr ? sites[p.x] : static_cast<int>(p.x), p.y);
@@ -120,7 +133,7 @@ HALOCLINE_INLINE void site_products(double (&values)[3], const SpinorReader<S>& 
 }
 
 /// The hop with the sums that solvers ask for: the functor of gpu::launch_sum for `columns` columns a thread.
-template <class S, int reals, int columns>
+template <class S, int reals, int columns, detail::Read read = detail::Read::constant>
 struct HopSumSite {
   using Real = RealOf<S>;
   /// With 128 threads the compiler keeps three blocks of two columns a thread on a multiprocessor: 168 registers, and
@@ -134,13 +147,13 @@ struct HopSumSite {
   HALOCLINE_INLINE void operator()(std::int64_t point, int group, double (&values)[columns][3]) const {
     const int site = static_cast<int>(point), first = columns * group;
     Spinor<Real> sum[columns];
-    hop(sum, input, input.lattice.place(input.target_parity, site), first);
+    hop<read>(sum, input, input.lattice.place(input.target_parity, site), first);
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) {
       if (columns > 1 && first + k >= output.out.columns) continue;
       const Spinor<Real> psi = output.template result<true>(sum[k], site, first + k);
       site_products(values[k], with, site, first + k, psi);  // before the store, which needs registers in fixed point
-      output.out.store(site, first + k, psi);
+      output.out.store(site, first + k, psi, output.streams);
     }
   }
 };

@@ -4,11 +4,13 @@
 /// The interior sites of a box, which need no message, and the exterior sites, which need at least one. For boxes
 /// with split axes.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "halocline/gpu/array.hpp"
 #include "halocline/qcd/device/context.cuh"
+#include "halocline/qcd/device/storage.cuh"
 
 namespace halocline::qcd::device {
 
@@ -24,6 +26,8 @@ struct HopSites {
 
   /// Waits for the stream. @throws core::Error  out of memory. Collective: no.
   explicit HopSites(Context& context);
+  /// The larger number of exterior sites of the two parities, padded().
+  int most_exterior() const { return padded(std::max(exterior[0].count, exterior[1].count)); }
 };
 
 }  // namespace halocline::qcd::device

@@ -17,6 +17,7 @@
 #include "halocline/qcd/wilson/detail/hop_several.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
+#include "halocline/qcd/wilson/detail/hop_split.cuh"
 
 namespace halocline::qcd::device {
 namespace detail_of_hopping {
@@ -66,14 +67,16 @@ struct Hopping<S>::Work {
   using Real = RealOf<S>;
   std::unique_ptr<HopSites> sites;  ///< null if no axis is split
   std::map<HopVariant, gpu::TuneParameters> chosen;
+  gpu::DeviceArray<Real> partial;  ///< the sums of PartialSums, empty if exterior sites are computed whole
 
-  static HopOutput<S> output(const HopCall<S>& call, DeviceSpinor<S>& out) {
+  static HopOutput<S> output(const HopCall<S>& call, DeviceSpinor<S>& out, const gpu::TuneParameters& p = {}) {
     HopOutput<S> output{};
     output.out = out.writer(call.parity);
     if (call.terms.add != nullptr) output.add = call.terms.add->reader(call.parity);
     output.upper_scale = static_cast<Real>(call.terms.hop_scale);
     output.lower_scale = call.dagger ? -output.upper_scale : output.upper_scale;
     output.add_scale = static_cast<Real>(call.terms.add_scale);
+    output.streams = p.streaming_stores != 0;
     output.hop_blocks = AnyBlocks<S>::of(call.terms.hop_blocks, call.parity);
     output.add_blocks = AnyBlocks<S>::of(call.terms.add_blocks, call.parity);
     return output;
@@ -122,6 +125,10 @@ struct Hopping<S>::Work {
   static void launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
                      const SiteList* list, const gpu::TuneParameters& p, const gpu::FaceSignals* awaited);
 
+  /// A part of a hop with split sites: Functor is HopBefore or HopAfter. As run().
+  template <int reals, class Functor>
+  void run_split(Hopping& hopping, const HopCall<S>& call, HopPart part, Functor functor);
+
   /// The hop with its sums, without a halo. As run().
   template <int reals, int most>
   void run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
@@ -146,16 +153,22 @@ template <int reals, bool with_halo, bool with_blocks, int columns>
 void Hopping<S>::Work::launch(Context& context, const HopInput<S, reals, with_halo>& input, const HopOutput<S>& output,
                               const SiteList* list, const gpu::TuneParameters& p,
                               [[maybe_unused]] const gpu::FaceSignals* awaited) {
-  const HopSite<S, reals, with_halo, with_blocks, columns> site{input, output,
-                                                                list != nullptr ? list->sites.data() : nullptr};
+  const std::int32_t* numbers = list != nullptr ? list->sites.data() : nullptr;
+  const HopSite<S, reals, with_halo, with_blocks, columns> site{input, output, numbers};
   const int sites = list != nullptr ? list->count : context.box.sites;
   const int groups = (output.out.columns + columns - 1) / columns;
   const gpu::Block block = block_of(p, input);
-  if constexpr (loops_over_sites<S, reals> && !with_halo && !with_blocks && columns == 1) {
+  if constexpr (common_storage<S, reals> && !with_halo && !with_blocks && columns == 1) {
     if (p.sites_per_thread > 1) {
       const SiteLoop loop = SiteLoop::of(sites, p.sites_per_thread, p.prefetch != 0);
       const HopSeveral<S, reals> several{site, loop};
       return gpu::launch(context.stream, "wilson_hop", gpu::Extent{loop.threads, groups, 1}, block, several);
+    }
+  }
+  if constexpr (common_storage<S, reals> && !with_halo && columns == 1) {
+    if (p.no_allocate != 0) {
+      const HopSite<S, reals, false, with_blocks, 1, detail::Read::once> past{input, output, numbers};
+      return gpu::launch(context.stream, "wilson_hop", gpu::Extent{sites, groups, 1}, block, past);
     }
   }
   if constexpr (with_halo) {
@@ -177,7 +190,7 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   if (part == HopPart::exterior) list = &sites->exterior[static_cast<std::size_t>(call.parity)];
   if (list != nullptr && list->count == 0) return;
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
-    const HopOutput<S> output = Work::output(call, out);
+    const HopOutput<S> output = Work::output(call, out, p);
     if constexpr (most >= 2)
       if (p.columns_per_thread == 2)
         return launch<reals, with_halo, with_blocks, 2>(context, input, output, list, p, awaited);
@@ -188,8 +201,36 @@ void Hopping<S>::Work::run(Hopping& hopping, const HopCall<S>& call, HopPart par
   if (known != chosen.end()) return enqueue(known->second, call.out);
 
   const std::int64_t count = list != nullptr ? list->count : context.box.sites;
-  constexpr bool loops = loops_over_sites<S, reals> && !with_halo && !with_blocks;
-  const auto candidates = hop_candidates(hopping.columns(), most, 256, loops);
+  constexpr HopChoices choices{.loops = common_storage<S, reals> && !with_halo && !with_blocks,
+                               .past_cache = common_storage<S, reals> && !with_halo};
+  const auto candidates = hop_candidates(hopping.columns(), most, 256, choices);
+  enqueue(tune<reals>(hopping, call, variant, count, candidates, enqueue), call.out);
+}
+
+template <class S>
+template <int reals, class Functor>
+void Hopping<S>::Work::run_split(Hopping& hopping, const HopCall<S>& call, HopPart part, Functor functor) {
+  Context& context = *hopping.context();
+  const auto parity = static_cast<std::size_t>(call.parity);
+  const SiteList& inner = sites->interior[parity];
+  const SiteList& outer = sites->exterior[parity];
+  const int count = outer.count + (part == HopPart::before ? inner.count : 0);
+  if (count == 0) return;
+  functor.partial = {partial.data(), sites->most_exterior()};
+  functor.exterior = outer.sites.data();
+  if constexpr (requires { functor.interior; }) {
+    functor.interior = inner.sites.data();
+    functor.interior_sites = inner.count;
+  }
+  const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    functor.output = output(call, out, p);
+    gpu::launch(context.stream, part == HopPart::before ? "wilson_hop_before" : "wilson_hop_after",
+                gpu::Extent{count, hopping.columns(), 1}, block_of(p, functor.input), functor);
+  };
+  const HopVariant variant = variant_of(part, call.terms);
+  const auto known = chosen.find(variant);
+  if (known != chosen.end()) return enqueue(known->second, call.out);
+  const auto candidates = hop_candidates(hopping.columns(), 1, Functor::max_threads, {});
   enqueue(tune<reals>(hopping, call, variant, count, candidates, enqueue), call.out);
 }
 
@@ -199,22 +240,26 @@ void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, c
                                      const SpinorReader<S>& with) {
   Context& context = *hopping.context();
   solve::RecursionStep step{};  // none in trial runs
-  const auto launch_columns = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+  const auto launch_as = [&]<int columns, detail::Read read>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     gpu::launch_sum<3, columns>(
         context.stream, "wilson_hop_sum", context.box.sites, hopping.columns(), *call.terms.sums, call.terms.first_sum,
-        HopSumSite<S, reals, columns>{input, output(call, out), with}, block_of(p, input), step);
+        HopSumSite<S, reals, columns, read>{input, output(call, out, p), with}, block_of(p, input), step);
   };
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    using detail::Read;
     if constexpr (most >= 2)
-      if (p.columns_per_thread == 2) return launch_columns.template operator()<2>(p, out);
-    launch_columns.template operator()<1>(p, out);
+      if (p.columns_per_thread == 2) return launch_as.template operator()<2, Read::constant>(p, out);
+    if constexpr (common_storage<S, reals>)
+      if (p.no_allocate != 0) return launch_as.template operator()<1, Read::once>(p, out);
+    launch_as.template operator()<1, Read::constant>(p, out);
   };
   HopVariant variant = variant_of(HopPart::all, call.terms);
   variant.sums = true;
   variant.products = call.terms.with != nullptr;
   auto known = chosen.find(variant);
   if (known == chosen.end()) {
-    const auto candidates = hop_sum_candidates(hopping.columns(), most, HopSumSite<S, reals, most>::max_threads);
+    const auto candidates =
+        hop_sum_candidates(hopping.columns(), most, HopSumSite<S, reals, most>::max_threads, common_storage<S, reals>);
     const gpu::TuneParameters best = tune<reals>(hopping, call, variant, context.box.sites, candidates, enqueue);
     step = call.terms.step;
     return enqueue(best, call.out);
@@ -264,10 +309,21 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
       run<reals, false, false, most>(hopping, call, part, inner);
   };
   if (!hopping.halo_) return run_inner(HopPart::all);
+  const bool split = hopping.splits_sites();
   apply_with_halo(
-      *hopping.halo_, *sites, call.in, call.dagger, input<reals, true>(links, call), output(call, call.out),
-      [&] { run_inner(HopPart::interior); },
+      *hopping.halo_, *sites, call.in, call.dagger, input<reals, true>(links, call), output(call, call.out), !split,
+      [&] {
+        if constexpr (common_storage<S, reals>)
+          if (split) return run_split<reals>(hopping, call, HopPart::before, HopBefore<S, reals>{.input = inner});
+        run_inner(HopPart::interior);
+      },
       [&](const auto& outer, const gpu::FaceSignals* awaited) {
+        if constexpr (common_storage<S, reals>)
+          if (split)
+            return run_split<reals>(hopping, call, HopPart::after,
+                                    HopAfter<S, reals>{.input = outer,
+                                                       .signals = awaited != nullptr ? *awaited : gpu::FaceSignals{},
+                                                       .waits = awaited != nullptr});
         run<reals, true, true, 1>(hopping, call, HopPart::exterior, outer, awaited);
       });
   if (call.terms.sums != nullptr)
@@ -282,6 +338,9 @@ Hopping<S>::Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns)
   if (columns < 1 || columns > 32) throw_hop_columns(columns);
   if (context()->box.split == 0) return;
   work_->sites = std::make_unique<HopSites>(*context());
+  if (splits_sites())
+    work_->partial = gpu::DeviceArray<RealOf<S>>(context()->device,
+                                                 std::int64_t{work_->sites->most_exterior()} * spinor_reals * columns);
   halo_ = std::make_unique<HopHalo<S>>(context(), columns, context()->halo.policy);
   if (context()->halo.policy == "auto") tune_halo();
 }
@@ -324,6 +383,11 @@ void Hopping<S>::tune_halo() {
                          take(policy);
                          apply(out, in, 0, false);
                        }));
+}
+
+template <class S>
+bool Hopping<S>::splits_sites() const {
+  return context()->halo.split_sites && context()->box.split != 0 && is_common_storage<S>(links_->reals());
 }
 
 template <class S>
