@@ -2,6 +2,7 @@
 #include "halocline/qcd/dirac/site_term.hpp"
 
 #include "halocline/lattice/dispatch.hpp"
+#include "halocline/qcd/dirac/detail/fifth_kernel.hpp"
 #include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd {
@@ -37,12 +38,38 @@ void multiply_tiles(T* out, const T* in, const SiteTerm<T>& term, const lattice:
       }
 }
 
+template <class T, int V>
+void multiply_fifth(T* out, const T* in, const FifthTerm<T>& term, const lattice::TileLayout& layout, int columns) {
+  constexpr int width = core::pack_lanes<T, V>;
+  using Real = core::Number<T, width>;
+  const int extent = term.extent();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
+    for (int column = 0; column < columns; column += extent)
+      for (int lane = 0; lane < V; lane += width) {
+        const std::int64_t place = (tile * columns + column) * (spinor_reals * V) + lane;
+        const auto offset = [&](int s, int real) { return place + (s * spinor_reals + real) * V; };
+        apply_fifth<Real>(
+            term,
+            [&](Real(&x)[2], int s, int real) {
+              x[0] = core::Lanes<Real>::load(in + offset(s, real));
+              x[1] = core::Lanes<Real>::load(in + offset(s, real + 1));
+            },
+            [&](int s, int real, const Real(&x)[2]) {
+              core::Lanes<Real>::store(out + offset(s, real), x[0]);
+              core::Lanes<Real>::store(out + offset(s, real + 1), x[1]);
+            });
+      }
+}
+
 }  // namespace
 
 template <class T>
 void multiply(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileLayout& layout, int columns) {
   lattice::with_lanes(layout.lanes(), [&]<int V> {
-    if (term.twisted())
+    if (term.fifth != nullptr)
+      multiply_fifth<T, V>(out, in, *term.fifth, layout, columns);
+    else if (term.twisted())
       multiply_tiles<T, V, true>(out, in, term, layout, columns);
     else
       multiply_tiles<T, V, false>(out, in, term, layout, columns);

@@ -3,6 +3,8 @@
 /// @file
 /// The diagonal block of a Dirac operator, or its inverse, at every site of one parity: y = (C + i tau gamma5) B x.
 ///
+/// Or, with a fifth dimension, y = F x, where F connects the columns of a site (dirac/fifth_term.hpp).
+///
 /// B and C are clover blocks (site/clover_block.hpp) or absent. An absent B is one, and an absent C is the number
 /// `constant`. This form covers every term that the operators need. All of them are diagonal in chirality:
 ///
@@ -19,16 +21,18 @@
 
 #include "halocline/core/hold.hpp"
 #include "halocline/lattice/tile_layout.hpp"
+#include "halocline/qcd/dirac/fifth_term.hpp"
 #include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd {
 
 template <class T>
 struct SiteTerm {
-  const T* first = nullptr;   ///< B, [tile][72][lane]; null for one
-  const T* second = nullptr;  ///< C, the same; null for `constant`
-  T constant = 1;             ///< C if `second` is null
-  T twist = 0;                ///< tau
+  const T* first = nullptr;             ///< B, [tile][72][lane]; null for one
+  const T* second = nullptr;            ///< C, the same; null for `constant`
+  T constant = 1;                       ///< C if `second` is null
+  T twist = 0;                          ///< tau
+  const FifthTerm<T>* fifth = nullptr;  ///< F; then all others are ignored
 
   /// True if C is a block or tau is not zero. Otherwise the term is B alone, and `constant` is ignored.
   bool twisted() const noexcept { return second != nullptr || twist != 0; }
@@ -59,7 +63,7 @@ HALOCLINE_INLINE wilson::Spinor<Real> apply_twist(const SiteTerm<T>& term, std::
   return out;
 }
 
-/// out = (C + i tau gamma5) B in on the tiles of one parity, [tile][column][24][lane] each; out may be in.
+/// out = (C + i tau gamma5) B in, or F in, on the tiles of one parity, [tile][column][24][lane] each; out may be in.
 /// Collective: no.  Cost: 504 flops a block, site and column; 72 reals a block and site, 48 a site and column.
 template <class T>
 void multiply(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileLayout& layout, int columns);

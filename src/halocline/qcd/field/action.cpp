@@ -31,6 +31,37 @@ void TwistedCloverAction::validate() const {
   if (!std::isfinite(mu)) throw core::InvalidArgument(fmt::format("mu is {}; give a finite twisted mass", mu));
 }
 
+DomainWallAction DomainWallAction::pauli_villars() const {
+  DomainWallAction other = *this;
+  other.mass = 1;
+  return other;
+}
+
+void DomainWallAction::validate() const {
+  if (!std::isfinite(mass)) throw core::InvalidArgument(fmt::format("mass is {}; give a finite quark mass", mass));
+  if (!(m5 > 0 && m5 < 2))
+    throw core::InvalidArgument(
+        fmt::format("M5 is {}; one light quark needs a wall height between 0 and 2, such as 1.8. M5 is positive here, "
+                    "the Wilson operator inside has the mass -M5",
+                    m5));
+  if (ls < 4 || ls > 64 || ls % 2 != 0)
+    throw core::InvalidArgument(fmt::format("Ls is {}; give an even number from 4 to 64", ls));
+  for (auto [name, list] : {std::pair{"b", &b}, {"c", &c}}) {
+    if (list->size() != 1 && list->size() != static_cast<std::size_t>(ls))
+      throw core::InvalidArgument(fmt::format(
+          "{} numbers {} were given for Ls = {}; give one number, or one for each s", list->size(), name, ls));
+    for (const auto& z : *list)
+      if (!std::isfinite(z.real()) || !std::isfinite(z.imag()))
+        throw core::InvalidArgument(fmt::format("{} is {}{:+}i; give finite numbers", name, z.real(), z.imag()));
+  }
+  for (int s = 0; s < ls; ++s)
+    if (b_at(s) == 0. && c_at(s) == 0.)
+      throw core::InvalidArgument(fmt::format(
+          "b and c are both zero at s = {}, which leaves no quark there; give b = 1, c = 0 for the action of Shamir",
+          s));
+  wilson().validate();
+}
+
 const WilsonCloverAction& wilson_part(const Action& action) noexcept {
   if (const auto* twisted = std::get_if<TwistedCloverAction>(&action)) return twisted->wilson;
   return *std::get_if<WilsonCloverAction>(&action);

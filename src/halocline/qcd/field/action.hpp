@@ -13,10 +13,19 @@
 /// (hep-lat/0101001) in the twisted basis; the other flavour has -mu. D(mu)^dagger = gamma5 D(-mu) gamma5, and
 /// D(mu)^dagger D(mu) = (gamma5 D)^2 + mu^2.
 
+///
+/// Domain wall, in the form of Moebius (R. C. Brower, H. Neff, K. Orginos, hep-lat/0409118 and arXiv:1206.5214), on
+/// fields psi(s), s = 0 ... Ls - 1:
+/// D psi(s) = (b_s D_W + 1) psi(s) + (c_s D_W - 1) [P_- psi(s+1) + P_+ psi(s-1)], P_+- = (1 +- gamma5) / 2, where D_W
+/// is the Wilson operator of mass -M5, and the neighbours across the ends, psi(Ls) and psi(-1), are -m psi(0) and -m
+/// psi(Ls-1). b = 1 and c = 0 is the action of Shamir; b = c = 1 that of Borici. The quark is q = P_- psi(0) + P_+
+/// psi(Ls-1).
+
 #include <array>
 #include <complex>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace halocline::qcd {
 
@@ -44,6 +53,27 @@ struct TwistedCloverAction {
   double mu = 0;  ///< twisted mass; 0 is the Wilson-clover action
 
   /// @throws InvalidArgument  as WilsonCloverAction::validate(), and for a mu that is not finite
+  void validate() const;
+};
+
+struct DomainWallAction {
+  double mass = 0;                          ///< m, the quark mass
+  double m5 = 1.8;                          ///< M5, the height of the wall: positive, as Grid has it; Chroma's OverMass
+  int ls = 8;                               ///< Ls, points of the fifth dimension
+  std::vector<std::complex<double>> b{1.};  ///< b_s; one number for all s, or Ls of them
+  std::vector<std::complex<double>> c{0.};  ///< c_s
+  std::array<std::complex<double>, 4> boundary{1., 1., 1., -1.};  ///< phase of psi across each edge; modulus one
+
+  /// D_W, the Wilson action of mass -M5.
+  WilsonCloverAction wilson() const { return {.mass = -m5, .boundary = boundary}; }
+  std::complex<double> b_at(int s) const { return b.size() == 1 ? b[0] : b[static_cast<std::size_t>(s)]; }
+  std::complex<double> c_at(int s) const { return c.size() == 1 ? c[0] : c[static_cast<std::size_t>(s)]; }
+  /// The same with m = 1, the action of the Pauli-Villars fields.
+  DomainWallAction pauli_villars() const;
+
+  /// @throws InvalidArgument  for an Ls that is odd or not between 4 and 64, an M5 that is not between 0 and 2, lists
+  ///                          of other lengths, b and c that are both zero, a number that is not finite, or a boundary
+  ///                          phase whose modulus is not one
   void validate() const;
 };
 

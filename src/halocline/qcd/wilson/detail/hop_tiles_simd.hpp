@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/dirac/detail/fifth_kernel.hpp"
 #include "halocline/qcd/site/clover_block.hpp"
 #include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 
@@ -78,6 +80,90 @@ HALOCLINE_INLINE void finish(T* out, Spinor<Real> sum, const HopTerms<T>& terms,
   }
 }
 
+template <class T, int width, class Real>
+HALOCLINE_INLINE void store_packed(T* to, const Spinor<Real>& sum) {
+  for (int colour = 0; colour < 3; ++colour)
+    for (int spin = 0; spin < 4; ++spin) {
+      T* at = to + 2 * (4 * colour + spin) * width;
+      core::Lanes<Real>::store(at, sum.at[colour][spin].re);
+      core::Lanes<Real>::store(at + width, sum.at[colour][spin].im);
+    }
+}
+
+/// Whether some term connects the columns of a site.
+template <class T>
+bool mixes_columns(const HopTerms<T>& terms) {
+  return (terms.hop_term != nullptr && terms.hop_term->fifth != nullptr) ||
+         (terms.add_term != nullptr && terms.add_term->fifth != nullptr);
+}
+
+/// out = hop_scale [B] sum + add_scale [A] add for all columns of a sub-pack, where A and B connect columns or are
+/// absent.
+/// @param sums   [column][24] packs;  @param added  the same, for work
+/// @param place  offset of column 0 in out and add
+template <class T, int V, class Real>
+void finish_columns(T* out, const T* sums, T* added, int columns, const HopTerms<T>& terms, std::int64_t place,
+                    bool past_caches) {
+  using L = core::Lanes<Real>;
+  constexpr int width = HopView<T, V>::width;
+  const FifthTerm<T>* b = terms.hop_term != nullptr ? terms.hop_term->fifth : nullptr;
+  const FifthTerm<T>* a = terms.add_term != nullptr ? terms.add_term->fifth : nullptr;
+  const Real hop_scale(terms.hop_scale), add_scale(terms.add_scale);
+  const auto packed = [&](int column, int real) { return (column * spinor_reals + real) * width; };
+  const auto far = [&](int column, int real) { return place + (column * spinor_reals + real) * V; };
+  const auto load_sum = [&](int first) {
+    return [=](Real(&x)[2], int s, int real) {
+      x[0] = L::load(sums + packed(first + s, real));
+      x[1] = L::load(sums + packed(first + s, real + 1));
+    };
+  };
+  if (a != nullptr)
+    for (int first = 0; first < columns; first += a->extent()) {
+      const auto load = [&](Real(&x)[2], int s, int real) {
+        x[0] = L::load(terms.add + far(first + s, real));
+        x[1] = L::load(terms.add + far(first + s, real + 1));
+      };
+      if (b != nullptr)
+        apply_fifth<Real>(*a, load, [&](int s, int real, const Real(&x)[2]) {
+          L::store(added + packed(first + s, real), add_scale * x[0]);
+          L::store(added + packed(first + s, real + 1), add_scale * x[1]);
+        });
+      else
+        apply_fifth<Real>(*a, load, [&](int s, int real, const Real(&x)[2]) {
+          Real sum[2];
+          load_sum(first)(sum, s, real);
+          L::store(out + far(first + s, real), hop_scale * sum[0] + add_scale * x[0]);
+          L::store(out + far(first + s, real + 1), hop_scale * sum[1] + add_scale * x[1]);
+        });
+    }
+  if (b == nullptr) return;
+  for (int first = 0; first < columns; first += b->extent()) {
+    if (a != nullptr)
+      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
+        const T* plus = added + packed(first + s, real);
+        L::store(out + far(first + s, real), hop_scale * x[0] + L::load(plus));
+        L::store(out + far(first + s, real + 1), hop_scale * x[1] + L::load(plus + width));
+      });
+    else if (terms.add != nullptr)
+      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
+        const T* plus = terms.add + far(first + s, real);
+        const Real re = L::load(plus), im = L::load(plus + V);
+        L::store(out + far(first + s, real), hop_scale * x[0] + add_scale * re);
+        L::store(out + far(first + s, real + 1), hop_scale * x[1] + add_scale * im);
+      });
+    else if (past_caches)
+      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
+        core::stream(out + far(first + s, real), hop_scale * x[0]);
+        core::stream(out + far(first + s, real + 1), hop_scale * x[1]);
+      });
+    else
+      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
+        L::store(out + far(first + s, real), hop_scale * x[0]);
+        L::store(out + far(first + s, real + 1), hop_scale * x[1]);
+      });
+  }
+}
+
 /// Expands the links of a tile from 12 to 18 reals. TileAccessor::complete() applies the factors of the third rows
 /// later.
 template <class T, int V>
@@ -143,9 +229,15 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
   const auto count = static_cast<std::int64_t>(tiles.size());
   const int columns = view.columns;
   const int stored = 8 * view.link_reals;
+  const bool mixed = mixes_columns(terms);
 #pragma omp parallel
   {
     alignas(64) T far[spinor_reals * V] = {};
+    core::AlignedArray<T> sums, added;
+    if (mixed) {
+      sums = core::AlignedArray<T>(columns * spinor_reals * View::width);
+      added = core::AlignedArray<T>(columns * spinor_reals * View::width);
+    }
     alignas(64) T whole[8 * 18 * V];
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -159,7 +251,7 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
         links = whole;
       }
       const T* next_links = view.links + next * (stored * V);
-      for (int lane = 0; lane < V; lane += View::width)
+      for (int lane = 0; lane < V; lane += View::width) {
         for (int column = 0; column < columns; ++column) {
           for (int real = stored * column / columns; real < stored * (column + 1) / columns; ++real)
             __builtin_prefetch(next_links + real * V + lane, 0, 2);
@@ -170,9 +262,16 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
               view, near, over ? coming : near, links + lane, tile, lane, column, ahead, far};
           Spinor<typename View::Real> sum;
           hop<dagger>(sum, accessor);
-          finish<T, V>(out, sum, terms, (tile * columns + column) * (spinor_reals * V) + lane,
-                       tile * (clover::block_reals * V) + lane, past_caches);
+          if (mixed)
+            store_packed<T, View::width>(sums.data() + column * (spinor_reals * View::width), sum);
+          else
+            finish<T, V>(out, sum, terms, (tile * columns + column) * (spinor_reals * V) + lane,
+                         tile * (clover::block_reals * V) + lane, past_caches);
         }
+        if (mixed)
+          finish_columns<T, V, typename View::Real>(out, sums.data(), added.data(), columns, terms,
+                                                    tile * columns * (spinor_reals * V) + lane, past_caches);
+      }
     }
     if (past_caches) core::fence_streams();
   }

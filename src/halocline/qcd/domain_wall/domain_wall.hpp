@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The domain-wall operator of Shamir and Moebius on the CPU.
+///
+/// With S psi(s) = P_+ psi(s-1) + P_- psi(s+1), the mass at the ends, and the diagonal d = 4 - M5 of the Wilson
+/// operator, the operator of DomainWallAction is
+///
+///   D = (b d + 1) + (c d - 1) S - 1/2 hop (b + c S)  =  (A - 1/2 hop) B,   B = b + c S,  A = [(b d + 1) + (c d - 1) S]
+///   B^-1
+///
+/// DomainWall is the operator A - 1/2 hop: the same form as all Dirac operators here, whose site term A connects the
+/// points of the fifth dimension. A solver solves (A - 1/2 hop) y = source; the solution of D x = source is x = B^-1 y,
+/// and both have the same residual. For the action of Shamir B is one. apply_full() is D itself.
+///
+/// The points s are columns of the fields, so a hop reads its links once for all of them. While the columns of a tile
+/// are in the first-level cache after the hop, its pass also applies A^-1 or A and adds a field. A and A^-1 are
+/// recursions along s (dirac/fifth_term.hpp); they have no pass of their own.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "halocline/qcd/dirac/operator.hpp"
+#include "halocline/qcd/field/action.hpp"
+#include "halocline/qcd/wilson/hopping.hpp"
+
+namespace halocline::qcd {
+
+class DomainWallSetup final : public DiracSetup {
+public:
+  /// @param gauge  links in double, ghosts filled; not copied, so it must outlive this object
+  /// @param lanes  upper limit on the lanes of the layout; only tests lower it
+  /// @throws InvalidArgument  for impossible parameters, matrices of the fifth dimension that cannot be inverted, or a
+  ///                          box that no layout fits, on every rank
+  /// Collective: yes.
+  DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes = lattice::TileLayout::max_lanes,
+                  std::string transport = "");
+
+  const GaugeField& gauge() const noexcept { return *gauge_; }
+  const DomainWallAction& action() const noexcept { return action_; }
+  const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
+  const std::string& transport() const noexcept { return transport_; }
+
+  /// @param columns  Ls times the number of right-hand sides; the points s of one follow one another
+  std::unique_ptr<DiracOperator<float>> in_float(int columns, int stored_reals = 18) const override;
+  std::unique_ptr<DiracOperator<double>> in_double(int columns, int stored_reals = 18) const override;
+
+private:
+  const GaugeField* gauge_;
+  DomainWallAction action_;
+  std::shared_ptr<const lattice::Neighbours> neighbours_;
+  std::string transport_;
+};
+
+template <class T>
+class DomainWall final : public DiracOperator<T> {
+public:
+  using typename DiracOperator<T>::Field;
+  using typename DiracOperator<T>::Term;
+  using typename DiracOperator<T>::Terms;
+
+  /// @param columns       as of DomainWallSetup::in_float
+  /// @param stored_reals  of a link: 18, or 12
+  /// @throws InvalidArgument  as wilson::Hopping does; for columns that are no multiple of Ls
+  /// Collective: yes.  Cost: memory for the links in the order of the kernel, whatever Ls is.
+  DomainWall(const DomainWallSetup& setup, int columns, int stored_reals = 18);
+  /// The same operator on fields of another number of columns; shares the links. Collective: yes.
+  DomainWall(const DomainWall& other, int columns);
+  std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;
+
+  const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept override { return hopping_.layout_ptr(); }
+  int columns() const noexcept override { return hopping_.columns(); }
+  int ls() const noexcept { return action_.ls; }
+  /// d + 1 for b = 1: the size of A.
+  double diagonal() const noexcept override { return action_.wilson().diagonal() + 1; }
+  const Term* site(int, bool dagger) const noexcept override { return &terms_->site[dagger ? 1 : 0]; }
+  const Term* inverse_site(int, bool dagger) const noexcept override { return &terms_->inverse[dagger ? 1 : 0]; }
+  bool gamma5_hermitian() const noexcept override { return false; }  // gamma5 R5 hermitian
+  void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const override;
+
+  /// out = D in, or D^dagger in, the operator of DomainWallAction, on different full fields.
+  /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops; and with c not zero, for D, a pass
+  /// over the fields and memory for one.
+  void apply_full(Field& out, const Field& in, bool dagger = false) const;
+  /// x = B^-1 y, from the solution of this operator to that of D. x may be y. Collective: no.  Cost: a pass.
+  void to_solution(Field& x, const Field& y) const;
+  /// y = B x, the way back. y may be x.
+  void from_solution(Field& y, const Field& x) const;
+
+private:
+  /// The terms, and the matrices that they refer to. By hermitian conjugation.
+  struct FifthTerms {
+    explicit FifthTerms(const DomainWallAction& action);
+    FifthTerms(const FifthTerms&) = delete;
+    bool trivial;  ///< B is one
+    std::array<FifthTerm<T>, 2> a, inverse_a, full, b;
+    FifthTerm<T> inverse_b;
+    std::array<Term, 2> site, inverse, full_site, product;
+    Term solution;
+  };
+  void require_columns() const;
+  void multiply_all(Field& out, const Field& in, const Term& term) const;
+
+  DomainWallAction action_;
+  wilson::Hopping<T> hopping_;
+  std::shared_ptr<const FifthTerms> terms_;
+  mutable std::optional<Field> work_;
+};
+
+extern template class DomainWall<float>;
+extern template class DomainWall<double>;
+
+}  // namespace halocline::qcd
