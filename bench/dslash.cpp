@@ -10,9 +10,11 @@
 
 #include "bench/schwarz_cost.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
+#include "halocline/qcd/twisted/twisted_clover.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 
 namespace halocline::bench {
@@ -27,10 +29,6 @@ struct Operator {
   Extents tile;
 };
 
-Operator counted(Work work, const Cost& cost, double number_bytes, const DslashCase& c, const Extents& tile) {
-  return {std::move(work), c.columns * cost.flops, number_bytes * cost.reals(c.columns), tile};
-}
-
 bool is_one_of(const std::string& form, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, form) != names.end();
 }
@@ -42,45 +40,105 @@ qcd::WilsonCloverAction action_of(const std::string& form) {
   return action;
 }
 
+bool has_walls(const DslashCase& c) { return c.action == "domain-wall" || c.action == "mobius"; }
+/// Columns of a field.
+int field_columns(const DslashCase& c) { return has_walls(c) ? c.columns * c.ls : c.columns; }
+
+qcd::DomainWallAction walls_of(const DslashCase& c) {
+  qcd::DomainWallAction action{.mass = 0.01, .m5 = 1.8, .ls = c.ls};
+  if (c.action == "mobius") {
+    action.b = {1.5};
+    action.c = {0.5};
+  }
+  return action;
+}
+
+std::unique_ptr<qcd::DiracSetup> setup_of(const qcd::GaugeField& gauge, const DslashCase& c) {
+  if (has_walls(c)) return std::make_unique<qcd::DomainWallSetup>(gauge, walls_of(c));
+  if (c.action == "twisted")
+    return std::make_unique<qcd::TwistedSetup>(gauge, qcd::TwistedCloverAction{action_of(c.form), 0.1});
+  return std::make_unique<qcd::WilsonSetup>(gauge, action_of(c.form));
+}
+template <class T>
+std::unique_ptr<qcd::DiracOperator<T>> operator_of(const qcd::DiracSetup& setup, const DslashCase& c) {
+  if constexpr (sizeof(T) == 4)
+    return setup.in_float(field_columns(c), c.link_reals);
+  else
+    return setup.in_double(field_columns(c), c.link_reals);
+}
+
 /// The forms on fields of two parities.
 template <class T>
 struct Tiled {
   Tiled(const qcd::GaugeField& gauge, const DslashCase& c)
-      : setup(gauge, action_of(c.form)), d(setup, c.columns, c.link_reals), schur(d) {
-    const auto subset = c.form == "schur" ? schur.subset() : lattice::Subset::full;
-    in = qcd::spinor_field<T>(d.layout(), subset, c.columns);
-    out = qcd::spinor_field<T>(d.layout(), subset, c.columns);
+      : setup(setup_of(gauge, c)),
+        d(operator_of<T>(*setup, c)),
+        schur(*d, c.form == "schur-asymmetric" ? qcd::SchurForm::asymmetric : qcd::SchurForm::symmetric),
+        halves(is_one_of(c.form, {"schur", "schur-asymmetric"})) {
+    const auto subset = halves ? schur.subset() : lattice::Subset::full;
+    in = qcd::spinor_field<T>(d->layout(), subset, d->columns());
+    out = qcd::spinor_field<T>(d->layout(), subset, d->columns());
     fill(in.span());
   }
   Tiled(const Tiled&) = delete;
   Tiled& operator=(const Tiled&) = delete;
 
   void apply(const std::string& form) {
-    if (form == "hopping") return d.hopping().apply(out.parity(0), in.parity(1), 0, false);
-    if (form == "schur") return schur.apply(out, in);
+    if (form == "hopping") return d->hop(out, in, 0, false, {});
+    if (halves) return schur.apply(out, in);
     if (form == "clover-inverse") {
-      for (const int parity : {0, 1}) d.multiply_inverse_diagonal(out, in, parity);
+      for (const int parity : {0, 1}) d->multiply_inverse_diagonal(out, in, parity);
       return;
     }
-    d.apply(out, in);
+    d->apply(out, in);
   }
 
-  qcd::WilsonSetup setup;
-  qcd::WilsonClover<T> d;
+  std::unique_ptr<qcd::DiracSetup> setup;
+  std::unique_ptr<qcd::DiracOperator<T>> d;
   qcd::Schur<T> schur;
+  bool halves;
   SpinorField<T> in, out;
 };
+
+/// The cost of a form for each site, and for each point of the fifth dimension if there is one.
+template <class T>
+Cost cost_of(const qcd::DiracOperator<T>& d, const DslashCase& c) {
+  const Cost hop = hopping_cost(c.link_reals);
+  if (c.form == "hopping") return hop;
+  if (has_walls(c)) {
+    const Cost sum{48, spinor_reals, 0};
+    const Cost a{d.site(0, false)->fifth->flops(), 0, 0}, inverse{d.inverse_site(0, false)->fifth->flops(), 0, 0};
+    if (c.form == "schur") return (hop + inverse) * 2 + sum;
+    if (c.form == "schur-asymmetric") return hop * 2 + inverse + a + sum;
+    return hop + a + sum;
+  }
+  if (is_one_of(c.form, {"schur", "schur-asymmetric"})) return schur_cost(true, c.link_reals);
+  return c.form == "clover-inverse" ? clover_cost : wilson_cost(c.form == "clover", c.link_reals);
+}
 
 template <class T>
 Operator tiled(const qcd::GaugeField& gauge, const DslashCase& c) {
   const auto op = std::make_shared<Tiled<T>>(gauge, c);
   double sites = static_cast<double>(gauge.geometry().local_volume());
-  if (is_one_of(c.form, {"hopping", "schur"})) sites /= 2;
-  const Cost cost = c.form == "hopping"          ? hopping_cost(c.link_reals)
-                    : c.form == "schur"          ? schur_cost(true, c.link_reals)
-                    : c.form == "clover-inverse" ? clover_cost
-                                                 : wilson_cost(c.form == "clover", c.link_reals);
-  return counted([op, form = c.form] { op->apply(form); }, cost * sites, sizeof(T), c, op->d.layout()->tile());
+  if (op->halves || c.form == "hopping") sites /= 2;
+  const Cost cost = cost_of(*op->d, c) * sites;
+  const int columns = field_columns(c);
+  return {[op, form = c.form] { op->apply(form); }, columns * cost.flops, sizeof(T) * cost.reals(columns),
+          op->d->layout()->tile()};
+}
+
+void check(const DslashCase& c) {
+  if (!is_one_of(c.action, {"wilson", "twisted", "domain-wall", "mobius"}))
+    throw core::InvalidArgument(
+        fmt::format("the action is \"{}\"; give wilson, twisted, domain-wall or mobius", c.action));
+  if (!is_one_of(c.form, {"hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside"}))
+    throw core::InvalidArgument(fmt::format(
+        "the form is \"{}\"; give hopping, wilson, clover, schur, schur-asymmetric, clover-inverse or inside", c.form));
+  if (has_walls(c) && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
+    throw core::InvalidArgument(
+        fmt::format("the action {} has no form {}; give hopping, wilson, schur or schur-asymmetric", c.action, c.form));
+  if (c.action == "twisted" && c.form == "inside")
+    throw core::InvalidArgument("the form inside is of the action wilson; give another form for twisted");
 }
 
 /// D_in on the domains of both colours.
@@ -99,7 +157,8 @@ Operator inside(const qcd::GaugeField& gauge, const DslashCase& c) {
   const Work work = [op] {
     for (const int colour : {0, 1}) op->schwarz.apply_inside(op->out, op->in, colour);
   };
-  return counted(work, inside_cost({c.local, layout.blocks()}, c.link_reals), sizeof(float), c, layout.tile());
+  const Cost cost = inside_cost({c.local, layout.blocks()}, c.link_reals);
+  return {work, c.columns * cost.flops, sizeof(float) * cost.reals(c.columns), layout.tile()};
 }
 
 template <class T>
@@ -119,6 +178,8 @@ Result run(const comm::Communicator& group, const DslashCase& c, const Effort& e
                        {"form", c.form},
                        {"link_reals", std::int64_t(c.link_reals)},
                        {"columns", std::int64_t(c.columns)},
+                       {"action", c.action},
+                       {"ls", std::int64_t(has_walls(c) ? c.ls : 1)},
                        {"grid", std::vector<std::int64_t>(grid.begin(), grid.end())},
                        {"tile", to_vector(op.tile)}};
   result.flops = op.flops * group.size();
@@ -137,9 +198,7 @@ Result run(const comm::Communicator& group, const DslashCase& c, const Effort& e
 }  // namespace
 
 Result dslash(const comm::Communicator& group, const DslashCase& c, const Effort& effort) {
-  if (!is_one_of(c.form, {"hopping", "wilson", "clover", "schur", "clover-inverse", "inside"}))
-    throw core::InvalidArgument(
-        fmt::format("the form is \"{}\"; give hopping, wilson, clover, schur, clover-inverse or inside", c.form));
+  check(c);
   if (c.link_reals != 18 && c.link_reals != 12)
     throw core::InvalidArgument(fmt::format("links of {} reals were asked for; give 18 or 12", c.link_reals));
   if (c.columns < 1) throw core::InvalidArgument(fmt::format("{} columns were asked for; give at least 1", c.columns));

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `dslash`: the Wilson operators on fields that stay in place.
+/// `dslash`: Dirac operators on fields that stay in place.
 ///
 /// Forms: "hopping" is the one-parity hopping term, of which all others consist. "wilson" is D without, "clover" D with
 /// the clover term, on both parities. "schur" is the symmetric Schur complement with the clover term. "clover-inverse"
 /// is the inverse clover term alone, on both parities. "inside" is D_in of the Schwarz preconditioner on two halves
 /// along x, with the clover term, in single precision.
+///
+/// Actions: "wilson" has all forms. "twisted" (mu = 0.1) has all but "inside". "domain-wall" (the action of Shamir) and
+/// "mobius" (b = 1.5, c = 0.5) have "hopping", "wilson", which is A - 1/2 hop of qcd/domain_wall, "schur" and
+/// "schur-asymmetric". Their sites are those of five dimensions, and the flops are those of the algorithm that runs.
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"
@@ -20,6 +24,8 @@ struct DslashCase {
   std::string form = "hopping";     ///< as above
   int link_reals = 18;              ///< reals stored for each link; 12: the third row is computed
   int columns = 1;                  ///< right-hand sides, which share the reading of links and clover blocks
+  std::string action = "wilson";    ///< as above
+  int ls = 8;                       ///< points of the fifth dimension; ignored without one
 };
 
 /// Measures one case.

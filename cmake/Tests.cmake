@@ -35,7 +35,7 @@ set(halocline_files_below core comm lattice)
 set(halocline_files_part "/qcd/(io/.*|gauge/observables|field/gauge_field)\\.cpp$")
 set(halocline_operators_below core comm lattice solve)
 set(halocline_operators_part
-    "/qcd/((clover|dirac|field|schur|schwarz|twisted|wilson)/.*|quark/detail/host_krylov|gauge/(field_strength|start|transform))\\.cpp$")
+    "/qcd/((clover|dirac|domain_wall|field|schur|schwarz|twisted|wilson)/.*|quark/detail/host_krylov|gauge/(field_strength|start|transform))\\.cpp$")
 
 # What a test program links: the room, or its part.
 function(halocline_library_for name room result)

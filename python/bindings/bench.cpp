@@ -94,12 +94,13 @@ void bind_bench(nb::module_& m) {
   m.def(
       "dslash",
       [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,
-         const std::string& form, int link_reals, int columns, double seconds, double block_seconds) {
-        const bench::DslashCase c{local, threads, precision, form, link_reals, columns};
+         const std::string& form, int link_reals, int columns, const std::string& action, int ls, double seconds,
+         double block_seconds) {
+        const bench::DslashCase c{local, threads, precision, form, link_reals, columns, action, ls};
         return bench::to_json(bench::dslash(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "seconds"_a,
-      "block_seconds"_a, Released());
+      "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "action"_a,
+      "ls"_a, "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "coarse",
       [](const Communicator& group, const bench::Extents& local, int vectors, int columns, const std::string& storage,

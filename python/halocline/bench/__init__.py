@@ -18,7 +18,10 @@ from halocline.comm import communicator
 
 __all__ = ["multigrid"]
 
-FORMS = ("hopping", "wilson", "clover", "schur", "clover-inverse", "inside")
+FORMS = ("hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside")
+WALL_FORMS = ("hopping", "wilson", "schur", "schur-asymmetric")
+ACTIONS = ("wilson", "twisted", "domain-wall", "mobius")
+WALLS = ("domain-wall", "mobius")
 PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
 COARSE_FORMS = ("operator", "schur")
@@ -44,20 +47,23 @@ def dslash(
     form: str = "hopping",
     link_reals: int = 18,
     columns: int = 1,
+    action: str = "wilson",
+    ls: int = 8,
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
-    """One application of a Wilson operator.
+    """One application of a Dirac operator.
 
     local: x, y, z, t, the sites of each process; form: one of FORMS, "inside" in single precision only; link_reals: 18,
-    or 12 with the third row of a link computed; columns: right-hand sides that share links and clover blocks; seconds:
-    how long to measure
+    or 12 with the third row of a link computed; columns: right-hand sides that share links and clover blocks; action:
+    one of ACTIONS; those of domain walls have the forms of WALL_FORMS; ls: points of their fifth dimension, even, 4 to
+    64; seconds: how long to measure
     Raises InvalidArgument for an unknown name or a lattice that does not fit.
     """
     group = communicator(comm)
     text = _halocline.bench.dslash(
-        group, list(local), threads, precision, form, link_reals, columns, seconds, block_seconds
+        group, list(local), threads, precision, form, link_reals, columns, action, ls, seconds, block_seconds
     )
     return json.loads(text)
 

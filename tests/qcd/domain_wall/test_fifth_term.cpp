@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/dirac/detail/fifth_kernel.hpp"
+#include "halocline/qcd/dirac/fifth_kernel.hpp"
 
 namespace halocline::qcd {
 namespace {

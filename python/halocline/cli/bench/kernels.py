@@ -46,25 +46,35 @@ def dslash(
     form: Annotated[
         list[str],
         typer.Option(
-            help="hopping, wilson, clover, schur, clover-inverse, inside or all; on a device hopping, hopping-clover, "
-            "fused or all; several by commas or repetition."
+            help="hopping, wilson, clover, schur, schur-asymmetric, clover-inverse, inside or all; on a device "
+            "hopping, hopping-clover, fused or all; several by commas or repetition."
         ),
     ] = ["hopping"],  # noqa: B006
     link_reals: LinkReals = "18",
     columns: ColumnCounts = "1",
+    action: Annotated[
+        str,
+        typer.Option(
+            help="wilson, twisted, domain-wall (of Shamir), mobius, several by commas or all. With a fifth dimension "
+            "the forms are hopping, wilson, schur and schur-asymmetric."
+        ),
+    ] = "wilson",
+    ls: Annotated[str, typer.Option(help="Points of the fifth dimension, even, 4 to 64; several by commas.")] = "8,16",
     device: on_device.Device = "cpu",
     emulate: on_device.Emulate = "1x1x1x1",
     policy: on_device.Policies = "default",
     stage: on_device.Stages = "whole",
     graph: on_device.Graph = "off",
 ) -> None:
-    """Wilson operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces.
+    """Dirac operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces.
 
     With --device the hopping term on a GPU, its bytes with and without reuse in the caches, its stages, its halos.
     """
     from halocline import bench as library
 
     if device != "cpu":
+        if action != "wilson":
+            raise InvalidArgument(f"--action {action} applies to the CPU only; leave it out with --device {device}.")
         on_device.dslash(
             bench, device, local, precision, form, link_reals, columns, emulate, policy, stage, graph, threads=threads
         )
@@ -74,16 +84,24 @@ def dslash(
     )
 
     cases = []
-    for n in volumes(local):
-        for f in chosen("--form", form, library.FORMS):
-            for p in chosen("--precision", precision, library.PRECISIONS):
-                if f == "inside" and p == "double":  # it exists only in single precision
-                    continue
-                for reals in counts("--link-reals", link_reals, "18,12"):
-                    for c in counts("--columns", columns, "1,12"):
-                        for t in thread_counts(threads):
-                            name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {t} threads"
-                            cases.append((name, later(library.dslash, n, t, p, f, reals, c, seconds=bench.seconds)))
+    for a, n, p, reals, c, t in itertools.product(
+        chosen("--action", action, library.ACTIONS),
+        volumes(local),
+        chosen("--precision", precision, library.PRECISIONS),
+        counts("--link-reals", link_reals, "18,12"),
+        counts("--columns", columns, "1,12"),
+        thread_counts(threads),
+    ):
+        walls = a in library.WALLS
+        for f, s in itertools.product(
+            chosen("--form", form, library.WALL_FORMS if walls else library.FORMS),
+            counts("--ls", ls, "8,16") if walls else [1],
+        ):
+            if f == "inside" and (p == "double" or a != "wilson"):  # it exists only so
+                continue
+            size = f"{'x'.join(map(str, n))}{f' x {s}' if walls else ''}"
+            name = f"{'' if a == 'wilson' else f'{a} '}{f} {size} {p} {reals} reals {c} columns {t} threads"
+            cases.append((name, later(library.dslash, n, t, p, f, reals, c, a, s, seconds=bench.seconds)))
     bench.run(cases)
 
 

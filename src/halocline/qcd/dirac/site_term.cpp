@@ -2,7 +2,7 @@
 #include "halocline/qcd/dirac/site_term.hpp"
 
 #include "halocline/lattice/dispatch.hpp"
-#include "halocline/qcd/dirac/detail/fifth_kernel.hpp"
+#include "halocline/qcd/dirac/fifth_kernel.hpp"
 #include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd {
@@ -48,17 +48,7 @@ void multiply_fifth(T* out, const T* in, const FifthTerm<T>& term, const lattice
     for (int column = 0; column < columns; column += extent)
       for (int lane = 0; lane < V; lane += width) {
         const std::int64_t place = (tile * columns + column) * (spinor_reals * V) + lane;
-        const auto offset = [&](int s, int real) { return place + (s * spinor_reals + real) * V; };
-        apply_fifth<Real>(
-            term,
-            [&](Real(&x)[2], int s, int real) {
-              x[0] = core::Lanes<Real>::load(in + offset(s, real));
-              x[1] = core::Lanes<Real>::load(in + offset(s, real + 1));
-            },
-            [&](int s, int real, const Real(&x)[2]) {
-              core::Lanes<Real>::store(out + offset(s, real), x[0]);
-              core::Lanes<Real>::store(out + offset(s, real + 1), x[1]);
-            });
+        apply_fifth<Real>(term, FifthLoad<T, Real, V>{in + place}, FifthStore<T, Real, V>{out + place});
       }
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "halocline/core/aligned_array.hpp"
-#include "halocline/qcd/dirac/detail/fifth_kernel.hpp"
+#include "halocline/qcd/dirac/fifth_kernel.hpp"
 #include "halocline/qcd/site/clover_block.hpp"
 #include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 
@@ -104,63 +104,56 @@ bool mixes_columns(const HopTerms<T>& terms) {
 template <class T, int V, class Real>
 void finish_columns(T* out, const T* sums, T* added, int columns, const HopTerms<T>& terms, std::int64_t place,
                     bool past_caches) {
-  using L = core::Lanes<Real>;
   constexpr int width = HopView<T, V>::width;
   const FifthTerm<T>* b = terms.hop_term != nullptr ? terms.hop_term->fifth : nullptr;
   const FifthTerm<T>* a = terms.add_term != nullptr ? terms.add_term->fifth : nullptr;
   const Real hop_scale(terms.hop_scale), add_scale(terms.add_scale);
-  const auto packed = [&](int column, int real) { return (column * spinor_reals + real) * width; };
-  const auto far = [&](int column, int real) { return place + (column * spinor_reals + real) * V; };
-  const auto load_sum = [&](int first) {
-    return [=](Real(&x)[2], int s, int real) {
-      x[0] = L::load(sums + packed(first + s, real));
-      x[1] = L::load(sums + packed(first + s, real + 1));
-    };
-  };
-  if (a != nullptr)
-    for (int first = 0; first < columns; first += a->extent()) {
-      const auto load = [&](Real(&x)[2], int s, int real) {
-        x[0] = L::load(terms.add + far(first + s, real));
-        x[1] = L::load(terms.add + far(first + s, real + 1));
-      };
-      if (b != nullptr)
-        apply_fifth<Real>(*a, load, [&](int s, int real, const Real(&x)[2]) {
-          L::store(added + packed(first + s, real), add_scale * x[0]);
-          L::store(added + packed(first + s, real + 1), add_scale * x[1]);
-        });
-      else
-        apply_fifth<Real>(*a, load, [&](int s, int real, const Real(&x)[2]) {
-          Real sum[2];
-          load_sum(first)(sum, s, real);
-          L::store(out + far(first + s, real), hop_scale * sum[0] + add_scale * x[0]);
-          L::store(out + far(first + s, real + 1), hop_scale * sum[1] + add_scale * x[1]);
-        });
+  const int extent = (a != nullptr ? a : b)->extent();
+  for (int first = 0; first < columns; first += extent) {
+    const T* sum = sums + first * (spinor_reals * width);
+    T* to = out + place + first * (spinor_reals * V);
+    const T* add = terms.add != nullptr ? terms.add + place + first * (spinor_reals * V) : nullptr;
+    const FifthLoad<T, Real, width> load_sum{sum};
+    const FifthLoad<T, Real, V> load_add{add};
+    const FifthStore<T, Real, V> store{to};
+    if (a != nullptr && b != nullptr) {
+      const FifthStore<T, Real, width> keep{added};
+      const FifthLoad<T, Real, width> load_added{added};
+      apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
+        const Real scaled[2] = {add_scale * x[0], add_scale * x[1]};
+        keep(s, real, scaled);
+      });
+      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+        Real plus[2];
+        load_added(plus, s, real);
+        const Real result[2] = {hop_scale * x[0] + plus[0], hop_scale * x[1] + plus[1]};
+        store(s, real, result);
+      });
+    } else if (a != nullptr) {
+      apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
+        Real hop[2];
+        load_sum(hop, s, real);
+        const Real result[2] = {hop_scale * hop[0] + add_scale * x[0], hop_scale * hop[1] + add_scale * x[1]};
+        store(s, real, result);
+      });
+    } else if (add != nullptr) {
+      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+        Real plus[2];
+        load_add(plus, s, real);
+        const Real result[2] = {hop_scale * x[0] + add_scale * plus[0], hop_scale * x[1] + add_scale * plus[1]};
+        store(s, real, result);
+      });
+    } else if (past_caches) {
+      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+        core::stream(to + (s * spinor_reals + real) * V, hop_scale * x[0]);
+        core::stream(to + (s * spinor_reals + real + 1) * V, hop_scale * x[1]);
+      });
+    } else {
+      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+        const Real result[2] = {hop_scale * x[0], hop_scale * x[1]};
+        store(s, real, result);
+      });
     }
-  if (b == nullptr) return;
-  for (int first = 0; first < columns; first += b->extent()) {
-    if (a != nullptr)
-      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
-        const T* plus = added + packed(first + s, real);
-        L::store(out + far(first + s, real), hop_scale * x[0] + L::load(plus));
-        L::store(out + far(first + s, real + 1), hop_scale * x[1] + L::load(plus + width));
-      });
-    else if (terms.add != nullptr)
-      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
-        const T* plus = terms.add + far(first + s, real);
-        const Real re = L::load(plus), im = L::load(plus + V);
-        L::store(out + far(first + s, real), hop_scale * x[0] + add_scale * re);
-        L::store(out + far(first + s, real + 1), hop_scale * x[1] + add_scale * im);
-      });
-    else if (past_caches)
-      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
-        core::stream(out + far(first + s, real), hop_scale * x[0]);
-        core::stream(out + far(first + s, real + 1), hop_scale * x[1]);
-      });
-    else
-      apply_fifth<Real>(*b, load_sum(first), [&](int s, int real, const Real(&x)[2]) {
-        L::store(out + far(first + s, real), hop_scale * x[0]);
-        L::store(out + far(first + s, real + 1), hop_scale * x[1]);
-      });
   }
 }
 
