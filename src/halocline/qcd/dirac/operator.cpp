@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "halocline/core/error.hpp"
 
 namespace halocline::qcd {
@@ -25,6 +27,17 @@ void DiracOperator<T>::apply(Field& out, const Field& in, bool dagger) const {
     terms.add_scale = terms.add_term != nullptr ? 1.0 : diagonal();
     hop(out, in, parity, dagger, terms);
   }
+}
+
+template <class T>
+void DiracOperator<T>::load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const {
+  std::ranges::fill(b.span(), T(0));
+  for (std::size_t i = 0; i < sources.size(); ++i) from_canonical<T>(b, static_cast<int>(i), sources[i]);
+}
+
+template <class T>
+void DiracOperator<T>::unload_quark(std::span<std::complex<double>> quark, const Field& x, int number) const {
+  to_canonical<T>(quark, x, number);
 }
 
 template <class T>

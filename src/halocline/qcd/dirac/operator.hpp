@@ -12,7 +12,9 @@
 /// The concept EvenOddOperator (dirac/even_odd_operator.hpp) names the part that even-odd preconditioning needs.
 /// Operators of a device (dirac/cuda.cuh) satisfy it too, and the algorithms are templates over it.
 
+#include <complex>
 #include <memory>
+#include <span>
 
 #include "halocline/qcd/dirac/even_odd_operator.hpp"
 #include "halocline/qcd/dirac/site_term.hpp"
@@ -43,8 +45,10 @@ public:
   virtual std::unique_ptr<DiracOperator> with_columns(int columns) const = 0;
 
   virtual const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept = 0;
-  /// The number of columns of a field: its right-hand sides, and points of a fifth dimension.
+  /// The number of columns of a field: its right-hand sides, times points().
   virtual int columns() const noexcept = 0;
+  /// Points of a fifth dimension. So many columns, one after another, belong to one right-hand side.
+  virtual int points() const noexcept { return 1; }
   /// A if it is a number; otherwise its typical size.
   virtual double diagonal() const noexcept = 0;
   /// A, or A^dagger, on one parity; null if A is the number diagonal().
@@ -66,6 +70,15 @@ public:
   /// out = D^dagger in
   void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
+  /// Sets the first right-hand sides of a full field from sources of quarks, and the others to zero. With a fifth
+  /// dimension the source of a quark becomes one of five dimensions.
+  /// @param sources  local boxes, [t][z][y][x][spin 4][colour 3]
+  /// @throws InvalidArgument  for a wrong length. Collective: yes.
+  virtual void load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const;
+  /// Writes the quark of the right-hand side `number` of x, a solution of this operator.
+  /// @param quark  the shape of a source. @throws InvalidArgument  for a wrong length. Collective: no.
+  virtual void unload_quark(std::span<std::complex<double>> quark, const Field& x, int number) const;
+
   /// out = A^-1 in, or A^-dagger in, on one parity, which both fields hold; out may be in. Collective: no.
   void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
 
@@ -81,6 +94,8 @@ extern template class DiracOperator<double>;
 class DiracSetup {
 public:
   virtual ~DiracSetup() = default;
+  /// As of the operators.
+  virtual int points() const noexcept { return 1; }
   /// @param columns       of the fields
   /// @param stored_reals  of a link: 18, or 12
   /// @throws InvalidArgument  as wilson::Hopping does

@@ -77,6 +77,16 @@ DomainWall<T>::FifthTerms::FifthTerms(const DomainWallAction& action) : trivial(
     product[dagger].fifth = &b[dagger];
   }
   solution.fifth = &inverse_b;
+  std::vector<std::complex<double>> coefficients, rest;
+  const std::vector<std::complex<double>> none(static_cast<std::size_t>(action.ls), 0.0);
+  for (int s = 0; s < action.ls; ++s) {
+    coefficients.push_back(action.c_at(s));
+    rest.push_back(1.0 - action.c_at(s) * action.wilson().diagonal());
+  }
+  c = F::product(FifthMatrix::shift(coefficients, none, 0.0));
+  one_minus_cd = F::product(FifthMatrix::shift(rest, none, 0.0));
+  source_hop.fifth = &c;
+  source_site.fifth = &one_minus_cd;
 }
 
 template <class T>
@@ -100,9 +110,9 @@ std::unique_ptr<DiracOperator<T>> DomainWall<T>::with_columns(int columns) const
 
 template <class T>
 void DomainWall<T>::require_columns() const {
-  if (columns() % ls() != 0)
+  if (columns() % points() != 0)
     throw core::InvalidArgument(fmt::format(
-        "a domain-wall operator with Ls = {} was asked for {} columns; give a multiple of Ls", ls(), columns()));
+        "a domain-wall operator with Ls = {} was asked for {} columns; give a multiple of Ls", points(), columns()));
 }
 
 template <class T>
@@ -143,6 +153,60 @@ void DomainWall<T>::apply_full(Field& out, const Field& in, bool dagger) const {
     terms.add_term = &terms_->full_site[dagger ? 1 : 0];
     hop(out, *source, parity, dagger, terms);
   }
+}
+
+template <class T>
+void DomainWall<T>::load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const {
+  std::ranges::fill(b.span(), T(0));
+  const int ls = points();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    std::vector<std::complex<double>> half(sources[i].begin(), sources[i].end());
+    const auto keep = [&](bool upper) {
+      for (std::size_t k = 0; k < half.size(); ++k) half[k] = (k % 12 < 6) == upper ? sources[i][k] : 0.0;
+      return std::span<const std::complex<double>>(half);
+    };
+    from_canonical<T>(b, static_cast<int>(i) * ls, keep(true));
+    from_canonical<T>(b, static_cast<int>(i) * ls + ls - 1, keep(false));
+  }
+  if (std::ranges::all_of(action_.c, [](auto z) { return z == 0.; })) return;
+  // (1 - c d) b + 1/2 c hop b
+  Field surface = b;
+  for (int parity = 0; parity < 2; ++parity) {
+    Terms terms;
+    terms.hop_scale = 0.5;
+    terms.hop_term = &terms_->source_hop;
+    terms.add = &surface;
+    terms.add_term = &terms_->source_site;
+    hop(b, surface, parity, false, terms);
+  }
+}
+
+template <class T>
+void DomainWall<T>::unload(std::span<std::complex<double>> quark, const Field& y, int number, int minus,
+                           int plus) const {
+  const int ls = points();
+  const std::int64_t of_one = std::int64_t{ls} * spinor_reals * layout()->lanes();
+  const std::int64_t of_all = std::int64_t{columns()} * spinor_reals * layout()->lanes();
+  Field one = spinor_field<T>(layout(), lattice::Subset::full, ls);
+  for (std::int64_t tile = 0; tile < 2 * layout()->tiles(); ++tile)
+    std::copy_n(y.data() + tile * of_all + number * of_one, of_one, one.data() + tile * of_one);
+  if (!terms_->trivial)
+    for (int parity = 0; parity < 2; ++parity)
+      multiply(one.parity(parity), one.parity(parity), terms_->solution, *layout(), ls);
+  to_canonical<T>(quark, one, plus);
+  std::vector<std::complex<double>> lower(quark.size());
+  to_canonical<T>(lower, one, minus);
+  for (std::size_t k = 0; k < quark.size(); ++k)
+    if (k % 12 >= 6) quark[k] = lower[k];
+}
+
+template <class T>
+void DomainWall<T>::unload_quark(std::span<std::complex<double>> quark, const Field& y, int number) const {
+  unload(quark, y, number, 0, points() - 1);
+}
+template <class T>
+void DomainWall<T>::unload_midpoint(std::span<std::complex<double>> quark, const Field& y, int number) const {
+  unload(quark, y, number, points() / 2, points() / 2 - 1);
 }
 
 template <class T>

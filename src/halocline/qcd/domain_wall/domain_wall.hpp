@@ -42,6 +42,7 @@ public:
   const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
   const std::string& transport() const noexcept { return transport_; }
 
+  int points() const noexcept override { return action_.ls; }
   /// @param columns  Ls times the number of right-hand sides; the points s of one follow one another
   std::unique_ptr<DiracOperator<float>> in_float(int columns, int stored_reals = 18) const override;
   std::unique_ptr<DiracOperator<double>> in_double(int columns, int stored_reals = 18) const override;
@@ -71,13 +72,22 @@ public:
 
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept override { return hopping_.layout_ptr(); }
   int columns() const noexcept override { return hopping_.columns(); }
-  int ls() const noexcept { return action_.ls; }
+  int points() const noexcept override { return action_.ls; }
   /// d + 1 for b = 1: the size of A.
   double diagonal() const noexcept override { return action_.wilson().diagonal() + 1; }
   const Term* site(int, bool dagger) const noexcept override { return &terms_->site[dagger ? 1 : 0]; }
   const Term* inverse_site(int, bool dagger) const noexcept override { return &terms_->inverse[dagger ? 1 : 0]; }
   bool gamma5_hermitian() const noexcept override { return false; }  // gamma5 R5 hermitian
   void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const override;
+
+  /// The source of a quark eta is D_- (P_+ eta at s = 0, P_- eta at s = Ls - 1), D_- = 1 - c_s D_W. With it and
+  /// unload_quark() the solution of D is the propagator (D_ov^-1 - 1) / (1 - m) of an overlap operator D_ov that Ls
+  /// approximates (hep-lat/0409118). Collective: yes.
+  void load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const override;
+  /// q = P_- x(0) + P_+ x(Ls-1), where x is the solution of D that belongs to y.
+  void unload_quark(std::span<std::complex<double>> quark, const Field& y, int number) const override;
+  /// P_- x(Ls/2) + P_+ x(Ls/2 - 1): the quark in the middle, for the residual mass.
+  void unload_midpoint(std::span<std::complex<double>> quark, const Field& y, int number) const;
 
   /// out = D in, or D^dagger in, the operator of DomainWallAction, on different full fields.
   /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops; and with c not zero, for D, a pass
@@ -96,11 +106,14 @@ private:
     bool trivial;  ///< B is one
     std::array<FifthTerm<T>, 2> a, inverse_a, full, b;
     FifthTerm<T> inverse_b;
+    FifthTerm<T> c, one_minus_cd;  ///< diagonal: c_s, and 1 - c_s d
     std::array<Term, 2> site, inverse, full_site, product;
-    Term solution;
+    Term solution, source_hop, source_site;
   };
   void require_columns() const;
   void multiply_all(Field& out, const Field& in, const Term& term) const;
+  /// P_- x(minus) + P_+ x(plus)
+  void unload(std::span<std::complex<double>> quark, const Field& y, int number, int minus, int plus) const;
 
   DomainWallAction action_;
   wilson::Hopping<T> hopping_;

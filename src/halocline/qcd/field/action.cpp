@@ -62,9 +62,23 @@ void DomainWallAction::validate() const {
   wilson().validate();
 }
 
-const WilsonCloverAction& wilson_part(const Action& action) noexcept {
+const WilsonCloverAction& wilson_part(const Action& action) {
   if (const auto* twisted = std::get_if<TwistedCloverAction>(&action)) return twisted->wilson;
-  return *std::get_if<WilsonCloverAction>(&action);
+  require_four_dimensions(action, "this part");
+  return std::get<WilsonCloverAction>(action);
+}
+
+int points(const Action& action) noexcept {
+  const auto* walls = std::get_if<DomainWallAction>(&action);
+  return walls != nullptr ? walls->ls : 1;
+}
+
+void require_four_dimensions(const Action& action, const char* what) {
+  if (points(action) > 1)
+    throw core::InvalidArgument(fmt::format(
+        "{} knows Wilson, Wilson-clover and twisted quarks, and was given a domain-wall action; solve it on "
+        "the processor by \"cg\"",
+        what));
 }
 
 double twisted_mass(const Action& action) noexcept {

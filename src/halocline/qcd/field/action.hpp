@@ -78,11 +78,16 @@ struct DomainWallAction {
 };
 
 /// The actions of quarks. To add one, add an alternative here and its DiracSetup in quark/dirac_setup.cpp.
-using Action = std::variant<WilsonCloverAction, TwistedCloverAction>;
+using Action = std::variant<WilsonCloverAction, TwistedCloverAction, DomainWallAction>;
 
-/// The Wilson-clover part of an action; every action has one.
-const WilsonCloverAction& wilson_part(const Action& action) noexcept;
-/// The twisted mass mu; 0 for the Wilson-clover action.
+/// The Wilson-clover part of an action. @throws InvalidArgument  for domain walls, which are no such action and a term
+const WilsonCloverAction& wilson_part(const Action& action);
+/// Points of a fifth dimension; 1 without one.
+int points(const Action& action) noexcept;
+/// @param what  "multigrid": a part of the library that knows the Wilson and twisted actions alone
+/// @throws InvalidArgument  for domain walls; names `what`
+void require_four_dimensions(const Action& action, const char* what);
+/// The twisted mass mu; 0 for other actions.
 double twisted_mass(const Action& action) noexcept;
 /// @throws InvalidArgument  as validate() of the action that it holds
 void validate(const Action& action);

@@ -10,12 +10,14 @@
 namespace halocline::qcd {
 
 template <class T>
-SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns)
-    : detail::TiledSpace<T, SpinorField<T>>(
-          {layout->tiles() * (subset == lattice::Subset::full ? 2 : 1), columns, spinor_reals, layout->lanes()},
-          layout->geometry().communicator()),
+SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns,
+                            int points)
+    : detail::TiledSpace<T, SpinorField<T>>({layout->tiles() * (subset == lattice::Subset::full ? 2 : 1),
+                                             columns / points, points * spinor_reals, layout->lanes()},
+                                            layout->geometry().communicator()),
       layout_(std::move(layout)),
-      subset_(subset) {}
+      subset_(subset),
+      points_(points) {}
 
 template <class T>
 std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v) {

@@ -20,19 +20,23 @@ class SpinorSpace : public detail::TiledSpace<T, SpinorField<T>> {
 public:
   using Vector = SpinorField<T>;
 
-  /// Fields of `columns` columns on `subset` of the layout. Copies share one reduction over processes, so only one of
-  /// them may be in use at a time.
-  /// @throws InvalidArgument  for less than one column. Collective: yes.
-  SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1);
+  /// Fields of `columns` columns on `subset` of the layout. With a fifth dimension, a vector of the space is `points`
+  /// columns, one after another, and columns() is the number of such vectors. Copies share one reduction over
+  /// processes, so only one of them may be in use at a time.
+  /// @throws InvalidArgument  for less than one vector. Collective: yes.
+  SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1,
+              int points = 1);
 
-  /// A vector of zeros.
-  Vector create() const { return spinor_field<T>(layout_, subset_, this->columns()); }
+  /// A field of zeros.
+  Vector create() const { return spinor_field<T>(layout_, subset_, this->columns() * points_); }
+  int points() const noexcept { return points_; }
   lattice::Subset subset() const noexcept { return subset_; }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
 
 private:
   std::shared_ptr<const lattice::TileLayout> layout_;
   lattice::Subset subset_;
+  int points_;
 };
 
 /// |v| of each column. Collective: yes.

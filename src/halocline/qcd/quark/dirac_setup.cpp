@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/quark/dirac_setup.hpp"
 
+#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/twisted/twisted_clover.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 
@@ -17,6 +18,9 @@ struct Make {
   }
   std::unique_ptr<DiracSetup> operator()(const TwistedCloverAction& action) const {
     return std::make_unique<TwistedSetup>(gauge, action, lanes, transport);
+  }
+  std::unique_ptr<DiracSetup> operator()(const DomainWallAction& action) const {
+    return std::make_unique<DomainWallSetup>(gauge, action, lanes, transport);
   }
 };
 

@@ -78,6 +78,16 @@ void validate_place(const SolverParameters& p) {
     throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
 }
 
+/// Domain walls are solved by conjugate gradients: the operator is far from normal, and other methods stall on it.
+void validate_walls(const Action& action, const SolverParameters& p) {
+  if (points(action) == 1) return;
+  if (p.on_device()) require_four_dimensions(action, "the solver of a device");
+  if (p.kind != "auto" && p.kind != "cg" && p.kind != "block-cg")
+    throw core::InvalidArgument(fmt::format(
+        "the solver \"{}\" does not solve domain-wall quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg",
+        p.kind));
+}
+
 device::BackendOptions backend_options(const SolverParameters& p) {
   device::BackendOptions options;
   options.device = p.device;
@@ -150,12 +160,13 @@ struct QuarkSolver::State {
   State(const GaugeField& gauge, const Action& a, const SolverParameters& p, Inheritance inherited)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
+    validate_walls(action, parameters);
     if (parameters.on_device()) {
       backend = device::open_backend(gauge, action, backend_options(parameters));
       batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : backend->fitting_columns(12, plan());
       return;
     }
-    batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry());
+    batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : automatic_batch(gauge.geometry(), points(action));
     std::optional<multigrid::Setup> made;
     const multigrid::Setup* earlier = inherited.earlier != nullptr ? inherited.earlier->setup() : nullptr;
     if (earlier != nullptr && earlier->serves(gauge, action, parameters.multigrid)) made = *earlier;
@@ -246,6 +257,7 @@ struct QuarkSolver::State {
   std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, std::size_t at_hand,
                      const Progress& progress) {
     if (parameters.kind != "auto") return parameters.kind;
+    if (points(action) > 1) return "cg";
     const auto trial = choose(with, begun, solves.any_active(), at_hand, progress, &solves);
     if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}){}", std::exchange(operators->refusal, {}),
@@ -443,6 +455,7 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
                                                     std::span<const std::complex<double>> source, bool even_odd,
                                                     const Progress& progress) {
   auto& me = *state_;
+  require_four_dimensions(me.action, "solve_shifted");
   if (solutions.size() != shifts.size())
     throw core::InvalidArgument(fmt::format("{} shifts and room for {} solutions were given; give as many of each",
                                             shifts.size(), solutions.size()));
@@ -500,6 +513,9 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   auto& me = *state_;
   if (me.backend)
     throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
+  if (points(action) != points(me.action))
+    throw core::InvalidArgument(
+        "a solver was to take an action with another fifth dimension; make a new solver for it");
   std::optional<multigrid::Setup> setup;
   if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, action);
   me.engines.clear();
@@ -514,6 +530,7 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
   if (state_->backend) return state_->backend->apply(out, in, dagger);
+  require_four_dimensions(state_->action, "apply, whose arrays have four dimensions,");
   auto& d = *state_->operators->precise;
   auto from = spinor_field<double>(d.layout(), lattice::Subset::full);
   auto to = spinor_field<double>(d.layout(), lattice::Subset::full);

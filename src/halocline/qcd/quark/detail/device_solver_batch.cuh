@@ -21,7 +21,9 @@ struct SolverTypes<device::DeviceDirac<S>> {
   using Operator = device::DeviceOperator<S>;
   using Schur = device::DeviceSchur<S>;
   using Space = device::SpinorSpace<S>;
-  static const device::ContextPtr& place(const device::DeviceDirac<S>& d) { return d.context(); }
+  static Space space(const device::DeviceDirac<S>& d, lattice::Subset subset) {
+    return {d.context(), subset, d.columns()};
+  }
 };
 
 }  // namespace halocline::qcd

@@ -21,13 +21,13 @@ public:
   int columns() const override { return full_.columns(); }
 
   std::vector<double> load(std::span<const std::span<const std::complex<double>>> sources) override {
-    full_.set_zero(b_);
-    for (std::size_t c = 0; c < sources.size(); ++c) from_canonical(b_, static_cast<int>(c), sources[c]);
+    fill(b_, sources);
     return norms(full_, b_);
   }
   void clear(int column) override {
     const std::vector<std::complex<double>> zero(static_cast<std::size_t>(column_length_));
-    from_canonical(b_, column, std::span<const std::complex<double>>(zero));
+    for (int point = 0; point < points_; ++point)
+      from_canonical(b_, column * points_ + point, std::span<const std::complex<double>>(zero));
   }
   void start(std::span<const solve::Scalar> factor) override {
     solve::update(full_, {solve::scale(b_, factor)});
@@ -66,14 +66,21 @@ public:
 
 protected:
   /// @param column_length  number of complex numbers in one column of the local box
-  FieldBatch(Space full, std::int64_t column_length)
+  /// @param points         columns of a right-hand side
+  FieldBatch(Space full, std::int64_t column_length, int points = 1)
       : full_(std::move(full)),
         column_length_(column_length),
+        points_(points),
         b_(full_.create()),
         x_(full_.create()),
         r_(full_.create()),
         e_(full_.create()) {}
 
+  /// b = the sources, and zero in other columns
+  virtual void fill(Field& b, std::span<const std::span<const std::complex<double>>> sources) {
+    full_.set_zero(b);
+    for (std::size_t c = 0; c < sources.size(); ++c) from_canonical(b, static_cast<int>(c), sources[c]);
+  }
   /// out = D in
   virtual void apply(Field& out, const Field& in) = 0;
   /// Throws if a failure occurred that the results do not reveal, such as a missing halo message.
@@ -81,6 +88,7 @@ protected:
 
   Space full_;
   std::int64_t column_length_;
+  int points_;
   Field b_, x_, r_, e_;
 };
 

@@ -12,7 +12,8 @@ class HostBatch final : public FieldBatch<BatchEngine, SpinorSpace<double>> {
 public:
   /// @param engine  referred to; must outlive the batch. Collective: no.
   explicit HostBatch(QuarkEngine& engine)
-      : FieldBatch(engine.space(), spinor_reals / 2 * engine.space().layout()->geometry().local_volume()),
+      : FieldBatch(engine.space(), spinor_reals / 2 * engine.space().layout()->geometry().local_volume(),
+                   engine.space().points()),
         engine_(&engine) {}
 
   std::string describe(const std::string& method) const override { return engine_->describe(method); }
@@ -20,9 +21,15 @@ public:
                              const solve::SolveOptions& limits) override {
     return engine_->correct(method, e_, r_, tolerance, caution, limits);
   }
+  void unload(std::span<std::complex<double>> solution, int column) override {
+    engine_->d().unload_quark(solution, x_, column);
+  }
   Renewal renew(const std::string& method) override { return engine_->renew(method); }
 
 private:
+  void fill(Field& b, std::span<const std::span<const std::complex<double>>> sources) override {
+    engine_->d().load_sources(b, sources);
+  }
   void apply(Field& out, const Field& in) override { engine_->d().apply(out, in); }
 
   QuarkEngine* engine_;

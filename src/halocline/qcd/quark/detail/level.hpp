@@ -23,7 +23,7 @@ namespace halocline::qcd {
 /// The types that belong to a class of Dirac operators:
 ///   - Operator, the base class for which the Krylov methods are instantiated
 ///   - Schur, the Schur complement of the operator
-///   - Space, the vector space of its fields; place(d) is the first argument of its constructor
+///   - Space, the vector space of its fields; space(d, subset) makes it for the columns of d
 template <class Dirac>
 struct SolverTypes;
 
@@ -39,8 +39,7 @@ public:
 
   /// Collective: yes.
   Level(std::unique_ptr<Dirac> d, bool even_odd, SchurForm form)
-      : d_(std::move(d)),
-        space_(Types::place(*d_), even_odd ? lattice::Subset::even : lattice::Subset::full, d_->columns()) {
+      : d_(std::move(d)), space_(Types::space(*d_, even_odd ? lattice::Subset::even : lattice::Subset::full)) {
     if (even_odd) schur_.emplace(*d_, form);
   }
 

@@ -51,9 +51,10 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
       low_modes(std::move(modes)),
       stored_vectors(std::move(vectors)) {
   const auto setup = dirac_setup(gauge, action, parameters.lanes, parameters.transport);
-  precise = setup->in_double();
+  precise = setup->in_double(setup->points());
   const bool mixed = parameters.precision != "double";
-  if (mixed && parameters.kind != "schwarz") coarse = setup->in_float();
+  if (mixed && parameters.kind != "schwarz") coarse = setup->in_float(setup->points());
+  if (setup->points() > 1) return;  // no other methods
   if (parameters.right_hand_sides > 0) parameters.multigrid.right_hand_sides = parameters.right_hand_sides;
   if (is_deflated(parameters.kind) && !low_modes)
     low_modes = qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid);
@@ -128,8 +129,8 @@ bool QuarkOperators::renew_multigrid() {
 
 QuarkEngine::QuarkEngine(QuarkOperators& operators, int columns)
     : operators_(&operators),
-      d_(operators.precise->with_columns(columns)),
-      space_(d_->layout(), lattice::Subset::full, columns) {}
+      d_(operators.precise->with_columns(columns * operators.precise->points())),
+      space_(d_->layout(), lattice::Subset::full, d_->columns(), d_->points()) {}
 QuarkEngine::~QuarkEngine() = default;
 
 void QuarkEngine::prepare(const std::string& method) {
@@ -150,9 +151,9 @@ void QuarkEngine::prepare(const std::string& method) {
     return;
   }
   const SchurForm form = schur_form(parameters);
-  if (!precise_) precise_.emplace(operators_->precise->with_columns(columns()), parameters.even_odd, form);
+  if (!precise_) precise_.emplace(operators_->precise->with_columns(field_columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
-    coarse_.emplace(operators_->coarse->with_columns(columns()), parameters.even_odd, form);
+    coarse_.emplace(operators_->coarse->with_columns(field_columns()), parameters.even_odd, form);
 }
 
 BatchEngine::Renewal QuarkEngine::renew(const std::string& method) {

@@ -32,7 +32,9 @@ struct SolverTypes<DiracOperator<T>> {
   using Operator = const SpinorOperator<T>;
   using Schur = qcd::Schur<T>;
   using Space = SpinorSpace<T>;
-  static const auto& place(const DiracOperator<T>& d) { return d.layout(); }
+  static Space space(const DiracOperator<T>& d, lattice::Subset subset) {
+    return {d.layout(), subset, d.columns(), d.points()};
+  }
 };
 
 /// The data that the engines for all numbers of columns share: the operator for one column in double, the operator in
@@ -94,6 +96,7 @@ public:
   QuarkEngine(QuarkOperators& operators, int columns);
   ~QuarkEngine();
 
+  /// Right-hand sides.
   int columns() const noexcept { return space_.columns(); }
   const SpinorSpace<double>& space() const noexcept { return space_; }
   const DiracOperator<double>& d() const noexcept { return *d_; }
@@ -121,6 +124,8 @@ public:
 
 private:
   QuarkOperators* operators_;
+  int field_columns() const noexcept { return space_.columns() * space_.points(); }
+
   std::unique_ptr<DiracOperator<double>> d_;
   SpinorSpace<double> space_;
   std::optional<Level<DiracOperator<double>>> precise_;

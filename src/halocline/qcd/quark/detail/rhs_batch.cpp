@@ -19,12 +19,12 @@ std::int64_t usable_memory(const comm::Communicator& group) {
   return bytes / std::max(1, group.split_by_node().size());
 }
 
-int automatic_batch(const lattice::Geometry4& geometry) {
+int automatic_batch(const lattice::Geometry4& geometry, int points) {
   const auto& group = geometry.communicator();
   const std::int64_t room = usable_memory(group) * 2 / 5;
   int columns = 1;
   for (const int candidate : {2, 3, 4, 6, 12})
-    if (candidate * solve_bytes * geometry.local_volume() <= room) columns = candidate;
+    if (candidate * points * solve_bytes * geometry.local_volume() <= room) columns = candidate;
   std::array<double, 1> least{static_cast<double>(columns)};
   group.min(least);
   return static_cast<int>(least[0]);

@@ -20,6 +20,7 @@ inline constexpr std::int64_t solve_bytes = 7 * 192 + 12 * 96 + 2 * 192;
 std::int64_t usable_memory(const comm::Communicator& group);
 
 /// The default number: 12, 6, 4, 3, 2 or 1, the same on every rank. Collective: yes.
-int automatic_batch(const lattice::Geometry4& geometry);
+/// @param points  of a fifth dimension
+int automatic_batch(const lattice::Geometry4& geometry, int points = 1);
 
 }  // namespace halocline::qcd
