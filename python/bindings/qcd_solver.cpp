@@ -20,8 +20,17 @@ struct Quark {
   QuarkSolver solver;
 };
 
-/// @param mu  nothing for the Wilson-clover action
-qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<double> mu) {
+/// @param mu     nothing for the Wilson-clover action
+/// @param walls  None, or {mass, M5, Ls, b, c} of domain walls, which take only the boundary of `wilson`
+qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<double> mu,
+                      const std::optional<nb::dict>& walls = {}) {
+  if (walls)
+    return qcd::DomainWallAction{.mass = nb::cast<double>((*walls)["mass"]),
+                                 .m5 = nb::cast<double>((*walls)["M5"]),
+                                 .ls = nb::cast<int>((*walls)["Ls"]),
+                                 .b = nb::cast<std::vector<complex>>((*walls)["b"]),
+                                 .c = nb::cast<std::vector<complex>>((*walls)["c"]),
+                                 .boundary = wilson.boundary};
   if (mu) return qcd::TwistedCloverAction{wilson, *mu};
   return wilson;
 }
@@ -150,20 +159,21 @@ QuarkSolver::Progress without_lock(const Progress& progress) {
 
 /// Columns `first` and on of a propagator, in the order 3 spin + colour, together.
 nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const std::vector<ComplexIn>& sources,
-                       const Progress& progress) {
+                       const Progress& progress, qcd::measure::Propagator* midpoint) {
   if (first < 0 || first + static_cast<int>(sources.size()) > 12)
     throw core::InvalidArgument("a propagator has twelve columns, and others were asked for");
-  std::vector<std::span<complex>> solutions;
+  std::vector<std::span<complex>> solutions, midpoints;
   std::vector<std::span<const complex>> values;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const int column = first + static_cast<int>(i);
     solutions.push_back(s.column(column / 3, column % 3));
+    if (midpoint != nullptr) midpoints.push_back(midpoint->column(column / 3, column % 3));
     values.push_back(canonical_values(sources[i], *q.geometry, {4, 3}, "the source"));
   }
   std::vector<qcd::SolveReport> reports;
   {
     nb::gil_scoped_release unlocked;
-    reports = q.solver.solve(solutions, values, without_lock(progress));
+    reports = q.solver.solve(solutions, values, without_lock(progress), midpoints);
   }
   nb::list out;
   for (const auto& report : reports) out.append(to_dict(report));
@@ -316,17 +326,18 @@ void bind_qcd_solver(nb::module_& m) {
           [](Quark* self, const qcd::GaugeField& u, double mass, double csw, const std::array<complex, 4>& boundary,
              double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
-             const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier) {
+             const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier,
+             const std::optional<nb::dict>& walls) {
             const auto parameters = parameters_from(solver);
             qcd::Inheritance inherited{.vectors = vectors_from(vectors, aggregate),
                                        .modes = modes_from(modes, values),
                                        .earlier = earlier ? &earlier->solver : nullptr};
+            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu, walls);
             const nb::gil_scoped_release unlocked;
-            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu);
             new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(inherited))};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
-          "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none())
+          "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none(), "walls"_a.none())
       .def("setup", &setup_of, "with_vectors"_a)
       .def("low_modes", &low_modes_of, "with_vectors"_a)
       .def("keeps_setup",
@@ -407,7 +418,8 @@ void bind_qcd_solver(nb::module_& m) {
           },
           "trials"_a)
       .def("choose", &choose, "sources"_a, "progress"_a.none())
-      .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none());
+      .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none(),
+           "midpoint"_a.none() = nb::none());
 }
 
 }  // namespace halocline::bindings

@@ -33,24 +33,26 @@ from halocline.qcd.measure import mesons, nucleon, point_source, sequential_sour
 from halocline.qcd.propagators import read_propagator, write_propagator
 from halocline.qcd.quark import (
     DiracOperator,
+    DomainWall,
     Propagator,
     TwistedMass,
     WilsonClover,
     kappa_from_mass,
     mass_from_kappa,
     propagator,
+    residual_mass,
 )
 from halocline.qcd.quark_solver import QuarkSolver, forget_trials
 from halocline.qcd.runfile import Run, Solver, Source, example_run_file, parse_run_file, read_run_file
 from halocline.qcd.spectrum import spectrum
 
 __all__ = [
-    "DiracOperator", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run", "Solver", "Source", "TwistedMass",
-    "WilsonClover", "analysis", "coulomb_theta", "covariant_derivative", "example_run_file", "fix_gauge",
-    "forget_trials", "gather", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part",
-    "mass_from_kappa", "measure", "mesons", "nucleon", "parse_run_file", "plaquette", "plaquette_planes",
-    "point_source", "polyakov", "propagator", "random_gauge", "random_links", "read_gauge", "read_propagator",
-    "read_run_file", "rectangle", "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout",
-    "spectrum", "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow", "write_gauge",
-    "write_propagator",
+    "DiracOperator", "DomainWall", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run", "Solver", "Source",
+    "TwistedMass", "WilsonClover", "analysis", "coulomb_theta", "covariant_derivative", "example_run_file",
+    "fix_gauge", "forget_trials", "gather", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass",
+    "link_trace", "local_part", "mass_from_kappa", "measure", "mesons", "nucleon", "parse_run_file", "plaquette",
+    "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge", "random_links", "read_gauge",
+    "read_propagator", "read_run_file", "rectangle", "residual_mass", "sequential_sources", "shift", "smear_ape",
+    "smear_gaussian", "smear_stout", "spectrum", "topological_charge", "unit_links", "wall_source", "weak_links",
+    "wilson_flow", "write_gauge", "write_propagator",
 ]  # fmt: skip

@@ -121,8 +121,11 @@ def label(name: str) -> str:
 
 def caption(attributes: Mapping[str, Any], count: int) -> str:
     lattice = r"$\times$".join(str(int(n)) for n in attributes["lattice"])
-    clover = rf", $c_\mathrm{{sw}}$ = {attributes['csw']:.4g}" if attributes["csw"] else ""
     plural = "configuration" if count == 1 else "configurations"
+    if "M5" in attributes:
+        walls = rf"$m$ = {attributes['mass']:.5g}, $M_5$ = {attributes['M5']:.4g}, $L_s$ = {int(attributes['Ls'])}"
+        return f"{lattice}, {walls}, {count} {plural}"
+    clover = rf", $c_\mathrm{{sw}}$ = {attributes['csw']:.4g}" if attributes["csw"] else ""
     return rf"{lattice}, $\kappa$ = {attributes['kappa']:.5g}{clover}, {count} {plural}"
 
 

@@ -21,10 +21,11 @@ from halocline import _halocline
 from halocline.errors import Error, InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.measure import Spinor, source_columns
+from halocline.qcd.measure import Spinor, mesons, source_columns
 from halocline.qcd.propagators import Propagator, gauge_record
 from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
-from halocline.qcd.runfile import Action, Parallel, Solver, Source
+from halocline.qcd.runfile import Parallel, Solver, Source
+from halocline.qcd.runfile_action import Action
 from halocline.schema import choice, instance, number, sorted_keys, takes
 
 kappa_from_mass = _halocline.qcd.kappa_from_mass
@@ -36,7 +37,7 @@ SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("
 class DiracOperator:
     """D of a fermion action on one gauge field; `solver` (a QuarkSolver) has its inverse, on the CPU or on a device.
 
-    The actions are classes of their own: WilsonClover, TwistedMass. Collective, like everything here.
+    The actions are classes of their own: WilsonClover, TwistedMass, DomainWall. Collective, like everything here.
     """
 
     def _open(
@@ -201,6 +202,74 @@ class TwistedMass(DiracOperator):
         )  # fmt: skip
 
 
+class DomainWall(DiracOperator):
+    """Domain-wall quarks of Shamir, or of Moebius with b and c, in five dimensions (docs/actions.md).
+
+    Sources and solutions are those of quarks, in four dimensions: `solve` puts the source on the walls, solves in five
+    dimensions, and takes the quark from the walls. The result is the propagator of the quark without its contact term,
+    (D_ov^-1 - 1) / (1 - mass) of the overlap operator that Ls approximates. `propagator` adds the quark in the middle
+    of the fifth dimension, `S.midpoint`, for `residual_mass(S)`.
+
+    >>> import halocline as hc
+    >>> D = hc.qcd.DomainWall(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.1, M5=1.4, Ls=8)
+    >>> S = hc.qcd.propagator(D, [0, 0, 0, 0])
+    >>> bool((hc.qcd.residual_mass(S) < 0.02).all())
+    True
+    """
+
+    @takes(u=checks.a_field, mass=number(), boundary=checks.four_phases)
+    def __init__(
+        self,
+        u: GaugeField,
+        mass: float,
+        M5: float = 1.8,
+        Ls: int = 8,
+        b: complex | Sequence[complex] = 1.0,
+        c: complex | Sequence[complex] = 0.0,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        solver: Solver | Mapping[str, Any] | str | None = None,
+        time_limit: float = 300.0,
+        **solver_keys: Any,
+    ) -> None:
+        """mass: of the quark; M5: height of the wall, between 0 and 2; Ls: points of the fifth dimension, even, 4 to 64
+        b, c: of the Moebius action, one number or Ls numbers, real or complex; others as for WilsonClover
+
+        The solver is conjugate gradients on the normal equations, on the CPU. Raises as WilsonClover.
+        """
+        shamir = np.ndim(b) == np.ndim(c) == 0 and b == 1 and c == 0
+        more = {} if shamir else {"b": b, "c": c}
+        self._open(
+            u, "domain-wall" if shamir else "mobius", solver, solver_keys, "cpu", None, time_limit,
+            mass=mass, M5=M5, Ls=Ls, boundary=tuple(boundary), **more,
+        )  # fmt: skip
+
+    @property
+    def kappa(self) -> float:
+        raise InvalidArgument("kappa: domain-wall quarks have none; `action` holds mass and M5.")
+
+    def low_eigenvalues(self, *_: Any, **__: Any) -> NDArray[np.float64]:
+        """Refused: eigenvalues are found for quarks without a fifth dimension."""
+        raise InvalidArgument(
+            "low_eigenvalues: give WilsonClover or TwistedMass; domain-wall quarks are not built here."
+        )
+
+
+def residual_mass(s: Propagator) -> NDArray[np.float64]:
+    """The residual mass of domain-wall quarks for each time, shape (T,): what of chiral symmetry Ls leaves broken.
+
+    The correlator of the pseudoscalar density in the middle of the fifth dimension with the source, over that of the
+    density on the walls (Blum et al., hep-lat/0007038, equation 8); a plateau at times far from the source.
+    s: from `propagator` of a DomainWall. Raises InvalidArgument for another. Collective.
+    """
+    midpoint = getattr(s, "midpoint", None)
+    if midpoint is None:
+        raise InvalidArgument("residual_mass: the propagator has no midpoint; give one of a DomainWall.")
+    if s.record["source"].get("sink") == "gaussian":
+        raise InvalidArgument("residual_mass: the sink is smeared; give a propagator with a point sink.")
+    middle, walls = (mesons(of, channels=["pion"])["pion"] for of in (midpoint, s))
+    return middle / walls
+
+
 def dirac_operator(
     u: GaugeField, action: Action, solver: Solver, choice: str = "", parallel: Parallel | None = None
 ) -> DiracOperator:
@@ -208,7 +277,7 @@ def dirac_operator(
 
     choice: the method of kind = "auto", "schwarz" or "bicgstab", without a trial; empty for a trial
     """
-    kind = TwistedMass if action.kind == "twisted-clover" else WilsonClover
+    kind = DomainWall if action.walls else TwistedMass if action.kind == "twisted-clover" else WilsonClover
     self = kind.__new__(kind)
     self.action, self._u, self._choice = action, u, choice
     self._parallel = parallel or Parallel()
@@ -263,6 +332,8 @@ def propagator_from(
     boundary = D.action.boundary
     s = Propagator(D.geometry, list(source))
     s.reports = []
+    if D.action.walls:
+        s.midpoint = Propagator(D.geometry, list(source))
     sources = source_columns(D._u, how, source, boundary)
     batches = -(-len(sources) // D.solver.rhs_batch)
     together = -(-len(sources) // batches)

@@ -100,7 +100,7 @@ class QuarkSolver:
             [1, 1, 1, 1] if stored is None else stored["aggregate"],
             None if modes is None else modes["numbers"].view(np.uint16),
             [] if modes is None else modes["values"],
-            None if self.settings is None else self._quark,
+            None if self.settings is None else self._quark, a.walls,
         )  # fmt: skip
         self.settings = settings
         self._recall()
@@ -333,11 +333,13 @@ class QuarkSolver:
     ) -> list[dict]:
         """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
 
+        With domain walls also those of `s.midpoint`, if it has one.
+
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
         """
         sources = [spinor_of(b) for b in sources]
-        reports = self._quark.solve_columns(s, first, sources, progress)
+        reports = self._quark.solve_columns(s, first, sources, progress, getattr(s, "midpoint", None))
         self._remember()
         self._store_setup()
         for report in reports:

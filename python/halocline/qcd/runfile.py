@@ -15,6 +15,7 @@ from halocline.device import HALO_POLICIES, INNER_PRECISIONS, device_name
 from halocline.errors import InvalidArgument
 from halocline.qcd.deflation import DEFLATED_SOLVERS, Deflation, check_deflation
 from halocline.qcd.multigrid_keys import Multigrid
+from halocline.qcd.runfile_action import Action
 from halocline.qcd.runfile_gauge import Gauge, extents
 from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
 from halocline.schema import (
@@ -27,7 +28,6 @@ from halocline.schema import (
     integer,
     key,
     number,
-    phase,
     table,
 )
 
@@ -36,65 +36,9 @@ MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
 CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k >> n & 1) or "1" for k in range(16))
 """The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
-ACTIONS = ("wilson-clover", "wilson", "twisted-clover")
 SOURCES = ("point", "wall", "gaussian", "z2")
 SOLVERS = _halocline.qcd.SOLVER_KINDS
 OUTER_SOLVERS = _halocline.qcd.OUTER_SOLVERS
-
-
-@dataclasses.dataclass(frozen=True)
-class Action(Section):
-    title: ClassVar[str] = "[action]"
-    kind: str = key("wilson-clover", choice(*ACTIONS), '"wilson-clover", "wilson" or "twisted-clover"')
-    mass: float | None = key(None, number(), "bare quark mass m0, or kappa = 1/(8 + 2 m0)", example="mass = -0.5")
-    kappa: float | None = key(None, number(above=0.0), "instead of mass", example="kappa = 0.1429")
-    csw: float | None = key(None, number(), "clover coefficient; 1 at tree level", example="csw = 1.0")
-    boundary: tuple = key(
-        (1, 1, 1, -1),
-        array(phase, "four boundary factors x, y, z, t", length=4),
-        "factor of the quark field across each boundary: 1, -1 or { phase = p } for exp(i pi p)",
-    )
-    anisotropy: float = key(1.0, number(above=0.0), "bare anisotropy a_s/a_t of the hopping term")
-    nu: float = key(1.0, number(above=0.0), "ratio of the bare speeds of light, spatial hopping over temporal")
-    csw_t: float | None = key(
-        None, number(), "clover coefficient of the planes with t; csw when absent", example="csw_t = 1.0"
-    )
-    mu: float | None = key(
-        None, number(), "twisted-clover: twisted mass; -mu is the other flavour", example="mu = 0.01"
-    )
-
-    def check_together(self) -> None:
-        if self.mass is None and self.kappa is None:
-            raise InvalidArgument("[action] needs 'mass' or 'kappa'.")
-        if self.mass is not None and self.kappa is not None:
-            raise InvalidArgument(
-                f"[action] has mass = {self.mass:g} and kappa = {self.kappa:g}; keep one of them "
-                f"(kappa = {self.kappa:g} is mass = {0.5 / self.kappa - 4.0:.10g})."
-            )
-        if self.kind == "wilson" and (self.csw or self.csw_t):
-            raise InvalidArgument('[action] csw is set but kind = "wilson" has no clover term; use "wilson-clover".')
-        if self.kind == "wilson-clover" and self.csw is None:
-            raise InvalidArgument('[action] kind = "wilson-clover" needs csw (1.0 at tree level).')
-        if self.kind == "twisted-clover" and self.mu is None:
-            raise InvalidArgument('[action] kind = "twisted-clover" needs mu, the twisted mass.')
-        if self.kind != "twisted-clover" and self.mu is not None:
-            raise InvalidArgument(
-                f'[action] mu is set but kind = "{self.kind}" has no twisted mass; use "twisted-clover".'
-            )
-
-    @property
-    def m0(self) -> float:
-        """The bare mass, from mass or kappa."""
-        return self.mass if self.mass is not None else 0.5 / self.kappa - 4.0
-
-    @property
-    def clover(self) -> float:
-        """csw, 0 without a clover term."""
-        return self.csw or 0.0
-
-    @property
-    def clover_t(self) -> float:
-        return self.clover if self.csw_t is None else self.csw_t
 
 
 @dataclasses.dataclass(frozen=True)
@@ -461,6 +405,15 @@ class Run(RunFile):
                 '[solver] kind = "schwarz" is for Wilson-clover quarks; with a twisted mass give "auto", "multigrid", '
                 '"bicgstab", "cg" or "gcr".'
             )
+        if self.action.walls and self.solver.kind not in ("auto", "cg", "block-cg"):
+            raise InvalidArgument(
+                f'[solver] kind = "{self.solver.kind}" does not solve domain-wall quarks; give "auto", "cg" or '
+                '"block-cg".'
+            )
+        if self.action.walls and self.parallel.device != "cpu":
+            raise InvalidArgument('[parallel] device: domain-wall quarks are solved on the CPU; give "cpu".')
+        if self.action.walls and self.solver.shifts is not None:
+            raise InvalidArgument("[solver] shifts: shifted systems are for quarks without a fifth dimension.")
         if self.action.mu and self.measure.nucleon:
             raise InvalidArgument(
                 "[measure] the nucleon of twisted-mass quarks needs both flavours, and this run has one; set "

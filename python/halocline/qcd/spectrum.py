@@ -115,15 +115,19 @@ class Job:
         action = self.run.action
         return {
             "lattice": np.array(self.extents, dtype=np.int64),
-            "kappa": 0.5 / (4.0 + action.m0),
-            "m0": action.m0,
-            "csw": action.clover,
+            **self._action_attributes(),
             "boundary": np.array(action.boundary, dtype=np.complex128),
-            **({"mu": action.mu} if action.mu is not None else {}),
             "basis": BASIS,
             "version": _halocline.core.version,
             "revision": _halocline.core.revision,
         }
+
+    def _action_attributes(self) -> dict[str, Any]:
+        action = self.run.action
+        if walls := action.walls:
+            return {name: np.array(v) if isinstance(v, list) else v for name, v in walls.items()}
+        numbers = {"kappa": 0.5 / (4.0 + action.m0), "m0": action.m0, "csw": action.clover}
+        return numbers | ({"mu": action.mu} if action.mu is not None else {})
 
     def log_parameters(self) -> None:
         a, action, solver = self.attributes, self.run.action, self.run.solver
@@ -131,9 +135,7 @@ class Job:
         say = self.reporter.line
         say(f"halocline {a['version']} ({a['revision']}, {_halocline.core.isa})")
         say(f"lattice       {' x '.join(map(str, self.extents))}")
-        clover = f", csw = {action.clover:g}" if action.kind != "wilson" else ""
-        clover += f", mu = {action.mu:g}" if action.mu is not None else ""
-        say(f"action        {action.kind}, kappa = {a['kappa']:.10g}, m0 = {action.m0:.10g}{clover}")
+        say(f"action        {action_text(action)}")
         if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:
             say(f"anisotropy    {action.anisotropy:g}, nu = {action.nu:g}, csw_t = {action.clover_t:g}")
         say(f"boundary      {', '.join(phase_text(b) for b in action.boundary)} (x, y, z, t)")
@@ -148,7 +150,7 @@ class Job:
             )
         else:
             say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
-        schwarz = solver.kind in ("auto", "schwarz") and solver.shifts is None and not action.mu
+        schwarz = solver.kind in ("auto", "schwarz") and solver.shifts is None and not (action.mu or action.walls)
         if schwarz and self.run.parallel.device == "cpu":
             k = solver.schwarz or Schwarz()
             say(
@@ -273,7 +275,7 @@ class Job:
         u = self.prepared(u)
         D = self.operator(u)
         results = [self._one_source(D, position) for position in self.run.source.positions]
-        reports = [r for _, _, reports in results for r in reports]
+        reports = [r for _, _, reports, _ in results for r in reports]
         residuals = np.array([r["residual"] for r in reports]).reshape(-1, 12)
         iterations = np.array([r["iterations"] for r in reports]).reshape(-1, 12)
         seconds = time.monotonic() - begun
@@ -281,11 +283,15 @@ class Job:
             f"{count} {reports[0]['method']}: iterations {iterations.min()} to {iterations.max()}, largest residual "
             f"{residuals.max():.2e}, {seconds:.1f} s"
         )
+        left = [one for *_, one in results if one is not None]
+        if left:
+            half = len(left[0]) // 2
+            self.reporter.line(f"{count} residual mass {np.mean([one[half] for one in left]):.4g} at t = {half}")
         return Measured(
             name=name,
             positions=np.array(self.run.source.positions, dtype=np.int64),
-            mesons={c: np.stack([m[c] for m, _, _ in results]) for c in self.run.measure.mesons},
-            nucleon=np.stack([n for _, n, _ in results]) if self.run.measure.nucleon else None,
+            mesons={c: np.stack([m[c] for m, *_ in results]) for c in self.run.measure.mesons},
+            nucleon=np.stack([n for _, n, *_ in results]) if self.run.measure.nucleon else None,
             residuals=residuals,
             iterations=iterations,
             attributes={
@@ -300,6 +306,7 @@ class Job:
                 "seconds": seconds,
                 "solver_seconds": sum(r["seconds"] for r in reports),
             }
+            | ({"residual_mass": np.stack(left)} if left else {})
             | ({"warnings": warnings} if (warnings := quark.failures_of(reports)) else {}),
         )
 
@@ -384,14 +391,16 @@ class Job:
             (self.reporter.line if kind == "choice" else self.reporter.warning)(note)
         return s
 
-    def _one_source(self, D: DiracOperator, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]]]:
+    def _one_source(self, D: DiracOperator, position: Any) -> tuple[dict[str, Any], Any, list[dict[str, Any]], Any]:
+        """Mesons, nucleon, reports of the solver, and of domain walls the residual mass for each time."""
         asked = self.run.measure
         s = self.propagator(D, position)
         mesons = measure.mesons(s, channels=asked.mesons, momenta=asked.momenta) if asked.mesons else {}
         nucleon = None
         if asked.nucleon:
             nucleon = measure.nucleon(s, boundary_t=self.run.action.boundary[3], momenta=asked.momenta)
-        return mesons, nucleon, s.reports
+        walls = self.run.action.walls and self.run.source.sink != "gaussian"
+        return mesons, nucleon, s.reports, quark.residual_mass(s) if walls else None
 
     def _stop_if_asked(self) -> None:
         if self.group.any(self.reporter.stop_requested()):
@@ -419,6 +428,17 @@ def memory_text(memory: dict[str, int]) -> str:
     """'predicted 1.3 GB of 139 GB free'; free as before any allocation, because the prediction includes the links."""
     free = memory["free"] + memory["ours"]
     return f"predicted {1e-9 * memory['predicted']:.2g} GB of {1e-9 * free:.3g} GB free"
+
+
+def action_text(action: Any) -> str:
+    """The action and its parameters for the log."""
+    if walls := action.walls:
+        numbers = {name: ", ".join(f"{z:g}" if z.imag else f"{z.real:g}" for z in walls[name]) for name in "bc"}
+        said = f"{action.kind}, mass = {walls['mass']:.10g}, M5 = {walls['M5']:g}, Ls = {walls['Ls']}"
+        return said + (f", b = {numbers['b']}, c = {numbers['c']}" if action.kind == "mobius" else "")
+    said = f"{action.kind}, kappa = {0.5 / (4.0 + action.m0):.10g}, m0 = {action.m0:.10g}"
+    said += f", csw = {action.clover:g}" if action.kind != "wilson" else ""
+    return said + (f", mu = {action.mu:g}" if action.mu is not None else "")
 
 
 def phase_text(phase: complex) -> str:

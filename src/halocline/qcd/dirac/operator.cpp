@@ -41,6 +41,11 @@ void DiracOperator<T>::unload_quark(std::span<std::complex<double>> quark, const
 }
 
 template <class T>
+void DiracOperator<T>::unload_midpoint(std::span<std::complex<double>>, const Field&, int) const {
+  throw core::InvalidArgument("a midpoint was asked of quarks without a fifth dimension; it belongs to domain walls");
+}
+
+template <class T>
 void DiracOperator<T>::multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger) const {
   T* to = out.parity(parity);
   const T* from = in.parity(parity);

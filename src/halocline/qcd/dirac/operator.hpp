@@ -79,6 +79,9 @@ public:
   /// @param quark  the shape of a source. @throws InvalidArgument  for a wrong length. Collective: no.
   virtual void unload_quark(std::span<std::complex<double>> quark, const Field& x, int number) const;
 
+  /// The same in the middle of the fifth dimension. @throws InvalidArgument  without one
+  virtual void unload_midpoint(std::span<std::complex<double>> quark, const Field& x, int number) const;
+
   /// out = A^-1 in, or A^-dagger in, on one parity, which both fields hold; out may be in. Collective: no.
   void multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger = false) const;
 

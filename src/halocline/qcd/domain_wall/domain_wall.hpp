@@ -87,7 +87,7 @@ public:
   /// q = P_- x(0) + P_+ x(Ls-1), where x is the solution of D that belongs to y.
   void unload_quark(std::span<std::complex<double>> quark, const Field& y, int number) const override;
   /// P_- x(Ls/2) + P_+ x(Ls/2 - 1): the quark in the middle, for the residual mass.
-  void unload_midpoint(std::span<std::complex<double>> quark, const Field& y, int number) const;
+  void unload_midpoint(std::span<std::complex<double>> quark, const Field& y, int number) const override;
 
   /// out = D in, or D^dagger in, the operator of DomainWallAction, on different full fields.
   /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops; and with c not zero, for D, a pass

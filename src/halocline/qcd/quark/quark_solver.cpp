@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -318,7 +319,7 @@ struct QuarkSolver::State {
   std::vector<SolveReport> solve(std::size_t columns, std::size_t at_hand,
                                  std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
-                                 const Progress& progress) {
+                                 const Progress& progress, std::span<const std::span<std::complex<double>>> midpoints) {
     if (backend)
       return solve_there(columns, sources, progress, [&](const ColumnSolves& solves, auto&, const auto& seconds) {
         return solves.finish(solutions, seconds());
@@ -331,6 +332,11 @@ struct QuarkSolver::State {
     const auto methods = plan_of(parameters.kind, method(with, here, solves, at_hand, progress));
     solves.run(methods);
     solved += static_cast<int>(sources.size());
+    for (std::size_t c = 0; c < midpoints.size(); ++c) {
+      with.d().unload_midpoint(midpoints[c], here.solutions(), static_cast<int>(c));
+      const double factor = std::ldexp(1.0, solves.exponents()[c]);
+      for (auto& number : midpoints[c]) number *= factor;
+    }
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 
@@ -372,12 +378,17 @@ SolveReport QuarkSolver::solve(std::span<std::complex<double>> solution, std::sp
                                const Progress& progress) {
   const std::array solutions{solution};
   const std::array sources{source};
-  return state_->solve(1, 1, solutions, sources, progress)[0];
+  return state_->solve(1, 1, solutions, sources, progress, {})[0];
 }
 
 std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::complex<double>>> solutions,
                                             std::span<const std::span<const std::complex<double>>> sources,
-                                            const Progress& progress) {
+                                            const Progress& progress,
+                                            std::span<const std::span<std::complex<double>>> midpoints) {
+  if (!midpoints.empty() && (points(state_->action) == 1 || midpoints.size() != sources.size()))
+    throw core::InvalidArgument(
+        fmt::format("room for {} midpoints was given; give none, or for domain-wall quarks as many as sources, {}",
+                    midpoints.size(), sources.size()));
   if (solutions.size() != sources.size())
     throw core::InvalidArgument(fmt::format("{} sources and room for {} solutions were given; give as many of each",
                                             sources.size(), solutions.size()));
@@ -386,8 +397,9 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
   const std::size_t columns = state_->together(sources.size());
   for (std::size_t begin = 0; begin < sources.size(); begin += columns) {
     const std::size_t count = std::min(columns, sources.size() - begin);
-    auto some = state_->solve(columns, sources.size() - begin, solutions.subspan(begin, count),
-                              sources.subspan(begin, count), progress);
+    auto some =
+        state_->solve(columns, sources.size() - begin, solutions.subspan(begin, count), sources.subspan(begin, count),
+                      progress, midpoints.empty() ? midpoints : midpoints.subspan(begin, count));
     std::ranges::move(some, std::back_inserter(reports));
     if (reports.back().reason == solve::name(solve::Reason::cancelled)) {
       // The caller has cancelled: do not solve the other right-hand sides, and set their solutions to zero.

@@ -194,11 +194,13 @@ public:
   /// rhs_batch() = 5, twelve right-hand sides are solved four at a time. A column has the same solution as alone, to
   /// the tolerance.
   /// @param solutions, sources  equally many; shapes as above
-  /// @throws InvalidArgument  if their numbers differ. Collective: yes.
+  /// @param midpoints  empty; or, for domain walls, as many: the quarks in the middle of the fifth dimension
+  /// @throws InvalidArgument  if their numbers differ, or for midpoints without a fifth dimension. Collective: yes.
   /// Cost: about 3 KB of memory for each site and column.
   std::vector<SolveReport> solve(std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
-                                 const Progress& progress = {});
+                                 const Progress& progress = {},
+                                 std::span<const std::span<std::complex<double>>> midpoints = {});
   /// The same on a device, for 1 to rhs_batch() sources. The solutions stay there.
   /// @throws InvalidArgument  on the CPU, or for another number of sources. Collective: yes.
   std::pair<device::DeviceSolutions, std::vector<SolveReport>>

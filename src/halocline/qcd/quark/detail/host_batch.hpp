@@ -24,6 +24,8 @@ public:
   void unload(std::span<std::complex<double>> solution, int column) override {
     engine_->d().unload_quark(solution, x_, column);
   }
+  /// x, the solutions of the operator d() of the engine.
+  const Field& solutions() const noexcept { return x_; }
   Renewal renew(const std::string& method) override { return engine_->renew(method); }
 
 private:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Domain-wall quarks: chiral symmetry, the residual mass, and what a run file says of them."""
+
+import h5py
+import numpy as np
+import pytest
+from halocline.errors import InvalidArgument
+from halocline.qcd.runfile import parse_run_file
+from halocline.qcd.runfile_action import Action
+
+import halocline as hc
+
+GENERATED = "[gauge]\ngenerate = { size = [4, 4, 4, 8], beta = 5.7, sweeps = 5, seed = 2 }\n"
+
+
+@pytest.fixture(scope="module")
+def u():
+    field = hc.qcd.unit_links([4, 4, 4, 8])
+    hc.qcd.heatbath(field, beta=6.0, sweeps=20, seed=2)
+    return field
+
+
+def test_shamir_is_moebius_with_b_one(u):
+    walls = {"mass": 0.1, "M5": 1.6, "Ls": 6}
+    source = hc.qcd.point_source(u.geometry, [0, 1, 2, 3], spin=1, colour=2)
+    shamir = hc.qcd.DomainWall(u, **walls)
+    same = hc.qcd.DomainWall(u, **walls, b=[1.0] * 6, c=[0.0] * 6)
+    assert shamir.action.kind == "domain-wall" and same.action.kind == "mobius"
+    assert np.array_equal(shamir.solve(source), same.solve(source))
+    assert shamir.solver.report["method"].startswith("even-odd cg")
+
+
+def test_the_residual_mass_falls_with_ls_and_moebius_halves_the_points(u):
+    """With b - c = 1 and b + c = 2 the kernel of Moebius is twice that of Shamir: Ls points act as 2 Ls."""
+
+    def found(**walls):
+        D = hc.qcd.DomainWall(u, mass=0.1, M5=1.4, tolerance=1e-9, **walls)
+        return hc.qcd.residual_mass(hc.qcd.propagator(D, [0, 0, 0, 0]))[3:6].mean()
+
+    few, more, most = (found(Ls=ls) for ls in (4, 8, 16))
+    moebius = found(Ls=8, b=1.5, c=0.5)
+    assert 0 < most < 0.1 * more < 0.1 * few
+    assert 0.3 * most < moebius < 3 * most
+
+
+def test_the_propagator_anticommutes_with_gamma5_but_for_its_masses(u):
+    """The relation of Ginsparg and Wilson without its contact term: gamma5 S + S gamma5 = 0 at mass 0, as Ls grows."""
+    upper = np.arange(4) < 2
+
+    def broken(ls):
+        D = hc.qcd.DomainWall(u, mass=0.0, M5=1.4, Ls=ls, tolerance=1e-11)
+        unlike, like = 0.0, 0.0
+        for spin in (0, 3):
+            x = D.solve(hc.qcd.point_source(u.geometry, [0, 0, 0, 0], spin=spin, colour=0))
+            same = upper == upper[spin]  # gamma5 S + S gamma5 is twice the part of equal chirality
+            like += np.linalg.norm(x[..., same, :]) ** 2
+            unlike += np.linalg.norm(x[..., ~same, :]) ** 2
+        return np.sqrt(like / unlike)
+
+    few, more = broken(4), broken(16)
+    assert more < 0.02 and more < 0.1 * few
+
+
+def test_complex_coefficients_travel_through_a_run_file():
+    action = Action(kind="mobius", mass=0.1, Ls=4, b=[1.4 + 0.2j, 1.1, 1.6, 1.3], c=0.5)
+    again = Action(**action.as_toml_values())
+    assert again == action
+    assert again.walls["b"][0] == 1.4 + 0.2j and again.walls["c"] == [0.5] and again.walls["M5"] == 1.8
+
+
+def test_a_spectrum_run_keeps_the_residual_mass(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = GENERATED + '[action]\nkind = "mobius"\nmass = 0.1\nM5 = 1.4\nLs = 4\nb = 1.5\nc = 0.5\n'
+    (tmp_path / "run.toml").write_text(text + "[measure]\nnucleon = true\n")
+    run = hc.qcd.read_run_file("run.toml")
+    hc.qcd.spectrum(run)
+    with h5py.File("spectrum.h5") as file:
+        one = file["configurations/0000"]
+        kept = one.attrs["residual_mass"]
+        assert kept.shape == (1, 8)
+        assert file.attrs["Ls"] == 4 and np.array_equal(file.attrs["b"], [1.5])
+        pion = one["mesons/pion"][0, 0].real
+    u = hc.qcd.unit_links([4, 4, 4, 8])
+    hc.qcd.heatbath(u, beta=5.7, sweeps=5, seed=2)
+    s = hc.qcd.propagator(hc.qcd.DomainWall(u, mass=0.1, M5=1.4, Ls=4, b=1.5, c=0.5), [0, 0, 0, 0])
+    assert np.allclose(hc.qcd.residual_mass(s), kept[0], rtol=1e-6)
+    assert np.allclose(hc.qcd.mesons(s)["pion"], pion, rtol=1e-6)
+
+
+def test_run_files_name_the_action(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = parse_run_file(GENERATED + '[action]\nkind = "mobius"\nmass = 0.1\nLs = 4\nb = 1.5\nc = 0.5\n', "run.toml")
+    assert run.action.points == 4 and run.action.m0 == -1.8
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ('kind = "mobius"\nmass = 0.1', "needs b and c"),
+        ('kind = "domain-wall"\nmass = 0.1\nb = 1.5', 'use "mobius"'),
+        ('kind = "domain-wall"\nkappa = 0.1', "kappa is set"),
+        ('kind = "domain-wall"', "needs mass"),
+        ('kind = "domain-wall"\nmass = 0.1\nLs = 7', "expected an even number"),
+        ('kind = "domain-wall"\nmass = 0.1\nLs = 1', "at least 4"),
+        ('kind = "domain-wall"\nmass = 0.1\nM5 = 2.5', "below 2"),
+        ('kind = "domain-wall"\nmass = 0.1\ncsw = 1.0', "csw is set"),
+        ('kind = "mobius"\nmass = 0.1\nb = [1, 2]\nc = 1', "2 numbers for Ls = 8"),
+        ('kind = "mobius"\nmass = 0.1\nb = "x"\nc = 1', "a list of Ls numbers"),
+        ('kind = "wilson"\nmass = 0.1\nLs = 8', "no fifth dimension"),
+        ('kind = "domain-wall"\nmass = 0.1\n[solver]\nkind = "multigrid"', 'give "auto", "cg" or "block-cg"'),
+        ('kind = "domain-wall"\nmass = 0.1\n[parallel]\ndevice = "cuda"', "on the CPU"),
+    ],
+)
+def test_run_files_are_refused_with_the_rule(keys, sentence):
+    with pytest.raises(InvalidArgument, match=sentence):
+        parse_run_file(GENERATED + f"[action]\n{keys}\n", "run.toml")
+
+
+def test_what_there_is_not_is_refused(u):
+    D = hc.qcd.DomainWall(u, mass=0.1, Ls=4)
+    psi = np.zeros((8, 4, 4, 4, 4, 3), dtype=complex)
+    for use in (
+        lambda: D(psi),
+        lambda: D.low_eigenvalues(),
+        lambda: D.kappa,
+        lambda: D.solver.solve_shifted(psi, [0.1]),
+        lambda: hc.qcd.DomainWall(u, mass=0.1, b=0.0, c=0.0),
+        lambda: hc.qcd.DomainWall(u, mass=0.1, solver="bicgstab"),
+        lambda: hc.qcd.residual_mass(hc.qcd.propagator(hc.qcd.WilsonClover(u, mass=0.5), [0, 0, 0, 0])),
+    ):
+        with pytest.raises(InvalidArgument):
+            use()
