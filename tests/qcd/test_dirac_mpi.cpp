@@ -9,6 +9,7 @@
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
@@ -74,6 +75,41 @@ TEST_CASE_TEMPLATE("wilson: D does not depend on the process grid", T, float, do
         CHECK(test::relative_distance(run(geometry, dagger, lanes), test::local_part(*geometry, whole, 12)) <
               4 * std::numeric_limits<T>::epsilon());
       }
+  }
+}
+
+TEST_CASE("domain wall: D, its adjoint and the quark of a source do not depend on the process grid") {
+  const auto world = comm::world();
+  const auto links = test::random_links(volume, 1);
+  const auto psi = test::random_numbers(volume * 12, 2);
+  DomainWallAction action{.mass = 0.1, .m5 = 1.6, .ls = 4};
+  action.b = {{1.4, 0.2}, 1.1, {1.6, -0.2}, 1.3};
+  action.c = {{0.4, 0.2}, 0.1, {0.6, -0.2}, 0.3};
+  action.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
+  const auto run = [&](std::shared_ptr<const lattice::Geometry4> geometry, int lanes) {
+    const GaugeField gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, links, 36));
+    const DomainWallSetup setup(gauge, action, lanes);
+    const DomainWall<double> d(setup, 8);
+    auto in = spinor_field<double>(d.layout(), lattice::Subset::full, 8);
+    auto out = in;
+    const auto source = test::local_part(*geometry, psi, 12);
+    const std::vector<std::span<const std::complex<double>>> sources{source, source};
+    d.load_sources(in, sources);
+    d.apply_full(out, in, true);
+    d.apply_full(in, out);
+    d.apply(out, in);
+    std::vector<std::complex<double>> result(geometry->local_volume() * 12);
+    d.unload_quark(result, out, 1);
+    return result;
+  };
+  const auto whole = run(test::one_process(extents), 16);
+  std::size_t turn = 0;
+  const auto all = grids(world.size());
+  for (const auto& grid : all) {
+    if (all.size() > 4 && turn++ % 4 != 0) continue;
+    const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grid));
+    CHECK(test::relative_distance(run(geometry, turn % 2 == 0 ? 16 : 4), test::local_part(*geometry, whole, 12)) <
+          1e-14);
   }
 }
 

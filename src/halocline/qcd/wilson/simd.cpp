@@ -270,8 +270,29 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
   hop_on(neighbours_->boundary(parity));
 }
 
+namespace {
+
+/// Refuses terms of which one connects the columns of a site and the other does not, or columns that are no multiple of
+/// the points of a term. The kernel would ignore them.
+template <class T>
+void check_terms(const HopTerms<T>& terms, int columns) {
+  const auto fits = [&](const SiteTerm<T>* term) {
+    return term == nullptr || (term->fifth != nullptr && columns % term->fifth->extent() == 0);
+  };
+  const bool mixed = (terms.hop_term != nullptr && terms.hop_term->fifth != nullptr) ||
+                     (terms.add_term != nullptr && terms.add_term->fifth != nullptr);
+  if (mixed && !(fits(terms.hop_term) && fits(terms.add_term)))
+    throw core::InvalidArgument(fmt::format(
+        "a hop of {} columns was given terms of a fifth dimension that do not fit it, or beside a term of sites; give "
+        "two terms of a fifth dimension whose points divide the columns",
+        columns));
+}
+
+}  // namespace
+
 template <class T>
 void Hopping<T>::apply(T* out, const T* in, int target_parity, bool dagger, const HopTerms<T>& terms) const {
+  check_terms(terms, options_.columns);
   lattice::with_lanes(layout_->lanes(), [&]<int lanes> { run<lanes>(out, in, target_parity, dagger, terms); });
 }
 
