@@ -170,7 +170,7 @@ TEST_CASE("domain wall: solutions on rough links are those of the reference, by 
 
   for (const std::string kind : {"auto", "cg", "block-cg"})
     for (const std::string precision : {"mixed", "double"})
-      for (const std::string schur : {"symmetric", "asymmetric", "none"}) {
+      for (const std::string schur : {"auto", "symmetric", "asymmetric", "none"}) {
         SolverParameters p = precise(kind, precision);
         p.tolerance = 1e-11;
         p.even_odd = schur != "none";

@@ -32,7 +32,7 @@ constexpr std::array kind_names{"auto",     "schwarz",     "multigrid",        "
 constexpr std::array device_kinds{"auto", "bicgstab", "cg", "gcr"};
 constexpr std::array precision_names{"mixed", "double"};
 constexpr std::array choices{"schwarz", "bicgstab", "multigrid", "deflated-cg"};
-constexpr std::array schur_names{"symmetric", "asymmetric"};
+constexpr std::array schur_names{"auto", "symmetric", "asymmetric"};
 constexpr std::array inner_names{"auto", "fixed16", "fixed8", "float"};
 
 template <class Names>
@@ -95,7 +95,7 @@ device::BackendOptions backend_options(const SolverParameters& p) {
   options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "fixed16" : p.inner_precision;
   options.link_reals = p.device_links;
   options.even_odd = p.even_odd;
-  options.symmetric = p.schur == "symmetric";
+  options.symmetric = p.schur != "asymmetric";
   options.restart_length = p.restart_length;
   options.halo = p.device_halo;
   options.emulated = p.device_emulated;
@@ -485,7 +485,7 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
           even_odd ? "of the Schur complement" : "of D", me.parameters.even_odd));
     results = me.backend->multishift(solutions, shifts, source, options);
   } else {
-    const SchurForm form = me.parameters.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
+    const SchurForm form = me.parameters.schur == "asymmetric" ? SchurForm::asymmetric : SchurForm::symmetric;
     Level<DiracOperator<double>> level(me.operators->precise->with_columns(1), even_odd, form);
     auto& space = level.space();
     auto b = space.create();

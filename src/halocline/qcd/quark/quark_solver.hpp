@@ -80,15 +80,15 @@ struct SolverParameters {
   /// "auto", "schwarz", "multigrid", "bicgstab", "cg" (normal equations), "gcr", "fgmres", "gmres-dr", "s-step-gcr",
   /// "block-bicgstab", "block-cg" (normal equations), "deflated-cg" (normal equations), "deflated-bicgstab"
   std::string kind = "auto";
-  double tolerance = 1e-10;           ///< on |b - D x| / |b|
-  int max_iterations = 10000;         ///< of the Krylov method, in all
-  std::string precision = "mixed";    ///< "mixed": float inside, double outside; or "double"
-  bool even_odd = true;               ///< solve the Schur complement instead of D
-  std::string schur = "symmetric";    ///< "symmetric" or "asymmetric"
-  int restart_length = 20;            ///< k of GCR(k) and FGMRES(k)
-  int lanes = 16;                     ///< most lanes of the layout; other values are for tests
-  std::string transport{};            ///< of the halo exchange; empty for the default
-  schwarz::Parameters schwarz{};      ///< parameters of the Schwarz preconditioner
+  double tolerance = 1e-10;         ///< on |b - D x| / |b|
+  int max_iterations = 10000;       ///< of the Krylov method, in all
+  std::string precision = "mixed";  ///< "mixed": float inside, double outside; or "double"
+  bool even_odd = true;             ///< solve the Schur complement instead of D
+  std::string schur = "auto";     ///< "symmetric", "asymmetric" or "auto": asymmetric for domain walls, else symmetric
+  int restart_length = 20;        ///< k of GCR(k) and FGMRES(k)
+  int lanes = 16;                 ///< most lanes of the layout; other values are for tests
+  std::string transport{};        ///< of the halo exchange; empty for the default
+  schwarz::Parameters schwarz{};  ///< parameters of the Schwarz preconditioner
   multigrid::Parameters multigrid{};  ///< parameters of the multigrid solver
   DeflationParameters deflation{};    ///< low modes that "deflated-cg" and "deflated-bicgstab" compute
   std::string outer = "bicgstab";     ///< solver around it: "bicgstab", "defect_correction", "gcr" (schwarz_solver.hpp)

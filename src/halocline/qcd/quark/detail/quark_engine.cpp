@@ -36,7 +36,8 @@ void require_memory(const lattice::Geometry4& geometry, const multigrid::Paramet
                   p.vectors, columns, needs(p.vectors, columns) / unit, room[0] / unit, needs(8, 1) / unit));
 }
 
-SchurForm schur_form(const SolverParameters& p) {
+SchurForm schur_form(const SolverParameters& p, const Action& action) {
+  if (p.schur == "auto") return points(action) > 1 ? SchurForm::asymmetric : SchurForm::symmetric;
   return p.schur == "symmetric" ? SchurForm::symmetric : SchurForm::asymmetric;
 }
 
@@ -59,7 +60,7 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   if (is_deflated(parameters.kind) && !low_modes)
     low_modes = qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid);
   if (low_modes && coarse && (is_deflated(parameters.kind) || parameters.kind == "auto"))
-    deflation = low_mode_deflation(*coarse, parameters.even_odd, schur_form(parameters), *low_modes);
+    deflation = low_mode_deflation(*coarse, parameters.even_odd, schur_form(parameters, action), *low_modes);
   const double mu = twisted_mass(action);
   const std::string reason =
       mu == 0 ? ""
@@ -150,7 +151,7 @@ void QuarkEngine::prepare(const std::string& method) {
     }
     return;
   }
-  const SchurForm form = schur_form(parameters);
+  const SchurForm form = schur_form(parameters, operators_->action);
   if (!precise_) precise_.emplace(operators_->precise->with_columns(field_columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
     coarse_.emplace(operators_->coarse->with_columns(field_columns()), parameters.even_odd, form);
