@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "halocline/core/error.hpp"

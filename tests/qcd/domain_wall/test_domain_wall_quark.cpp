@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 

@@ -61,19 +61,19 @@ __attribute__((noinline)) void apply_fifth_form(const FifthTerm<T>& term, const 
     Real x_before[3][2], y[3][2];
     if constexpr (solves) {
       const Real zero(T(0));
-      for_each_colour([&]<int colour> HALOCLINE_INLINE_LAMBDA { y[colour][0] = y[colour][1] = zero; });
+      for_each_colour([&]<int colour>() HALOCLINE_INLINE_LAMBDA { y[colour][0] = y[colour][1] = zero; });
       for (const auto& step : steps)
-        for_each_colour([&]<int colour> HALOCLINE_INLINE_LAMBDA {
+        for_each_colour([&]<int colour>() HALOCLINE_INLINE_LAMBDA {
           Real x[2];
           load(x, step.s, 8 * colour + 2 * spin);
           add_multiple<complex>(y[colour], step.corner, x);
         });
     }
     if constexpr (product_first)
-      for_each_colour(
-          [&]<int colour> HALOCLINE_INLINE_LAMBDA { load(x_before[colour], steps.back().s, 8 * colour + 2 * spin); });
+      for_each_colour([&]<int colour>()
+                          HALOCLINE_INLINE_LAMBDA { load(x_before[colour], steps.back().s, 8 * colour + 2 * spin); });
     for (const auto& step : steps)
-      for_each_colour([&]<int colour> HALOCLINE_INLINE_LAMBDA {
+      for_each_colour([&]<int colour>() HALOCLINE_INLINE_LAMBDA {
         Real x[2], result[2];
         load(x, step.s, 8 * colour + 2 * spin);
         if constexpr (form == FifthForm::product) {

@@ -17,6 +17,7 @@
 /// are in the first-level cache after the hop, its pass also applies A^-1 or A and adds a field. A and A^-1 are
 /// recursions along s (dirac/fifth_term.hpp); they have no pass of their own.
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
