@@ -258,7 +258,7 @@ def residual_mass(s: Propagator) -> NDArray[np.float64]:
     """The residual mass of domain-wall quarks for each time, shape (T,): what of chiral symmetry Ls leaves broken.
 
     The correlator of the pseudoscalar density in the middle of the fifth dimension with the source, over that of the
-    density on the walls (Blum et al., hep-lat/0007038, equation 8); a plateau at times far from the source.
+    density on the walls (Blum et al., hep-lat/0007038); a plateau at times far from the source.
     s: from `propagator` of a DomainWall. Raises InvalidArgument for another. Collective.
     """
     midpoint = getattr(s, "midpoint", None)

@@ -269,7 +269,7 @@ TEST_CASE("domain wall: parameters that make no sense are refused with the rule"
   CHECK(said([](auto& a) { a.m5 = -1.8; }).find("M5 is positive here") != std::string::npos);
   CHECK(said([](auto& a) { a.b = {0}, a.c = {0}; }).find("both zero at s = 0") != std::string::npos);
   CHECK(said([](auto& a) { a.b = {0}; }).find("cannot be inverted") != std::string::npos);
-  CHECK(said([](auto& a) { a.b = {-1 / 2.3}; }).find("give |b| >= |c|") != std::string::npos);
+  CHECK(said([](auto& a) { a.b = {-1 / 2.3}; }).find("give real b >= |c|") != std::string::npos);
   CHECK(said([](auto& a) { a.c = {0.5, 0.5}; }).find("2 numbers c were given for Ls = 6") != std::string::npos);
   CHECK(said([](auto& a) { a.mass = NAN; }).find("finite quark mass") != std::string::npos);
   CHECK(said([](auto& a) { a.boundary[1] = 0.5; }).find("modulus one") != std::string::npos);

@@ -50,10 +50,10 @@ struct Recursion {
       round *= ratio[step];
     }
     if (!(worst <= most_growth) || std::abs(1.0 - round) < 1e-12)
-      throw core::InvalidArgument(
-          fmt::format("the matrix of the fifth dimension is singular or nearly so (errors would grow by {:.1e}, "
-                      "1 - {:.3g} is its corner); give |b| >= |c|, M5 between 0 and 2, and another mass",
-                      worst, std::abs(round)));
+      throw core::InvalidArgument(fmt::format(
+          "the matrix of the fifth dimension cannot be inverted safely: rounding would grow by {:.1e} along s, "
+          "and the determinant is {:.1e} of its largest term; give real b >= |c|, or another mass",
+          worst, std::abs(1.0 - round)));
     for (Number& weight : corner) weight /= 1.0 - round;
   }
 };

@@ -40,11 +40,9 @@ bool is_one(const DomainWallAction& action) {
 
 DomainWallSetup::DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes,
                                  std::string transport)
-    : gauge_(&gauge), action_(action), transport_(std::move(transport)) {
-  action_.validate();
+    : HoppingSetup(gauge, (action.validate(), action.wilson()), 0.0, lanes, std::move(transport)), action_(action) {
   FifthTerm<double>::solve(matrix_full(action_));  // throws where it cannot be inverted
   FifthTerm<double>::solve(matrix_b(action_));
-  neighbours_ = std::make_shared<const lattice::Neighbours>(lattice::TileLayout::best(gauge.geometry_ptr(), lanes));
 }
 
 std::unique_ptr<DiracOperator<float>> DomainWallSetup::in_float(int columns, int stored_reals) const {
@@ -71,8 +69,6 @@ DomainWall<T>::FifthTerms::FifthTerms(const DomainWallAction& action) : trivial(
     inverse_a = {F::solve_product(q, p), F::product_solve(p_dagger, q_dagger)};
   }
   for (std::size_t dagger = 0; dagger < 2; ++dagger) {
-    site[dagger].fifth = &a[dagger];
-    inverse[dagger].fifth = &inverse_a[dagger];
     full_site[dagger].fifth = &full[dagger];
     product[dagger].fifth = &b[dagger];
   }
@@ -91,15 +87,19 @@ DomainWall<T>::FifthTerms::FifthTerms(const DomainWallAction& action) : trivial(
 
 template <class T>
 DomainWall<T>::DomainWall(const DomainWallSetup& setup, int columns, int stored_reals)
-    : action_(setup.action()),
-      hopping_(setup.neighbours(), setup.gauge(), setup.action().wilson(), {columns, stored_reals, setup.transport()}),
+    : wilson::HoppingOperator<T>(setup, columns, stored_reals),
+      action_(setup.action()),
       terms_(std::make_shared<const FifthTerms>(setup.action())) {
   require_columns();
+  for (int parity = 0; parity < 2; ++parity)
+    for (const bool dagger : {false, true})
+      this->set_terms(parity, dagger, {.fifth = &terms_->a[dagger ? 1 : 0]},
+                      {.fifth = &terms_->inverse_a[dagger ? 1 : 0]});
 }
 
 template <class T>
 DomainWall<T>::DomainWall(const DomainWall& other, int columns)
-    : action_(other.action_), hopping_(other.hopping_, columns), terms_(other.terms_) {
+    : wilson::HoppingOperator<T>(other, columns), action_(other.action_), terms_(other.terms_) {
   require_columns();
 }
 
@@ -110,38 +110,29 @@ std::unique_ptr<DiracOperator<T>> DomainWall<T>::with_columns(int columns) const
 
 template <class T>
 void DomainWall<T>::require_columns() const {
-  if (columns() % points() != 0)
-    throw core::InvalidArgument(fmt::format(
-        "a domain-wall operator with Ls = {} was asked for {} columns; give a multiple of Ls", points(), columns()));
-}
-
-template <class T>
-void DomainWall<T>::hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const {
-  hopping_.apply(out.parity(target_parity), in.parity(1 - target_parity), target_parity, dagger,
-                 {.hop_scale = static_cast<T>(terms.hop_scale),
-                  .hop_term = terms.hop_term,
-                  .add = terms.add != nullptr ? terms.add->parity(target_parity) : nullptr,
-                  .add_scale = static_cast<T>(terms.add_scale),
-                  .add_term = terms.add_term});
+  if (this->columns() % points() != 0)
+    throw core::InvalidArgument(
+        fmt::format("a domain-wall operator with Ls = {} was asked for {} columns; give a multiple of Ls", points(),
+                    this->columns()));
 }
 
 template <class T>
 void DomainWall<T>::multiply_all(Field& out, const Field& in, const Term& term) const {
   for (int parity = 0; parity < 2; ++parity)
     if (lattice::Subset::full == in.subset() || static_cast<int>(in.subset()) == parity)
-      multiply(out.parity(parity), in.parity(parity), term, *layout(), columns());
+      multiply(out.parity(parity), in.parity(parity), term, *this->layout(), this->columns());
 }
 
 template <class T>
 void DomainWall<T>::apply_full(Field& out, const Field& in, bool dagger) const {
   if (out.subset() != lattice::Subset::full || in.subset() != lattice::Subset::full || out.data() == in.data() ||
-      out.columns() != columns() || in.columns() != columns())
+      out.columns() != this->columns() || in.columns() != this->columns())
     throw core::InvalidArgument(fmt::format(
         "the domain-wall operator needs two different full fields of {} columns, Ls for each right-hand side",
-        columns()));
+        this->columns()));
   const Field* source = &in;
   if (!terms_->trivial && !dagger) {
-    if (!work_) work_ = spinor_field<T>(layout(), lattice::Subset::full, columns());
+    if (!work_) work_ = spinor_field<T>(this->layout(), lattice::Subset::full, this->columns());
     multiply_all(*work_, in, terms_->product[0]);
     source = &*work_;
   }
@@ -151,7 +142,7 @@ void DomainWall<T>::apply_full(Field& out, const Field& in, bool dagger) const {
     if (!terms_->trivial && dagger) terms.hop_term = &terms_->product[1];
     terms.add = &in;
     terms.add_term = &terms_->full_site[dagger ? 1 : 0];
-    hop(out, *source, parity, dagger, terms);
+    this->hop(out, *source, parity, dagger, terms);
   }
 }
 
@@ -177,7 +168,7 @@ void DomainWall<T>::load_sources(Field& b, std::span<const std::span<const std::
     terms.hop_term = &terms_->source_hop;
     terms.add = &surface;
     terms.add_term = &terms_->source_site;
-    hop(b, surface, parity, false, terms);
+    this->hop(b, surface, parity, false, terms);
   }
 }
 
@@ -185,14 +176,14 @@ template <class T>
 void DomainWall<T>::unload(std::span<std::complex<double>> quark, const Field& y, int number, int minus,
                            int plus) const {
   const int ls = points();
-  const std::int64_t of_one = std::int64_t{ls} * spinor_reals * layout()->lanes();
-  const std::int64_t of_all = std::int64_t{columns()} * spinor_reals * layout()->lanes();
-  Field one = spinor_field<T>(layout(), lattice::Subset::full, ls);
-  for (std::int64_t tile = 0; tile < 2 * layout()->tiles(); ++tile)
+  const std::int64_t of_one = std::int64_t{ls} * spinor_reals * this->layout()->lanes();
+  const std::int64_t of_all = std::int64_t{this->columns()} * spinor_reals * this->layout()->lanes();
+  Field one = spinor_field<T>(this->layout(), lattice::Subset::full, ls);
+  for (std::int64_t tile = 0; tile < 2 * this->layout()->tiles(); ++tile)
     std::copy_n(y.data() + tile * of_all + number * of_one, of_one, one.data() + tile * of_one);
   if (!terms_->trivial)
     for (int parity = 0; parity < 2; ++parity)
-      multiply(one.parity(parity), one.parity(parity), terms_->solution, *layout(), ls);
+      multiply(one.parity(parity), one.parity(parity), terms_->solution, *this->layout(), ls);
   to_canonical<T>(quark, one, plus);
   std::vector<std::complex<double>> lower(quark.size());
   to_canonical<T>(lower, one, minus);

@@ -22,13 +22,11 @@
 #include <optional>
 #include <string>
 
-#include "halocline/qcd/dirac/operator.hpp"
-#include "halocline/qcd/field/action.hpp"
-#include "halocline/qcd/wilson/hopping.hpp"
+#include "halocline/qcd/wilson/hopping_operator.hpp"
 
 namespace halocline::qcd {
 
-class DomainWallSetup final : public DiracSetup {
+class DomainWallSetup final : public wilson::HoppingSetup {
 public:
   /// @param gauge  links in double, ghosts filled; not copied, so it must outlive this object
   /// @param lanes  upper limit on the lanes of the layout; only tests lower it
@@ -38,25 +36,18 @@ public:
   DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes = lattice::TileLayout::max_lanes,
                   std::string transport = "");
 
-  const GaugeField& gauge() const noexcept { return *gauge_; }
   const DomainWallAction& action() const noexcept { return action_; }
-  const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
-  const std::string& transport() const noexcept { return transport_; }
-
   int points() const noexcept override { return action_.ls; }
   /// @param columns  Ls times the number of right-hand sides; the points s of one follow one another
   std::unique_ptr<DiracOperator<float>> in_float(int columns, int stored_reals = 18) const override;
   std::unique_ptr<DiracOperator<double>> in_double(int columns, int stored_reals = 18) const override;
 
 private:
-  const GaugeField* gauge_;
   DomainWallAction action_;
-  std::shared_ptr<const lattice::Neighbours> neighbours_;
-  std::string transport_;
 };
 
 template <class T>
-class DomainWall final : public DiracOperator<T> {
+class DomainWall final : public wilson::HoppingOperator<T> {
 public:
   using typename DiracOperator<T>::Field;
   using typename DiracOperator<T>::Term;
@@ -71,15 +62,10 @@ public:
   DomainWall(const DomainWall& other, int columns);
   std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;
 
-  const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept override { return hopping_.layout_ptr(); }
-  int columns() const noexcept override { return hopping_.columns(); }
   int points() const noexcept override { return action_.ls; }
   /// d + 1 for b = 1: the size of A.
   double diagonal() const noexcept override { return action_.wilson().diagonal() + 1; }
-  const Term* site(int, bool dagger) const noexcept override { return &terms_->site[dagger ? 1 : 0]; }
-  const Term* inverse_site(int, bool dagger) const noexcept override { return &terms_->inverse[dagger ? 1 : 0]; }
   bool gamma5_hermitian() const noexcept override { return false; }  // gamma5 R5 hermitian
-  void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const override;
 
   /// The source of a quark eta is D_- (P_+ eta at s = 0, P_- eta at s = Ls - 1), D_- = 1 - c_s D_W. With it and
   /// unload_quark() the solution of D is the propagator (D_ov^-1 - 1) / (1 - m) of an overlap operator D_ov that Ls
@@ -108,7 +94,7 @@ private:
     std::array<FifthTerm<T>, 2> a, inverse_a, full, b;
     FifthTerm<T> inverse_b;
     FifthTerm<T> c, one_minus_cd;  ///< diagonal: c_s, and 1 - c_s d
-    std::array<Term, 2> site, inverse, full_site, product;
+    std::array<Term, 2> full_site, product;
     Term solution, source_hop, source_site;
   };
   void require_columns() const;
@@ -117,7 +103,6 @@ private:
   void unload(std::span<std::complex<double>> quark, const Field& y, int number, int minus, int plus) const;
 
   DomainWallAction action_;
-  wilson::Hopping<T> hopping_;
   std::shared_ptr<const FifthTerms> terms_;
   mutable std::optional<Field> work_;
 };

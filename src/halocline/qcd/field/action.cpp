@@ -31,12 +31,6 @@ void TwistedCloverAction::validate() const {
   if (!std::isfinite(mu)) throw core::InvalidArgument(fmt::format("mu is {}; give a finite twisted mass", mu));
 }
 
-DomainWallAction DomainWallAction::pauli_villars() const {
-  DomainWallAction other = *this;
-  other.mass = 1;
-  return other;
-}
-
 void DomainWallAction::validate() const {
   if (!std::isfinite(mass)) throw core::InvalidArgument(fmt::format("mass is {}; give a finite quark mass", mass));
   if (!(m5 > 0 && m5 < 2))
@@ -64,7 +58,7 @@ void DomainWallAction::validate() const {
 
 const WilsonCloverAction& wilson_part(const Action& action) {
   if (const auto* twisted = std::get_if<TwistedCloverAction>(&action)) return twisted->wilson;
-  require_four_dimensions(action, "this part");
+  require_four_dimensions(action, "this operation");
   return std::get<WilsonCloverAction>(action);
 }
 

@@ -68,8 +68,6 @@ struct DomainWallAction {
   WilsonCloverAction wilson() const { return {.mass = -m5, .boundary = boundary}; }
   std::complex<double> b_at(int s) const { return b.size() == 1 ? b[0] : b[static_cast<std::size_t>(s)]; }
   std::complex<double> c_at(int s) const { return c.size() == 1 ? c[0] : c[static_cast<std::size_t>(s)]; }
-  /// The same with m = 1, the action of the Pauli-Villars fields.
-  DomainWallAction pauli_villars() const;
 
   /// @throws InvalidArgument  for an Ls that is odd or not between 4 and 64, an M5 that is not between 0 and 2, lists
   ///                          of other lengths, b and c that are both zero, a number that is not finite, or a boundary

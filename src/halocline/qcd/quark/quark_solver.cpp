@@ -79,7 +79,7 @@ void validate_place(const SolverParameters& p) {
     throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
 }
 
-/// Domain walls are solved by conjugate gradients: the operator is far from normal, and other methods stall on it.
+/// Domain walls are solved by conjugate gradients. Other methods were not tried on them.
 void validate_walls(const Action& action, const SolverParameters& p) {
   if (points(action) == 1) return;
   if (p.on_device()) require_four_dimensions(action, "the solver of a device");
@@ -405,6 +405,7 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
       // The caller has cancelled: do not solve the other right-hand sides, and set their solutions to zero.
       for (std::size_t left = reports.size(); left < sources.size(); ++left) {
         std::ranges::fill(solutions[left], 0.0);
+        if (!midpoints.empty()) std::ranges::fill(midpoints[left], 0.0);
         reports.push_back(reports.back());
         reports.back().iterations = 0;
         reports.back().residual = 1;

@@ -49,6 +49,11 @@ struct HopTerms {
   const T* add = nullptr;                 ///< spinor tiles of the target parity; may be the same memory as out
   T add_scale = 1;
   const SiteTerm<T>* add_term = nullptr;  ///< A
+
+  /// Whether some term connects the columns of a site.
+  bool mixes_columns() const noexcept {
+    return (hop_term != nullptr && hop_term->fifth != nullptr) || (add_term != nullptr && add_term->fifth != nullptr);
+  }
 };
 
 struct HoppingOptions {

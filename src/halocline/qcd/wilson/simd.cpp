@@ -279,9 +279,7 @@ void check_terms(const HopTerms<T>& terms, int columns) {
   const auto fits = [&](const SiteTerm<T>* term) {
     return term == nullptr || (term->fifth != nullptr && columns % term->fifth->extent() == 0);
   };
-  const bool mixed = (terms.hop_term != nullptr && terms.hop_term->fifth != nullptr) ||
-                     (terms.add_term != nullptr && terms.add_term->fifth != nullptr);
-  if (mixed && !(fits(terms.hop_term) && fits(terms.add_term)))
+  if (terms.mixes_columns() && !(fits(terms.hop_term) && fits(terms.add_term)))
     throw core::InvalidArgument(fmt::format(
         "a hop of {} columns was given terms of a fifth dimension that do not fit it, or beside a term of sites; give "
         "two terms of a fifth dimension whose points divide the columns",

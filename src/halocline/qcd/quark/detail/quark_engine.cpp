@@ -152,9 +152,9 @@ void QuarkEngine::prepare(const std::string& method) {
     return;
   }
   const SchurForm form = schur_form(parameters, operators_->action);
-  if (!precise_) precise_.emplace(operators_->precise->with_columns(field_columns()), parameters.even_odd, form);
+  if (!precise_) precise_.emplace(operators_->precise->with_columns(d_->columns()), parameters.even_odd, form);
   if (!coarse_ && operators_->coarse)
-    coarse_.emplace(operators_->coarse->with_columns(field_columns()), parameters.even_odd, form);
+    coarse_.emplace(operators_->coarse->with_columns(d_->columns()), parameters.even_odd, form);
 }
 
 BatchEngine::Renewal QuarkEngine::renew(const std::string& method) {

@@ -124,8 +124,6 @@ public:
 
 private:
   QuarkOperators* operators_;
-  int field_columns() const noexcept { return space_.columns() * space_.points(); }
-
   std::unique_ptr<DiracOperator<double>> d_;
   SpinorSpace<double> space_;
   std::optional<Level<DiracOperator<double>>> precise_;

@@ -17,29 +17,9 @@
 
 namespace halocline::qcd::device {
 
-/// Sums of unfinished sites, numbered as in the list of exterior sites.
+/// Sums of unfinished sites, numbered as in the list of exterior sites, in the arithmetic of the kernel.
 template <class S>
-struct PartialSums {
-  using Real = RealOf<S>;
-  Real* data = nullptr;
-  int stride = 0;  ///< padded() number of sites
-
-  HALOCLINE_INLINE Real* rows(int column) const { return data + std::int64_t{stride} * (spinor_reals * column); }
-  HALOCLINE_INLINE Spinor<Real> load(int number, int column) const {
-    detail::Record<Real, spinor_reals> record;
-    detail::load_record<detail::Read::written>(record, rows(column), stride, number);
-    Spinor<Real> sum;
-    HALOCLINE_UNROLL
-    for (int i = 0; i < spinor_reals; ++i) detail::real_of(sum, i) = record.at[i];
-    return sum;
-  }
-  HALOCLINE_INLINE void store(int number, int column, const Spinor<Real>& sum) const {
-    detail::Record<Real, spinor_reals> record;
-    HALOCLINE_UNROLL
-    for (int i = 0; i < spinor_reals; ++i) record.at[i] = detail::real_of(sum, i);
-    detail::store_record(rows(column), stride, number, record);
-  }
-};
+using PartialSums = SpinorWriter<RealOf<S>>;
 
 /// All sites of the target parity: interior sites completely, then the first part of the exterior sites.
 template <class S, int reals>

@@ -90,16 +90,9 @@ HALOCLINE_INLINE void store_packed(T* to, const Spinor<Real>& sum) {
     }
 }
 
-/// Whether some term connects the columns of a site.
-template <class T>
-bool mixes_columns(const HopTerms<T>& terms) {
-  return (terms.hop_term != nullptr && terms.hop_term->fifth != nullptr) ||
-         (terms.add_term != nullptr && terms.add_term->fifth != nullptr);
-}
-
 /// out = hop_scale [B] sum + add_scale [A] add for all columns of a sub-pack, where A and B connect columns or are
 /// absent.
-/// @param sums   [column][24] packs;  @param added  the same, for work
+/// @param sums   [column][24] packs;  @param added  of one right-hand side, for work with both terms
 /// @param place  offset of column 0 in out and add
 template <class T, int V, class Real>
 void finish_columns(T* out, const T* sums, T* added, int columns, const HopTerms<T>& terms, std::int64_t place,
@@ -222,15 +215,14 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
   const auto count = static_cast<std::int64_t>(tiles.size());
   const int columns = view.columns;
   const int stored = 8 * view.link_reals;
-  const bool mixed = mixes_columns(terms);
+  const bool mixed = terms.mixes_columns();
 #pragma omp parallel
   {
     alignas(64) T far[spinor_reals * V] = {};
     core::AlignedArray<T> sums, added;
-    if (mixed) {
-      sums = core::AlignedArray<T>(columns * spinor_reals * View::width);
-      added = core::AlignedArray<T>(columns * spinor_reals * View::width);
-    }
+    if (mixed) sums = core::AlignedArray<T>(columns * spinor_reals * View::width);
+    if (mixed && terms.hop_term != nullptr && terms.add_term != nullptr)
+      added = core::AlignedArray<T>(terms.hop_term->fifth->extent() * spinor_reals * View::width);
     alignas(64) T whole[8 * 18 * V];
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
