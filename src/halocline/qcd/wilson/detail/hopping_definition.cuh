@@ -216,7 +216,7 @@ void Hopping<S>::Work::run_split(Hopping& hopping, const HopCall<S>& call, HopPa
   const SiteList& outer = sites->exterior[parity];
   const int count = outer.count + (part == HopPart::before ? inner.count : 0);
   if (count == 0) return;
-  functor.partial = {.data = partial.data(), .stride = sites->most_exterior(), .columns = hopping.columns()};
+  functor.partial = PartialSums<S>{partial.data(), nullptr, sites->most_exterior(), hopping.columns()};
   functor.exterior = outer.sites.data();
   if constexpr (requires { functor.interior; }) {
     functor.interior = inner.sites.data();
