@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "halocline/comm/group/world.hpp"
@@ -12,6 +14,7 @@
 #include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "halocline/qcd/staggered/staggered.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
 
@@ -110,6 +113,42 @@ TEST_CASE("domain wall: D, its adjoint and the quark of a source do not depend o
     const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grid));
     CHECK(test::relative_distance(run(geometry, turn % 2 == 0 ? 16 : 4), test::local_part(*geometry, whole, 12)) <
           1e-14);
+  }
+}
+
+TEST_CASE_TEMPLATE("staggered: links, D and its adjoint do not depend on the process grid", T, float, double) {
+  const auto world = comm::world();
+  // Rough links, of which some are nearly singular when they are smeared.
+  const auto links = test::random_links(volume, 1);
+  const auto psi = test::random_numbers(volume * 3, 2);
+  for (const auto kind : {StaggeredKind::one_link, StaggeredKind::hisq}) {
+    StaggeredAction action{.mass = 0.1, .kind = kind};
+    action.boundary = {std::polar(1.0, 0.3), -1.0, 1.0, -1.0};
+    const auto run = [&](std::shared_ptr<const lattice::Geometry4> geometry, int lanes) {
+      const GaugeField gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, links, 36));
+      const StaggeredSetup setup(gauge, action, lanes);
+      const Staggered<T> d(setup, 2);
+      auto in = d.field(lattice::Subset::full), out = d.field(lattice::Subset::full);
+      from_canonical<T>(in, 1, test::local_part(*geometry, psi, 3));
+      // So often that all buffers of the exchange have been used again.
+      for (int i = 0; i < 2; ++i) {
+        d.apply_dagger(out, in);
+        d.apply(in, out);
+      }
+      std::vector<std::complex<double>> result(geometry->local_volume() * 3);
+      to_canonical<T>(result, in, 1);
+      return result;
+    };
+    const auto whole = run(test::one_process(extents), 16);
+    for (const auto& grid : grids(world.size())) {
+      const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grid));
+      const auto& local = geometry->local();
+      if (kind != StaggeredKind::one_link && std::ranges::any_of(local, [](auto extent) { return extent < 3; }))
+        continue;
+      for (const int lanes : {16, 2})
+        CHECK(test::relative_distance(run(geometry, lanes), test::local_part(*geometry, whole, 3)) <
+              8 * std::numeric_limits<T>::epsilon());
+    }
   }
 }
 

@@ -11,9 +11,16 @@
 
 namespace halocline::lattice {
 
-Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::move(layout)) {
+Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout, int reach)
+    : layout_(std::move(layout)), reach_(reach) {
   const auto& outer = layout_->outer();
   const auto& tile = layout_->tile();
+  for (int axis = 0; axis < 4; ++axis)
+    if ((layout_->geometry().is_split(axis) || tile[axis] > 1) && outer[axis] < reach)
+      throw core::InvalidArgument(fmt::format(
+          "a stencil with steps of {} sites was asked for, but a process holds {} sites along {} in {} lanes; give it "
+          "at least {} sites there: fewer processes along this axis, or fewer lanes",
+          reach, layout_->geometry().local()[axis], axis_name[axis], tile[axis], reach * tile[axis]));
   if (layout_->tiles() > std::numeric_limits<std::int32_t>::max())
     throw core::InvalidArgument(
         fmt::format("a process would hold {} tiles of each parity, more than 32-bit indices count; use more processes",
@@ -42,9 +49,9 @@ Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::
         const int mu = axis_of(d);
         const bool split = layout_->geometry().is_split(mu);
         auto there = here;
-        there[mu] += step_of(d);
+        there[mu] += step_of(d) * reach_;
         const bool over_edge = there[mu] < 0 || there[mu] >= outer[mu];
-        there[mu] = (there[mu] + outer[mu]) % outer[mu];
+        there[mu] = (there[mu] + reach_ * outer[mu]) % outer[mu];
         Neighbour& n = table_[parity][static_cast<std::size_t>(8 * i + d)];
         n.tile = static_cast<std::int32_t>(layout_->tile_index(there));
         n.slot = Neighbour::local;
@@ -55,11 +62,39 @@ Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout) : layout_(std::
           n.slot = Neighbour::rotated;
         }
         // The tiles at the edge that direction d looks at are sent to the process behind that edge.
-        if (split && here[mu] == (step_of(d) > 0 ? 0 : outer[mu] - 1))
+        if (split && (step_of(d) > 0 ? here[mu] < reach_ : here[mu] >= outer[mu] - reach_))
           sent_[parity][d].push_back(static_cast<std::int32_t>(i));
       }
       (needs_halo ? boundary_ : interior_)[parity].push_back(static_cast<std::int32_t>(i));
     }
+  }
+  if (reach_ > 1) find_near();
+}
+
+/// A tile that is one step over an edge is also `reach` steps from the tile whose long step ends there, and that tile
+/// gives its slot.
+void Neighbours::find_near() {
+  const auto& outer = layout_->outer();
+  for (int parity = 0; parity < 2; ++parity) {
+    near_[parity].resize(static_cast<std::size_t>(8 * layout_->tiles()));
+    for (std::int64_t i = 0; i < layout_->tiles(); ++i)
+      for (int d = 0; d < 8; ++d) {
+        const int mu = axis_of(d);
+        auto there = layout_->outer_coordinates(parity, i);
+        there[mu] += step_of(d);
+        const bool over_edge = there[mu] < 0 || there[mu] >= outer[mu];
+        there[mu] = (there[mu] + outer[mu]) % outer[mu];
+        Neighbour& n = near_[parity][static_cast<std::size_t>(8 * i + d)];
+        n.tile = static_cast<std::int32_t>(layout_->tile_index(there));
+        n.slot = Neighbour::local;
+        if (over_edge && layout_->geometry().is_split(mu)) {
+          auto same_end = there;
+          same_end[mu] = (there[mu] - step_of(d) * reach_ + reach_ * outer[mu]) % outer[mu];
+          n.slot = of(parity, layout_->tile_index(same_end))[d].slot;
+        } else if (over_edge && layout_->tile()[mu] > 1) {
+          n.slot = Neighbour::rotated;
+        }
+      }
   }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The nearest neighbours of every tile, and the tiles that are sent to other processes.
+/// The neighbours of every tile, and the tiles that are sent to other processes.
+///
+/// A stencil has a reach: 1 for nearest neighbours, 3 if it takes steps of three sites too. The reach is odd, so all
+/// neighbours of a target tile have the other parity. One halo of `reach` layers serves the long and the short steps.
 ///
 /// Direction d = mu is the step +mu, d = 4 + mu the step -mu. The neighbour of a target tile of parity p has parity 1 -
 /// p and is one of
@@ -40,14 +43,23 @@ constexpr comm::Face face_of(int d) { return {axis_of(d), step_of(d)}; }
 
 class Neighbours {
 public:
-  explicit Neighbours(std::shared_ptr<const TileLayout> layout);
+  /// @param reach  length of the long steps, odd
+  /// @throws InvalidArgument  if a process holds fewer than `reach` tiles along an axis that is split or has several
+  ///                          lanes: then a step would cross two edges. The same on every rank.
+  explicit Neighbours(std::shared_ptr<const TileLayout> layout, int reach = 1);
 
   const TileLayout& layout() const noexcept { return *layout_; }
   const std::shared_ptr<const TileLayout>& layout_ptr() const noexcept { return layout_; }
 
-  /// The eight neighbours of a target tile; entry d is the neighbour in direction d.
+  int reach() const noexcept { return reach_; }
+
+  /// The eight neighbours of a target tile at distance reach(); entry d is the neighbour in direction d.
   const Neighbour* of(int target_parity, std::int64_t tile) const noexcept {
     return table_[target_parity].data() + 8 * tile;
+  }
+  /// The same at distance 1. The slots are those of the halo of `reach` layers.
+  const Neighbour* near(int target_parity, std::int64_t tile) const noexcept {
+    return (reach_ == 1 ? table_ : near_)[target_parity].data() + 8 * tile;
   }
   /// Target tiles that need no halo (interior), and target tiles that do (boundary); in increasing order.
   std::span<const std::int32_t> interior(int target_parity) const noexcept { return interior_[target_parity]; }
@@ -63,12 +75,15 @@ public:
   /// Lane i of a rotated neighbour comes from lane rotation(d)[i] of its tile.
   std::span<const std::int32_t> rotation(int d) const noexcept { return rotation_[d]; }
 
-  /// Number of sites in the largest face of an axis; 0 on an axis that is not split.
+  /// Number of sites in the largest face of an axis, all layers together; 0 on an axis that is not split.
   std::int64_t face_sites(int axis) const noexcept;
 
 private:
+  void find_near();
+
   std::shared_ptr<const TileLayout> layout_;
-  std::array<std::vector<Neighbour>, 2> table_;
+  int reach_;
+  std::array<std::vector<Neighbour>, 2> table_, near_;
   std::array<std::vector<std::int32_t>, 2> interior_, boundary_;
   std::array<std::array<std::vector<std::int32_t>, 8>, 2> sent_;
   std::array<std::vector<std::int32_t>, 8> sent_lanes_, received_lanes_, rotation_;

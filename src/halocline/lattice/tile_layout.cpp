@@ -53,10 +53,15 @@ TileLayout::TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordina
   tiles_ = product<4>(outer_) / 2;
 }
 
-std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometry4> geometry, int lanes) {
+std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometry4> geometry, int lanes, int reach) {
   if (!is_power_of_two(lanes) || lanes > max_lanes)
     throw core::InvalidArgument(fmt::format("{} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
   if (auto sentence = objection(*geometry, {1, 1, 1, 1})) throw core::InvalidArgument(*sentence);
+  const auto too_short = [&](const Coordinates<4>& tile) {
+    for (int axis = 0; axis < 4; ++axis)
+      if (tile[axis] > 1 && geometry->local()[axis] / tile[axis] < reach) return true;
+    return false;
+  };
   // Most lanes first; then the smallest share of steps that rotate lanes, where a rotation that also merges a halo
   // counts four times; then lanes on the fast axes, which makes the slices between z and t neighbours small.
   std::optional<Coordinates<4>> chosen;
@@ -66,7 +71,7 @@ std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometr
       for (std::int64_t tz = lanes / (tx * ty); tz >= 1; tz /= 2)
         for (std::int64_t tt = lanes / (tx * ty * tz); tt >= 1; tt /= 2) {
           const Coordinates<4> tile{tx, ty, tz, tt};
-          if (objection(*geometry, tile)) continue;
+          if (objection(*geometry, tile) || too_short(tile)) continue;
           double cost = 0;
           for (int axis = 0; axis < 4; ++axis)
             if (tile[axis] > 1)

@@ -41,8 +41,11 @@ public:
 
   /// The layout with the most lanes that fit; among these, the one whose steps rotate lanes least often. Axes split
   /// between processes are avoided: their rotations count four times.
+  /// @param reach  longest step of the stencil: an axis with several lanes has at least so many tiles, so that a step
+  ///               rotates lanes by one at most
   /// @throws InvalidArgument  as above; the same on every rank
-  static std::shared_ptr<const TileLayout> best(std::shared_ptr<const Geometry4> geometry, int lanes = max_lanes);
+  static std::shared_ptr<const TileLayout> best(std::shared_ptr<const Geometry4> geometry, int lanes = max_lanes,
+                                                int reach = 1);
 
   const Geometry4& geometry() const noexcept { return *geometry_; }
   const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }

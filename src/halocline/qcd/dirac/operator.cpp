@@ -51,7 +51,7 @@ void DiracOperator<T>::multiply_inverse_diagonal(Field& out, const Field& in, in
   const T* from = in.parity(parity);
   if (const Term* term = inverse_site(parity, dagger)) return multiply(to, from, *term, *layout(), columns());
   const T factor = static_cast<T>(1 / diagonal());
-  const std::int64_t count = layout()->tiles() * columns() * spinor_reals * layout()->lanes();
+  const std::int64_t count = layout()->tiles() * columns() * 2 * components() * layout()->lanes();
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < count; ++i) to[i] = factor * from[i];
 }

@@ -32,6 +32,8 @@ public:
   /// out = M in, and out = M^dagger in; out and in are different fields. One application at a time. Collective: yes.
   virtual void apply(Field& out, const Field& in) const = 0;
   virtual void apply_dagger(Field& out, const Field& in) const = 0;
+  /// True if M is hermitian and positive, so that conjugate gradients solve it without the normal equations.
+  virtual bool hermitian_positive() const noexcept { return false; }
 };
 
 template <class T>
@@ -47,6 +49,8 @@ public:
   virtual const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept = 0;
   /// The number of columns of a field: its right-hand sides, times points().
   virtual int columns() const noexcept = 0;
+  /// Complex numbers of a quark at one site: spinor_components, or 3 for staggered quarks.
+  virtual int components() const noexcept { return spinor_components; }
   /// Points of a fifth dimension. So many columns, one after another, belong to one right-hand side.
   virtual int points() const noexcept { return 1; }
   /// A if it is a number; otherwise its typical size.
@@ -57,6 +61,10 @@ public:
   virtual const Term* inverse_site(int parity, bool dagger) const noexcept = 0;
   /// True if gamma5 D is hermitian.
   virtual bool gamma5_hermitian() const noexcept = 0;
+  /// True if the Schur complement of D is hermitian and positive.
+  virtual bool hermitian_schur() const noexcept { return false; }
+  /// A zero field of this operator.
+  Field field(lattice::Subset subset) const { return Field(layout(), 2 * components(), subset, columns()); }
 
   /// out = hop(in), or hop^dagger(in), on `target_parity`, with `terms`. Fields hold one parity or both.
   /// @param out  may be terms.add;  @param in  a different field from out
@@ -64,15 +72,15 @@ public:
   virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) const = 0;
 
   /// out = D in on different full fields of columns() columns.
-  /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops, each 1320 flops a site of its parity
-  /// and column, and the site terms.
+  /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops, for Wilson quarks of 1320 flops a
+  /// site of its parity and column, and the site terms.
   void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = D^dagger in
   void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
 
   /// Sets the first right-hand sides of a full field from sources of quarks, and the others to zero. With a fifth
   /// dimension the source of a quark becomes one of five dimensions.
-  /// @param sources  local boxes, [t][z][y][x][spin 4][colour 3]
+  /// @param sources  local boxes, [t][z][y][x][spin 4][colour 3], or [t][z][y][x][colour 3] for staggered quarks
   /// @throws InvalidArgument  for a wrong length. Collective: yes.
   virtual void load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const;
   /// Writes the quark of the right-hand side `number` of x, a solution of this operator.

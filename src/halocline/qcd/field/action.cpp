@@ -6,19 +6,30 @@
 #include <cmath>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/field/components.hpp"
 
 namespace halocline::qcd {
+
+namespace {
+
+void require_phases(const std::array<std::complex<double>, 4>& boundary) {
+  for (int axis = 0; axis < 4; ++axis)
+    if (!(std::abs(std::abs(boundary[axis]) - 1) < 1e-12))
+      throw core::InvalidArgument(
+          fmt::format("the boundary phase of axis {} is {}{:+}i; give a phase of modulus one, such as 1 or -1", axis,
+                      boundary[axis].real(), boundary[axis].imag()));
+}
+
+constexpr std::array staggered_names{"one-link", "asqtad", "hisq"};
+
+}  // namespace
 
 void WilsonCloverAction::validate() const {
   for (auto [name, value] : {std::pair{"mass", mass}, {"csw", csw}, {"csw_t", csw_t.value_or(csw)}, {"nu", nu}})
     if (!std::isfinite(value)) throw core::InvalidArgument(fmt::format("{} is {}; give a finite number", name, value));
   if (!(xi0 > 0) || !std::isfinite(xi0))
     throw core::InvalidArgument(fmt::format("xi0 is {}; the anisotropy is a positive number, 1 for none", xi0));
-  for (int axis = 0; axis < 4; ++axis)
-    if (!(std::abs(std::abs(boundary[axis]) - 1) < 1e-12))
-      throw core::InvalidArgument(
-          fmt::format("the boundary phase of axis {} is {}{:+}i; give a phase of modulus one, such as 1 or -1", axis,
-                      boundary[axis].real(), boundary[axis].imag()));
+  require_phases(boundary);
   if (!(diagonal() > 0))
     throw core::InvalidArgument(
         fmt::format("mass {} gives the diagonal {}, which must be positive; on an isotropic lattice give a mass above "
@@ -56,15 +67,49 @@ void DomainWallAction::validate() const {
   wilson().validate();
 }
 
+const char* name(StaggeredKind kind) noexcept { return staggered_names[static_cast<std::size_t>(kind)]; }
+
+StaggeredKind staggered_kind(const std::string& name) {
+  for (std::size_t i = 0; i < staggered_names.size(); ++i)
+    if (name == staggered_names[i]) return static_cast<StaggeredKind>(i);
+  throw core::InvalidArgument(
+      fmt::format("the staggered action \"{}\" is not known; give \"one-link\", \"asqtad\" or \"hisq\"", name));
+}
+
+void StaggeredAction::validate() const {
+  if (!(mass > 0) || !std::isfinite(mass))
+    throw core::InvalidArgument(fmt::format(
+        "mass is {}; give a positive mass of the staggered quark: its even-odd solver divides by the mass", mass));
+  if (!std::isfinite(epsilon) || (epsilon != 0 && kind != StaggeredKind::hisq))
+    throw core::InvalidArgument(fmt::format(
+        "epsilon is {} for the action \"{}\"; only \"hisq\" has this correction, give 0", epsilon, name(kind)));
+  if (!(u0 > 0 && u0 <= 1) || (u0 != 1 && kind != StaggeredKind::asqtad))
+    throw core::InvalidArgument(fmt::format(
+        "u0 is {} for the action \"{}\"; only \"asqtad\" has a tadpole factor, between 0 and 1; give 1 for none", u0,
+        name(kind)));
+  require_phases(boundary);
+}
+
+int components(const Action& action) noexcept { return is_staggered(action) ? colours : spinor_components; }
+
 const WilsonCloverAction& wilson_part(const Action& action) {
   if (const auto* twisted = std::get_if<TwistedCloverAction>(&action)) return twisted->wilson;
-  require_four_dimensions(action, "this operation");
+  require_wilson_quarks(action, "this operation");
   return std::get<WilsonCloverAction>(action);
 }
 
 int points(const Action& action) noexcept {
   const auto* walls = std::get_if<DomainWallAction>(&action);
   return walls != nullptr ? walls->ls : 1;
+}
+
+void require_wilson_quarks(const Action& action, const char* what) {
+  if (is_staggered(action))
+    throw core::InvalidArgument(fmt::format(
+        "{} knows Wilson, Wilson-clover and twisted quarks, and was given a staggered action; solve it on the "
+        "processor by \"cg\"",
+        what));
+  require_four_dimensions(action, what);
 }
 
 void require_four_dimensions(const Action& action, const char* what) {

@@ -20,10 +20,22 @@
 /// is the Wilson operator of mass -M5, and the neighbours across the ends, psi(Ls) and psi(-1), are -m psi(0) and -m
 /// psi(Ls-1). b = 1 and c = 0 is the action of Shamir; b = c = 1 that of Borici. The quark is q = P_- psi(0) + P_+
 /// psi(Ls-1).
+///
+/// Staggered, with one spin. D = m + 1/2 sum_mu eta_mu(x) [ F_mu(x) delta_{x+mu} - F_mu(x-mu)^dagger delta_{x-mu}
+/// + N_mu(x) delta_{x+3mu} - N_mu(x-3mu)^dagger delta_{x-3mu} ] with the phases eta_t = 1, eta_x = (-1)^t,
+/// eta_y = (-1)^(t+x), eta_z = (-1)^(t+x+y), as MILC has them. F are the fat links and N the long links
+/// (gauge/staggered_links.hpp):
+///   - one-link: F = U and no long links (Kogut and Susskind);
+///   - asqtad: F from paths of up to seven links, N = -1/24 U U U (K. Orginos, D. Toussaint, R. L. Sugar,
+///     hep-lat/9903032), with tadpole factors 1/u0 for each link beyond the first;
+///   - HISQ: links smeared by paths of up to seven links, projected to U(3), and smeared again as for asqtad
+///     (E. Follana et al., hep-lat/0610092). N = -(1 + epsilon)/24 W W W of the projected links W.
+/// D - m is anti-hermitian, so D^dagger D = m^2 - (D - m)^2 connects sites of one parity alone.
 
 #include <array>
 #include <complex>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -75,14 +87,43 @@ struct DomainWallAction {
   void validate() const;
 };
 
-/// The actions of quarks. To add one, add an alternative here and its DiracSetup in quark/dirac_setup.cpp.
-using Action = std::variant<WilsonCloverAction, TwistedCloverAction, DomainWallAction>;
+enum class StaggeredKind { one_link, asqtad, hisq };
+/// "one-link", "asqtad" or "hisq"
+const char* name(StaggeredKind kind) noexcept;
+/// @throws InvalidArgument  another name
+StaggeredKind staggered_kind(const std::string& name);
 
-/// The Wilson-clover part of an action. @throws InvalidArgument  for domain walls, which are no such action and a term
+struct StaggeredAction {
+  double mass = 0;  ///< m; MILC's mass. The code of MILC has 2 m on the diagonal of 2 D
+  StaggeredKind kind = StaggeredKind::hisq;
+  double epsilon = 0;                                             ///< of HISQ: correction for heavy quarks
+  double u0 = 1;                                                  ///< of asqtad: the fourth root of the plaquette
+  std::array<std::complex<double>, 4> boundary{1., 1., 1., -1.};  ///< phase of psi across each edge; modulus one
+
+  bool has_long_links() const noexcept { return kind != StaggeredKind::one_link; }
+  /// Length of the longest step.
+  int reach() const noexcept { return has_long_links() ? 3 : 1; }
+
+  /// @throws InvalidArgument  for a mass that is not positive, a u0 that is not between 0 and 1 or not for asqtad, an
+  ///                          epsilon that is not for HISQ, a number that is not finite, or a boundary phase whose
+  ///                          modulus is not one
+  void validate() const;
+};
+
+/// The actions of quarks. To add one, add an alternative here and its DiracSetup in quark/dirac_setup.cpp.
+using Action = std::variant<WilsonCloverAction, TwistedCloverAction, DomainWallAction, StaggeredAction>;
+
+/// Complex numbers of a quark at one site: 3 for staggered quarks, else 12.
+int components(const Action& action) noexcept;
+inline bool is_staggered(const Action& action) noexcept { return std::holds_alternative<StaggeredAction>(action); }
+
+/// The Wilson-clover part of an action. @throws InvalidArgument  for domain walls and staggered quarks
 const WilsonCloverAction& wilson_part(const Action& action);
 /// Points of a fifth dimension; 1 without one.
 int points(const Action& action) noexcept;
 /// @param what  "multigrid": a part of the library that knows the Wilson and twisted actions alone
+/// @throws InvalidArgument  for domain walls and staggered quarks; names `what`
+void require_wilson_quarks(const Action& action, const char* what);
 /// @throws InvalidArgument  for domain walls; names `what`
 void require_four_dimensions(const Action& action, const char* what);
 /// The twisted mass mu; 0 for other actions.

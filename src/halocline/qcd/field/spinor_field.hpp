@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Spinor fields: twelve complex numbers a site and column, stored `[colour][spin][re, im]` in the tiled layout.
+/// Spinor fields: twelve complex numbers a site and column, stored `[colour][spin][re, im]` in the tiled layout. Fields
+/// of staggered quarks have three, `[colour][re, im]`.
 
 #include <complex>
 #include <memory>
@@ -23,7 +24,8 @@ SpinorField<T> spinor_field(std::shared_ptr<const lattice::TileLayout> layout, l
 }
 
 /// Fills one column, on the sites that `field` holds, from the local box in canonical order.
-/// @param canonical  shape [t][z][y][x][spin 4][colour 3], the whole local box
+/// @param canonical  shape [t][z][y][x][spin 4][colour 3], or [t][z][y][x][colour 3] for a field of staggered quarks;
+///                   the whole local box
 /// @throws InvalidArgument  for a wrong length, or a column that the field does not have. Collective: no.
 template <class T>
 void from_canonical(SpinorField<T>& field, int column, std::span<const std::complex<double>> canonical);

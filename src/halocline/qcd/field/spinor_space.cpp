@@ -11,13 +11,14 @@ namespace halocline::qcd {
 
 template <class T>
 SpinorSpace<T>::SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns,
-                            int points)
+                            int points, int components)
     : detail::TiledSpace<T, SpinorField<T>>({layout->tiles() * (subset == lattice::Subset::full ? 2 : 1),
-                                             columns / points, points * spinor_reals, layout->lanes()},
+                                             columns / points, points * 2 * components, layout->lanes()},
                                             layout->geometry().communicator()),
       layout_(std::move(layout)),
       subset_(subset),
-      points_(points) {}
+      points_(points),
+      components_(components) {}
 
 template <class T>
 std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v) {

@@ -23,13 +23,15 @@ public:
   /// Fields of `columns` columns on `subset` of the layout. With a fifth dimension, a vector of the space is `points`
   /// columns, one after another, and columns() is the number of such vectors. Copies share one reduction over
   /// processes, so only one of them may be in use at a time.
+  /// @param components  complex numbers of a quark at one site, 3 for staggered quarks
   /// @throws InvalidArgument  for less than one vector. Collective: yes.
   SpinorSpace(std::shared_ptr<const lattice::TileLayout> layout, lattice::Subset subset, int columns = 1,
-              int points = 1);
+              int points = 1, int components = spinor_components);
 
   /// A field of zeros.
-  Vector create() const { return spinor_field<T>(layout_, subset_, this->columns() * points_); }
+  Vector create() const { return Vector(layout_, 2 * components_, subset_, this->columns() * points_); }
   int points() const noexcept { return points_; }
+  int components() const noexcept { return components_; }
   lattice::Subset subset() const noexcept { return subset_; }
   const std::shared_ptr<const lattice::TileLayout>& layout() const noexcept { return layout_; }
 
@@ -37,6 +39,7 @@ private:
   std::shared_ptr<const lattice::TileLayout> layout_;
   lattice::Subset subset_;
   int points_;
+  int components_;
 };
 
 /// |v| of each column. Collective: yes.

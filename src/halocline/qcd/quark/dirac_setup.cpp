@@ -2,6 +2,7 @@
 #include "halocline/qcd/quark/dirac_setup.hpp"
 
 #include "halocline/qcd/domain_wall/domain_wall.hpp"
+#include "halocline/qcd/staggered/staggered.hpp"
 #include "halocline/qcd/twisted/twisted_clover.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 
@@ -21,6 +22,9 @@ struct Make {
   }
   std::unique_ptr<DiracSetup> operator()(const DomainWallAction& action) const {
     return std::make_unique<DomainWallSetup>(gauge, action, lanes, transport);
+  }
+  std::unique_ptr<DiracSetup> operator()(const StaggeredAction& action) const {
+    return std::make_unique<StaggeredSetup>(gauge, action, lanes, transport);
   }
 };
 

@@ -79,14 +79,16 @@ void validate_place(const SolverParameters& p) {
     throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
 }
 
-/// Domain walls are solved by conjugate gradients. Other methods were not tried on them.
-void validate_walls(const Action& action, const SolverParameters& p) {
-  if (points(action) == 1) return;
-  if (p.on_device()) require_four_dimensions(action, "the solver of a device");
+/// Domain walls and staggered quarks are solved by conjugate gradients. Other methods were not tried on them.
+bool by_cg_alone(const Action& action) { return points(action) > 1 || is_staggered(action); }
+
+void validate_method(const Action& action, const SolverParameters& p) {
+  if (!by_cg_alone(action)) return;
+  if (p.on_device()) require_wilson_quarks(action, "the solver of a device");
   if (p.kind != "auto" && p.kind != "cg" && p.kind != "block-cg")
-    throw core::InvalidArgument(fmt::format(
-        "the solver \"{}\" does not solve domain-wall quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg",
-        p.kind));
+    throw core::InvalidArgument(
+        fmt::format("the solver \"{}\" does not solve {} quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg",
+                    p.kind, is_staggered(action) ? "staggered" : "domain-wall"));
 }
 
 device::BackendOptions backend_options(const SolverParameters& p) {
@@ -161,7 +163,7 @@ struct QuarkSolver::State {
   State(const GaugeField& gauge, const Action& a, const SolverParameters& p, Inheritance inherited)
       : group(gauge.geometry().communicator()), action(a), parameters(p) {
     parameters.validate();
-    validate_walls(action, parameters);
+    validate_method(action, parameters);
     if (parameters.on_device()) {
       backend = device::open_backend(gauge, action, backend_options(parameters));
       batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : backend->fitting_columns(12, plan());
@@ -258,7 +260,7 @@ struct QuarkSolver::State {
   std::string method(QuarkEngine& with, const HostBatch& begun, ColumnSolves& solves, std::size_t at_hand,
                      const Progress& progress) {
     if (parameters.kind != "auto") return parameters.kind;
-    if (points(action) > 1) return "cg";
+    if (by_cg_alone(action)) return "cg";
     const auto trial = choose(with, begun, solves.any_active(), at_hand, progress, &solves);
     if (!operators->refusal.empty())
       news.push_back(fmt::format("auto: Schwarz does not fit ({}){}", std::exchange(operators->refusal, {}),
@@ -486,15 +488,26 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
           even_odd ? "of the Schur complement" : "of D", me.parameters.even_odd));
     results = me.backend->multishift(solutions, shifts, source, options);
   } else {
-    const SchurForm form = me.parameters.schur == "asymmetric" ? SchurForm::asymmetric : SchurForm::symmetric;
+    // The asymmetric Schur complement of staggered quarks is D^dagger D on the even sites, over the mass.
+    const bool staggered_even = is_staggered(me.action) && even_odd;
+    const bool asymmetric = staggered_even || me.parameters.schur == "asymmetric";
+    const SchurForm form = asymmetric ? SchurForm::asymmetric : SchurForm::symmetric;
     Level<DiracOperator<double>> level(me.operators->precise->with_columns(1), even_odd, form);
     auto& space = level.space();
     auto b = space.create();
     from_canonical(b, source);
     std::vector<SpinorField<double>> x;
     for (std::size_t i = 0; i < shifts.size(); ++i) x.push_back(space.create());
-    solve::NormalOperator normal(space, level.a());
-    results = solve::multishift_cg(space, normal, shifts, std::span(x), b, options);
+    if (staggered_even) {
+      const double mass = level.d().diagonal();
+      std::vector<double> scaled(shifts.begin(), shifts.end());
+      for (double& shift : scaled) shift /= mass;
+      results = solve::multishift_cg(space, level.a(), scaled, std::span(x), b, options);
+      for (auto& one : x) space.scale(solve::Scalars{1 / mass}, one);
+    } else {
+      solve::NormalOperator normal(space, level.a());
+      results = solve::multishift_cg(space, normal, shifts, std::span(x), b, options);
+    }
     for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(solutions[i], x[i]);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -526,9 +539,9 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   auto& me = *state_;
   if (me.backend)
     throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
-  if (points(action) != points(me.action))
+  if (points(action) != points(me.action) || components(action) != components(me.action))
     throw core::InvalidArgument(
-        "a solver was to take an action with another fifth dimension; make a new solver for it");
+        "a solver was to take an action with another fifth dimension or other spins; make a new solver for it");
   std::optional<multigrid::Setup> setup;
   if (me.operators->multigrid) setup = me.operators->multigrid->refreshed(gauge, action);
   me.engines.clear();
@@ -545,8 +558,7 @@ void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std
   if (state_->backend) return state_->backend->apply(out, in, dagger);
   require_four_dimensions(state_->action, "apply, whose arrays have four dimensions,");
   auto& d = *state_->operators->precise;
-  auto from = spinor_field<double>(d.layout(), lattice::Subset::full);
-  auto to = spinor_field<double>(d.layout(), lattice::Subset::full);
+  auto from = d.field(lattice::Subset::full), to = d.field(lattice::Subset::full);
   from_canonical(from, in);
   if (dagger)
     d.apply_dagger(to, from);

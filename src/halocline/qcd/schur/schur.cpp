@@ -25,8 +25,8 @@ Schur<T>::Schur(const DiracOperator<T>& d, SchurForm form, int parity)
     : d_(&d),
       form_(form),
       parity_(parity),
-      other_(spinor_field<T>(d.layout(), lattice::other(static_cast<lattice::Subset>(parity)), d.columns())),
-      same_(spinor_field<T>(d.layout(), static_cast<lattice::Subset>(parity), d.columns())) {}
+      other_(d.field(lattice::other(static_cast<lattice::Subset>(parity)))),
+      same_(d.field(static_cast<lattice::Subset>(parity))) {}
 
 template <class T>
 void Schur<T>::apply(Field& out, const Field& in, bool dagger) const {

@@ -30,6 +30,7 @@ public:
   void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = S^dagger in
   void apply_dagger(Field& out, const Field& in) const override { apply(out, in, true); }
+  bool hermitian_positive() const noexcept override { return d_->hermitian_schur(); }
 
   /// Computes the right-hand side of S, on subset(), from that of D, on a full field. Collective: yes.
   void prepare(Field& rhs, const Field& source);

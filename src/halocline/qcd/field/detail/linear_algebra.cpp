@@ -140,10 +140,10 @@ void sum_over_processes(comm::Reduction& reduction, std::span<Scalar> sums, std:
 template <class T>
 LinearAlgebra<T>::LinearAlgebra(const FlatShape& shape, const comm::Communicator& group)
     : shape_(shape), group_(std::make_shared<const comm::Communicator>(group)) {
-  if (shape.columns < 1 || shape.components < 2 || shape.components % 4 != 0)
+  if (shape.columns < 1 || shape.components < 2 || shape.components % 2 != 0)
     throw core::InvalidArgument(
         fmt::format("vectors of {} columns and {} reals a site were asked for; give at least one column, and reals in "
-                    "pairs of complex numbers",
+                    "pairs",
                     shape.columns, shape.components));
   reduction_ =
       std::make_shared<comm::Reduction>(group, comm::ReductionOptions{.time_limit = comm::solve_time_limit(group),

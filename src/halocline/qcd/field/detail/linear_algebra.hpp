@@ -71,7 +71,7 @@ struct FlatDot {
 template <class T>
 class LinearAlgebra {
 public:
-  /// @throws InvalidArgument  for less than one column, or components that are not a positive multiple of four.
+  /// @throws InvalidArgument  for less than one column, or components that are not a positive multiple of two.
   ///                          Collective: yes.
   LinearAlgebra(const FlatShape& shape, const comm::Communicator& group);
 

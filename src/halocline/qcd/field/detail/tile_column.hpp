@@ -88,7 +88,8 @@ struct TileColumn {
     // The chains alternate between the sub-packs of a block if it has several, else between blocks.
     constexpr std::int64_t step = V / sum_width >= 2 ? 2 * V : 4 * V;
     static_assert(V / sum_width <= 2 || V / sum_width % 2 == 0);
-    for (std::int64_t block = 0; block < numbers; block += step)
+    const std::int64_t paired = numbers / step * step;
+    for (std::int64_t block = 0; block < paired; block += step)
       for (int lane = 0; lane < std::max(V, 2 * sum_width); lane += 2 * sum_width) {
         const T* a = x + block + lane;
         const T* b = V / sum_width >= 2 ? a + sum_width : a + 2 * V;
@@ -98,6 +99,11 @@ struct TileColumn {
         odd_re += br * br;
         odd_im += bi * bi;
       }
+    if (paired < numbers) {  // an odd number of blocks, as in a field of three colours
+      const Sum ar = wide(x + paired), ai = wide(x + paired + V);
+      even_re += ar * ar;
+      even_im += ai * ai;
+    }
     S::store(sums, even_re);
     S::store(sums + sum_width, even_im);
     S::store(sums + 2 * sum_width, odd_re);

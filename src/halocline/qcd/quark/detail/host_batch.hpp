@@ -12,7 +12,7 @@ class HostBatch final : public FieldBatch<BatchEngine, SpinorSpace<double>> {
 public:
   /// @param engine  referred to; must outlive the batch. Collective: no.
   explicit HostBatch(QuarkEngine& engine)
-      : FieldBatch(engine.space(), spinor_reals / 2 * engine.space().layout()->geometry().local_volume(),
+      : FieldBatch(engine.space(), engine.space().components() * engine.space().layout()->geometry().local_volume(),
                    engine.space().points()),
         engine_(&engine) {}
 

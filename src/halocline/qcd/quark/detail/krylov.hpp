@@ -26,9 +26,9 @@ struct KrylovTraits {
   static constexpr double most_gain = 0;      ///< least inner tolerance of a defect correction; 0: that of the options
 };
 
-/// A x = b in one precision by "bicgstab", "cg" (normal equations), "gcr" or, if the space offers all, "fgmres",
-/// "gmres-dr", "s-step-gcr", "block-bicgstab", "block-cg" (normal equations). The block methods build one Krylov space
-/// for all columns, so there the bits of a column depend on the others.
+/// A x = b in one precision by "bicgstab", "cg", "gcr" or, if the space offers all, "fgmres", "gmres-dr", "s-step-gcr",
+/// "block-bicgstab", "block-cg". "cg" and "block-cg" solve the normal equations unless A is hermitian and positive. The
+/// block methods build one Krylov space for all columns, so there the bits of a column depend on the others.
 /// @throws InvalidArgument  another kind
 /// Collective: yes.
 template <class Space, class Operator>
@@ -36,7 +36,8 @@ solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, 
                             const typename Space::Vector& b, const solve::SolveOptions& options);
 
 /// The same with the iteration in an inner precision, and solution and residual in the outer one. "bicgstab" uses
-/// reliable updates, and so does "cg" if KrylovTraits say so. Other methods use defect correction. Collective: yes.
+/// reliable updates, and so does "cg" for a hermitian positive operator or if KrylovTraits say so. Other methods use
+/// defect correction. Collective: yes.
 template <class Space, class Operator, class InnerSpace, class InnerOperator>
 solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
                                const typename Space::Vector& b, InnerSpace& inner_space, InnerOperator& inner,

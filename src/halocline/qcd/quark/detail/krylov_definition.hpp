@@ -9,7 +9,9 @@
 #include "halocline/qcd/quark/detail/krylov.hpp"
 #include "halocline/solve/bicgstab.hpp"
 #include "halocline/solve/block_bicgstab.hpp"
+#include "halocline/solve/block_cg.hpp"
 #include "halocline/solve/block_cg_normal.hpp"
+#include "halocline/solve/cg.hpp"
 #include "halocline/solve/cg_normal.hpp"
 #include "halocline/solve/fgmres.hpp"
 #include "halocline/solve/gcr.hpp"
@@ -19,9 +21,19 @@
 
 namespace halocline::qcd {
 
+/// Whether an operator says that it is hermitian and positive. Those of a device do not.
+template <class Operator>
+bool is_hermitian_positive(const Operator& a) {
+  if constexpr (requires { a.hermitian_positive(); })
+    return a.hermitian_positive();
+  else
+    return false;
+}
+
 template <class Space, class Operator>
 solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
                             const typename Space::Vector& b, const solve::SolveOptions& options) {
+  if (kind == "cg" && is_hermitian_positive(a)) return solve::cg(space, a, x, b, options);
   if (kind == "cg") return solve::cg_normal(space, a, x, b, options);
   if (kind == "gcr") return solve::gcr(space, a, x, b, options);
   if constexpr (KrylovTraits<Space>::offers_all) {
@@ -29,6 +41,7 @@ solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, 
     if (kind == "gmres-dr") return solve::gmres_dr(space, a, x, b, options);
     if (kind == "s-step-gcr") return solve::s_step_gcr(space, a, x, b, options);
     if (kind == "block-bicgstab") return solve::block_bicgstab(space, a, x, b, options);
+    if (kind == "block-cg" && is_hermitian_positive(a)) return solve::block_cg(space, a, x, b, options);
     if (kind == "block-cg") return solve::block_cg_normal(space, a, x, b, options);
   }
   if (kind == "bicgstab") return solve::bicgstab(space, a, x, b, options);
@@ -45,13 +58,15 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
   using Outer = typename Space::Vector;
   const auto to_inner = [](Inner& out, const Outer& in) { convert(out, in); };
   const auto to_outer = [](Outer& out, const Inner& in) { convert(out, in); };
-  if (kind == "bicgstab" || (kind == "cg" && Traits::reliable_cg)) {
+  const bool plain_cg = kind == "cg" && is_hermitian_positive(a);
+  if (kind == "bicgstab" || plain_cg || (kind == "cg" && Traits::reliable_cg)) {
     // A replacement of the residual keeps the search directions, so frequent replacements cost few iterations.
     solve::SolveOptions reliable = options;
     reliable.replacement = Traits::replacement;
     reliable.replacement_interval = Traits::replacement_interval;
     solve::ReliableProblem problem(inner_space, inner, space, a, x, b, to_inner, to_outer);
     auto e = inner_space.create();
+    if (plain_cg) return solve::cg_on(problem, e, reliable);
     if constexpr (Traits::reliable_cg)
       if (kind == "cg") return solve::cg_normal_on(problem, e, reliable);
     const solve::NoPreconditioner none;

@@ -55,7 +55,7 @@ QuarkOperators::QuarkOperators(const GaugeField& gauge, const Action& action_giv
   precise = setup->in_double(setup->points());
   const bool mixed = parameters.precision != "double";
   if (mixed && parameters.kind != "schwarz") coarse = setup->in_float(setup->points());
-  if (setup->points() > 1) return;  // no other methods
+  if (setup->points() > 1 || is_staggered(action)) return;  // no other methods
   if (parameters.right_hand_sides > 0) parameters.multigrid.right_hand_sides = parameters.right_hand_sides;
   if (is_deflated(parameters.kind) && !low_modes)
     low_modes = qcd::low_modes(gauge, action, parameters.deflation, parameters.multigrid);
@@ -131,7 +131,7 @@ bool QuarkOperators::renew_multigrid() {
 QuarkEngine::QuarkEngine(QuarkOperators& operators, int columns)
     : operators_(&operators),
       d_(operators.precise->with_columns(columns * operators.precise->points())),
-      space_(d_->layout(), lattice::Subset::full, d_->columns(), d_->points()) {}
+      space_(d_->layout(), lattice::Subset::full, d_->columns(), d_->points(), d_->components()) {}
 QuarkEngine::~QuarkEngine() = default;
 
 void QuarkEngine::prepare(const std::string& method) {

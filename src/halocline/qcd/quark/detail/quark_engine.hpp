@@ -33,7 +33,7 @@ struct SolverTypes<DiracOperator<T>> {
   using Schur = qcd::Schur<T>;
   using Space = SpinorSpace<T>;
   static Space space(const DiracOperator<T>& d, lattice::Subset subset) {
-    return {d.layout(), subset, d.columns(), d.points()};
+    return {d.layout(), subset, d.columns(), d.points(), d.components()};
   }
 };
 
