@@ -26,11 +26,12 @@ template <class T, int V>
 struct HopView {
   static constexpr int width = core::pack_lanes<T, V>;
   using Real = core::Number<T, width>;
+  using Index = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
   const T* in;     ///< tiles of the source parity, [tile][column][6][lane]
   const T* links;  ///< of the target parity, [tile][step][column][row][re, im][lane]
   int columns;
-  std::int32_t rotation[8][V];                        ///< see lattice::Neighbours::rotation
+  alignas(64) Index rotation[8][V];                   ///< see lattice::Neighbours::rotation
   std::array<const T*, 8> received;                   ///< slots, [slot][column][6][lanes of a slot]
   std::array<const std::int32_t*, 8> received_lanes;  ///< the lanes of a tile that a slot fills
   std::array<int, 8> received_count;                  ///< lanes of a slot: V / T_mu

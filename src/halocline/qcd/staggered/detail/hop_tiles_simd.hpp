@@ -4,6 +4,7 @@
 /// Definition of hop_tiles, for the files that instantiate it (hop_tiles_float.cpp and hop_tiles_double.cpp).
 
 #include <algorithm>
+#include <cstring>
 
 #include "halocline/qcd/field/su3.hpp"
 #include "halocline/qcd/staggered/detail/hop_tiles.hpp"
@@ -19,6 +20,27 @@ inline constexpr int group_columns = V == 1                            ? 1
                                      : core::native_lanes<double> == 8 ? 3
                                                                        : 1;
 
+/// Copies V numbers, lane i from lane rotation[i].
+template <class T, int V>
+HALOCLINE_INLINE void rotate(T* to, const T* from, const typename HopView<T, V>::Index* rotation) {
+  using Real = typename HopView<T, V>::Real;
+  constexpr int width = HopView<T, V>::width;
+  if constexpr (V == width && V > 1) {
+    typename Real::Mask table;
+    std::memcpy(&table, rotation, sizeof(table));
+    core::permute(Real::load(from), table).store(to);
+  } else if constexpr (V == 2 * width && width > 1) {
+    const Real low = Real::load(from), high = Real::load(from + width);
+    for (int half = 0; half < V; half += width) {
+      typename Real::Mask table;
+      std::memcpy(&table, rotation + half, sizeof(table));
+      core::permute(low, high, table).store(to + half);
+    }
+  } else {
+    for (int lane = 0; lane < V; ++lane) to[lane] = from[rotation[lane]];
+  }
+}
+
 /// The vectors of one column at a neighbour over an edge of the box, written into `to`, [6][lane].
 template <class T, int V>
 __attribute__((noinline)) void fetch(T* to, const HopView<T, V>& view, lattice::Neighbour n, int d, int column) {
@@ -31,8 +53,8 @@ __attribute__((noinline)) void fetch(T* to, const HopView<T, V>& view, lattice::
     return;
   }
   const T* from = view.in + (std::int64_t{n.tile} * view.columns + column) * (staggered_reals * V);
-  for (int r = 0; r < staggered_reals; ++r)
-    for (int lane = 0; lane < V; ++lane) to[r * V + lane] = from[r * V + view.rotation[d][lane]];
+  HALOCLINE_UNROLLED(6)
+  for (int r = 0; r < staggered_reals; ++r) rotate<T, V>(to + r * V, from + r * V, view.rotation[d]);
   if (slot == nullptr) return;
   for (int r = 0; r < staggered_reals; ++r)
     for (int i = 0; i < count; ++i) to[r * V + view.received_lanes[d][i]] = slot[r * count + i];
@@ -71,8 +93,9 @@ HALOCLINE_INLINE void hop_group(T* out, const HopView<T, V>& view, const Target<
   }
   for (int lane = 0; lane < V; lane += View::width) {
     Complex<Real> sum[group][colours];
-    for (int g = 0; g < group; ++g)
-      for (int row = 0; row < colours; ++row) sum[g][row] = {Real(T(0)), Real(T(0))};
+    HALOCLINE_UNROLLED(3)
+    for (int g = 0; g < group; ++g) HALOCLINE_UNROLLED(3)
+    for (int row = 0; row < colours; ++row) sum[g][row] = {Real(T(0)), Real(T(0))};
     for (int step = 0; step < steps; ++step) {
       const T* link = at.links + step * (link_reals * V) + lane;
       if (prefetch) {
@@ -98,27 +121,29 @@ HALOCLINE_INLINE void hop_group(T* out, const HopView<T, V>& view, const Target<
       }
     }
     const Real hop_scale(terms.hop_scale), add_scale(terms.add_scale);
-    for (int g = 0; g < group; ++g)
-      for (int row = 0; row < colours; ++row) {
-        const std::int64_t place = (at.tile * view.columns + first + g) * (staggered_reals * V) + 2 * row * V + lane;
-        Complex<Real> result;
-        if (terms.add != nullptr) {
-          result = {add_scale * L::load(terms.add + place), add_scale * L::load(terms.add + place + V)};
-          core::hold(result.re);
-          core::hold(result.im);
-          result.re += hop_scale * sum[g][row].re;
-          result.im += hop_scale * sum[g][row].im;
-        } else {
-          result = {hop_scale * sum[g][row].re, hop_scale * sum[g][row].im};
-        }
-        if (past_caches) {
-          core::stream(out + place, result.re);
-          core::stream(out + place + V, result.im);
-        } else {
-          L::store(out + place, result.re);
-          L::store(out + place + V, result.im);
-        }
+    // Sums that a loop indexes would be kept in memory.
+    HALOCLINE_UNROLLED(3)
+    for (int g = 0; g < group; ++g) HALOCLINE_UNROLLED(3)
+    for (int row = 0; row < colours; ++row) {
+      const std::int64_t place = (at.tile * view.columns + first + g) * (staggered_reals * V) + 2 * row * V + lane;
+      Complex<Real> result;
+      if (terms.add != nullptr) {
+        result = {add_scale * L::load(terms.add + place), add_scale * L::load(terms.add + place + V)};
+        core::hold(result.re);
+        core::hold(result.im);
+        result.re += hop_scale * sum[g][row].re;
+        result.im += hop_scale * sum[g][row].im;
+      } else {
+        result = {hop_scale * sum[g][row].re, hop_scale * sum[g][row].im};
       }
+      if (past_caches) {
+        core::stream(out + place, result.re);
+        core::stream(out + place + V, result.im);
+      } else {
+        L::store(out + place, result.re);
+        L::store(out + place + V, result.im);
+      }
+    }
   }
 }
 
@@ -139,9 +164,14 @@ void hop_all(T* out, const HopView<T, V>& view, const lattice::Neighbours& neigh
       int column = 0;
       for (; column + group <= view.columns; column += group)
         hop_group<T, V, steps, group>(out, view, at, column, column == 0, terms, past_caches, work);
-      if constexpr (group > 1)
-        for (; column < view.columns; ++column)
+      if constexpr (group > 1) {
+        if (view.columns - column == 2) {
+          hop_group<T, V, steps, 2>(out, view, at, column, column == 0, terms, past_caches, work);
+          column += 2;
+        }
+        if (column < view.columns)
           hop_group<T, V, steps, 1>(out, view, at, column, column == 0, terms, past_caches, work);
+      }
     }
     if (past_caches) core::fence_streams();
   }
