@@ -14,6 +14,7 @@
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
+#include "halocline/qcd/staggered/staggered.hpp"
 #include "halocline/qcd/twisted/twisted_clover.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 
@@ -41,6 +42,7 @@ qcd::WilsonCloverAction action_of(const std::string& form) {
 }
 
 bool has_walls(const DslashCase& c) { return c.action == "domain-wall" || c.action == "mobius"; }
+bool is_staggered(const DslashCase& c) { return is_one_of(c.action, {"one-link", "asqtad", "hisq"}); }
 /// Columns of a field.
 int field_columns(const DslashCase& c) { return has_walls(c) ? c.columns * c.ls : c.columns; }
 
@@ -55,6 +57,9 @@ qcd::DomainWallAction walls_of(const DslashCase& c) {
 
 std::unique_ptr<qcd::DiracSetup> setup_of(const qcd::GaugeField& gauge, const DslashCase& c) {
   if (has_walls(c)) return std::make_unique<qcd::DomainWallSetup>(gauge, walls_of(c));
+  if (is_staggered(c))
+    return std::make_unique<qcd::StaggeredSetup>(
+        gauge, qcd::StaggeredAction{.mass = 0.1, .kind = qcd::staggered_kind(c.action)});
   if (c.action == "twisted")
     return std::make_unique<qcd::TwistedSetup>(gauge, qcd::TwistedCloverAction{action_of(c.form), 0.1});
   return std::make_unique<qcd::WilsonSetup>(gauge, action_of(c.form));
@@ -76,8 +81,8 @@ struct Tiled {
         schur(*d, c.form == "schur-asymmetric" ? qcd::SchurForm::asymmetric : qcd::SchurForm::symmetric),
         halves(is_one_of(c.form, {"schur", "schur-asymmetric"})) {
     const auto subset = halves ? schur.subset() : lattice::Subset::full;
-    in = qcd::spinor_field<T>(d->layout(), subset, d->columns());
-    out = qcd::spinor_field<T>(d->layout(), subset, d->columns());
+    in = d->field(subset);
+    out = d->field(subset);
     fill(in.span());
   }
   Tiled(const Tiled&) = delete;
@@ -103,6 +108,10 @@ struct Tiled {
 /// The cost of a form for each site, and for each point of the fifth dimension if there is one.
 template <class T>
 Cost cost_of(const qcd::DiracOperator<T>& d, const DslashCase& c) {
+  if (is_staggered(c)) {
+    const Cost hop = staggered_hopping_cost(c.action == "one-link" ? 8 : 16), sum{12, 6, 0};
+    return c.form == "hopping" ? hop : hop * (c.form == "schur" ? 2 : 1) + sum;
+  }
   const Cost hop = hopping_cost(c.link_reals);
   if (c.form == "hopping") return hop;
   if (has_walls(c)) {
@@ -128,15 +137,22 @@ Operator tiled(const qcd::GaugeField& gauge, const DslashCase& c) {
 }
 
 void check(const DslashCase& c) {
-  if (!is_one_of(c.action, {"wilson", "twisted", "domain-wall", "mobius"}))
-    throw core::InvalidArgument(
-        fmt::format("the action is \"{}\"; give wilson, twisted, domain-wall or mobius", c.action));
+  if (!is_one_of(c.action, {"wilson", "twisted", "domain-wall", "mobius"}) && !is_staggered(c))
+    throw core::InvalidArgument(fmt::format(
+        "the action is \"{}\"; give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq", c.action));
   if (!is_one_of(c.form, {"hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside"}))
     throw core::InvalidArgument(fmt::format(
         "the form is \"{}\"; give hopping, wilson, clover, schur, schur-asymmetric, clover-inverse or inside", c.form));
   if (has_walls(c) && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
     throw core::InvalidArgument(
         fmt::format("the action {} has no form {}; give hopping, wilson, schur or schur-asymmetric", c.action, c.form));
+  if (is_staggered(c) && !is_one_of(c.form, {"hopping", "wilson", "schur"}))
+    throw core::InvalidArgument(
+        fmt::format("the action {} has no form {}; give hopping, wilson or schur", c.action, c.form));
+  if (is_staggered(c) && c.link_reals != 18)
+    throw core::InvalidArgument(
+        fmt::format("links of {} reals were asked for; the fat links of the action {} are not unitary, give 18",
+                    c.link_reals, c.action));
   if (c.action == "twisted" && c.form == "inside")
     throw core::InvalidArgument("the form inside is of the action wilson; give another form for twisted");
 }

@@ -11,6 +11,7 @@
 /// Actions: "wilson" has all forms. "twisted" (mu = 0.1) has all but "inside". "domain-wall" (the action of Shamir) and
 /// "mobius" (b = 1.5, c = 0.5) have "hopping", "wilson", which is A - 1/2 hop of qcd/domain_wall, "schur" and
 /// "schur-asymmetric". Their sites are those of five dimensions, and the flops are those of the algorithm that runs.
+/// "one-link", "asqtad" and "hisq" are of staggered quarks and have "hopping", "wilson", which is D, and "schur".
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"

@@ -37,6 +37,10 @@ inline constexpr Cost clover_cost{504, 2 * spinor_reals, clover_reals};
 /// links and a spinor, writes a spinor. Computing the third row of a link from two stored ones counts no operations.
 constexpr Cost hopping_cost(int link_reals = 18) { return {1320, 2 * spinor_reals, 8.0 * link_reals}; }
 
+/// One parity of the staggered hopping term, for each site of the target: 8 or 16 products of a matrix and a vector,
+/// and their sums.
+constexpr Cost staggered_hopping_cost(int steps) { return {72.0 * steps - 6, 2 * 6, 18.0 * steps}; }
+
 /// D on both parities, for each site: the hop, the sum with the diagonal (48) and the clover term. The source is read
 /// twice, once as neighbour and once for the diagonal.
 constexpr Cost wilson_cost(bool clover, int link_reals = 18) {

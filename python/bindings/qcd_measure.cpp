@@ -9,6 +9,7 @@
 #include "halocline/qcd/measure/propagator.hpp"
 #include "halocline/qcd/measure/smear.hpp"
 #include "halocline/qcd/measure/source.hpp"
+#include "halocline/qcd/measure/staggered.hpp"
 
 namespace halocline::bindings {
 namespace {
@@ -51,7 +52,64 @@ void bind_propagator(nb::module_& m) {
            "A copy: [t][z][y][x][sink spin][sink colour][source spin][source colour], complex128.");
 }
 
+/// A column of staggered quarks, as column_view().
+nb::ndarray<nb::numpy, complex, nb::c_contig> staggered_view(nb::handle self, int colour) {
+  auto& propagator = nb::cast<measure::StaggeredPropagator&>(self);
+  if (colour < 0 || colour > 2) throw nb::index_error("colour is 0 to 2");
+  const auto shape = canonical_shape(propagator.geometry(), {3});
+  return {propagator.column(colour).data(), shape.size(), shape.data(), self};
+}
+
+/// [t][z][y][x][sink colour][source colour]
+ArrayOut<complex> staggered_array(const measure::StaggeredPropagator& s) {
+  std::vector<complex> values(static_cast<std::size_t>(9 * s.geometry().local_volume()));
+  for (int colour = 0; colour < 3; ++colour) {
+    const auto column = s.column(colour);
+    for (std::size_t i = 0; i < column.size(); ++i) values[3 * i + static_cast<std::size_t>(colour)] = column[i];
+  }
+  return to_numpy(std::move(values), canonical_shape(s.geometry(), {3, 3}));
+}
+
+void bind_staggered_propagator(nb::module_& m) {
+  nb::class_<measure::StaggeredPropagator>(m, "StaggeredPropagator", nb::dynamic_attr(),
+                                           "Three solutions of staggered quarks, one for each colour of one source.")
+      .def(nb::init<GeometryPtr, const Position&>(), "geometry"_a, "source"_a,
+           "Zeros. source: global position x, y, z, t, whose time becomes index 0 of every correlator.")
+      .def_prop_ro("geometry", &measure::StaggeredPropagator::geometry_ptr)
+      .def_prop_ro("source", &measure::StaggeredPropagator::source)
+      .def(
+          "column",
+          [](nb::handle_t<measure::StaggeredPropagator> self, int colour) { return staggered_view(self, colour); },
+          "colour"_a, "The local solution [t][z][y][x][colour]; a view, writable.")
+      .def("array", &staggered_array, "A copy: [t][z][y][x][sink colour][source colour], complex128.");
+}
+
 /// Correlators by name: rows of momenta times T.
+nb::dict by_name(const std::vector<std::string>& names, std::size_t momenta,
+                 const std::vector<measure::Correlator>& correlators) {
+  nb::dict result;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    std::vector<complex> rows;
+    for (std::size_t p = 0; p < momenta; ++p) {
+      const auto& values = correlators[c * momenta + p].values;
+      rows.insert(rows.end(), values.begin(), values.end());
+    }
+    const std::size_t extent = rows.size() / momenta;
+    result[names[c].c_str()] = to_numpy(std::move(rows), {momenta, extent});
+  }
+  return result;
+}
+
+nb::dict staggered_mesons(const measure::StaggeredPropagator& quark, const measure::StaggeredPropagator& antiquark,
+                          const std::vector<std::string>& names, const std::vector<measure::Momentum>& momenta) {
+  std::vector<measure::Correlator> correlators;
+  {
+    nb::gil_scoped_release unlocked;
+    correlators = measure::staggered_mesons(quark, antiquark, names, momenta);
+  }
+  return by_name(names, momenta.size(), correlators);
+}
+
 nb::dict mesons(const measure::Propagator& quark, const measure::Propagator& antiquark,
                 const std::vector<std::string>& names, const std::vector<measure::Momentum>& momenta) {
   std::vector<measure::Correlator> correlators;
@@ -61,17 +119,7 @@ nb::dict mesons(const measure::Propagator& quark, const measure::Propagator& ant
     for (const auto& name : names) channels.push_back(measure::meson_channel(name));
     correlators = measure::mesons(quark, antiquark, channels, momenta);
   }
-  nb::dict result;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    std::vector<complex> rows;
-    for (std::size_t p = 0; p < momenta.size(); ++p) {
-      const auto& values = correlators[c * momenta.size() + p].values;
-      rows.insert(rows.end(), values.begin(), values.end());
-    }
-    const std::size_t extent = rows.size() / momenta.size();
-    result[names[c].c_str()] = to_numpy(std::move(rows), {momenta.size(), extent});
-  }
-  return result;
+  return by_name(names, momenta.size(), correlators);
 }
 
 ArrayOut<complex> nucleon(const measure::Propagator& up, const measure::Propagator& down, complex boundary_t,
@@ -100,6 +148,12 @@ void bind_sources(nb::module_& m) {
         return spinor(measure::point_source(g, position, spin, colour), g);
       },
       "geometry"_a, "position"_a, "spin"_a, "colour"_a);
+  m.def(
+      "staggered_point_source",
+      [](const lattice::Geometry4& g, const Position& position, int colour) {
+        return to_numpy(measure::staggered_point_source(g, position, colour), canonical_shape(g, {3}));
+      },
+      "geometry"_a, "position"_a, "colour"_a);
   m.def(
       "wall_source",
       [](const lattice::Geometry4& g, std::int64_t time, int spin, int colour, const measure::Momentum& momentum) {
@@ -153,10 +207,15 @@ std::vector<std::string> names_of(const std::vector<measure::MesonChannel>& chan
 
 void bind_qcd_measure(nb::module_& m) {
   bind_propagator(m);
+  bind_staggered_propagator(m);
   bind_sources(m);
   m.def("named_channels", [] { return names_of(measure::named_channels()); });
   m.def("sixteen_channels", [] { return names_of(measure::sixteen_channels()); });
   m.def("mesons", &mesons, "quark"_a, "antiquark"_a, "channels"_a, "momenta"_a);
+  nb::list staggered;
+  for (const char* name : measure::staggered_channels()) staggered.append(name);
+  m.attr("STAGGERED_CHANNELS") = nb::tuple(staggered);
+  m.def("staggered_mesons", &staggered_mesons, "quark"_a, "antiquark"_a, "channels"_a, "momenta"_a);
   m.def("nucleon", &nucleon, "up"_a, "down"_a, "boundary_t"_a, "parity"_a, "momenta"_a);
   m.def(
       "smear_sink",

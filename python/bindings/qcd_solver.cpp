@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/measure/propagator.hpp"
+#include "halocline/qcd/measure/staggered.hpp"
 #include "halocline/qcd/quark/eigenvalues.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "halocline/qcd/schwarz/schwarz_solver.hpp"
@@ -20,10 +21,27 @@ struct Quark {
   QuarkSolver solver;
 };
 
-/// @param mu     nothing for the Wilson-clover action
-/// @param walls  None, or {mass, M5, Ls, b, c} of domain walls, which take only the boundary of `wilson`
+/// The shape of the solver's arrays: [t][z][y][x] and spin and colour, or the colour of staggered quarks.
+std::vector<std::size_t> shape_of(const Quark& q) {
+  if (qcd::is_staggered(q.solver.action())) return canonical_shape(*q.geometry, {3});
+  return canonical_shape(*q.geometry, {4, 3});
+}
+std::span<const complex> values_of(const Quark& q, const ComplexIn& array, const char* what) {
+  if (qcd::is_staggered(q.solver.action())) return canonical_values(array, *q.geometry, {3}, what);
+  return canonical_values(array, *q.geometry, {4, 3}, what);
+}
+
+/// @param mu         nothing for the Wilson-clover action
+/// @param walls      None, or {mass, M5, Ls, b, c} of domain walls, which take only the boundary of `wilson`
+/// @param staggered  None, or {mass, kind, naik_epsilon, u0} of staggered quarks, which do the same
 qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<double> mu,
-                      const std::optional<nb::dict>& walls = {}) {
+                      const std::optional<nb::dict>& walls = {}, const std::optional<nb::dict>& staggered = {}) {
+  if (staggered)
+    return qcd::StaggeredAction{.mass = nb::cast<double>((*staggered)["mass"]),
+                                .kind = qcd::staggered_kind(nb::cast<std::string>((*staggered)["kind"])),
+                                .epsilon = nb::cast<double>((*staggered)["naik_epsilon"]),
+                                .u0 = nb::cast<double>((*staggered)["u0"]),
+                                .boundary = wilson.boundary};
   if (walls)
     return qcd::DomainWallAction{.mass = nb::cast<double>((*walls)["mass"]),
                                  .m5 = nb::cast<double>((*walls)["M5"]),
@@ -180,6 +198,27 @@ nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const s
   return out;
 }
 
+/// The columns of a staggered propagator from colour `first` on, together.
+nb::list solve_staggered_columns(Quark& q, qcd::measure::StaggeredPropagator& s, int first,
+                                 const std::vector<ComplexIn>& sources, const Progress& progress) {
+  if (first < 0 || first + static_cast<int>(sources.size()) > qcd::colours)
+    throw core::InvalidArgument("a staggered propagator has three columns, and others were asked for");
+  std::vector<std::span<complex>> solutions;
+  std::vector<std::span<const complex>> values;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    solutions.push_back(s.column(first + static_cast<int>(i)));
+    values.push_back(values_of(q, sources[i], "the source"));
+  }
+  std::vector<qcd::SolveReport> reports;
+  {
+    nb::gil_scoped_release unlocked;
+    reports = q.solver.solve(solutions, values, without_lock(progress));
+  }
+  nb::list out;
+  for (const auto& report : reports) out.append(to_dict(report));
+  return out;
+}
+
 /// (array on the device, reports): the solutions stay where they are.
 nb::tuple solve_on_device(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
   std::vector<std::span<const complex>> values;
@@ -211,7 +250,7 @@ nb::object memory_of(const Quark& q) {
 /// The trial of "auto" on these right-hand sides; None where there is none.
 nb::object choose(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
   std::vector<std::span<const complex>> values;
-  for (const auto& source : sources) values.push_back(canonical_values(source, *q.geometry, {4, 3}, "the source"));
+  for (const auto& source : sources) values.push_back(values_of(q, source, "the source"));
   std::optional<qcd::Trial> trial;
   {
     nb::gil_scoped_release unlocked;
@@ -327,17 +366,18 @@ void bind_qcd_solver(nb::module_& m) {
              double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
              const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier,
-             const std::optional<nb::dict>& walls) {
+             const std::optional<nb::dict>& walls, const std::optional<nb::dict>& staggered) {
             const auto parameters = parameters_from(solver);
             qcd::Inheritance inherited{.vectors = vectors_from(vectors, aggregate),
                                        .modes = modes_from(modes, values),
                                        .earlier = earlier ? &earlier->solver : nullptr};
-            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu, walls);
+            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu, walls, staggered);
             const nb::gil_scoped_release unlocked;
             new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(inherited))};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
-          "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none(), "walls"_a.none())
+          "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none(), "walls"_a.none(),
+          "staggered"_a.none())
       .def("setup", &setup_of, "with_vectors"_a)
       .def("low_modes", &low_modes_of, "with_vectors"_a)
       .def("keeps_setup",
@@ -357,33 +397,33 @@ void bind_qcd_solver(nb::module_& m) {
       .def(
           "apply",
           [](Quark& q, const ComplexIn& in, bool dagger) {
-            const auto values = canonical_values(in, *q.geometry, {4, 3}, "the spinor");
+            const auto values = values_of(q, in, "the spinor");
             std::vector<complex> out(values.size());
             {
               nb::gil_scoped_release unlocked;
               q.solver.apply(out, values, dagger);
             }
-            return to_numpy(std::move(out), canonical_shape(*q.geometry, {4, 3}));
+            return to_numpy(std::move(out), shape_of(q));
           },
           "spinor"_a, "dagger"_a = false)
       .def(
           "solve",
           [](Quark& q, const ComplexIn& source, const Progress& progress) {
-            const auto values = canonical_values(source, *q.geometry, {4, 3}, "the source");
+            const auto values = values_of(q, source, "the source");
             std::vector<complex> solution(values.size());
             qcd::SolveReport report;
             {
               nb::gil_scoped_release unlocked;
               report = q.solver.solve(solution, values, without_lock(progress));
             }
-            return nb::make_tuple(to_numpy(std::move(solution), canonical_shape(*q.geometry, {4, 3})), to_dict(report));
+            return nb::make_tuple(to_numpy(std::move(solution), shape_of(q)), to_dict(report));
           },
           "source"_a, "progress"_a.none())
       .def(
           "solve_shifted",
           [](Quark& q, const ComplexIn& source, const std::vector<double>& shifts, bool even_odd,
              const Progress& progress) {
-            const auto values = canonical_values(source, *q.geometry, {4, 3}, "the source");
+            const auto values = values_of(q, source, "the source");
             std::vector<std::vector<complex>> solutions(shifts.size(), std::vector<complex>(values.size()));
             const std::vector<std::span<complex>> room(solutions.begin(), solutions.end());
             std::vector<qcd::SolveReport> reports;
@@ -392,7 +432,7 @@ void bind_qcd_solver(nb::module_& m) {
               reports = q.solver.solve_shifted(room, shifts, values, even_odd, without_lock(progress));
             }
             nb::list all, said;
-            for (auto& x : solutions) all.append(to_numpy(std::move(x), canonical_shape(*q.geometry, {4, 3})));
+            for (auto& x : solutions) all.append(to_numpy(std::move(x), shape_of(q)));
             for (const auto& report : reports) said.append(to_dict(report));
             return nb::make_tuple(all, said);
           },
@@ -418,6 +458,8 @@ void bind_qcd_solver(nb::module_& m) {
           },
           "trials"_a)
       .def("choose", &choose, "sources"_a, "progress"_a.none())
+      .def("solve_staggered_columns", &solve_staggered_columns, "propagator"_a, "first"_a, "sources"_a,
+           "progress"_a.none())
       .def("solve_columns", &solve_columns, "propagator"_a, "first"_a, "sources"_a, "progress"_a.none(),
            "midpoint"_a.none() = nb::none());
 }

@@ -18,9 +18,9 @@ Moebius two of the product."""
 @pytest.mark.parametrize("precision", bench.PRECISIONS)
 @pytest.mark.parametrize("action", bench.ACTIONS)
 def test_all_forms_of_an_action_are_measured(action, precision):
-    walls = action in bench.WALLS
+    walls, staggered = action in bench.WALLS, action in bench.STAGGERED
     found = {}
-    for form in bench.WALL_FORMS if walls else bench.FORMS:
+    for form in bench.WALL_FORMS if walls else bench.STAGGERED_FORMS if staggered else bench.FORMS:
         if form == "inside" and (precision == "double" or action != "wilson"):
             continue
         result = bench.dslash(LOCAL, precision=precision, form=form, columns=2, action=action, ls=4, **SHORT)
@@ -29,6 +29,11 @@ def test_all_forms_of_an_action_are_measured(action, precision):
         assert result["seconds"]["median"] > 0
         found[form] = result["flops"]
     columns = 8 if walls else 2
+    if staggered:
+        hop = (570 if action == "one-link" else 1146) * 4**4 / 2 * columns
+        assert found["hopping"] == hop
+        assert found["schur"] == found["wilson"] - 12 * 4**4 / 2 * columns == 2 * hop + 12 * 4**4 / 2 * columns
+        return
     assert found["hopping"] == pytest.approx(HOP * columns)
     if walls:
         other = 2 * INVERSE[action] + 48
@@ -38,7 +43,9 @@ def test_all_forms_of_an_action_are_measured(action, precision):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ({"action": "staggered"}, "give wilson, twisted, domain-wall or mobius"),
+        ({"action": "overlap"}, "give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq"),
+        ({"action": "hisq", "form": "clover"}, "has no form clover"),
+        ({"action": "hisq", "link_reals": 12}, "are not unitary"),
         ({"action": "mobius", "form": "clover"}, "has no form clover"),
         ({"action": "twisted", "form": "inside"}, "of the action wilson"),
         ({"action": "domain-wall", "ls": 5}, "even number from 4 to 64"),

@@ -29,12 +29,22 @@ from halocline.qcd.gauge import (
     wilson_flow,
     write_gauge,
 )
-from halocline.qcd.measure import mesons, nucleon, point_source, sequential_sources, smear_gaussian, wall_source
+from halocline.qcd.measure import (
+    mesons,
+    nucleon,
+    point_source,
+    sequential_sources,
+    smear_gaussian,
+    staggered_point_source,
+    wall_source,
+)
 from halocline.qcd.propagators import read_propagator, write_propagator
 from halocline.qcd.quark import (
     DiracOperator,
     DomainWall,
     Propagator,
+    Staggered,
+    StaggeredPropagator,
     TwistedMass,
     WilsonClover,
     kappa_from_mass,
@@ -48,11 +58,11 @@ from halocline.qcd.spectrum import spectrum
 
 __all__ = [
     "DiracOperator", "DomainWall", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run", "Solver", "Source",
-    "TwistedMass", "WilsonClover", "analysis", "coulomb_theta", "covariant_derivative", "example_run_file",
-    "fix_gauge", "forget_trials", "gather", "geometry", "heatbath", "inspect_gauge", "kappa_from_mass",
-    "link_trace", "local_part", "mass_from_kappa", "measure", "mesons", "nucleon", "parse_run_file", "plaquette",
-    "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge", "random_links", "read_gauge",
-    "read_propagator", "read_run_file", "rectangle", "residual_mass", "sequential_sources", "shift", "smear_ape",
-    "smear_gaussian", "smear_stout", "spectrum", "topological_charge", "unit_links", "wall_source", "weak_links",
-    "wilson_flow", "write_gauge", "write_propagator",
+    "Staggered", "StaggeredPropagator", "TwistedMass", "WilsonClover", "analysis", "coulomb_theta",
+    "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather", "geometry", "heatbath",
+    "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa", "measure", "mesons", "nucleon",
+    "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge",
+    "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
+    "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "staggered_point_source",
+    "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow", "write_gauge", "write_propagator",
 ]  # fmt: skip

@@ -17,6 +17,10 @@ a_field = instance(
 )
 a_place = instance((_halocline.qcd.GaugeField, _halocline.lattice.Geometry), "a GaugeField or a Geometry")
 a_propagator = instance(_halocline.qcd.Propagator, "a Propagator, as hc.qcd.propagator and read_propagator give it")
+any_propagator = instance(
+    (_halocline.qcd.Propagator, _halocline.qcd.StaggeredPropagator),
+    "a propagator, as hc.qcd.propagator gives it",
+)
 a_seed = integer(at_least=0, at_most=2**64 - 1)
 a_grid = array(integer(at_least=1), "four integers, the processes along x, y, z, t", length=4)
 a_site = array(integer(at_least=0), "a position [x, y, z, t]", length=4)

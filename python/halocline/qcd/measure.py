@@ -18,8 +18,8 @@ from halocline import _halocline
 from halocline.errors import InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.propagators import Propagator
-from halocline.qcd.runfile import CLIFFORD, MESONS, Source, channels, momentum_list, one_of
+from halocline.qcd.propagators import Propagator, StaggeredPropagator
+from halocline.qcd.runfile import CLIFFORD, MESONS, STAGGERED_MESONS, Source, channels, momentum_list, one_of
 from halocline.schema import choice, phase, shown, takes
 
 Spinor = NDArray[np.complex128]
@@ -86,7 +86,10 @@ def smear_gaussian(
 
 
 def source_columns(u: GaugeField, source: Source, position: Sequence[int], boundary: Sequence[complex]) -> list[Spinor]:
-    """The twelve right-hand sides of a propagator, in the order 3 spin + colour. Collective for a Gaussian source."""
+    """The right-hand sides of a propagator with twelve columns, in the order 3 spin + colour.
+
+    Collective for a Gaussian source.
+    """
     geometry = u.geometry
     if source.kind == "z2":
         sample = int(position[3])
@@ -104,26 +107,43 @@ def source_columns(u: GaugeField, source: Source, position: Sequence[int], bound
     return columns
 
 
+@takes(geometry=checks.a_place, position=checks.a_site, colour=checks.a_colour)
+def staggered_point_source(geometry: Any, position: Sequence[int], colour: int) -> Spinor:
+    """1 at a global position x, y, z, t in one colour of staggered quarks: [t][z][y][x][colour]. Not collective."""
+    return _halocline.qcd.staggered_point_source(_geometry(geometry), list(position), colour)
+
+
 @takes(
-    quark=checks.a_propagator,
-    antiquark=checks.a_propagator,
+    quark=checks.any_propagator,
+    antiquark=checks.any_propagator,
     channels=channels,
     momenta=momentum_list,
 )
 def mesons(
-    quark: Propagator,
-    antiquark: Propagator | None = None,
-    channels: Sequence[str] | str = MESONS,
+    quark: Propagator | StaggeredPropagator,
+    antiquark: Propagator | StaggeredPropagator | None = None,
+    channels: Sequence[str] | str | None = None,
     momenta: Sequence[Sequence[int]] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Meson correlators C(t), summed over space, source time at index 0, no volume or kappa factor.
 
-    channels: names, or "all"; momenta: integer momenta [nx, ny, nz] of the sink
+    channels: names, "all", or None for the named ones; those of staggered quarks are others (docs/actions.md)
+    momenta: integer momenta [nx, ny, nz] of the sink
     Returns channel -> shape (T,), real, when momenta is None, and shape (momenta, T), complex, otherwise.
     """
+    antiquark = quark if antiquark is None else antiquark
+    staggered = isinstance(quark, StaggeredPropagator)
+    if staggered != isinstance(antiquark, StaggeredPropagator):
+        raise InvalidArgument("mesons: one propagator is of staggered quarks and the other is not; give two of a kind.")
+    if channels is None or (staggered and channels == MESONS + CLIFFORD):
+        channels = STAGGERED_MESONS if staggered else MESONS
     names = list(channels)
+    known = STAGGERED_MESONS if staggered else MESONS + CLIFFORD
+    if (unknown := next((name for name in names if name not in known), None)) is not None:
+        raise InvalidArgument(f'mesons: these quarks have no channel "{unknown}"; give {", ".join(known)}.')
     chosen = [[0, 0, 0]] if momenta is None else [list(p) for p in momenta]
-    result = _halocline.qcd.mesons(quark, quark if antiquark is None else antiquark, names, chosen)
+    contract = _halocline.qcd.staggered_mesons if staggered else _halocline.qcd.mesons
+    result = contract(quark, antiquark, names, chosen)
     return {name: c[0].real.copy() for name, c in result.items()} if momenta is None else result
 
 

@@ -24,7 +24,8 @@ from halocline.qcd.results import Measured, zero_momentum
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 SYMBOLS = {
     "pion": r"$\pi$", "rho": r"$\rho$", "rho_tensor": r"$\rho$ (tensor)", "a0": r"$a_0$", "a1": r"$a_1$",
-    "b1": r"$b_1$", "pionA4_sinkA4_srcP": r"$\langle A_4 P \rangle$", "nucleon": "$N$",
+    "b1": r"$b_1$", "pion_sc": r"$\pi$ (SC)", "rho_pv": r"$\rho$ (PV)",
+    "pionA4_sinkA4_srcP": r"$\langle A_4 P \rangle$", "nucleon": "$N$",
 }  # fmt: skip
 
 
@@ -125,6 +126,8 @@ def caption(attributes: Mapping[str, Any], count: int) -> str:
     if "M5" in attributes:
         walls = rf"$m$ = {attributes['mass']:.5g}, $M_5$ = {attributes['M5']:.4g}, $L_s$ = {int(attributes['Ls'])}"
         return f"{lattice}, {walls}, {count} {plural}"
+    if "kappa" not in attributes:
+        return rf"{lattice}, staggered, $m$ = {attributes['mass']:.5g}, {count} {plural}"
     clover = rf", $c_\mathrm{{sw}}$ = {attributes['csw']:.4g}" if attributes["csw"] else ""
     return rf"{lattice}, $\kappa$ = {attributes['kappa']:.5g}{clover}, {count} {plural}"
 

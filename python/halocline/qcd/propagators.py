@@ -37,18 +37,24 @@ from halocline.qcd.hdf5_gauge import is_hdf5
 from halocline.schema import choice, integer, takes
 
 Propagator = _halocline.qcd.Propagator
+StaggeredPropagator = _halocline.qcd.StaggeredPropagator
 FORMAT = "halocline propagator 1"
 ORDER = "t, z, y, x, sink spin, sink colour, source spin, source colour"
 SUFFIXES = {".lime": "scidac", ".scidac": "scidac", ".qio": "scidac", ".h5": "hdf5", ".hdf5": "hdf5"}
 
 
-@takes(s=checks.a_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
+@takes(s=checks.any_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
 def write_propagator(path: str | Path, s: Propagator, format: str | None = None, bits: int = 64) -> None:
     """Writes a propagator and its parameters (`s.record`), the whole file or none.
 
     format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); bits: 32 or 64 of each real number
     Raises InvalidArgument and FileError, on every process alike. Collective; each process writes its part.
     """
+    if isinstance(s, StaggeredPropagator):
+        raise InvalidArgument(
+            "write_propagator: propagators of staggered quarks have no file format here yet; keep their array by "
+            "numpy.save or h5py, one process at a time."
+        )
     if format is None:
         format = format_of(path, "")
         if not format:

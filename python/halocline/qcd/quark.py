@@ -2,8 +2,8 @@
 """Quarks: Dirac operators and propagators.
 
 Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; basis DeGrand-Rossi.
-docs/conventions.md gives the operator. Everything is collective over the processes of the gauge field unless it says
-otherwise.
+Those of staggered quarks are [t][z][y][x][colour]. docs/conventions.md gives the operator. Everything is collective
+over the processes of the gauge field unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from halocline import _halocline
 from halocline.errors import Error, InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.measure import Spinor, mesons, source_columns
-from halocline.qcd.propagators import Propagator, gauge_record
+from halocline.qcd.measure import Spinor, mesons, source_columns, staggered_point_source
+from halocline.qcd.propagators import Propagator, StaggeredPropagator, gauge_record
 from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
 from halocline.qcd.runfile import Parallel, Solver, Source
-from halocline.qcd.runfile_action import Action
+from halocline.qcd.runfile_action import STAGGERED, WALLS, Action
 from halocline.schema import choice, instance, number, sorted_keys, takes
 
 kappa_from_mass = _halocline.qcd.kappa_from_mass
@@ -37,7 +37,8 @@ SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("
 class DiracOperator:
     """D of a fermion action on one gauge field; `solver` (a QuarkSolver) has its inverse, on the CPU or on a device.
 
-    The actions are classes of their own: WilsonClover, TwistedMass, DomainWall. Collective, like everything here.
+    The actions are classes of their own: WilsonClover, TwistedMass, DomainWall, Staggered. Collective, like all
+    of this file.
     """
 
     def _open(
@@ -254,6 +255,53 @@ class DomainWall(DiracOperator):
         )
 
 
+class Staggered(DiracOperator):
+    """Staggered quarks: of one link, asqtad or HISQ (docs/actions.md). Spinors are [t][z][y][x][colour].
+
+    D^dagger D connects sites of one parity, so the solver is conjugate gradients on half of the sites.
+    `D.solver.solve_shifted(b, shifts)` solves for several masses m at once, with shift = m^2 - mass^2.
+
+    >>> import halocline as hc
+    >>> D = hc.qcd.Staggered(hc.qcd.unit_links([4, 4, 4, 8]), mass=0.2)
+    >>> S = hc.qcd.propagator(D, [0, 0, 0, 0])
+    >>> sorted(hc.qcd.mesons(S))
+    ['pion', 'pion_sc', 'rho', 'rho_pv']
+    """
+
+    @takes(u=checks.a_field, mass=number(), kind=choice(*STAGGERED), boundary=checks.four_phases)
+    def __init__(
+        self,
+        u: GaugeField,
+        mass: float,
+        kind: str = "hisq",
+        naik_epsilon: float | None = None,
+        u0: float | None = None,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        solver: Solver | Mapping[str, Any] | str | None = None,
+        time_limit: float = 300.0,
+        **solver_keys: Any,
+    ) -> None:
+        """mass: m of D = m + ..., positive; MILC's mass
+        kind: "one-link", "asqtad" or "hisq", whose links are made here in double; naik_epsilon: of "hisq", the
+        correction of the long links for heavy quarks; u0: of "asqtad", the tadpole factor; others as for WilsonClover
+
+        The solver is conjugate gradients on the CPU. Raises as WilsonClover, and Error where a smeared link of HISQ
+        cannot be projected to U(3).
+        """
+        self._open(
+            u, kind, solver, solver_keys, "cpu", None, time_limit,
+            mass=mass, naik_epsilon=naik_epsilon, u0=u0, boundary=tuple(boundary),
+        )  # fmt: skip
+
+    @property
+    def kappa(self) -> float:
+        raise InvalidArgument("kappa: staggered quarks have none; `action` holds the mass.")
+
+    def low_eigenvalues(self, *_: Any, **__: Any) -> NDArray[np.float64]:
+        """Refused: eigenvalues are found for Wilson and twisted quarks."""
+        raise InvalidArgument("low_eigenvalues: give WilsonClover or TwistedMass; staggered quarks are not built here.")
+
+
 def residual_mass(s: Propagator) -> NDArray[np.float64]:
     """The residual mass of domain-wall quarks for each time, shape (T,): what of chiral symmetry Ls leaves broken.
 
@@ -277,7 +325,8 @@ def dirac_operator(
 
     choice: the method of kind = "auto", "schwarz" or "bicgstab", without a trial; empty for a trial
     """
-    kind = DomainWall if action.walls else TwistedMass if action.kind == "twisted-clover" else WilsonClover
+    others = {"twisted-clover": TwistedMass} | dict.fromkeys(WALLS, DomainWall) | dict.fromkeys(STAGGERED, Staggered)
+    kind = others.get(action.kind, WilsonClover)
     self = kind.__new__(kind)
     self.action, self._u, self._choice = action, u, choice
     self._parallel = parallel or Parallel()
@@ -294,19 +343,19 @@ def propagator(
     inner: Callable[[int, int, int, float], bool] | None = None,
     chosen: Callable[[dict[str, Any]], None] | None = None,
     **keys: Any,
-) -> Propagator:
-    """Twelve solutions from one source, `D.solver.rhs_batch` columns at a time.
+) -> Propagator | StaggeredPropagator:
+    """Twelve solutions from one source, or three of staggered quarks, `D.solver.rhs_batch` columns at a time.
 
     source: global position x, y, z, t, or a Source, which then describes the source completely
-    kind: "point", "wall", "gaussian" or "z2"
+    kind: "point", "wall", "gaussian" or "z2"; for staggered quarks "point"
     keys: of the run file's [source] (width, steps, seed, sink), and of its [solver], such as tolerance=1e-12, which
     stay for later solves of D
     progress: called for each finished column with its number (1 to 12) and the solver's report
     inner: called during a solve with the first column, the number of columns solved together, iterations and worst
     residual; returning False stops, which raises Interrupted
     chosen: called after the first solve with the trial of kind = "auto" (`D.solver.choose`), if there was a choice
-    Returns a Propagator with its arrays and the attributes `reports` (twelve) and `record` (the parameters that
-    reproduce it; write_propagator stores them).
+    Returns a Propagator with its arrays and the attributes `reports` (one a column) and `record` (the parameters that
+    reproduce it; write_propagator stores them); of staggered quarks a StaggeredPropagator.
     Raises InvalidArgument, and Error when a column does not converge.
     """
     in_source, in_solver = sorted_keys(
@@ -326,15 +375,14 @@ def propagator_from(
     progress: Callable[[int, dict[str, Any]], None] | None = None,
     inner: Callable[[int, int, int, float], bool] | None = None,
     chosen: Callable[[dict[str, Any]], None] | None = None,
-) -> Propagator:
+) -> Propagator | StaggeredPropagator:
     """The propagator from a Source with one position; the rest as `propagator`."""
     source = how.positions[0]
-    boundary = D.action.boundary
-    s = Propagator(D.geometry, list(source))
+    s = (StaggeredPropagator if D.action.staggered else Propagator)(D.geometry, list(source))
     s.reports = []
     if D.action.walls:
         s.midpoint = Propagator(D.geometry, list(source))
-    sources = source_columns(D._u, how, source, boundary)
+    sources = _sources(D, how, source)
     batches = -(-len(sources) // D.solver.rhs_batch)
     together = -(-len(sources) // batches)
     for first in range(0, len(sources), together):
@@ -383,6 +431,18 @@ def shifted_propagators_from(
         _finish(s, D, how, settings)
         s.record |= {"shift": shift, "shift_operator": of}
     return every
+
+
+def _sources(D: DiracOperator, how: Source, position: Sequence[int]) -> list[Spinor]:
+    """The right-hand sides of a propagator of D. Collective."""
+    if not D.action.staggered:
+        return source_columns(D._u, how, position, D.action.boundary)
+    if how.kind != "point" or how.sink != "point":
+        raise InvalidArgument(
+            f'propagator: the source "{how.kind}" with sink "{how.sink}" was asked for; staggered quarks have point '
+            "sources and point sinks only."
+        )
+    return [staggered_point_source(D.geometry, position, colour) for colour in range(3)]
 
 
 def failures_of(reports: list[dict[str, Any]]) -> list[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of D x = b for any Dirac operator, on the CPU or on a device; mirrors qcd/quark/quark_solver.hpp.
 
-Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process. Everything is
-collective over the processes of the gauge field unless it says otherwise.
+Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; those of staggered
+quarks [t][z][y][x][colour]. Everything is collective over the processes of the gauge field unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd.low_modes_file import read_low_modes, write_low_modes
 from halocline.qcd.measure import Spinor, spinor_of
 from halocline.qcd.multigrid_keys import Multigrid
-from halocline.qcd.propagators import Propagator
+from halocline.qcd.propagators import Propagator, StaggeredPropagator
 from halocline.qcd.runfile import Solver
 from halocline.qcd.setup_file import read_setup, write_setup
 from halocline.schema import read_table, sorted_keys
@@ -100,7 +100,7 @@ class QuarkSolver:
             [1, 1, 1, 1] if stored is None else stored["aggregate"],
             None if modes is None else modes["numbers"].view(np.uint16),
             [] if modes is None else modes["values"],
-            None if self.settings is None else self._quark, a.walls,
+            None if self.settings is None else self._quark, a.walls, a.staggered,
         )  # fmt: skip
         self.settings = settings
         self._recall()
@@ -276,8 +276,10 @@ class QuarkSolver:
         """The x with (S^dagger S + shift) x = source for every shift, by multi-shift conjugate gradients in double.
 
         S is D, or with even_odd its Schur complement on the even sites (zero is returned on the odd ones, and the
-        source there is not read). All shifts together take the operator applications of the smallest one. This is the
-        solve of a rational approximation, and of several twisted masses mu at once (shift = mu^2).
+        source there is not read). For staggered quarks even_odd means D^dagger D + shift on the even sites, so that
+        shift = m^2 - mass^2 gives other masses m. All shifts together take the operator applications of the
+        smallest one. This is the solve of a rational approximation, and of several twisted masses mu at once (shift =
+        mu^2).
 
         shifts: real; with the smallest one the operator must be positive
         progress: called with iterations and residual; returning False stops, which raises Interrupted
@@ -329,17 +331,25 @@ class QuarkSolver:
         return None if found is None else _of_json(found)
 
     def solve_columns(
-        self, s: Propagator, first: int, sources: Sequence[Spinor], progress: Progress | None = None
+        self,
+        s: Propagator | StaggeredPropagator,
+        first: int,
+        sources: Sequence[Spinor],
+        progress: Progress | None = None,
     ) -> list[dict]:
         """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
 
-        With domain walls also those of `s.midpoint`, if it has one.
+        With domain walls also those of `s.midpoint`, if it has one. The propagator of staggered quarks is a
+        StaggeredPropagator, with a column for each colour.
 
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
         """
         sources = [spinor_of(b) for b in sources]
-        reports = self._quark.solve_columns(s, first, sources, progress, getattr(s, "midpoint", None))
+        if self._action.staggered:
+            reports = self._quark.solve_staggered_columns(s, first, sources, progress)
+        else:
+            reports = self._quark.solve_columns(s, first, sources, progress, getattr(s, "midpoint", None))
         self._remember()
         self._store_setup()
         for report in reports:

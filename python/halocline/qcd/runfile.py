@@ -33,6 +33,8 @@ from halocline.schema import (
 
 MESONS = ("pion", "rho", "rho_tensor", "a0", "a1", "b1", "pionA4_sinkA4_srcP")
 """Named channels (docs/conventions.md)."""
+STAGGERED_MESONS = _halocline.qcd.STAGGERED_CHANNELS
+"""Channels of staggered quarks (docs/actions.md)."""
 CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k >> n & 1) or "1" for k in range(16))
 """The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
@@ -313,7 +315,8 @@ def channels(value: Any) -> tuple:
         return MESONS + CLIFFORD
     if isinstance(value, str):
         raise Unfit('a list of channels, or "all"')
-    return array(choice(*MESONS, *CLIFFORD), 'a list of channels, or "all"')(value)
+    known = dict.fromkeys((*MESONS, *STAGGERED_MESONS, *CLIFFORD))
+    return array(choice(*known), 'a list of channels, or "all"')(value)
 
 
 def momentum_list(value: Any) -> tuple:
@@ -329,7 +332,12 @@ def momentum_list(value: Any) -> tuple:
 class Measure(Section):
     title: ClassVar[str] = "[measure]"
     mesons: tuple = key(
-        ("pion", "rho"), channels, 'channels, or "all": ' + ", ".join(MESONS) + ", 1, gx, gy, gxgy, ... gxgygzgt"
+        ("pion", "rho"),
+        channels,
+        'channels, or "all": '
+        + ", ".join(MESONS)
+        + ", 1, gx, gy, gxgy, ... gxgygzgt; of staggered quarks "
+        + ", ".join(STAGGERED_MESONS),
     )
     nucleon: bool = key(True, boolean, "the nucleon two-point function")
     momenta: tuple = key(((0, 0, 0),), momentum_list, "of the sink, in units of 2 pi / L; correlators come for each")
@@ -414,11 +422,55 @@ class Run(RunFile):
             raise InvalidArgument('[parallel] device: domain-wall quarks are solved on the CPU; give "cpu".')
         if self.action.walls and self.solver.shifts is not None:
             raise InvalidArgument("[solver] shifts: shifted systems are for quarks without a fifth dimension.")
+        self._check_channels()
+        if self.action.staggered:
+            self._check_staggered()
         if self.action.mu and self.measure.nucleon:
             raise InvalidArgument(
                 "[measure] the nucleon of twisted-mass quarks needs both flavours, and this run has one; set "
                 "nucleon = false. The mesons are those of a quark and the other flavour's antiquark."
             )
+
+    def _check_channels(self) -> None:
+        known = STAGGERED_MESONS if self.action.staggered else MESONS + CLIFFORD
+        asked = known if self.measure.mesons == MESONS + CLIFFORD else self.measure.mesons
+        for name in asked:
+            if name not in known:
+                raise InvalidArgument(
+                    f'[measure] mesons: the quarks of kind = "{self.action.kind}" have no channel "{name}"; give '
+                    f"{', '.join(known)}."
+                )
+
+    def _check_staggered(self) -> None:
+        kind = self.action.kind
+        if self.solver.kind not in ("auto", "cg", "block-cg"):
+            raise InvalidArgument(
+                f'[solver] kind = "{self.solver.kind}" does not solve staggered quarks; give "auto", "cg" or '
+                '"block-cg".'
+            )
+        if self.parallel.device != "cpu":
+            raise InvalidArgument('[parallel] device: staggered quarks are solved on the CPU; give "cpu".')
+        if self.solver.shifts is not None:
+            raise InvalidArgument(
+                "[solver] shifts: run files have none of staggered quarks; in Python call "
+                "D.solver.solve_shifted(b, shifts), which solves for several masses."
+            )
+        if self.measure.nucleon:
+            raise InvalidArgument(
+                f'[measure] the nucleon of staggered quarks (kind = "{kind}") is not built; set nucleon = false.'
+            )
+        if self.source.kind != "point" or self.source.sink != "point":
+            raise InvalidArgument(
+                f'[source] staggered quarks (kind = "{kind}") have point sources and point sinks only; leave kind and '
+                "sink out."
+            )
+
+    @property
+    def channels(self) -> tuple:
+        """The meson channels that are measured: "all" means those that the quarks have."""
+        if self.action.staggered and self.measure.mesons == MESONS + CLIFFORD:
+            return tuple(STAGGERED_MESONS)
+        return self.measure.mesons
 
     def on_device(self, device: str | None) -> Run:
         """The same run with another [parallel] device; itself for None. Raises InvalidArgument if that cannot work."""

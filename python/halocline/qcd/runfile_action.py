@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 from halocline.errors import InvalidArgument
 from halocline.schema import Section, Unfit, array, choice, integer, key, number, phase, pythonic
 
-ACTIONS = ("wilson-clover", "wilson", "twisted-clover", "domain-wall", "mobius")
+ACTIONS = ("wilson-clover", "wilson", "twisted-clover", "domain-wall", "mobius", "one-link", "asqtad", "hisq")
 WALLS = ("domain-wall", "mobius")
 """Actions with a fifth dimension."""
+STAGGERED = ("one-link", "asqtad", "hisq")
+"""Actions of staggered quarks, with one spin."""
 
 
 def coefficients(value: Any) -> tuple:
@@ -44,7 +46,7 @@ class Action(Section):
     mass: float | None = key(
         None,
         number(),
-        "bare quark mass m0, or kappa = 1/(8 + 2 m0); with walls the quark mass m",
+        "bare quark mass m0, or kappa = 1/(8 + 2 m0); of walls and staggered quarks the quark mass m",
         example="mass = -0.5",
     )
     kappa: float | None = key(None, number(above=0.0), "instead of mass", example="kappa = 0.1429")
@@ -73,7 +75,21 @@ class Action(Section):
     b: tuple | None = key(None, coefficients, "mobius: b_s, one number or a list of Ls", example="b = 1.5")
     c: tuple | None = key(None, coefficients, "mobius: c_s, one number or a list of Ls", example="c = 0.5")
 
+    naik_epsilon: float | None = key(
+        None, number(), "hisq: correction of the long links for heavy quarks; else 0", example="naik_epsilon = -0.12"
+    )
+    u0: float | None = key(
+        None, number(above=0.0), "asqtad: tadpole factor, the fourth root of the plaquette; else 1", example="u0 = 0.87"
+    )
+
     def check_together(self) -> None:
+        for name, kind in (("naik_epsilon", "hisq"), ("u0", "asqtad")):
+            if getattr(self, name) is not None and self.kind != kind:
+                raise InvalidArgument(
+                    f'[action] {name} is set but kind = "{self.kind}" does not have it; use "{kind}".'
+                )
+        if self.kind in STAGGERED:
+            return self._check_staggered()
         if self.kind in WALLS:
             return self._check_walls()
         for name in ("M5", "Ls", "b", "c"):
@@ -129,6 +145,36 @@ class Action(Section):
                     "each s."
                 )
 
+    def _check_staggered(self) -> None:
+        for name in ("kappa", "csw", "csw_t", "mu", "M5", "Ls", "b", "c"):
+            if getattr(self, name) is not None:
+                raise InvalidArgument(
+                    f'[action] {name} is set but kind = "{self.kind}" does not have it; its keys are mass and '
+                    "boundary, with asqtad also u0, with hisq naik_epsilon."
+                )
+        if self.anisotropy != 1.0 or self.nu != 1.0:
+            raise InvalidArgument(
+                f'[action] kind = "{self.kind}" is for isotropic lattices; leave out anisotropy and nu.'
+            )
+        if self.mass is None:
+            raise InvalidArgument(f'[action] kind = "{self.kind}" needs mass, the quark mass m.')
+        if self.mass <= 0.0:
+            raise InvalidArgument(f'[action] mass = {self.mass:g}: kind = "{self.kind}" needs a positive mass.')
+        if self.u0 is not None and self.u0 > 1.0:
+            raise InvalidArgument(f"[action] u0 = {self.u0:g}: a tadpole factor is at most 1.")
+
+    @property
+    def columns(self) -> int:
+        """Columns of a propagator: 12, or the 3 colours of staggered quarks."""
+        return 3 if self.kind in STAGGERED else 12
+
+    @property
+    def staggered(self) -> dict[str, Any] | None:
+        """What the library takes of an action of staggered quarks; None for others."""
+        if self.kind not in STAGGERED:
+            return None
+        return {"mass": self.mass, "kind": self.kind, "naik_epsilon": self.naik_epsilon or 0.0, "u0": self.u0 or 1.0}
+
     @property
     def points(self) -> int:
         """Points of a fifth dimension, Ls; 1 without one."""
@@ -147,7 +193,7 @@ class Action(Section):
 
     @property
     def m0(self) -> float:
-        """The bare mass of the Wilson operator, from mass or kappa; -M5 with walls."""
+        """The bare mass of the Wilson operator, from mass or kappa; -M5 with walls; the mass of staggered quarks."""
         if self.kind in WALLS:
             return -(self.M5 or 1.8)
         return self.mass if self.mass is not None else 0.5 / self.kappa - 4.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job: from gauge configurations to hadron correlators, configuration by configuration.
 
-For each one: read or generate, fix the gauge and smear when asked, solve twelve columns from each source, contract, and
+For each one: read or generate, fix the gauge and smear when asked, solve the columns from each source, contract, and
 put the results on disk. All input is checked before the first solve: headers of all files, their extents, source
 positions, the process grid and the result file. Results on disk are never lost: a stopped run continues with the first
 missing configuration.
@@ -34,6 +34,7 @@ from halocline.qcd.runfile import Run, Schwarz, Solver
 from halocline.reporter import Reporter
 
 BASIS = "DeGrand-Rossi"
+STAGGERED_BASIS = "one spin, phases of MILC"
 ITERATIONS_BETWEEN_AGREEMENTS = 10
 SITE_BYTES, COLUMN_BYTES = 7500, 1800
 """The least memory of a job [bytes a site]: a fixed part, and one for each column that is solved together with others.
@@ -117,7 +118,7 @@ class Job:
             "lattice": np.array(self.extents, dtype=np.int64),
             **self._action_attributes(),
             "boundary": np.array(action.boundary, dtype=np.complex128),
-            "basis": BASIS,
+            "basis": STAGGERED_BASIS if action.staggered else BASIS,
             "version": _halocline.core.version,
             "revision": _halocline.core.revision,
         }
@@ -126,6 +127,8 @@ class Job:
         action = self.run.action
         if walls := action.walls:
             return {name: np.array(v) if isinstance(v, list) else v for name, v in walls.items()}
+        if staggered := action.staggered:
+            return {name: v for name, v in staggered.items() if name != "kind"}
         numbers = {"kappa": 0.5 / (4.0 + action.m0), "m0": action.m0, "csw": action.clover}
         return numbers | ({"mu": action.mu} if action.mu is not None else {})
 
@@ -139,7 +142,7 @@ class Job:
         if action.anisotropy != 1.0 or action.nu != 1.0 or action.csw_t is not None:
             say(f"anisotropy    {action.anisotropy:g}, nu = {action.nu:g}, csw_t = {action.clover_t:g}")
         say(f"boundary      {', '.join(phase_text(b) for b in action.boundary)} (x, y, z, t)")
-        say(f"basis         {BASIS}, gamma5 = diag(1, 1, -1, -1)")
+        say(f"basis         {a['basis']}{'' if action.staggered else ', gamma5 = diag(1, 1, -1, -1)'}")
         say(f"process grid  {' x '.join(map(str, self.geometry.grid))}, {threads} threads each")
         schur = "even-odd" if solver.even_odd else "full operator"
         if solver.shifts is not None:
@@ -150,7 +153,8 @@ class Job:
             )
         else:
             say(f"solver        {solver.kind}, {schur}, precision {solver.precision}, tolerance {solver.tolerance:g}")
-        schwarz = solver.kind in ("auto", "schwarz") and solver.shifts is None and not (action.mu or action.walls)
+        wilson = not (action.mu or action.walls or action.staggered)
+        schwarz = solver.kind in ("auto", "schwarz") and solver.shifts is None and wilson
         if schwarz and self.run.parallel.device == "cpu":
             k = solver.schwarz or Schwarz()
             say(
@@ -276,8 +280,8 @@ class Job:
         D = self.operator(u)
         results = [self._one_source(D, position) for position in self.run.source.positions]
         reports = [r for _, _, reports, _ in results for r in reports]
-        residuals = np.array([r["residual"] for r in reports]).reshape(-1, 12)
-        iterations = np.array([r["iterations"] for r in reports]).reshape(-1, 12)
+        residuals = np.array([r["residual"] for r in reports]).reshape(-1, self.run.action.columns)
+        iterations = np.array([r["iterations"] for r in reports]).reshape(-1, self.run.action.columns)
         seconds = time.monotonic() - begun
         self.reporter.line(
             f"{count} {reports[0]['method']}: iterations {iterations.min()} to {iterations.max()}, largest residual "
@@ -290,7 +294,7 @@ class Job:
         return Measured(
             name=name,
             positions=np.array(self.run.source.positions, dtype=np.int64),
-            mesons={c: np.stack([m[c] for m, *_ in results]) for c in self.run.measure.mesons},
+            mesons={c: np.stack([m[c] for m, *_ in results]) for c in self.run.channels},
             nucleon=np.stack([n for _, n, *_ in results]) if self.run.measure.nucleon else None,
             residuals=residuals,
             iterations=iterations,
@@ -344,7 +348,8 @@ class Job:
         if solver.shifts is not None:
             return solver.for_shifts()
         if solver.right_hand_sides is None:
-            solver = dataclasses.replace(solver, right_hand_sides=12 * len(self.run.source.positions))
+            count = self.run.action.columns * len(self.run.source.positions)
+            solver = dataclasses.replace(solver, right_hand_sides=count)
         if solver.multigrid is not None and solver.multigrid.setup_file is not None:
             path = output_names(solver.multigrid.setup_file, self.configuration_count())[self.configuration]
             solver = dataclasses.replace(solver, multigrid=dataclasses.replace(solver.multigrid, setup_file=path))
@@ -360,12 +365,13 @@ class Job:
         on_root(self.group, lambda: self.file.keep_choice(self.choice) if self.file is not None else None)
 
     def propagator(self, D: DiracOperator, position: Any) -> Any:
-        """Twelve columns from one source; reports progress, and stops when asked to."""
+        """The columns from one source; reports progress, and stops when asked to."""
+        count = self.run.action.columns
         source = dataclasses.replace(self.run.source, positions=(position,))
-        with self.reporter.stage(f"source {list(position)}", 12) as advance:
+        with self.reporter.stage(f"source {list(position)}", count) as advance:
 
             def column(number: int, report: dict[str, Any]) -> None:
-                advance(number, f"{number} of 12 columns, residual {report['residual']:.1e}")
+                advance(number, f"{number} of {count} columns, residual {report['residual']:.1e}")
                 self._stop_if_asked()
 
             def iteration(first: int, together: int, iterations: int, residual: float) -> bool:
@@ -395,7 +401,7 @@ class Job:
         """Mesons, nucleon, reports of the solver, and of domain walls the residual mass for each time."""
         asked = self.run.measure
         s = self.propagator(D, position)
-        mesons = measure.mesons(s, channels=asked.mesons, momenta=asked.momenta) if asked.mesons else {}
+        mesons = measure.mesons(s, channels=self.run.channels, momenta=asked.momenta) if asked.mesons else {}
         nucleon = None
         if asked.nucleon:
             nucleon = measure.nucleon(s, boundary_t=self.run.action.boundary[3], momenta=asked.momenta)
@@ -436,6 +442,9 @@ def action_text(action: Any) -> str:
         numbers = {name: ", ".join(f"{z:g}" if z.imag else f"{z.real:g}" for z in walls[name]) for name in "bc"}
         said = f"{action.kind}, mass = {walls['mass']:.10g}, M5 = {walls['M5']:g}, Ls = {walls['Ls']}"
         return said + (f", b = {numbers['b']}, c = {numbers['c']}" if action.kind == "mobius" else "")
+    if staggered := action.staggered:
+        more = {"asqtad": f", u0 = {staggered['u0']:g}", "hisq": f", naik_epsilon = {staggered['naik_epsilon']:g}"}
+        return f"{action.kind}, mass = {staggered['mass']:.10g}{more.get(action.kind, '')}"
     said = f"{action.kind}, kappa = {0.5 / (4.0 + action.m0):.10g}, m0 = {action.m0:.10g}"
     said += f", csw = {action.clover:g}" if action.kind != "wilson" else ""
     return said + (f", mu = {action.mu:g}" if action.mu is not None else "")

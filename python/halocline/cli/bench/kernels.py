@@ -55,8 +55,9 @@ def dslash(
     action: Annotated[
         str,
         typer.Option(
-            help="wilson, twisted, domain-wall (of Shamir), mobius, several by commas or all. With a fifth dimension "
-            "the forms are hopping, wilson, schur and schur-asymmetric."
+            help="wilson, twisted, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas or all. "
+            "With a fifth dimension the forms are hopping, wilson, schur and schur-asymmetric; of staggered quarks "
+            "hopping, wilson (which is D) and schur."
         ),
     ] = "wilson",
     ls: Annotated[str, typer.Option(help="Points of the fifth dimension, even, 4 to 64; several by commas.")] = "8,16",
@@ -94,15 +95,26 @@ def dslash(
     ):
         walls = a in library.WALLS
         for f, s in itertools.product(
-            chosen("--form", form, library.WALL_FORMS if walls else library.FORMS),
+            chosen("--form", form, forms_of(a)),
             counts("--ls", ls, "8,16") if walls else [1],
         ):
             if f == "inside" and (p == "double" or a != "wilson"):  # it exists only so
+                continue
+            if a in library.STAGGERED and reals != 18 and link_reals != "12":  # fat links are not unitary
                 continue
             size = f"{'x'.join(map(str, n))}{f' x {s}' if walls else ''}"
             name = f"{'' if a == 'wilson' else f'{a} '}{f} {size} {p} {reals} reals {c} columns {t} threads"
             cases.append((name, later(library.dslash, n, t, p, f, reals, c, a, s, seconds=bench.seconds)))
     bench.run(cases)
+
+
+def forms_of(action: str) -> tuple[str, ...]:
+    """The forms that `dslash` has for an action."""
+    from halocline import bench as library
+
+    if action in library.STAGGERED:
+        return library.STAGGERED_FORMS
+    return library.WALL_FORMS if action in library.WALLS else library.FORMS
 
 
 def coarse(
