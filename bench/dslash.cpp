@@ -8,15 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include "bench/actions.hpp"
 #include "bench/schwarz_cost.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/gauge/start.hpp"
+#include "halocline/qcd/quark/dirac_setup.hpp"
 #include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/schwarz/schwarz.hpp"
-#include "halocline/qcd/staggered/staggered.hpp"
-#include "halocline/qcd/twisted/twisted_clover.hpp"
-#include "halocline/qcd/wilson/wilson_clover.hpp"
 
 namespace halocline::bench {
 namespace {
@@ -34,36 +32,17 @@ bool is_one_of(const std::string& form, std::initializer_list<std::string_view> 
   return std::ranges::find(names, form) != names.end();
 }
 
-qcd::WilsonCloverAction action_of(const std::string& form) {
-  qcd::WilsonCloverAction action;
-  action.mass = 0.1;
-  action.csw = is_one_of(form, {"hopping", "wilson"}) ? 0.0 : 1.0;
-  return action;
-}
-
-bool has_walls(const DslashCase& c) { return c.action == "domain-wall" || c.action == "mobius"; }
-bool is_staggered(const DslashCase& c) { return is_one_of(c.action, {"one-link", "asqtad", "hisq"}); }
 /// Columns of a field.
-int field_columns(const DslashCase& c) { return has_walls(c) ? c.columns * c.ls : c.columns; }
+int field_columns(const DslashCase& c) { return has_walls(c.action) ? c.columns * c.ls : c.columns; }
 
-qcd::DomainWallAction walls_of(const DslashCase& c) {
-  qcd::DomainWallAction action{.mass = 0.01, .m5 = 1.8, .ls = c.ls};
-  if (c.action == "mobius") {
-    action.b = {1.5};
-    action.c = {0.5};
-  }
-  return action;
+/// Forms that need no clover term have none, so that no time is spent on it.
+qcd::Action action_of(const DslashCase& c) {
+  return action_of(ActionWords{.name = c.action,
+                               .mass = has_walls(c.action) ? 0.01 : 0.1,
+                               .csw = is_one_of(c.form, {"hopping", "wilson"}) ? 0.0 : 1.0,
+                               .ls = c.ls});
 }
 
-std::unique_ptr<qcd::DiracSetup> setup_of(const qcd::GaugeField& gauge, const DslashCase& c) {
-  if (has_walls(c)) return std::make_unique<qcd::DomainWallSetup>(gauge, walls_of(c));
-  if (is_staggered(c))
-    return std::make_unique<qcd::StaggeredSetup>(
-        gauge, qcd::StaggeredAction{.mass = 0.1, .kind = qcd::staggered_kind(c.action)});
-  if (c.action == "twisted")
-    return std::make_unique<qcd::TwistedSetup>(gauge, qcd::TwistedCloverAction{action_of(c.form), 0.1});
-  return std::make_unique<qcd::WilsonSetup>(gauge, action_of(c.form));
-}
 template <class T>
 std::unique_ptr<qcd::DiracOperator<T>> operator_of(const qcd::DiracSetup& setup, const DslashCase& c) {
   if constexpr (sizeof(T) == 4)
@@ -76,7 +55,7 @@ std::unique_ptr<qcd::DiracOperator<T>> operator_of(const qcd::DiracSetup& setup,
 template <class T>
 struct Tiled {
   Tiled(const qcd::GaugeField& gauge, const DslashCase& c)
-      : setup(setup_of(gauge, c)),
+      : setup(qcd::dirac_setup(gauge, action_of(c))),
         d(operator_of<T>(*setup, c)),
         schur(*d, c.form == "schur-asymmetric" ? qcd::SchurForm::asymmetric : qcd::SchurForm::symmetric),
         halves(is_one_of(c.form, {"schur", "schur-asymmetric"})) {
@@ -105,51 +84,28 @@ struct Tiled {
   SpinorField<T> in, out;
 };
 
-/// The cost of a form for each site, and for each point of the fifth dimension if there is one.
-template <class T>
-Cost cost_of(const qcd::DiracOperator<T>& d, const DslashCase& c) {
-  if (is_staggered(c)) {
-    const Cost hop = staggered_hopping_cost(c.action == "one-link" ? 8 : 16), sum{12, 6, 0};
-    return c.form == "hopping" ? hop : hop * (c.form == "schur" ? 2 : 1) + sum;
-  }
-  const Cost hop = hopping_cost(c.link_reals);
-  if (c.form == "hopping") return hop;
-  if (has_walls(c)) {
-    const Cost sum{48, spinor_reals, 0};
-    const Cost a{d.site(0, false)->fifth->flops(), 0, 0}, inverse{d.inverse_site(0, false)->fifth->flops(), 0, 0};
-    if (c.form == "schur") return (hop + inverse) * 2 + sum;
-    if (c.form == "schur-asymmetric") return hop * 2 + inverse + a + sum;
-    return hop + a + sum;
-  }
-  if (is_one_of(c.form, {"schur", "schur-asymmetric"})) return schur_cost(true, c.link_reals);
-  return c.form == "clover-inverse" ? clover_cost : wilson_cost(c.form == "clover", c.link_reals);
-}
-
 template <class T>
 Operator tiled(const qcd::GaugeField& gauge, const DslashCase& c) {
   const auto op = std::make_shared<Tiled<T>>(gauge, c);
   double sites = static_cast<double>(gauge.geometry().local_volume());
   if (op->halves || c.form == "hopping") sites /= 2;
-  const Cost cost = cost_of(*op->d, c) * sites;
+  const Cost cost = action_cost(*op->d, action_of(c), c.form, c.link_reals) * sites;
   const int columns = field_columns(c);
   return {[op, form = c.form] { op->apply(form); }, columns * cost.flops, sizeof(T) * cost.reals(columns),
           op->d->layout()->tile()};
 }
 
 void check(const DslashCase& c) {
-  if (!is_one_of(c.action, {"wilson", "twisted", "domain-wall", "mobius"}) && !is_staggered(c))
-    throw core::InvalidArgument(fmt::format(
-        "the action is \"{}\"; give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq", c.action));
   if (!is_one_of(c.form, {"hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside"}))
     throw core::InvalidArgument(fmt::format(
         "the form is \"{}\"; give hopping, wilson, clover, schur, schur-asymmetric, clover-inverse or inside", c.form));
-  if (has_walls(c) && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
+  if (has_walls(c.action) && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
     throw core::InvalidArgument(
         fmt::format("the action {} has no form {}; give hopping, wilson, schur or schur-asymmetric", c.action, c.form));
-  if (is_staggered(c) && !is_one_of(c.form, {"hopping", "wilson", "schur"}))
+  if (is_staggered(c.action) && !is_one_of(c.form, {"hopping", "wilson", "schur"}))
     throw core::InvalidArgument(
         fmt::format("the action {} has no form {}; give hopping, wilson or schur", c.action, c.form));
-  if (is_staggered(c) && c.link_reals != 18)
+  if (is_staggered(c.action) && c.link_reals != 18)
     throw core::InvalidArgument(
         fmt::format("links of {} reals were asked for; the fat links of the action {} are not unitary, give 18",
                     c.link_reals, c.action));
@@ -165,7 +121,7 @@ Operator inside(const qcd::GaugeField& gauge, const DslashCase& c) {
   };
   auto parameters = qcd::schwarz::Parameters::fugaku();
   parameters.link_reals = c.link_reals;
-  qcd::schwarz::Schwarz schwarz(gauge, action_of(c.form), parameters, c.columns);
+  qcd::schwarz::Schwarz schwarz(gauge, qcd::wilson_part(action_of(c)), parameters, c.columns);
   auto in = schwarz.create(), out = schwarz.create();
   fill(in.span());
   const auto op = std::make_shared<Inside>(Inside{std::move(schwarz), std::move(in), std::move(out)});
@@ -195,7 +151,7 @@ Result run(const comm::Communicator& group, const DslashCase& c, const Effort& e
                        {"link_reals", std::int64_t(c.link_reals)},
                        {"columns", std::int64_t(c.columns)},
                        {"action", c.action},
-                       {"ls", std::int64_t(has_walls(c) ? c.ls : 1)},
+                       {"ls", std::int64_t(has_walls(c.action) ? c.ls : 1)},
                        {"grid", std::vector<std::int64_t>(grid.begin(), grid.end())},
                        {"tile", to_vector(op.tile)}};
   result.flops = op.flops * group.size();
@@ -214,6 +170,7 @@ Result run(const comm::Communicator& group, const DslashCase& c, const Effort& e
 }  // namespace
 
 Result dslash(const comm::Communicator& group, const DslashCase& c, const Effort& effort) {
+  action_of(c);  // refuses unknown names
   check(c);
   if (c.link_reals != 18 && c.link_reals != 12)
     throw core::InvalidArgument(fmt::format("links of {} reals were asked for; give 18 or 12", c.link_reals));

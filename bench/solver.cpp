@@ -10,6 +10,7 @@
 
 #include "bench/schwarz_cost.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/quark/dirac_setup.hpp"
 
 namespace halocline::bench {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 using Canonical = std::vector<std::complex<double>>;
 
 /// Cost of operator and preconditioner in one iteration of one column on this process, for the method that ran.
-Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geometry4& geometry) {
+Cost cost_of(const std::string& method, const SolverCase& c, const qcd::GaugeField& gauge) {
+  const auto& geometry = gauge.geometry();
   const double sites = static_cast<double>(geometry.local_volume());
   if (method.starts_with("schwarz")) {
     const auto& k = c.solver.schwarz;
@@ -27,14 +29,20 @@ Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geom
     const bool fused = k.inner == "jacobi" && k.storage == "float";
     return (fused ? fused_cost(box, steps) : preconditioner_cost(box, steps) + full_cost(box, k.link_reals)) * 2;
   }
-  const bool clover = c.action.has_clover();
-  const Cost applied = c.solver.even_odd ? schur_cost(clover) * (sites / 2) : wilson_cost(clover) * sites;
-  return applied * applications(method);
+  const qcd::Action action = action_of(c.action);
+  const auto setup = qcd::dirac_setup(gauge, action);
+  const auto d = setup->in_float(setup->points());
+  const char* schur = has_walls(c.action.name) ? "schur-asymmetric" : "schur";
+  Cost applied =
+      action_cost(*d, action, c.solver.even_odd ? schur : "clover") * (c.solver.even_odd ? sites / 2 : sites);
+  applied.flops *= setup->points();
+  applied.spinors *= setup->points();
+  return applied * applications(method, c.solver.even_odd && d->hermitian_schur());
 }
 
-/// Point sources: the twelve spins and colours of the first site of the lattice, then those of its neighbours in x.
-std::vector<Canonical> point_sources(const lattice::Geometry4& geometry, int columns) {
-  const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
+/// Point sources: the spins and colours of the first site of the lattice, then those of its neighbours in x.
+std::vector<Canonical> point_sources(const lattice::Geometry4& geometry, int components, int columns) {
+  const auto size = static_cast<std::size_t>(geometry.local_volume() * components);
   std::vector<Canonical> sources(static_cast<std::size_t>(columns), Canonical(size));
   if (geometry.offset() == Extents{})
     for (std::size_t column = 0; column < sources.size(); ++column) sources[column][column % size] = 1;
@@ -73,7 +81,8 @@ private:
 
 }  // namespace
 
-int applications(const std::string& method) {
+int applications(const std::string& method, bool hermitian) {
+  if (hermitian && method.find("cg") != std::string::npos) return 1;
   return method.find("gcr") != std::string::npos || method.find("gmres") != std::string::npos ? 1 : 2;
 }
 
@@ -85,9 +94,9 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
   const auto& group = geometry.communicator();
   qcd::SolverParameters parameters = c.solver;
   parameters.rhs_batch = c.columns;
-  qcd::QuarkSolver quark(gauge, c.action, parameters);
+  qcd::QuarkSolver quark(gauge, action_of(c.action), parameters);
 
-  const std::vector<Canonical> sources = point_sources(geometry, c.columns);
+  const std::vector<Canonical> sources = point_sources(geometry, qcd::components(quark.action()), c.columns);
   std::vector<Canonical> solutions(sources.size(), Canonical(sources[0].size()));
   const std::vector<std::span<const std::complex<double>>> given(sources.begin(), sources.end());
   const std::vector<std::span<std::complex<double>>> wanted(solutions.begin(), solutions.end());
@@ -99,7 +108,7 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
 
   const bool mixed = c.solver.precision == "mixed";
   const double real_bytes = mixed ? sizeof(float) : sizeof(double);
-  const Cost cost = cost_of(reports[0].method, c, geometry);
+  const Cost cost = cost_of(reports[0].method, c, gauge);
   result.ceilings =
       bandwidth_ceilings(group, static_cast<std::int64_t>(cost.reals(c.columns) / 2 * real_bytes), effort);
 
@@ -136,14 +145,18 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
                        {"columns", std::int64_t(c.columns)},
                        {"even_odd", c.solver.even_odd},
                        {"tolerance", c.solver.tolerance},
+                       {"action", c.action.name},
+                       {"ls", std::int64_t{has_walls(c.action.name) ? c.action.ls : 1}},
                        {"mass", c.action.mass},
                        {"csw", c.action.csw}};
-  result.outcome = {{"converged", std::ranges::all_of(reports, &qcd::SolveReport::converged)},
-                    {"reason", worst->reason},
-                    {"method", worst->method},
-                    {"iterations", most},
-                    {"residual", worst->residual},
-                    {"seconds_a_column", result.seconds.median / c.columns}};
+  result.outcome = {
+      {"converged", std::ranges::all_of(reports, &qcd::SolveReport::converged)},
+      {"reason", worst->reason},
+      {"method", worst->method},
+      {"iterations", most},
+      {"residual", worst->residual},
+      {"seconds_an_iteration", result.seconds.median / static_cast<double>(std::max<std::int64_t>(most, 1))},
+      {"seconds_a_column", result.seconds.median / c.columns}};
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "bench/fields.hpp"
+#include "bench/actions.hpp"
 #include "bench/result.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
@@ -17,12 +17,12 @@
 namespace halocline::bench {
 
 struct SolverCase {
-  qcd::WilsonCloverAction action;
+  ActionWords action;
   qcd::SolverParameters solver;
   std::string gauge = "generated";  ///< name of the field, for the report
   int threads = 1;
   int runs = 3;
-  int columns = 1;  ///< right-hand sides, spins and colours of a point source; solved together
+  int columns = 1;  ///< right-hand sides, components of a point source; solved together
 };
 
 /// @throws InvalidArgument  as QuarkSolver, and for a number of runs or columns below 1
@@ -30,7 +30,8 @@ struct SolverCase {
 Result solver(const qcd::GaugeField& gauge, const SolverCase& parameters, const Effort& effort);
 
 /// Applications of the operator, or its adjoint, in one iteration of a method.
-/// @param method  the description of the method in a SolveReport
-int applications(const std::string& method);
+/// @param method     the description of the method in a SolveReport
+/// @param hermitian  the operator is hermitian and positive, so conjugate gradients need no normal equations
+int applications(const std::string& method, bool hermitian = false);
 
 }  // namespace halocline::bench

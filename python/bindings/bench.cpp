@@ -131,11 +131,9 @@ void bind_bench(nb::module_& m) {
       [](const qcd::GaugeField& u, const std::string& gauge, double mass, double csw,
          const std::array<complex, 4>& boundary, const std::string& kind, const std::string& precision,
          const std::string& storage, double tolerance, bool even_odd, int threads, int columns, int runs,
-         double seconds, double block_seconds) {
+         const std::string& action, int ls, double seconds, double block_seconds) {
         bench::SolverCase c;
-        c.action.mass = mass;
-        c.action.csw = csw;
-        c.action.boundary = boundary;
+        c.action = {.name = action, .mass = mass, .csw = csw, .ls = ls, .boundary = boundary};
         c.solver.kind = kind;
         c.solver.precision = precision;
         c.solver.schwarz.storage = storage;
@@ -148,7 +146,7 @@ void bind_bench(nb::module_& m) {
         return bench::to_json(bench::solver(u, c, effort_of(seconds, block_seconds)));
       },
       "u"_a, "gauge"_a, "mass"_a, "csw"_a, "boundary"_a, "kind"_a, "precision"_a, "storage"_a, "tolerance"_a,
-      "even_odd"_a, "threads"_a, "columns"_a, "runs"_a, "seconds"_a, "block_seconds"_a, Released());
+      "even_odd"_a, "threads"_a, "columns"_a, "runs"_a, "action"_a, "ls"_a, "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "heatbath",
       [](const Communicator& group, const bench::Extents& local, int threads, double beta, int overrelaxation_steps,

@@ -144,19 +144,22 @@ def solver(
     runs: int = 3,
     columns: int = 1,
     storage: str = "float",
+    action: str = "wilson",
+    ls: int = 8,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
     """One solve of D x = b for the first columns of a point source at the origin of the gauge field u.
 
     kind: one of SOLVERS; precision: "mixed" or "double"; storage: "float" or "half", of the Schwarz preconditioner;
-    columns: right-hand sides solved together; gauge: what to call the field in the report
+    columns: right-hand sides solved together; gauge: what to call the field in the report; action: one of ACTIONS, of
+    which domain walls (with ls points) and staggered quarks have the kinds "cg" and "block-cg"
     The key `result` tells whether all converged, in how many iterations, and the worst residual of the full operator.
     Raises InvalidArgument for "schwarz" in double: it iterates in single precision inside double.
     """
     text = _halocline.bench.solver(
         u, gauge, mass, csw, [complex(p) for p in boundary], kind, precision, storage, tolerance, even_odd,
-        threads, columns, runs, seconds, block_seconds,
+        threads, columns, runs, action, ls, seconds, block_seconds,
     )  # fmt: skip
     return json.loads(text)
 

@@ -166,6 +166,16 @@ def solver(
     columns: ColumnCounts = "1",
     threads: Threads = "1",
     runs: Annotated[int, typer.Option(help="Solves of each case.")] = 3,
+    action: Annotated[
+        str,
+        typer.Option(
+            help="wilson, twisted, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas or all."
+        ),
+    ] = "wilson",
+    mass: Annotated[
+        float | None, typer.Option(help="Quark mass of the other actions; 0.01 when absent. wilson has kappa.")
+    ] = None,
+    ls: Annotated[int, typer.Option(help="Points of the fifth dimension, even, 4 to 64.")] = 8,
     device: on_device.Device = "cpu",
     inner: Annotated[
         str, typer.Option(help="On a device: precision inside, double, float, fixed16, fixed8, some by commas, or all.")
@@ -175,7 +185,10 @@ def solver(
     ] = "12",
     policy: on_device.Policies = "default",
 ) -> None:
-    """Time to a tolerance: columns of a quark propagator, antiperiodic in time, for each method and precision."""
+    """Time to a tolerance: columns of a quark propagator, antiperiodic in time, for each method and precision.
+
+    Domain walls and staggered quarks are solved by cg and block-cg alone.
+    """
     from halocline import _halocline
     from halocline import bench as library
     from halocline.qcd import gauge as fields
@@ -185,7 +198,10 @@ def solver(
     precisions = chosen("--precision", precision, ("mixed", "double"))
     storages = chosen("--storage", storage, library.STORAGES)
     tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
-    mass = _halocline.qcd.mass_from_kappa(kappa)
+    actions = chosen("--action", action, library.ACTIONS)
+    wilson_mass = _halocline.qcd.mass_from_kappa(kappa)
+    if not on_cpu and (actions != ["wilson"] or mass is not None):
+        raise InvalidArgument(f"--action and --mass apply to the CPU only; leave them out with --device {device}.")
     if on_cpu:
         on_device.only_on_devices(inner=(inner, "fixed16"), link_reals=(link_reals, "12"), policy=(policy, "default"))
     else:
@@ -199,22 +215,26 @@ def solver(
     name = "generated" if gauge is None else os.path.basename(gauge)
     if not on_cpu:
         on_device.solver(
-            bench, device, u, name, mass, csw, "bicgstab,cg" if kind == CPU_KINDS else kind, inner, link_reals, policy,
-            tolerance, columns, runs, threads=threads,
+            bench, device, u, name, wilson_mass, csw, "bicgstab,cg" if kind == CPU_KINDS else kind, inner, link_reals,
+            policy, tolerance, columns, runs, threads=threads,
         )  # fmt: skip
         return
     cases = []
-    for k, p, stored, limit, n, t in itertools.product(
-        kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)
+    by_cg = library.WALLS + library.STAGGERED
+    for a, k, p, stored, limit, n, t in itertools.product(
+        actions, kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)
     ):
         # Schwarz is single precision inside double; the other solvers have no preconditioner to store.
         if (k == "schwarz" and p == "double") or (k not in ("schwarz", "auto") and stored != storages[0]):
             continue
+        if kind in (CPU_KINDS, "all") and a in by_cg and k not in ("cg", "block-cg"):
+            continue
+        m = wilson_mass if a in ("wilson", "twisted") else 0.01 if mass is None else mass
         case = later(
-            library.solver, u, name, mass=mass, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit,
-            threads=t, columns=n, runs=runs, seconds=bench.seconds,
+            library.solver, u, name, mass=m, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit,
+            threads=t, columns=n, runs=runs, action=a, ls=ls, seconds=bench.seconds,
         )  # fmt: skip
-        cases.append((f"{k} {p} {stored} {limit:g} {n} columns {t} threads", case))
+        cases.append((f"{'' if a == 'wilson' else f'{a} '}{k} {p} {stored} {limit:g} {n} columns {t} threads", case))
     results = bench.run(cases)
     failed = [
         f"{r['case']['solver']} {r['case']['precision']} ({r['case']['tolerance']:g})"

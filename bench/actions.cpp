@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/actions.hpp"
+
+#include <fmt/format.h>
+
+#include "halocline/core/error.hpp"
+
+namespace halocline::bench {
+
+bool has_walls(const std::string& name) { return name == "domain-wall" || name == "mobius"; }
+bool is_staggered(const std::string& name) { return name == "one-link" || name == "asqtad" || name == "hisq"; }
+
+qcd::Action action_of(const ActionWords& words) {
+  if (is_staggered(words.name)) {
+    qcd::StaggeredAction action{.mass = words.mass, .kind = qcd::staggered_kind(words.name)};
+    action.boundary = words.boundary;
+    return action;
+  }
+  if (has_walls(words.name)) {
+    qcd::DomainWallAction action{.mass = words.mass, .m5 = 1.8, .ls = words.ls};
+    if (words.name == "mobius") {
+      action.b = {1.5};
+      action.c = {0.5};
+    }
+    action.boundary = words.boundary;
+    return action;
+  }
+  qcd::WilsonCloverAction action{.mass = words.mass, .csw = words.csw};
+  action.boundary = words.boundary;
+  if (words.name == "wilson") return action;
+  if (words.name == "twisted") return qcd::TwistedCloverAction{action, words.mu};
+  throw core::InvalidArgument(fmt::format(
+      "the action is \"{}\"; give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq", words.name));
+}
+
+template <class T>
+Cost action_cost(const qcd::DiracOperator<T>& d, const qcd::Action& action, const std::string& form, int link_reals) {
+  const bool schur = form == "schur" || form == "schur-asymmetric";
+  if (const auto* staggered = std::get_if<qcd::StaggeredAction>(&action)) {
+    const Cost hop = staggered_hopping_cost(staggered->has_long_links() ? 16 : 8), sum{12, 6, 0};
+    return form == "hopping" ? hop : hop * (schur ? 2 : 1) + sum;
+  }
+  const Cost hop = hopping_cost(link_reals);
+  if (form == "hopping") return hop;
+  if (std::holds_alternative<qcd::DomainWallAction>(action)) {
+    const Cost sum{48, spinor_reals, 0};
+    const Cost a{d.site(0, false)->fifth->flops(), 0, 0}, inverse{d.inverse_site(0, false)->fifth->flops(), 0, 0};
+    if (form == "schur") return (hop + inverse) * 2 + sum;
+    if (schur) return hop * 2 + inverse + a + sum;
+    return hop + a + sum;
+  }
+  const bool clover = qcd::wilson_part(action).has_clover();
+  if (schur) return schur_cost(clover, link_reals);
+  return form == "clover-inverse" ? clover_cost : wilson_cost(clover, link_reals);
+}
+
+template Cost action_cost(const qcd::DiracOperator<float>&, const qcd::Action&, const std::string&, int);
+template Cost action_cost(const qcd::DiracOperator<double>&, const qcd::Action&, const std::string&, int);
+
+}  // namespace halocline::bench
