@@ -37,7 +37,8 @@ PathCoefficients asqtad_coefficients(double u0 = 1) noexcept;
 PathCoefficients hisq_coefficients(double epsilon = 0) noexcept;
 
 /// The fat links of u; ghosts of both are valid.
-/// Collective: yes.  Cost: 48 staples of 810 flops a site; work memory of 108 numbers a site with ghosts.
+/// Collective: yes.  Cost: 48 staples of 810 flops a site; work memory of 108 numbers a site with ghosts, of four time
+/// slices if one process holds the lattice.
 GaugeField fat_links(const GaugeField& u, const PathCoefficients& coefficients);
 
 /// N_mu(x) = coefficient U_mu(x) U_mu(x+mu) U_mu(x+2mu); its ghosts are valid.
