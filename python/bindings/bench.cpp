@@ -11,6 +11,7 @@
 #include "bench/qcdjdd.hpp"
 #include "bench/schwarz_cost.hpp"
 #include "bench/solver.hpp"
+#include "bench/su3.hpp"
 #include "bench_cases.hpp"
 #include "bindings.hpp"
 
@@ -101,6 +102,21 @@ void bind_bench(nb::module_& m) {
       },
       "communicator"_a, "local"_a, "threads"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "action"_a,
       "ls"_a, "seconds"_a, "block_seconds"_a, Released());
+  m.def(
+      "su3",
+      [](const Communicator& group, const bench::Extents& local, int threads, const std::string& precision,
+         const std::string& layout, const std::string& form, double seconds, double block_seconds) {
+        const bench::Su3Case c{local, threads, precision, layout, form};
+        return bench::to_json(bench::su3(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "local"_a, "threads"_a, "precision"_a, "layout"_a, "form"_a, "seconds"_a, "block_seconds"_a,
+      Released());
+  m.def(
+      "su3_once",
+      [](const bench::Extents& local, const std::string& precision, const std::string& layout, const std::string& form,
+         const std::vector<complex>& x,
+         const std::vector<complex>& y) { return bench::su3_once({local, 1, precision, layout, form}, x, y); },
+      "local"_a, "precision"_a, "layout"_a, "form"_a, "x"_a, "y"_a, "One application in canonical order, for tests.");
   m.def(
       "coarse",
       [](const Communicator& group, const bench::Extents& local, int vectors, int columns, const std::string& storage,

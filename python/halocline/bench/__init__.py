@@ -26,6 +26,8 @@ WALLS = ("domain-wall", "mobius")
 STAGGERED = ("one-link", "asqtad", "hisq")
 PRECISIONS = ("float", "double")
 STORAGES = ("float", "half")
+LAYOUTS = ("apart", "interleaved")
+SU3_FORMS = ("product", "vector")
 COARSE_FORMS = ("operator", "schur")
 SOLVERS = tuple(kind for kind in _halocline.qcd.SOLVER_KINDS if kind != "multigrid")
 """Kinds whose operations `solver` counts. A cycle of multigrid has operations of another kind."""
@@ -67,6 +69,29 @@ def dslash(
     group = communicator(comm)
     text = _halocline.bench.dslash(
         group, list(local), threads, precision, form, link_reals, columns, action, ls, seconds, block_seconds
+    )
+    return json.loads(text)
+
+
+def su3(
+    local: Sequence[int],
+    threads: int = 1,
+    precision: str = "float",
+    layout: str = "apart",
+    form: str = "product",
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """Products of SU(3) matrices at every site of a field.
+
+    local: x, y, z, t, the sites of each process; layout: one of LAYOUTS, real and imaginary parts in registers of their
+    own or side by side; form: "product" of two fields of matrices (198 flops a site), or "vector" of a matrix and two
+    colour vectors (132)
+    Raises InvalidArgument for an unknown name or a volume that the lanes of a register do not divide.
+    """
+    text = _halocline.bench.su3(
+        communicator(comm), list(local), threads, precision, layout, form, seconds, block_seconds
     )
     return json.loads(text)
 

@@ -4,10 +4,12 @@
 jacobi2d: time of a sweep against the length of a message. halo: time of a message against its length, with the floor.
 allreduce: median time of a sum against its length, with the band from the least time to the average over processes.
 multigrid: iterations and time of a solve against the quark mass, with even-odd BiCGStab.
+su3: rate against the volume for each layout of complex numbers, with the rate that the triad's bandwidth allows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,12 +37,18 @@ def draw(path: Path, results: Sequence[Result]) -> None:
 
     Raises InvalidArgument when there is nothing to draw, FileError when the file cannot be written. Collective: no.
     """
-    painters = {"jacobi2d": _jacobi2d, "halo face": _halo, "allreduce": _allreduce, "multigrid": _multigrid}
+    painters = {
+        "jacobi2d": _jacobi2d,
+        "halo face": _halo,
+        "allreduce": _allreduce,
+        "multigrid": _multigrid,
+        "su3": _su3,
+    }
     shown = measured(results)
     paint = painters.get(kind(shown[0])) if shown else None
     if paint is None:
         raise InvalidArgument(
-            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid and one face by itself have one."
+            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid, su3 and one face by itself have one."
         )
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -127,6 +135,30 @@ def _allreduce(plt: Any, results: Sequence[Result]) -> Any:
     axes.set_xlabel("doubles in a sum")
     axes.set_ylabel("time of a sum [us]")
     axes.legend(fontsize=8)
+    return figure
+
+
+def _su3(plt: Any, results: Sequence[Result]) -> Any:
+    panels = list(dict.fromkeys((r["case"]["form"], r["case"]["precision"]) for r in results))
+    figure, row = plt.subplots(1, len(panels), figsize=(1 + 4.2 * len(panels), 4.2), squeeze=False)
+    titles = {"product": "matrix times matrix", "vector": "matrix times two vectors"}
+    for axes, (form, precision) in zip(row[0], panels, strict=True):
+        some = [r for r in results if (r["case"]["form"], r["case"]["precision"]) == (form, precision)]
+        for colour, layout in zip(COLOURS, dict.fromkeys(r["case"]["layout"] for r in some), strict=False):
+            shown = sorted(
+                (math.prod(r["case"]["local"]) ** 0.25, r["gflops"]) for r in some if r["case"]["layout"] == layout
+            )
+            label = "real and imaginary parts apart" if layout == "apart" else "interleaved"
+            axes.plot(*zip(*shown, strict=True), color=colour, marker="o", markersize=4, label=label)
+        triad = [r["gflops"] / r["fraction_of_stream"] for r in some]
+        axes.axhline(
+            sorted(triad)[len(triad) // 2], color="0.5", linestyle="-.", linewidth=1, label="triad from memory"
+        )
+        axes.set_ylim(bottom=0)
+        axes.set_title(f"{titles[form]}, {precision}", fontsize=9, color="0.35", loc="left")
+        axes.set_xlabel("sites along an axis")
+    row[0][0].set_ylabel("Gflop/s")
+    row[0][0].legend(fontsize=8)
     return figure
 
 

@@ -117,6 +117,35 @@ def forms_of(action: str) -> tuple[str, ...]:
     return library.WALL_FORMS if action in library.WALLS else library.FORMS
 
 
+def su3(
+    bench: Bench,
+    local: Local = ["8x8x8x8", "16x16x16x16", "24x24x24x24"],  # noqa: B006 - typer copies it
+    precision: Annotated[str, typer.Option(help="float, double or both by a comma.")] = "float,double",
+    layout: Annotated[
+        str,
+        typer.Option(help="Of complex numbers: apart (registers of real and of imaginary parts), interleaved, or all."),
+    ] = "apart,interleaved",
+    form: Annotated[
+        str, typer.Option(help="product (matrix times matrix), vector (matrix times two colour vectors), or both.")
+    ] = "product",
+    threads: Threads = "1",
+) -> None:
+    """SU(3) x SU(3) at every site of a field, in two layouts of complex numbers."""
+    from halocline import bench as library
+
+    cases = []
+    for n, p, how, f, t in itertools.product(
+        volumes(local),
+        chosen("--precision", precision, library.PRECISIONS),
+        chosen("--layout", layout, library.LAYOUTS),
+        chosen("--form", form, library.SU3_FORMS),
+        thread_counts(threads),
+    ):
+        name = f"{f} {'x'.join(map(str, n))} {p} {how} {t} threads"
+        cases.append((name, later(library.su3, n, t, p, how, f, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def coarse(
     bench: Bench,
     local: Local = ["8x8x8x8"],  # noqa: B006
@@ -324,6 +353,7 @@ def _all_numbers(text: str) -> bool:
 
 def add_to(app: typer.Typer) -> None:
     command(app, dslash, seconds=0.5)
+    command(app, su3, seconds=0.5, plot=True)
     command(app, coarse, seconds=0.5)
     command(app, solver, seconds=0.3)
     command(app, multigrid, seconds=0.3, plot=True)
