@@ -34,7 +34,6 @@ struct KrylovTraits<device::SpinorSpace<S>> {
   static constexpr bool offers_all = false;
   static constexpr double replacement = fixed8 ? 0.5 : fixed16 ? 1e-1 : 1e-2;
   static constexpr int replacement_interval = fixed8 ? 4 : 8;
-  static constexpr bool reliable_cg = true;
   static constexpr double most_gain = fixed8 ? 0.3 : fixed16 ? 1e-2 : 0.0;
 };
 

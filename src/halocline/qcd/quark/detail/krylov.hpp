@@ -22,8 +22,7 @@ struct KrylovTraits {
   static constexpr double replacement = 1e-2;
   /// Decisions about it come every so many iterations, so that the columns of a batch share the recomputations.
   static constexpr int replacement_interval = 1;
-  static constexpr bool reliable_cg = false;  ///< whether "cg" uses reliable updates instead of defect correction
-  static constexpr double most_gain = 0;      ///< least inner tolerance of a defect correction; 0: that of the options
+  static constexpr double most_gain = 0;  ///< least inner tolerance of a defect correction; 0: that of the options
 };
 
 /// A x = b in one precision by "bicgstab", "cg", "gcr" or, if the space offers all, "fgmres", "gmres-dr", "s-step-gcr",
@@ -35,9 +34,8 @@ template <class Space, class Operator>
 solve::SolveResult solve_by(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
                             const typename Space::Vector& b, const solve::SolveOptions& options);
 
-/// The same with the iteration in an inner precision, and solution and residual in the outer one. "bicgstab" uses
-/// reliable updates, and so does "cg" for a hermitian positive operator or if KrylovTraits say so. Other methods use
-/// defect correction. Collective: yes.
+/// The same with the iteration in an inner precision, and solution and residual in the outer one. "bicgstab" and
+/// "cg" use reliable updates, which keep the search direction. Other methods use defect correction. Collective: yes.
 template <class Space, class Operator, class InnerSpace, class InnerOperator>
 solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& a, typename Space::Vector& x,
                                const typename Space::Vector& b, InnerSpace& inner_space, InnerOperator& inner,

@@ -58,17 +58,15 @@ solve::SolveResult solve_mixed(const std::string& kind, Space& space, Operator& 
   using Outer = typename Space::Vector;
   const auto to_inner = [](Inner& out, const Outer& in) { convert(out, in); };
   const auto to_outer = [](Outer& out, const Inner& in) { convert(out, in); };
-  const bool plain_cg = kind == "cg" && is_hermitian_positive(a);
-  if (kind == "bicgstab" || plain_cg || (kind == "cg" && Traits::reliable_cg)) {
+  if (kind == "bicgstab" || kind == "cg") {
     // A replacement of the residual keeps the search directions, so frequent replacements cost few iterations.
     solve::SolveOptions reliable = options;
     reliable.replacement = Traits::replacement;
     reliable.replacement_interval = Traits::replacement_interval;
     solve::ReliableProblem problem(inner_space, inner, space, a, x, b, to_inner, to_outer);
     auto e = inner_space.create();
-    if (plain_cg) return solve::cg_on(problem, e, reliable);
-    if constexpr (Traits::reliable_cg)
-      if (kind == "cg") return solve::cg_normal_on(problem, e, reliable);
+    if (kind == "cg" && is_hermitian_positive(a)) return solve::cg_on(problem, e, reliable);
+    if (kind == "cg") return solve::cg_normal_on(problem, e, reliable);
     const solve::NoPreconditioner none;
     return solve::bicgstab_on(problem, e, reliable, none);
   }
