@@ -5,14 +5,19 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/qcd/measure/meson.hpp"
 #include "halocline/qcd/measure/noise.hpp"
 #include "halocline/qcd/measure/nucleon.hpp"
 #include "halocline/qcd/measure/smear.hpp"
+#include "halocline/qcd/measure/staggered.hpp"
 #include "qcd/measure/measure_test.hpp"
+#include "qcd/random_fields.hpp"
 
 namespace {
 
@@ -65,6 +70,39 @@ TEST_CASE("measure: correlators are the same for any number of ranks") {
   std::vector<double> first = many[0].real(), largest = first;
   ours->communicator().max(largest);
   CHECK(first == largest);
+}
+
+TEST_CASE("measure: staggered correlators are the same for any number of ranks") {
+  const GeometryPointer ours = distributed(), whole = alone(extents);
+  const Site source{1, 2, 3, 7};
+  std::vector<qcd::measure::StaggeredPropagator> some, all;
+  for (const unsigned seed : {81u, 82u}) {
+    qcd::measure::StaggeredPropagator one(whole, source), mine(ours, source);
+    for (int colour = 0; colour < 3; ++colour) {
+      const auto numbers = random_numbers(3 * whole->local_volume(), seed + 10 * static_cast<unsigned>(colour));
+      const auto part = local_part(*ours, numbers, 3);
+      std::ranges::copy(numbers, one.column(colour).begin());
+      std::ranges::copy(part, mine.column(colour).begin());
+    }
+    all.push_back(std::move(one));
+    some.push_back(std::move(mine));
+  }
+  const std::vector<Momentum> momenta{{0, 0, 0}, {1, -2, 3}};
+  const auto names = qcd::measure::staggered_channels();
+  const std::vector<std::string> channels(names.begin(), names.end());
+  const auto many = qcd::measure::staggered_mesons(some[0], some[1], channels, momenta),
+             one = qcd::measure::staggered_mesons(all[0], all[1], channels, momenta);
+  REQUIRE(many.size() == one.size());
+  for (std::size_t i = 0; i < many.size(); ++i) CHECK(distance(many[i].values, one[i].values) < 1e-12);
+  CHECK(distance(one[0].values, one[2].values) > 0.1);  // the channels differ
+  CHECK_THROWS_WITH_AS(qcd::measure::staggered_mesons(some[0], some[1], std::vector<std::string>{"a0"}, momenta),
+                       doctest::Contains("no meson channel \"a0\""), core::InvalidArgument);
+
+  // The source is at one site of one process.
+  const auto point = qcd::measure::staggered_point_source(*ours, source, 2);
+  Spinor expected(static_cast<std::size_t>(3 * whole->local_volume()));
+  expected[static_cast<std::size_t>(3 * lattice::linear_index<4>(source, extents) + 2)] = 1;
+  CHECK(point == local_part(*ours, expected, 3));
 }
 
 TEST_CASE("measure: smearing is the same for any number of ranks") {
