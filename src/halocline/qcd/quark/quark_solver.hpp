@@ -14,8 +14,7 @@
 ///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
 ///   again. At last conjugate gradients follow, for the columns that have not converged.
 /// - "auto" begins with even-odd BiCGStab and predicts the time of a whole solve (detail/trial.hpp). If there are
-/// enough
-///   right-hand sides for the set-up of multigrid to pay, it makes the set-up and goes on with multigrid. On several
+///   enough right-hand sides for the set-up of multigrid to pay, it makes the set-up and goes on with multigrid. On several
 ///   processes it tries Schwarz where neither multigrid nor the time of one iteration rules it out. From then on it
 ///   uses the method that takes the least time on the slowest process, for this number of columns. If Schwarz or
 ///   multigrid fails later, the methods above follow; if BiCGStab fails, conjugate gradients follow.
@@ -184,7 +183,7 @@ public:
   QuarkSolver& operator=(QuarkSolver&&) noexcept;
 
   /// Solves D x = b.
-  /// @param solution  local box, shape [t][z][y][x][spin 4][colour 3]
+  /// @param solution  local box, shape [t][z][y][x][spin 4][colour 3], or [t][z][y][x][colour 3] for staggered quarks
   /// @param source    the same shape
   /// A solve that does not converge is reported, not thrown. Collective: yes.
   SolveReport solve(std::span<std::complex<double>> solution, std::span<const std::complex<double>> source,
@@ -213,7 +212,8 @@ public:
   int rhs_batch() const noexcept;
 
   /// Solves (S^dagger S + shifts[i]) x[i] = b for every shift by multi-shift conjugate gradients in double, with the
-  /// operator applications of one solve. S is D or its even-odd Schur complement.
+  /// operator applications of one solve. S is D or its even-odd Schur complement. For staggered quarks `even_odd` means
+  /// D^dagger D + shifts[i] on the even sites, so that shifts of m^2 - mass^2 give other masses m.
   /// @param solutions  one for each shift; shapes as above. With `even_odd` only the even sites are written, and only
   ///                   the even sites of the source are read.
   /// @param shifts     real; with the smallest one the operator must be positive
