@@ -14,9 +14,9 @@
 ///   more from the true residual. Then a round of inverse iteration is added to the set-up, once, and multigrid starts
 ///   again. At last conjugate gradients follow, for the columns that have not converged.
 /// - "auto" begins with even-odd BiCGStab and predicts the time of a whole solve (detail/trial.hpp). If there are
-///   enough right-hand sides for the set-up of multigrid to pay, it makes the set-up and goes on with multigrid. On several
-///   processes it tries Schwarz where neither multigrid nor the time of one iteration rules it out. From then on it
-///   uses the method that takes the least time on the slowest process, for this number of columns. If Schwarz or
+///   enough right-hand sides for the set-up of multigrid to pay, it makes the set-up and goes on with multigrid. On
+///   several processes it tries Schwarz where neither multigrid nor the time of one iteration rules it out. From then
+///   on it uses the method that takes the least time on the slowest process, for this number of columns. If Schwarz or
 ///   multigrid fails later, the methods above follow; if BiCGStab fails, conjugate gradients follow.
 /// - "deflated-cg" and "deflated-bicgstab": low modes are taken out of the iteration (detail/deflated_solves.hpp). They
 ///   are given, or computed when the solver is made. Where they are given, "auto" tries "deflated-cg" too.
