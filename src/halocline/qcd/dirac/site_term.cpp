@@ -24,7 +24,9 @@ void multiply_tiles(T* out, const T* in, const SiteTerm<T>& term, const lattice:
             const T* at = in + spinor + 2 * (4 * colour + spin) * V;
             psi.at[colour][spin] = {core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
           }
-        if (!twisted || term.first != nullptr) {
+        if (term.full != nullptr) {
+          psi = apply_full<V>(term, place, psi);
+        } else if (!twisted || term.first != nullptr) {
           const T* block = term.first + place;
           psi = clover::multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
         }

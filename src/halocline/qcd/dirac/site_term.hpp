@@ -3,7 +3,9 @@
 /// @file
 /// The diagonal block of a Dirac operator, or its inverse, at every site of one parity: y = (C + i tau gamma5) B x.
 ///
-/// Or, with a fifth dimension, y = F x, where F connects the columns of a site (dirac/fifth_term.hpp).
+/// Or y = M x or M^dagger x with full matrices: the inverse of A + i mu gamma5 is one such matrix instead of a product,
+/// and half of the work. Or, with a fifth dimension, y = F x, where F connects the columns of a site
+/// (dirac/fifth_term.hpp).
 ///
 /// B and C are clover blocks (site/clover_block.hpp) or absent. An absent B is one, and an absent C is the number
 /// `constant`. This form covers every term that the operators need. All of them are diagonal in chirality:
@@ -13,7 +15,7 @@
 /// | clover term A                  | A                   | 1              | 0                |
 /// | its inverse                    | A^-1                | 1              | 0                |
 /// | A + i mu gamma5                | 1                   | A              | mu               |
-/// | its inverse                    | (A^2 + mu^2)^-1     | A              | -mu              |
+/// | its inverse (devices)          | (A^2 + mu^2)^-1     | A              | -mu              |
 /// | d + i mu gamma5, d a number    | 1                   | d              | mu               |
 /// | its inverse                    | 1                   | d/(d^2 + mu^2) | -mu/(d^2 + mu^2) |
 
@@ -33,10 +35,24 @@ struct SiteTerm {
   T constant = 1;                       ///< C if `second` is null
   T twist = 0;                          ///< tau
   const FifthTerm<T>* fifth = nullptr;  ///< F; then all others are ignored
+  const T* full = nullptr;              ///< M, [tile][144][lane]; then all others are ignored but `adjoint`
+  bool adjoint = false;                 ///< M^dagger instead of M
 
   /// True if C is a block or tau is not zero. Otherwise the term is B alone, and `constant` is ignored.
   bool twisted() const noexcept { return second != nullptr || twist != 0; }
 };
+
+/// M psi, or M^dagger psi, for lanes of one tile.
+/// @param place  offset of these lanes in blocks of 72 reals;  @tparam V  lanes of a tile
+template <int V, class Real, class T>
+HALOCLINE_INLINE wilson::Spinor<Real> apply_full(const SiteTerm<T>& term, std::int64_t place,
+                                                 const wilson::Spinor<Real>& psi) {
+  static_assert(clover::full_block_reals == 2 * clover::block_reals);
+  const T* block = term.full + (2 * place - place % V);
+  const auto load = [&](int i) { return core::load_held<Real>(block + i * V); };
+  return term.adjoint ? clover::multiply_full_block<true, Real>(load, psi)
+                      : clover::multiply_full_block<false, Real>(load, psi);
+}
 
 /// (C + i tau gamma5) psi for lanes of one tile.
 /// @param place  offset of these lanes in the blocks;  @param stride  lanes of a tile
@@ -63,8 +79,8 @@ HALOCLINE_INLINE wilson::Spinor<Real> apply_twist(const SiteTerm<T>& term, std::
   return out;
 }
 
-/// out = (C + i tau gamma5) B in, or F in, on the tiles of one parity, [tile][column][24][lane] each; out may be in.
-/// Collective: no.  Cost: 504 flops a block, site and column; 72 reals a block and site, 48 a site and column.
+/// out = (C + i tau gamma5) B in, M in or F in, on the tiles of one parity, [tile][column][24][lane] each; out may be
+/// in. Collective: no.  Cost: 504 flops a block, site and column; 72 reals a block and site, 48 a site and column.
 template <class T>
 void multiply(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileLayout& layout, int columns);
 

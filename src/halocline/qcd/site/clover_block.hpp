@@ -50,4 +50,46 @@ HALOCLINE_INLINE wilson::Spinor<Real> multiply_block(const Load& load, const wil
   return out;
 }
 
+/// Reals of two 6x6 matrices that are not hermitian: column by column, re and im, for each chirality.
+inline constexpr int full_block_reals = 144;
+
+/// Index of the real part of entry (row, column) in the 72 reals of a chirality of a full matrix.
+constexpr int full_entry(int row, int column) { return 2 * (6 * column + row); }
+
+/// out = M in, or M^dagger in, for two full matrices. `load(i)` gives real i of the 144, which are read in order.
+/// Flops a site: 2 x (6 x 6 + 30 x 8) = 552.
+template <bool adjoint, class Real, class Load>
+HALOCLINE_INLINE wilson::Spinor<Real> multiply_full_block(const Load& load, const wilson::Spinor<Real>& in) {
+  using core::Complex;
+  wilson::Spinor<Real> out;
+  HALOCLINE_UNROLLED(2)
+  for (int chirality = 0; chirality < 2; ++chirality) {
+    Complex<Real> v[6], sum[6];
+    HALOCLINE_UNROLLED(6)
+    for (int k = 0; k < 6; ++k) v[k] = in.at[k % 3][2 * chirality + k / 3];
+    HALOCLINE_UNROLLED(6)
+    for (int column = 0; column < 6; ++column) {
+      HALOCLINE_UNROLLED(6)
+      for (int row = 0; row < 6; ++row) {
+        const int place = 72 * chirality + full_entry(row, column);
+        const Complex<Real> a{load(place), load(place + 1)};
+        if constexpr (adjoint) {
+          if (row == 0)
+            sum[column] = core::conj_times(a, v[0]);
+          else
+            core::conj_multiply_add(sum[column], a, v[row]);
+        } else {
+          if (column == 0)
+            sum[row] = a * v[0];
+          else
+            core::multiply_add(sum[row], a, v[column]);
+        }
+      }
+    }
+    HALOCLINE_UNROLLED(6)
+    for (int k = 0; k < 6; ++k) out.at[k % 3][2 * chirality + k / 3] = sum[k];
+  }
+  return out;
+}
+
 }  // namespace halocline::qcd::clover

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/qcd/twisted/twisted_clover.hpp"
 
+#include <algorithm>
+#include <complex>
 #include <utility>
+
+#include "halocline/core/aligned_array.hpp"
+#include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd {
 
@@ -15,22 +20,62 @@ std::unique_ptr<DiracOperator<double>> TwistedSetup::in_double(int columns, int 
   return std::make_unique<TwistedClover<double>>(*this, columns, stored_reals);
 }
 
+namespace {
+
+/// Entry (row, column) of a hermitian block of 36 reals.
+std::complex<double> entry(const double* block, int lanes, int row, int column) {
+  if (row == column) return block[row * lanes];
+  const double* at = block + clover::below_diagonal(std::max(row, column), std::min(row, column)) * lanes;
+  return {at[0], row > column ? at[lanes] : -at[lanes]};
+}
+
+/// (A - i mu gamma5) (A^2 + mu^2)^-1 on one parity, from A and (A^2 + mu^2)^-1: [tile][144][lane]
+template <class T>
+core::AlignedArray<T> full_inverse(const clover::Blocks<double>& a, const clover::Blocks<double>& b, double mu,
+                                   int parity) {
+  const int lanes = a.layout->lanes();
+  core::AlignedArray<T> out(a.layout->tiles() * clover::full_block_reals * lanes);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < a.layout->tiles(); ++tile)
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int chirality = 0; chirality < 2; ++chirality) {
+        const std::int64_t from = (tile * clover::block_reals + 36 * chirality) * lanes + lane;
+        T* to = out.data() + (tile * clover::full_block_reals + 72 * chirality) * lanes + lane;
+        const std::complex<double> twist(0, chirality == 0 ? -mu : mu);  // gamma5 is diag(1, 1, -1, -1)
+        for (int row = 0; row < 6; ++row)
+          for (int column = 0; column < 6; ++column) {
+            std::complex<double> sum = twist * entry(b.parity(parity) + from, lanes, row, column);
+            for (int k = 0; k < 6; ++k)
+              sum += entry(a.parity(parity) + from, lanes, row, k) * entry(b.parity(parity) + from, lanes, k, column);
+            to[clover::full_entry(row, column) * lanes] = static_cast<T>(sum.real());
+            to[(clover::full_entry(row, column) + 1) * lanes] = static_cast<T>(sum.imag());
+          }
+      }
+  return out;
+}
+
+}  // namespace
+
 template <class T>
 TwistedClover<T>::TwistedClover(const TwistedSetup& setup, int columns, int stored_reals)
-    : wilson::HoppingOperator<T>(setup, columns, stored_reals), mu_(setup.mu()) {
+    : wilson::HoppingOperator<T>(setup, columns, stored_reals, setup.mu() == 0), mu_(setup.mu()) {
   if (mu_ == 0) return;
   const double d = this->diagonal(), square = d * d + mu_ * mu_;
-  for (int parity = 0; parity < 2; ++parity)
+  for (int parity = 0; parity < 2; ++parity) {
+    const T* a = this->blocks(parity);
+    if (a != nullptr)
+      inverse_[parity] = std::make_shared<const core::AlignedArray<T>>(
+          full_inverse<T>(*setup.blocks(), *setup.inverse_blocks(), mu_, parity));
     for (const bool dagger : {false, true}) {
       const double mu = dagger ? -mu_ : mu_;
-      const T* a = this->blocks(parity);
       if (a != nullptr)
         this->set_terms(parity, dagger, {.second = a, .twist = static_cast<T>(mu)},
-                        {.first = this->inverse_blocks(parity), .second = a, .twist = static_cast<T>(-mu)});
+                        {.full = inverse_[parity]->data(), .adjoint = dagger});
       else
         this->set_terms(parity, dagger, {.constant = static_cast<T>(d), .twist = static_cast<T>(mu)},
                         {.constant = static_cast<T>(d / square), .twist = static_cast<T>(-mu / square)});
     }
+  }
 }
 
 template <class T>

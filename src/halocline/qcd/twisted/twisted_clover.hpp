@@ -4,9 +4,10 @@
 /// The twisted-mass operator D(mu) = D + i mu gamma5 on the CPU, with and without a clover term.
 ///
 /// The hop is that of the Wilson operator. The site term is A + i mu gamma5. Because A commutes with gamma5, its
-/// inverse is (A - i mu gamma5) (A^2 + mu^2)^-1. With mu = 0, site terms and results are those of WilsonClover, bit
-/// for bit. D(mu)^dagger = gamma5 D(-mu) gamma5.
+/// inverse is (A - i mu gamma5) (A^2 + mu^2)^-1, kept as one full matrix for each chirality. With mu = 0, site terms
+/// and results are those of WilsonClover, bit for bit. D(mu)^dagger = gamma5 D(-mu) gamma5.
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -34,13 +35,15 @@ public:
   /// Parameters, errors and cost as of HoppingOperator. Collective: yes.
   explicit TwistedClover(const TwistedSetup& setup, int columns = 1, int stored_reals = 18);
   /// The same operator on fields of another number of columns; shares links and blocks. Collective: yes.
-  TwistedClover(const TwistedClover& other, int columns) : wilson::HoppingOperator<T>(other, columns), mu_(other.mu_) {}
+  TwistedClover(const TwistedClover& other, int columns)
+      : wilson::HoppingOperator<T>(other, columns), mu_(other.mu_), inverse_(other.inverse_) {}
   std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;
 
   bool gamma5_hermitian() const noexcept override { return mu_ == 0; }
 
 private:
   double mu_;
+  std::array<std::shared_ptr<const core::AlignedArray<T>>, 2> inverse_;  ///< by parity, [tile][144][lane]; or none
 };
 
 extern template class TwistedClover<float>;

@@ -20,12 +20,12 @@ HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wi
 }
 
 template <class T>
-HoppingOperator<T>::HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals)
+HoppingOperator<T>::HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals, bool with_inverse)
     : hopping_(setup.neighbours(), setup.gauge(), setup.wilson(), {columns, stored_reals, setup.transport()}),
       diagonal_(setup.wilson().diagonal()) {
   if (!setup.blocks()) return;
   blocks_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.blocks()));
-  inverse_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.inverse_blocks()));
+  if (with_inverse) inverse_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.inverse_blocks()));
   for (int parity = 0; parity < 2; ++parity)
     for (const bool dagger : {false, true})
       set_terms(parity, dagger, {.first = blocks(parity)}, {.first = inverse_blocks(parity)});

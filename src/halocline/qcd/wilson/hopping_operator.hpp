@@ -68,9 +68,10 @@ public:
 protected:
   /// Makes A the clover term, or the number diagonal() without one.
   /// @param columns, stored_reals  as in HoppingOptions (stored_reals is its link_reals)
+  /// @param with_inverse  keep the inverse blocks in T; an action that sets an inverse of its own has no use for them
   /// @throws InvalidArgument  as Hopping does
   /// Collective: yes.  Cost: memory for the links in the order of the kernel, and for the clover blocks, in T.
-  HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals);
+  HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals, bool with_inverse = true);
   /// The same operator for another number of columns; shares links and blocks. Collective: yes.
   HoppingOperator(const HoppingOperator& other, int columns);
 

@@ -26,6 +26,10 @@ HALOCLINE_INLINE auto load_spinor(const T* at) {
 
 template <class T, int V, class Real>
 __attribute__((noinline)) void multiply_in_memory(Spinor<Real>& psi, const SiteTerm<T>& term, std::int64_t place) {
+  if (term.full != nullptr) {
+    psi = apply_full<V>(term, place, psi);
+    return;
+  }
   if (term.first != nullptr) {
     const T* block = term.first + place;
     psi = clover::multiply_block<Real>([&](int i) { return core::load_held<Real>(block + i * V); }, psi);
