@@ -10,6 +10,7 @@
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/complex.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/core/hold.hpp"
 #include "halocline/core/pack.hpp"
 
 namespace halocline::bench {
@@ -33,7 +34,12 @@ struct Apart {
   static constexpr int reals = 2 * sites;  ///< of one element of a tile
 
   static std::int64_t place(int site, int part) { return part * sites + site; }
+  using Other = Number;
   static HALOCLINE_INLINE Number load(const T* at) { return {Real::load(at), Real::load(at + sites)}; }
+  /// A factor that is used in every row. It stays in registers.
+  static HALOCLINE_INLINE Other load_other(const T* at) {
+    return {core::load_held<Real>(at), core::load_held<Real>(at + sites)};
+  }
   template <bool past_caches>
   static HALOCLINE_INLINE void store(T* at, const Number& z) {
     if constexpr (past_caches) {
@@ -59,13 +65,25 @@ struct Interleaved {
   using Number = Real;
   static constexpr int sites = Register<T>::lanes / 2;
   static constexpr int reals = 2 * sites;
-  /// re re ..., and -im im ...
+  /// re re ..., and im im ...
   struct Spread {
     Real re, im;
+  };
+  /// re im ..., and -im re ...
+  struct Other {
+    Real number, turned;
   };
 
   static std::int64_t place(int site, int part) { return 2 * site + part; }
   static HALOCLINE_INLINE Number load(const T* at) { return Real::load(at); }
+  static HALOCLINE_INLINE Other load_other(const T* at) {
+    Real signs;
+    for (int i = 0; i < Register<T>::lanes; ++i) signs.set(i, i % 2 == 0 ? T(-1) : T(1));
+    Other out{core::load_held<Real>(at), signs};
+    out.turned = signs * core::permute(out.number, table([](int i) { return i ^ 1; }));
+    core::hold(out.turned);
+    return out;
+  }
   template <bool past_caches>
   static HALOCLINE_INLINE void store(T* at, const Number& z) {
     if constexpr (past_caches)
@@ -74,19 +92,17 @@ struct Interleaved {
       z.store(at);
   }
   static HALOCLINE_INLINE Spread spread(const Number& z) {
-    Real signs;
-    for (int i = 0; i < Register<T>::lanes; ++i) signs.set(i, i % 2 == 0 ? T(-1) : T(1));
     return {core::permute(z, table([](int i) { return i & ~1; })),
-            signs * core::permute(z, table([](int i) { return i | 1; }))};
+            core::permute(z, table([](int i) { return i | 1; }))};
   }
-  static HALOCLINE_INLINE Number product(const Spread& a, const Number& b) {
-    Number sum = a.re * b;
-    sum += a.im * exchanged(b);
+  static HALOCLINE_INLINE Number product(const Spread& a, const Other& b) {
+    Number sum = a.re * b.number;
+    sum += a.im * b.turned;
     return sum;
   }
-  static HALOCLINE_INLINE void multiply_add(Number& sum, const Spread& a, const Number& b) {
-    sum += a.re * b;
-    sum += a.im * exchanged(b);
+  static HALOCLINE_INLINE void multiply_add(Number& sum, const Spread& a, const Other& b) {
+    sum += a.re * b.number;
+    sum += a.im * b.turned;
   }
 
 private:
@@ -95,9 +111,6 @@ private:
     typename Real::Mask lanes{};
     for (int i = 0; i < Register<T>::lanes; ++i) lanes[i] = from(i);
     return lanes;
-  }
-  static HALOCLINE_INLINE Real exchanged(const Real& z) {
-    return core::permute(z, table([](int i) { return i ^ 1; }));
   }
 };
 
@@ -112,6 +125,12 @@ void multiply(T* z, const T* x, const T* y, std::int64_t tiles) {
       const T* a = x + tile * (rows * rows * L::reals);
       const T* b = y + tile * (rows * columns * L::reals);
       T* c = z + tile * (rows * columns * L::reals);
+      // Loaded before the first store, which the compiler must take for a change of y.
+      typename L::Other other[rows][columns];
+      HALOCLINE_UNROLLED(3)
+      for (int k = 0; k < rows; ++k) HALOCLINE_UNROLLED(3)
+      for (int column = 0; column < columns; ++column)
+        other[k][column] = L::load_other(b + (columns * k + column) * L::reals);
       HALOCLINE_UNROLLED(3)
       for (int row = 0; row < rows; ++row) {
         typename L::Number sum[columns];
@@ -120,11 +139,10 @@ void multiply(T* z, const T* x, const T* y, std::int64_t tiles) {
           const auto factor = L::spread(L::load(a + (rows * row + k) * L::reals));
           HALOCLINE_UNROLLED(3)
           for (int column = 0; column < columns; ++column) {
-            const auto other = L::load(b + (columns * k + column) * L::reals);
             if (k == 0)
-              sum[column] = L::product(factor, other);
+              sum[column] = L::product(factor, other[k][column]);
             else
-              L::multiply_add(sum[column], factor, other);
+              L::multiply_add(sum[column], factor, other[k][column]);
           }
         }
         HALOCLINE_UNROLLED(3)
