@@ -19,7 +19,7 @@ a_place = instance((_halocline.qcd.GaugeField, _halocline.lattice.Geometry), "a 
 a_propagator = instance(_halocline.qcd.Propagator, "a Propagator, as hc.qcd.propagator and read_propagator give it")
 any_propagator = instance(
     (_halocline.qcd.Propagator, _halocline.qcd.StaggeredPropagator),
-    "a propagator, as hc.qcd.propagator gives it",
+    "a Propagator or a StaggeredPropagator, as hc.qcd.propagator gives it",
 )
 a_seed = integer(at_least=0, at_most=2**64 - 1)
 a_grid = array(integer(at_least=1), "four integers, the processes along x, y, z, t", length=4)
