@@ -4,12 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "halocline/core/error.hpp"
 
 namespace halocline::lattice {
+namespace {
+
+/// The outer coordinates `length` steps from `here` in direction d, and whether an edge of the box was crossed.
+std::pair<Coordinates<4>, bool> step(const Coordinates<4>& outer, Coordinates<4> here, int d, int length) {
+  auto& x = here[axis_of(d)];
+  const std::int64_t extent = outer[axis_of(d)];
+  x += step_of(d) * length;
+  const bool over_edge = x < 0 || x >= extent;
+  x = (x + std::abs(length) * extent) % extent;
+  return {here, over_edge};
+}
+
+}  // namespace
 
 Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout, int reach)
     : layout_(std::move(layout)), reach_(reach) {
@@ -48,10 +62,7 @@ Neighbours::Neighbours(std::shared_ptr<const TileLayout> layout, int reach)
       for (int d = 0; d < 8; ++d) {
         const int mu = axis_of(d);
         const bool split = layout_->geometry().is_split(mu);
-        auto there = here;
-        there[mu] += step_of(d) * reach_;
-        const bool over_edge = there[mu] < 0 || there[mu] >= outer[mu];
-        there[mu] = (there[mu] + reach_ * outer[mu]) % outer[mu];
+        const auto [there, over_edge] = step(outer, here, d, reach_);
         Neighbour& n = table_[parity][static_cast<std::size_t>(8 * i + d)];
         n.tile = static_cast<std::int32_t>(layout_->tile_index(there));
         n.slot = Neighbour::local;
@@ -80,16 +91,12 @@ void Neighbours::find_near() {
     for (std::int64_t i = 0; i < layout_->tiles(); ++i)
       for (int d = 0; d < 8; ++d) {
         const int mu = axis_of(d);
-        auto there = layout_->outer_coordinates(parity, i);
-        there[mu] += step_of(d);
-        const bool over_edge = there[mu] < 0 || there[mu] >= outer[mu];
-        there[mu] = (there[mu] + outer[mu]) % outer[mu];
+        const auto [there, over_edge] = step(outer, layout_->outer_coordinates(parity, i), d, 1);
         Neighbour& n = near_[parity][static_cast<std::size_t>(8 * i + d)];
         n.tile = static_cast<std::int32_t>(layout_->tile_index(there));
         n.slot = Neighbour::local;
         if (over_edge && layout_->geometry().is_split(mu)) {
-          auto same_end = there;
-          same_end[mu] = (there[mu] - step_of(d) * reach_ + reach_ * outer[mu]) % outer[mu];
+          const auto same_end = step(outer, there, d, -reach_).first;
           n.slot = of(parity, layout_->tile_index(same_end))[d].slot;
         } else if (over_edge && layout_->tile()[mu] > 1) {
           n.slot = Neighbour::rotated;

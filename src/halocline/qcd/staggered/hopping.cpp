@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
+#include "halocline/lattice/tile_halo.hpp"
 #include "halocline/qcd/staggered/detail/hop_tiles.hpp"
 #include "halocline/qcd/staggered/phases.hpp"
 
@@ -20,8 +20,6 @@ namespace halocline::qcd::staggered {
 namespace {
 
 using lattice::Neighbours;
-
-constexpr comm::Face leaving_face(int d) { return {lattice::axis_of(d), -lattice::step_of(d)}; }
 
 /// Copies the sites that a neighbouring process reads in its direction d into the send buffer,
 /// [slot][column][6][lanes sent].
@@ -114,15 +112,8 @@ template <class T>
 void Hopping<T>::open_halo() {
   if (columns_ < 1)
     throw core::InvalidArgument(fmt::format("an operator for {} columns was asked for; give at least 1", columns_));
-  std::array<std::size_t, 4> face_bytes{};
-  for (int axis = 0; axis < 4; ++axis)
-    face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) * static_cast<std::size_t>(columns_) *
-                       staggered_reals * sizeof(T);
-  const auto& geometry = neighbours_->layout().geometry();
-  if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; }))
-    halo_ = std::make_unique<comm::HaloExchange>(
-        geometry.grid(), face_bytes, std::string_view(transport_),
-        comm::HaloOptions{.time_limit = comm::solve_time_limit(geometry.communicator())});
+  halo_ =
+      lattice::open_halo(*neighbours_, static_cast<std::size_t>(columns_) * staggered_reals * sizeof(T), transport_);
 }
 
 template <class T>
@@ -149,7 +140,7 @@ void Hopping<T>::run(T* out, const T* in, int parity, const HopTerms<T>& terms) 
     const core::Region pack_region("pack and post");
     for (int d = 0; d < 8; ++d)
       if (geometry.is_split(lattice::axis_of(d)))
-        pack_face(reinterpret_cast<T*>(halo_->send_buffer(leaving_face(d)).data()), in, columns_, *neighbours_,
+        pack_face(reinterpret_cast<T*>(halo_->send_buffer(lattice::leaving_face(d)).data()), in, columns_, *neighbours_,
                   1 - parity, d);
     halo_->post();
   }

@@ -51,8 +51,6 @@ public:
 
   const std::shared_ptr<const lattice::TileLayout>& layout_ptr() const noexcept { return neighbours_->layout_ptr(); }
   int columns() const noexcept { return columns_; }
-  /// Steps of a site: 8, or 16 with long links.
-  int steps() const noexcept { return neighbours_->reach() == 1 ? 8 : 16; }
 
   /// out = hop(in) on the tiles of `target_parity`, with `terms` applied. hop is -2 (D - m), and it is anti-hermitian:
   /// with `dagger` the result has the other sign.

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "halocline/comm/exchange/halo_exchange.hpp"
-#include "halocline/comm/group/time_limit.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/lattice/dispatch.hpp"
+#include "halocline/lattice/tile_halo.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/wilson/detail/hop_tiles.hpp"
 #include "halocline/qcd/wilson/hopping.hpp"
@@ -60,8 +60,6 @@ void pack_face(T* buffer, const T* in, int columns, const Neighbours& neighbours
       for (std::int64_t i = 0; i < count; ++i) to[r * count + i] = whole[r * V + lanes[i]];
   }
 }
-
-constexpr comm::Face leaving_face(int d) { return {lattice::axis_of(d), -lattice::step_of(d)}; }
 
 /// The factor of the link that leaves `from` along mu: c_mu, times the boundary phase if the link crosses the edge of
 /// the lattice.
@@ -206,14 +204,8 @@ void Hopping<T>::open_halo() {
   if (options_.columns < 1)
     throw core::InvalidArgument(
         fmt::format("an operator for {} columns was asked for; give at least 1", options_.columns));
-  std::array<std::size_t, 4> face_bytes{};
-  for (int axis = 0; axis < 4; ++axis)
-    face_bytes[axis] = static_cast<std::size_t>(neighbours_->face_sites(axis)) *
-                       static_cast<std::size_t>(options_.columns) * half_spinor_reals * sizeof(T);
-  if (std::ranges::any_of(face_bytes, [](std::size_t bytes) { return bytes > 0; }))
-    halo_ = std::make_unique<comm::HaloExchange>(
-        layout_->geometry().grid(), face_bytes, std::string_view(options_.transport),
-        comm::HaloOptions{.time_limit = comm::solve_time_limit(layout_->geometry().communicator())});
+  halo_ = lattice::open_halo(*neighbours_, static_cast<std::size_t>(options_.columns) * half_spinor_reals * sizeof(T),
+                             options_.transport);
 }
 
 template <class T>
@@ -245,7 +237,7 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
     const core::Region pack_region("pack and post");
     for_each_direction([&]<int d> {
       if (!layout_->geometry().is_split(lattice::axis_of(d))) return;
-      auto* buffer = reinterpret_cast<T*>(halo_->send_buffer(leaving_face(d)).data());
+      auto* buffer = reinterpret_cast<T*>(halo_->send_buffer(lattice::leaving_face(d)).data());
       if (dagger)
         pack_face<T, V, d, lattice::step_of(d)>(buffer, in, options_.columns, *neighbours_, 1 - parity);
       else
