@@ -50,7 +50,11 @@ Cost action_cost(const qcd::DiracOperator<T>& d, const qcd::Action& action, cons
     return hop + a + sum;
   }
   const bool clover = qcd::wilson_part(action).has_clover();
+  const bool full = clover && qcd::twisted_mass(action) != 0;  // the inverse of the term of sites
+  if (schur && full)
+    return (hop + Cost{full_block_cost.flops, 0, full_block_cost.shared}) * 2 + Cost{48, spinor_reals, 0};
   if (schur) return schur_cost(clover, link_reals);
+  if (form == "clover-inverse" && full) return full_block_cost;
   return form == "clover-inverse" ? clover_cost : wilson_cost(clover, link_reals);
 }
 

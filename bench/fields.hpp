@@ -33,6 +33,9 @@ inline constexpr double spinor_reals = 24, clover_reals = 72;
 /// A clover block, or its inverse, times a spinor, for one site.
 inline constexpr Cost clover_cost{504, 2 * spinor_reals, clover_reals};
 
+/// The inverse of a twisted clover term, a full matrix for each chirality, times a spinor.
+inline constexpr Cost full_block_cost{552, 2 * spinor_reals, 144};
+
 /// One parity of the hopping term, for each site of the target: eight projections, SU(3) products and sums; reads eight
 /// links and a spinor, writes a spinor. Computing the third row of a link from two stored ones counts no operations.
 constexpr Cost hopping_cost(int link_reals = 18) { return {1320, 2 * spinor_reals, 8.0 * link_reals}; }

@@ -137,7 +137,6 @@ TEST_CASE("staggered links: projected matrices are unitary, and the hermitian fa
 
 TEST_CASE("staggered links: a nearly singular matrix is projected by its singular values") {
   // diag(1, 1, s) between two unitary matrices
-  const auto links = test::random_links(1, 5);
   const GaugeField pair = GaugeField::from_canonical(test::one_process({2, 2, 2, 2}), test::random_links(16, 5));
   const Su3<double> left = pair.link({0, 0, 0, 0}, 0), right = pair.link({1, 0, 0, 0}, 1);
   for (const double small : {1e-1, 1e-3, 1e-6, 1e-10}) {
