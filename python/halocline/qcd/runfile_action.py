@@ -116,12 +116,12 @@ class Action(Section):
                 f'[action] mu is set but kind = "{self.kind}" has no twisted mass; use "twisted-clover".'
             )
 
-    def _check_walls(self) -> None:
-        for name in ("kappa", "csw", "csw_t", "mu"):
+    def _check_no_wilson(self, foreign: tuple[str, ...], keys: str) -> None:
+        """Refuses keys of other actions; for those that have a mass alone, on isotropic lattices."""
+        for name in foreign:
             if getattr(self, name) is not None:
                 raise InvalidArgument(
-                    f'[action] {name} is set but kind = "{self.kind}" does not have it; its keys are mass, M5, Ls and '
-                    "boundary, with mobius also b and c."
+                    f'[action] {name} is set but kind = "{self.kind}" does not have it; its keys are {keys}.'
                 )
         if self.anisotropy != 1.0 or self.nu != 1.0:
             raise InvalidArgument(
@@ -129,6 +129,9 @@ class Action(Section):
             )
         if self.mass is None:
             raise InvalidArgument(f'[action] kind = "{self.kind}" needs mass, the quark mass m.')
+
+    def _check_walls(self) -> None:
+        self._check_no_wilson(("kappa", "csw", "csw_t", "mu"), "mass, M5, Ls and boundary, with mobius also b and c")
         if self.kind == "mobius" and (self.b is None or self.c is None):
             raise InvalidArgument('[action] kind = "mobius" needs b and c; b = 1.5 and c = 0.5 are usual.')
         if self.kind == "domain-wall" and (self.b is not None or self.c is not None):
@@ -146,18 +149,10 @@ class Action(Section):
                 )
 
     def _check_staggered(self) -> None:
-        for name in ("kappa", "csw", "csw_t", "mu", "M5", "Ls", "b", "c"):
-            if getattr(self, name) is not None:
-                raise InvalidArgument(
-                    f'[action] {name} is set but kind = "{self.kind}" does not have it; its keys are mass and '
-                    "boundary, with asqtad also u0, with hisq naik_epsilon."
-                )
-        if self.anisotropy != 1.0 or self.nu != 1.0:
-            raise InvalidArgument(
-                f'[action] kind = "{self.kind}" is for isotropic lattices; leave out anisotropy and nu.'
-            )
-        if self.mass is None:
-            raise InvalidArgument(f'[action] kind = "{self.kind}" needs mass, the quark mass m.')
+        self._check_no_wilson(
+            ("kappa", "csw", "csw_t", "mu", "M5", "Ls", "b", "c"),
+            "mass and boundary, with asqtad also u0, with hisq naik_epsilon",
+        )
         if self.mass <= 0.0:
             raise InvalidArgument(f'[action] mass = {self.mass:g}: kind = "{self.kind}" needs a positive mass.')
         if self.u0 is not None and self.u0 > 1.0:
