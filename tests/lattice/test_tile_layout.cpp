@@ -30,10 +30,40 @@ TEST_CASE("layout: every site has one place, and the place gives the site back")
     }
 }
 
+TEST_CASE("layout: the parts of a tile hold its lanes in order") {
+  for (const Coordinates<4>& extents : {Coordinates<4>{4, 4, 4, 4}, {16, 4, 4, 4}, {16, 16, 6, 8}, {64, 2, 2, 2}}) {
+    const auto whole = TileLayout::best(test::one_process(extents));
+    REQUIRE(whole->lanes() == 16);
+    for (int lanes : {1, 2, 4, 8}) {
+      const auto layout = TileLayout::split(whole, lanes);
+      CHECK(layout->lanes() == lanes);
+      CHECK(TileLayout::same_order(*layout, *whole));
+      CHECK(TileLayout::same_order(*layout, *TileLayout::split(whole, 2)));
+      for (std::int64_t site = 0; site < product<4>(extents); ++site) {
+        const auto x = coordinates_of<4>(site, extents);
+        const auto in_whole = whole->locate(x), place = layout->locate(x);
+        CHECK(place.parity == in_whole.parity);
+        CHECK(place.tile == in_whole.tile * (16 / lanes) + in_whole.lane / lanes);
+        CHECK(place.lane == in_whole.lane % lanes);
+        CHECK(layout->coordinates(place) == x);
+      }
+    }
+    CHECK(TileLayout::split(whole, 16) == whole);
+    CHECK(TileLayout::same_order(*whole, *TileLayout::best(whole->geometry_ptr())));
+    CHECK_FALSE(TileLayout::same_order(*whole, *TileLayout::best(whole->geometry_ptr(), 8)));
+    CHECK_FALSE(*whole == *TileLayout::split(whole, 8));
+    CHECK_THROWS_WITH_AS(TileLayout::split(TileLayout::split(whole, 4), 2), doctest::Contains("give the whole one"),
+                         core::InvalidArgument);
+    CHECK_THROWS_WITH_AS(TileLayout::split(whole, 3), doctest::Contains("3 lanes"), core::InvalidArgument);
+  }
+}
+
 TEST_CASE("layout: the neighbour table leads from a site to the site beside it") {
   const Coordinates<4> extents{4, 6, 8, 4};
-  for (int lanes : {1, 4, 16}) {
-    const auto layout = TileLayout::best(test::one_process(extents), lanes);
+  const auto whole = TileLayout::best(test::one_process(extents));
+  for (const auto& layout :
+       {TileLayout::best(test::one_process(extents), 1), TileLayout::best(test::one_process(extents), 4), whole,
+        TileLayout::split(whole, 8), TileLayout::split(whole, 4), TileLayout::split(whole, 2)}) {
     const Neighbours neighbours(layout);
     for (int parity = 0; parity < 2; ++parity)
       for (std::int64_t tile = 0; tile < layout->tiles(); ++tile)

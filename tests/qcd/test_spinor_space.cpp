@@ -204,6 +204,33 @@ TEST_CASE("linear algebra: vectors of another shape are refused with their sizes
                        doctest::Contains("column 2"), core::InvalidArgument);
 }
 
+TEST_CASE("spinor space: precision changes between splits of one layout") {
+  const auto whole = lattice::TileLayout::best(test::one_process(extents));
+  const auto numbers = test::random_numbers(volume * 12, 3);
+  for (const auto subset : {lattice::Subset::full, lattice::Subset::odd})
+    for (int wide : {16, 8, 4})
+      for (int narrow : {16, 8, 4, 2}) {
+        auto x = spinor_field<double>(lattice::TileLayout::split(whole, narrow), subset, 2);
+        auto y = spinor_field<float>(lattice::TileLayout::split(whole, wide), subset, 2);
+        auto back = x;
+        from_canonical<double>(x, 0, test::random_numbers(volume * 12, 7));
+        from_canonical<double>(x, 1, numbers);
+        convert(y, x);
+        convert(back, y);
+        std::vector<std::complex<double>> in_float(numbers.size()), in_double(numbers.size());
+        to_canonical<float>(in_float, y, 1);
+        to_canonical<double>(in_double, back, 1);
+        CHECK(in_float == in_double);
+        std::vector<std::complex<double>> expected(numbers.size());
+        to_canonical<double>(expected, x, 1);
+        CHECK(test::relative_distance(in_float, expected) < 1e-7);
+        CHECK(test::relative_distance(in_float, expected) > 0);
+      }
+  auto x = spinor_field<double>(whole, lattice::Subset::full);
+  auto other = spinor_field<float>(lattice::TileLayout::best(whole->geometry_ptr(), 8), lattice::Subset::full);
+  CHECK_THROWS_WITH_AS(convert(other, x), doctest::Contains("different layouts"), core::InvalidArgument);
+}
+
 /// x m, y + x m and the Gram matrices x^dagger y and x^dagger x, for three columns.
 template <class Kind>
 struct BlockOutcome {

@@ -8,6 +8,7 @@
 /// one). The meaning of the components is left to the code that uses the field. Import and export to the canonical
 /// order `[t][z][y][x][component]` are explicit, and take a table if the two number the components differently.
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/lattice/dispatch.hpp"
 #include "halocline/lattice/tile_layout.hpp"
 
 namespace halocline::lattice {
@@ -27,6 +29,30 @@ enum class Subset { even = 0, odd = 1, full = 2 };
 /// The other parity.
 constexpr Subset other(Subset subset) {
   return subset == Subset::full ? subset : (subset == Subset::even ? Subset::odd : Subset::even);
+}
+
+/// Copies the numbers of tiles, rounded or widened, between two splits of one layout (TileLayout::same_order).
+/// @param rows   numbers of a site;  @param count  numbers to copy, whole tiles of both
+/// Opens a parallel region.
+template <class To, class From>
+void copy_tiles(To* out, int out_lanes, const From* in, int in_lanes, std::int64_t rows, std::int64_t count) {
+  if (out_lanes == in_lanes) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<To>(in[i]);
+    return;
+  }
+  with_lanes(std::min(out_lanes, in_lanes), [&]<int lanes> {
+    const std::int64_t narrow = lanes * rows, wide = std::max(out_lanes, in_lanes) * rows;
+    const std::int64_t out_step = out_lanes > lanes ? lanes : narrow, in_step = in_lanes > lanes ? lanes : narrow;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t tile = 0; tile < count / wide; ++tile)
+      for (std::int64_t part = 0; part < wide / narrow; ++part)
+        for (std::int64_t row = 0; row < rows; ++row) {
+          To* to = out + tile * wide + part * out_step + row * out_lanes;
+          const From* from = in + tile * wide + part * in_step + row * in_lanes;
+          for (int lane = 0; lane < lanes; ++lane) to[lane] = static_cast<To>(from[lane]);
+        }
+  });
 }
 
 template <class T>

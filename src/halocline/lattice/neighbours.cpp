@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/pack.hpp"
 
 namespace halocline::lattice {
 namespace {
@@ -103,6 +104,13 @@ void Neighbours::find_near() {
         }
       }
   }
+}
+
+NeighboursByPrecision::NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach) {
+  const auto single = TileLayout::split(whole, core::native_lanes<float>);
+  const auto precise = TileLayout::split(whole, core::native_lanes<double>);
+  single_ = std::make_shared<const Neighbours>(single, reach);
+  precise_ = precise == single ? single_ : std::make_shared<const Neighbours>(precise, reach);
 }
 
 std::int64_t Neighbours::face_sites(int axis) const noexcept {

@@ -89,4 +89,19 @@ private:
   std::array<std::vector<std::int32_t>, 8> sent_lanes_, received_lanes_, rotation_;
 };
 
+/// The neighbours of a stencil in float and in double, whose tiles are as wide as a register.
+class NeighboursByPrecision {
+public:
+  /// @param whole  a layout that is not split;  @param reach  as of Neighbours, with its errors
+  explicit NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach = 1);
+
+  template <class T>
+  const std::shared_ptr<const Neighbours>& in() const noexcept {
+    return sizeof(T) == sizeof(float) ? single_ : precise_;
+  }
+
+private:
+  std::shared_ptr<const Neighbours> single_, precise_;
+};
+
 }  // namespace halocline::lattice

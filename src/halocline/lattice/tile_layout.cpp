@@ -41,6 +41,17 @@ std::optional<std::string> objection(const Geometry4& geometry, const Coordinate
   return std::nullopt;
 }
 
+/// The bits of a coordinate below the power of two `extent` in reverse order.
+std::int64_t reversed(std::int64_t coordinate, std::int64_t extent) {
+  std::int64_t out = 0;
+  for (std::int64_t bit = 1; bit < extent; bit *= 2, coordinate /= 2) out = 2 * out + coordinate % 2;
+  return out;
+}
+Coordinates<4> reversed(Coordinates<4> at, const Coordinates<4>& extents) {
+  for (int axis = 0; axis < 4; ++axis) at[axis] = reversed(at[axis], extents[axis]);
+  return at;
+}
+
 }  // namespace
 
 TileLayout::TileLayout(std::shared_ptr<const Geometry4> geometry, const Coordinates<4>& tile)
@@ -86,14 +97,54 @@ std::shared_ptr<const TileLayout> TileLayout::best(std::shared_ptr<const Geometr
   return std::make_shared<const TileLayout>(std::move(geometry), *chosen);
 }
 
+std::shared_ptr<const TileLayout> TileLayout::split(const std::shared_ptr<const TileLayout>& whole, int lanes) {
+  if (whole->whole_) throw core::InvalidArgument("a layout was to be split that is split itself; give the whole one");
+  if (!is_power_of_two(lanes))
+    throw core::InvalidArgument(fmt::format("tiles of {} lanes were asked for; give 1, 2, 4, 8 or 16", lanes));
+  if (whole->lanes() <= lanes) return whole;
+  // The slowest lanes first: they are the upper bits of the number of a lane.
+  Coordinates<4> tile = whole->tile(), parts{1, 1, 1, 1};
+  for (int axis = 3; axis >= 0; --axis)
+    while (tile[axis] > 1 && product<4>(tile) > lanes) {
+      tile[axis] /= 2;
+      parts[axis] *= 2;
+    }
+  TileLayout out(whole->geometry_, tile);
+  out.whole_ = whole;
+  out.parts_ = parts;
+  return std::make_shared<const TileLayout>(std::move(out));
+}
+
 std::int64_t TileLayout::tile_index(const Coordinates<4>& outer) const noexcept {
-  return outer[0] / 2 + (outer_[0] / 2) * (outer[1] + outer_[1] * (outer[2] + outer_[2] * outer[3]));
+  if (!whole_) return outer[0] / 2 + (outer_[0] / 2) * (outer[1] + outer_[1] * (outer[2] + outer_[2] * outer[3]));
+  Coordinates<4> of_whole{}, part{};
+  for (int axis = 0; axis < 4; ++axis) {
+    of_whole[axis] = outer[axis] % whole_->outer_[axis];
+    part[axis] = outer[axis] / whole_->outer_[axis];
+  }
+  return whole_->tile_index(of_whole) * product<4>(parts_) + linear_index<4>(reversed(part, parts_), parts_);
 }
 
 Coordinates<4> TileLayout::outer_coordinates(int parity, std::int64_t tile) const noexcept {
-  Coordinates<4> outer = coordinates_of<4>(tile, {outer_[0] / 2, outer_[1], outer_[2], outer_[3]});
-  outer[0] = 2 * outer[0] + ((parity + outer[1] + outer[2] + outer[3] + origin_parity_) & 1);
+  if (!whole_) {
+    Coordinates<4> outer = coordinates_of<4>(tile, {outer_[0] / 2, outer_[1], outer_[2], outer_[3]});
+    outer[0] = 2 * outer[0] + ((parity + outer[1] + outer[2] + outer[3] + origin_parity_) & 1);
+    return outer;
+  }
+  const std::int64_t parts = product<4>(parts_);
+  // An axis with several lanes has an even number of tiles, so all parts of a tile have its parity.
+  Coordinates<4> outer = whole_->outer_coordinates(parity, tile / parts);
+  const Coordinates<4> part = reversed(coordinates_of<4>(tile % parts, parts_), parts_);
+  for (int axis = 0; axis < 4; ++axis) outer[axis] += whole_->outer_[axis] * part[axis];
   return outer;
+}
+
+Coordinates<4> TileLayout::lane_coordinates(int lane) const noexcept {
+  return reversed(coordinates_of<4>(lane, tile_), tile_);
+}
+
+int TileLayout::lane_index(const Coordinates<4>& lane) const noexcept {
+  return static_cast<int>(linear_index<4>(reversed(lane, tile_), tile_));
 }
 
 TileSite TileLayout::locate(const Coordinates<4>& local) const noexcept {

@@ -6,14 +6,17 @@
 /// A tile is a group of V sites that move through one SIMD pack. Its shape is a parameter: T_mu lanes along axis mu,
 /// with product V. The lanes of an axis are far apart: site x_mu = o_mu + O_mu l_mu has outer coordinate o_mu and lane
 /// coordinate l_mu, with O_mu = L_mu / T_mu. A step along mu then leaves the lanes unchanged, except at the outer edge,
-/// where they rotate by one along mu. So the bulk of a stencil needs no shuffle in any direction.
+/// where they rotate by one along mu. So the bulk of a stencil needs no shuffle in any direction. A lane is numbered x
+/// fastest, and by the bits of l_mu in reverse on each axis.
 ///
 /// Sites are ordered even-odd by their *global* parity: all tiles of parity 0, then all of parity 1, each
 /// `[t][z][y][x/2]` over outer coordinates. All lanes of a tile have one parity. This requires an even O_mu on x and on
 /// every axis with more than one lane. An odd local extent of y, z or t is possible with one lane along this axis.
 ///
-/// A tile has the same sites in float and in double, so changing the precision of a field reads and writes memory in
-/// order (docs/design/0003).
+/// A layout can be split: each tile of V lanes becomes several tiles of fewer lanes, one after another. These are a
+/// layout of the same form, with a smaller T_mu, in another order of tiles. A tile in double is as wide as a register,
+/// and two of them hold the sites of one tile in float, in the same order. So a change of precision reads and writes
+/// memory in order (docs/design/0003).
 
 #include <array>
 #include <cstdint>
@@ -47,6 +50,19 @@ public:
   static std::shared_ptr<const TileLayout> best(std::shared_ptr<const Geometry4> geometry, int lanes = max_lanes,
                                                 int reach = 1);
 
+  /// The layout in which each tile of `whole` is several tiles of at most `lanes` lanes, one after another: tile k of
+  /// `parts` tiles holds lanes k V / parts to (k + 1) V / parts - 1 of the whole one. `whole` itself if it has no more
+  /// lanes.
+  /// @param whole  a layout that is not split itself;  @param lanes  a power of two
+  static std::shared_ptr<const TileLayout> split(const std::shared_ptr<const TileLayout>& whole, int lanes);
+  /// True if all sites have the same places in both.
+  friend bool operator==(const TileLayout& a, const TileLayout& b) noexcept {
+    return &a == &b || (a.geometry_->local() == b.geometry_->local() && a.origin_parity_ == b.origin_parity_ &&
+                        a.tile_ == b.tile_ && a.parts_ == b.parts_);
+  }
+  /// True if both are splits of one layout. The sites of their fields then have the same order, tile by tile.
+  static bool same_order(const TileLayout& a, const TileLayout& b) noexcept { return a.whole() == b.whole(); }
+
   const Geometry4& geometry() const noexcept { return *geometry_; }
   const std::shared_ptr<const Geometry4>& geometry_ptr() const noexcept { return geometry_; }
   const Coordinates<4>& tile() const noexcept { return tile_; }    ///< lanes along each axis
@@ -65,16 +81,20 @@ public:
     return static_cast<int>((outer[0] + outer[1] + outer[2] + outer[3] + origin_parity_) & 1);
   }
 
-  Coordinates<4> lane_coordinates(int lane) const noexcept { return coordinates_of<4>(lane, tile_); }
-  int lane_index(const Coordinates<4>& lane) const noexcept { return static_cast<int>(linear_index<4>(lane, tile_)); }
+  Coordinates<4> lane_coordinates(int lane) const noexcept;
+  int lane_index(const Coordinates<4>& lane) const noexcept;
 
 private:
+  const TileLayout& whole() const noexcept { return whole_ ? *whole_ : *this; }
+
   std::shared_ptr<const Geometry4> geometry_;
   Coordinates<4> tile_;
   Coordinates<4> outer_{};
   int lanes_ = 1;
   int origin_parity_ = 0;
   std::int64_t tiles_ = 0;
+  std::shared_ptr<const TileLayout> whole_;  ///< the layout that this one splits; or null
+  Coordinates<4> parts_{1, 1, 1, 1};         ///< of a tile of the whole layout, along each axis
 };
 
 }  // namespace halocline::lattice

@@ -199,7 +199,7 @@ TEST_CASE("staggered: refusals of the operator") {
   const StaggeredSetup setup(u, {.mass = 0.1});
   CHECK_THROWS_WITH_AS(setup.in_float(1, 12), doctest::Contains("not unitary"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(setup.in_double(0), doctest::Contains("at least 1"), core::InvalidArgument);
-  const auto short_steps = std::make_shared<const lattice::Neighbours>(setup.neighbours()->layout_ptr());
+  const auto short_steps = std::make_shared<const lattice::Neighbours>(setup.neighbours().in<double>()->layout_ptr());
   CHECK_THROWS_WITH_AS(staggered::Hopping<double>(short_steps, setup.links(), setup.action()),
                        doctest::Contains("steps of 3 sites"), core::InvalidArgument);
   const auto narrow =

@@ -196,7 +196,7 @@ TEST_CASE("batch: every column of a solve has the solution, the iterations and t
       const auto solve = [&](Schur<double>& s, Schur<float>& inner, SpinorField<double>& x,
                              const SpinorField<double>& b) {
         SpinorSpace<double> space(s.layout(), s.subset(), s.columns());
-        SpinorSpace<float> inner_space(s.layout(), s.subset(), s.columns());
+        SpinorSpace<float> inner_space(inner.layout(), inner.subset(), s.columns());
         const SpinorOperator<double>& a = s;
         const SpinorOperator<float>& inner_a = inner;
         return mixed ? solve_mixed(kind, space, a, x, b, inner_space, inner_a, options)

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "halocline/core/error.hpp"
+#include "halocline/lattice/field.hpp"
 #include "halocline/qcd/clover/detail/block_inverse.hpp"
 #include "halocline/qcd/field/gamma.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
@@ -136,17 +137,18 @@ std::vector<double> canonical_inverse(const lattice::Geometry4& geometry, std::v
 }
 
 template <class T>
-Blocks<T> convert(const Blocks<double>& blocks) {
-  Blocks<T> out{blocks.layout, {}};
+Blocks<T> convert(const Blocks<double>& blocks, const std::shared_ptr<const lattice::TileLayout>& layout) {
+  Blocks<T> out{layout, {}};
   for (int parity = 0; parity < 2; ++parity) {
-    out.data[parity] = core::AlignedArray<T>(blocks.data[parity].size());
-    for (std::int64_t i = 0; i < out.data[parity].size(); ++i)
-      out.data[parity][i] = static_cast<T>(blocks.data[parity][i]);
+    const auto& from = blocks.data[parity];
+    out.data[parity] = core::AlignedArray<T>(from.size());
+    lattice::copy_tiles(out.data[parity].data(), layout->lanes(), from.data(), blocks.layout->lanes(), block_reals,
+                        from.size());
   }
   return out;
 }
 
-template Blocks<float> convert(const Blocks<double>&);
-template Blocks<double> convert(const Blocks<double>&);
+template Blocks<float> convert(const Blocks<double>&, const std::shared_ptr<const lattice::TileLayout>&);
+template Blocks<double> convert(const Blocks<double>&, const std::shared_ptr<const lattice::TileLayout>&);
 
 }  // namespace halocline::qcd::clover

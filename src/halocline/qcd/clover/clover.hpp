@@ -56,8 +56,9 @@ std::vector<double> canonical_inverse(const GaugeField& gauge, const WilsonClove
 /// The same from canonical_term, which becomes the result. @param geometry  of the links
 std::vector<double> canonical_inverse(const lattice::Geometry4& geometry, std::vector<double> term);
 
-/// The same blocks in another precision.
+/// The same blocks in another precision and in `layout`, which has the order of the blocks (TileLayout::same_order).
+/// Collective: no.
 template <class T>
-Blocks<T> convert(const Blocks<double>& blocks);
+Blocks<T> convert(const Blocks<double>& blocks, const std::shared_ptr<const lattice::TileLayout>& layout);
 
 }  // namespace halocline::qcd::clover

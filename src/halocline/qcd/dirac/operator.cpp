@@ -14,6 +14,10 @@ void DiracOperator<T>::apply(Field& out, const Field& in, bool dagger) const {
   if (out.subset() != lattice::Subset::full || in.subset() != lattice::Subset::full || out.data() == in.data())
     throw core::InvalidArgument(
         "the operator D needs two different full fields, and was given one parity or one field");
+  if (!(out.layout() == *layout() && in.layout() == *layout()))
+    throw core::InvalidArgument(
+        "an operator D was given fields of another layout; make them in its layout(), which differs between float and "
+        "double");
   if (out.columns() != columns() || in.columns() != columns())
     throw core::InvalidArgument(
         fmt::format("an operator D made for {} columns was given fields of {} and {}; make one for them, "

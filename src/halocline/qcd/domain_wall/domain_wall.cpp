@@ -126,9 +126,11 @@ void DomainWall<T>::multiply_all(Field& out, const Field& in, const Term& term) 
 template <class T>
 void DomainWall<T>::apply_full(Field& out, const Field& in, bool dagger) const {
   if (out.subset() != lattice::Subset::full || in.subset() != lattice::Subset::full || out.data() == in.data() ||
-      out.columns() != this->columns() || in.columns() != this->columns())
+      !(out.layout() == *this->layout() && in.layout() == *this->layout()) || out.columns() != this->columns() ||
+      in.columns() != this->columns())
     throw core::InvalidArgument(fmt::format(
-        "the domain-wall operator needs two different full fields of {} columns, Ls for each right-hand side",
+        "the domain-wall operator needs two different full fields of its layout and of {} columns, Ls for each "
+        "right-hand side",
         this->columns()));
   const Field* source = &in;
   if (!terms_->trivial && !dagger) {

@@ -31,11 +31,12 @@ std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v) 
 
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in) {
-  if (out.layout_ptr() != in.layout_ptr() || out.subset() != in.subset() || out.columns() != in.columns())
+  if (!lattice::TileLayout::same_order(out.layout(), in.layout()) || out.subset() != in.subset() ||
+      out.columns() != in.columns() || out.reals_per_site() != in.reals_per_site())
     throw core::InvalidArgument(
         "a change of precision was asked between fields of different layouts, subsets or columns; create both alike");
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < in.size(); ++i) out.data()[i] = static_cast<To>(in.data()[i]);
+  lattice::copy_tiles(out.data(), out.layout().lanes(), in.data(), in.layout().lanes(),
+                      std::int64_t{in.columns()} * in.reals_per_site(), in.size());
 }
 
 template <class T>

@@ -46,8 +46,8 @@ private:
 template <class T>
 std::vector<double> norms(const SpinorSpace<T>& space, const SpinorField<T>& v);
 
-/// out = in, rounded or widened. Both fields must have the same layout, subset and columns; the conversion then reads
-/// and writes memory in order.
+/// out = in, rounded or widened. Both fields must have the same subset and columns, and one layout or splits of one
+/// (TileLayout::split); the conversion then reads and writes memory in order.
 /// @throws InvalidArgument  if they differ. Collective: no.
 template <class To, class From>
 void convert(SpinorField<To>& out, const SpinorField<From>& in);

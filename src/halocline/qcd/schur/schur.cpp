@@ -8,8 +8,13 @@
 namespace halocline::qcd {
 namespace {
 
-template <class Field>
-void require(const Field& field, lattice::Subset subset, int columns, const char* what) {
+template <class T>
+void require(const SpinorField<T>& field, const Schur<T>& schur, lattice::Subset subset, const char* what) {
+  const int columns = schur.columns();
+  if (!(field.layout() == *schur.layout()))
+    throw core::InvalidArgument(std::string("the ") + what +
+                                " of an even-odd operator has another layout; give a field of its layout(), which "
+                                "differs between float and double");
   if (field.subset() != subset)
     throw core::InvalidArgument(std::string("the ") + what +
                                 " of an even-odd operator has the wrong subset of sites; give a field of its subset()");
@@ -30,23 +35,23 @@ Schur<T>::Schur(const DiracOperator<T>& d, SchurForm form, int parity)
 
 template <class T>
 void Schur<T>::apply(Field& out, const Field& in, bool dagger) const {
-  require(out, subset(), columns(), "result");
-  require(in, subset(), columns(), "operand");
+  require(out, *this, subset(), "result");
+  require(in, *this, subset(), "operand");
   even_odd::apply(*d_, form_, parity_, dagger, out, in, other_, same_, [](auto&) {});
 }
 
 template <class T>
 void Schur<T>::prepare(Field& rhs, const Field& source) {
-  require(rhs, subset(), columns(), "right-hand side");
-  require(source, lattice::Subset::full, columns(), "source");
+  require(rhs, *this, subset(), "right-hand side");
+  require(source, *this, lattice::Subset::full, "source");
   even_odd::prepare(*d_, form_, parity_, rhs, source, other_);
 }
 
 template <class T>
 void Schur<T>::reconstruct(Field& solution, const Field& half, const Field& source) {
-  require(half, subset(), columns(), "half solution");
-  require(solution, lattice::Subset::full, columns(), "solution");
-  require(source, lattice::Subset::full, columns(), "source");
+  require(half, *this, subset(), "half solution");
+  require(solution, *this, lattice::Subset::full, "solution");
+  require(source, *this, lattice::Subset::full, "source");
   std::copy_n(half.data(), half.size(), solution.parity(parity_));
   even_odd::reconstruct(*d_, parity_, solution, half, source, other_);
 }

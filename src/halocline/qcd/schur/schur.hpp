@@ -25,7 +25,7 @@ public:
   int columns() const noexcept { return d_->columns(); }
 
   /// out = S in, on two different fields of subset().
-  /// @throws InvalidArgument  for a field of another subset or number of columns
+  /// @throws InvalidArgument  for a field of another subset, layout or number of columns
   /// Collective: yes.  Cost for each site of the parity and column: 2 hops, and the blocks (504 flops a clover block).
   void apply(Field& out, const Field& in) const override { apply(out, in, false); }
   /// out = S^dagger in

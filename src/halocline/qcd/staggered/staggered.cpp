@@ -21,8 +21,7 @@ void require_whole_links(int stored_reals) {
 StaggeredSetup::StaggeredSetup(const GaugeField& gauge, const StaggeredAction& action, int lanes, std::string transport)
     : action_((action.validate(), action)),
       links_(gauge::staggered_links(gauge, action)),
-      neighbours_(std::make_shared<const lattice::Neighbours>(
-          lattice::TileLayout::best(gauge.geometry_ptr(), lanes, action.reach()), action.reach())),
+      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes, action.reach()), action.reach()),
       transport_(std::move(transport)) {}
 
 std::unique_ptr<DiracOperator<float>> StaggeredSetup::in_float(int columns, int stored_reals) const {
@@ -36,7 +35,7 @@ std::unique_ptr<DiracOperator<double>> StaggeredSetup::in_double(int columns, in
 
 template <class T>
 Staggered<T>::Staggered(const StaggeredSetup& setup, int columns)
-    : hopping_(setup.neighbours(), setup.links(), setup.action(), columns, setup.transport()),
+    : hopping_(setup.neighbours().in<T>(), setup.links(), setup.action(), columns, setup.transport()),
       mass_(setup.action().mass) {}
 
 template <class T>

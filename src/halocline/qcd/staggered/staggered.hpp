@@ -27,7 +27,7 @@ public:
 
   const StaggeredAction& action() const noexcept { return action_; }
   const gauge::StaggeredLinks& links() const noexcept { return links_; }
-  const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
+  const lattice::NeighboursByPrecision& neighbours() const noexcept { return neighbours_; }
   const std::string& transport() const noexcept { return transport_; }
   /// @throws InvalidArgument  for stored_reals other than 18: fat links are not unitary
   std::unique_ptr<DiracOperator<float>> in_float(int columns = 1, int stored_reals = 18) const override;
@@ -36,7 +36,7 @@ public:
 private:
   StaggeredAction action_;
   gauge::StaggeredLinks links_;
-  std::shared_ptr<const lattice::Neighbours> neighbours_;
+  lattice::NeighboursByPrecision neighbours_;
   std::string transport_;
 };
 

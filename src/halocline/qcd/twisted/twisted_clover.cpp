@@ -29,28 +29,30 @@ std::complex<double> entry(const double* block, int lanes, int row, int column) 
   return {at[0], row > column ? at[lanes] : -at[lanes]};
 }
 
-/// (A - i mu gamma5) (A^2 + mu^2)^-1 on one parity, from A and (A^2 + mu^2)^-1: [tile][144][lane]
+/// (A - i mu gamma5) (A^2 + mu^2)^-1 on one parity, from A and (A^2 + mu^2)^-1: [tile][144][lane of `layout`]
 template <class T>
 core::AlignedArray<T> full_inverse(const clover::Blocks<double>& a, const clover::Blocks<double>& b, double mu,
-                                   int parity) {
+                                   int parity, const lattice::TileLayout& layout) {
   const int lanes = a.layout->lanes();
-  core::AlignedArray<T> out(a.layout->tiles() * clover::full_block_reals * lanes);
+  core::AlignedArray<double> inverse(a.layout->tiles() * clover::full_block_reals * lanes);
 #pragma omp parallel for schedule(static)
   for (std::int64_t tile = 0; tile < a.layout->tiles(); ++tile)
     for (int lane = 0; lane < lanes; ++lane)
       for (int chirality = 0; chirality < 2; ++chirality) {
         const std::int64_t from = (tile * clover::block_reals + 36 * chirality) * lanes + lane;
-        T* to = out.data() + (tile * clover::full_block_reals + 72 * chirality) * lanes + lane;
+        double* to = inverse.data() + (tile * clover::full_block_reals + 72 * chirality) * lanes + lane;
         const std::complex<double> twist(0, chirality == 0 ? -mu : mu);  // gamma5 is diag(1, 1, -1, -1)
         for (int row = 0; row < 6; ++row)
           for (int column = 0; column < 6; ++column) {
             std::complex<double> sum = twist * entry(b.parity(parity) + from, lanes, row, column);
             for (int k = 0; k < 6; ++k)
               sum += entry(a.parity(parity) + from, lanes, row, k) * entry(b.parity(parity) + from, lanes, k, column);
-            to[clover::full_entry(row, column) * lanes] = static_cast<T>(sum.real());
-            to[(clover::full_entry(row, column) + 1) * lanes] = static_cast<T>(sum.imag());
+            to[clover::full_entry(row, column) * lanes] = sum.real();
+            to[(clover::full_entry(row, column) + 1) * lanes] = sum.imag();
           }
       }
+  core::AlignedArray<T> out(inverse.size());
+  lattice::copy_tiles(out.data(), layout.lanes(), inverse.data(), lanes, clover::full_block_reals, inverse.size());
   return out;
 }
 
@@ -65,7 +67,7 @@ TwistedClover<T>::TwistedClover(const TwistedSetup& setup, int columns, int stor
     const T* a = this->blocks(parity);
     if (a != nullptr)
       inverse_[parity] = std::make_shared<const core::AlignedArray<T>>(
-          full_inverse<T>(*setup.blocks(), *setup.inverse_blocks(), mu_, parity));
+          full_inverse<T>(*setup.blocks(), *setup.inverse_blocks(), mu_, parity, *this->layout()));
     for (const bool dagger : {false, true}) {
       const double mu = dagger ? -mu_ : mu_;
       if (a != nullptr)

@@ -9,23 +9,24 @@ namespace halocline::qcd::wilson {
 
 HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes,
                            std::string transport)
-    : gauge_(&gauge), wilson_(wilson), transport_(std::move(transport)) {
-  wilson_.validate();
-  auto layout = lattice::TileLayout::best(gauge.geometry_ptr(), lanes);
-  neighbours_ = std::make_shared<const lattice::Neighbours>(layout);
+    : gauge_(&gauge),
+      wilson_((wilson.validate(), wilson)),
+      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes)),
+      transport_(std::move(transport)) {
   if (wilson_.has_clover()) {
-    blocks_ = clover::clover_term(layout, gauge, wilson_);
+    blocks_ = clover::clover_term(neighbours_.in<double>()->layout_ptr(), gauge, wilson_);
     inverse_ = clover::inverse(*blocks_, mu);
   }
 }
 
 template <class T>
 HoppingOperator<T>::HoppingOperator(const HoppingSetup& setup, int columns, int stored_reals, bool with_inverse)
-    : hopping_(setup.neighbours(), setup.gauge(), setup.wilson(), {columns, stored_reals, setup.transport()}),
+    : hopping_(setup.neighbours().in<T>(), setup.gauge(), setup.wilson(), {columns, stored_reals, setup.transport()}),
       diagonal_(setup.wilson().diagonal()) {
   if (!setup.blocks()) return;
-  blocks_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.blocks()));
-  if (with_inverse) inverse_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.inverse_blocks()));
+  blocks_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.blocks(), layout()));
+  if (with_inverse)
+    inverse_ = std::make_shared<const clover::Blocks<T>>(clover::convert<T>(*setup.inverse_blocks(), layout()));
   for (int parity = 0; parity < 2; ++parity)
     for (const bool dagger : {false, true})
       set_terms(parity, dagger, {.first = blocks(parity)}, {.first = inverse_blocks(parity)});

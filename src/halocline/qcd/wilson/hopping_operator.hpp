@@ -21,8 +21,8 @@ class HoppingSetup : public DiracSetup {
 public:
   const GaugeField& gauge() const noexcept { return *gauge_; }
   const WilsonCloverAction& wilson() const noexcept { return wilson_; }
-  const std::shared_ptr<const lattice::Neighbours>& neighbours() const noexcept { return neighbours_; }
-  /// The clover term A; empty without one.
+  const lattice::NeighboursByPrecision& neighbours() const noexcept { return neighbours_; }
+  /// The clover term A in the layout of fields in double; empty without one.
   const std::optional<clover::Blocks<double>>& blocks() const noexcept { return blocks_; }
   /// A^-1 or, with a twisted mass, (A^2 + mu^2)^-1; empty without a clover term.
   const std::optional<clover::Blocks<double>>& inverse_blocks() const noexcept { return inverse_; }
@@ -40,7 +40,7 @@ protected:
 private:
   const GaugeField* gauge_;
   WilsonCloverAction wilson_;
-  std::shared_ptr<const lattice::Neighbours> neighbours_;
+  lattice::NeighboursByPrecision neighbours_;
   std::optional<clover::Blocks<double>> blocks_, inverse_;
   std::string transport_;
 };

@@ -4,9 +4,9 @@
 /// How the hopping kernel reads tiled fields on a CPU.
 ///
 /// The kernel processes a tile of V sites in V / W sub-packs of W lanes, where W is the number of lanes of a
-/// register, at most V. A local neighbour is loaded and projected in registers. A rotated neighbour is permuted while
-/// it is loaded. A halo slot holds half spinors that the sender has projected. Rotated and halo neighbours are rare,
-/// so their code is kept out of line.
+/// register, at most V. The operators choose V = W (lattice::NeighboursByPrecision). A local neighbour is loaded and
+/// projected in registers. A rotated neighbour is permuted while it is loaded. A halo slot holds half spinors that the
+/// sender has projected. Rotated and halo neighbours are rare, so their code is kept out of line.
 ///
 /// A link comes as 18 reals, or as the 12 reals of its first two rows. From these the third row is computed in
 /// registers: u_2 = f conj(u_0 x u_1). A stored link is c e^(i theta) U with U in SU(3), because it includes the
