@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/pack.hpp"
 #include "halocline/lattice/neighbours.hpp"
 #include "qcd/random_fields.hpp"
 
@@ -56,6 +58,21 @@ TEST_CASE("layout: the parts of a tile hold its lanes in order") {
                          core::InvalidArgument);
     CHECK_THROWS_WITH_AS(TileLayout::split(whole, 3), doctest::Contains("3 lanes"), core::InvalidArgument);
   }
+}
+
+TEST_CASE(
+    "layout: tiles have the lanes of a register, or half of them beyond the caches of a CPU that halves registers") {
+  constexpr std::int64_t cache = 1000;
+  CHECK(lanes_of_tiles(16, 1000, true, cache) == 16);
+  CHECK(lanes_of_tiles(16, 1001, true, cache) == 8);
+  CHECK(lanes_of_tiles(8, 1001, true, cache) == 4);
+  CHECK(lanes_of_tiles(16, 1001, false, cache) == 16);
+  CHECK(lanes_of_tiles(16, 0, true, cache) == 16);
+  // Small fields stay within any last-level cache.
+  const NeighboursByPrecision neighbours(TileLayout::best(test::one_process({4, 4, 4, 4})), 1, 192);
+  CHECK(neighbours.in<float>()->layout().lanes() == std::min(16, core::native_lanes<float>));
+  CHECK(neighbours.in<double>()->layout().lanes() == std::min(16, core::native_lanes<double>));
+  CHECK(TileLayout::same_order(neighbours.in<float>()->layout(), neighbours.in<double>()->layout()));
 }
 
 TEST_CASE("layout: the neighbour table leads from a site to the site beside it") {

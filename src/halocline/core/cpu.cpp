@@ -8,6 +8,8 @@
 #include "halocline/core/config.hpp"
 #include "halocline/core/error.hpp"
 
+#include <cinttypes>
+#include <cstdio>
 #include <initializer_list>
 #include <string>
 
@@ -70,6 +72,30 @@ std::int64_t second_level_cache_bytes() noexcept {
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
 #endif
   return std::int64_t{1} << 20;
+}
+
+std::int64_t last_level_cache_bytes() noexcept {
+  // sysconf() adds the caches of a whole socket.
+  std::int64_t kib = 0;
+  if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
+    if (std::fscanf(file, "%" SCNd64 "K", &kib) != 1) kib = 0;
+    std::fclose(file);
+  }
+  return kib > 0 ? kib << 10 : std::int64_t{32} << 20;
+}
+
+bool halves_wide_registers() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx || c != signature_AMD_ecx || d != signature_AMD_edx)
+    return false;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return false;
+  const unsigned family = ((a >> 8) & 0xf) + ((a >> 20) & 0xff);
+  __builtin_cpu_init();
+  return family == 0x19 && __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
 }
 
 void check_cpu() {

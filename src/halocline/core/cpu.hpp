@@ -25,6 +25,13 @@ void check_cpu();
 /// Bytes of a core's second-level cache as the operating system reports them; 1 MiB if it reports none.
 std::int64_t second_level_cache_bytes() noexcept;
 
+/// Bytes of the last-level cache that the first core shares, as the operating system reports them; 32 MiB if it reports
+/// none.
+std::int64_t last_level_cache_bytes() noexcept;
+
+/// True if this CPU executes 512-bit instructions in two halves, as the fourth generation of AMD's Zen does.
+bool halves_wide_registers() noexcept;
+
 /// Short git revision of the sources, or "unknown" outside a checkout.
 std::string_view git_revision() noexcept;
 }  // namespace halocline::core

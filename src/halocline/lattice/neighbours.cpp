@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "halocline/core/cpu.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/pack.hpp"
 
@@ -106,9 +107,24 @@ void Neighbours::find_near() {
   }
 }
 
-NeighboursByPrecision::NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach) {
-  const auto single = TileLayout::split(whole, core::native_lanes<float>);
-  const auto precise = TileLayout::split(whole, core::native_lanes<double>);
+int lanes_of_tiles(int register_lanes, std::int64_t bytes, bool halves, std::int64_t cache) noexcept {
+  return halves && bytes > cache ? register_lanes / 2 : register_lanes;
+}
+
+NeighboursByPrecision::NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach,
+                                             int reals_a_site) {
+  const Geometry4& geometry = whole->geometry();
+  const bool halves = core::register_bytes == 64 && core::halves_wide_registers();
+  const std::int64_t cache = core::last_level_cache_bytes();
+  const auto lanes = [&](int of_register, std::size_t bytes_a_real) {
+    const auto bytes = geometry.local_volume() * reals_a_site * static_cast<std::int64_t>(bytes_a_real);
+    return static_cast<double>(lanes_of_tiles(of_register, bytes, halves, cache));
+  };
+  std::array<double, 2> chosen{lanes(core::native_lanes<float>, sizeof(float)),
+                               lanes(core::native_lanes<double>, sizeof(double))};
+  geometry.communicator().min(chosen);
+  const auto single = TileLayout::split(whole, static_cast<int>(chosen[0]));
+  const auto precise = TileLayout::split(whole, static_cast<int>(chosen[1]));
   single_ = std::make_shared<const Neighbours>(single, reach);
   precise_ = precise == single ? single_ : std::make_shared<const Neighbours>(precise, reach);
 }

@@ -89,11 +89,20 @@ private:
   std::array<std::vector<std::int32_t>, 8> sent_lanes_, received_lanes_, rotation_;
 };
 
-/// The neighbours of a stencil in float and in double, whose tiles are as wide as a register.
+/// Lanes of the tiles of a stencil: those of a register. Half of them where the CPU executes such a register in two
+/// halves and the data of the stencil outgrow the last-level cache. There a hop of one column is up to 1.6 times as
+/// fast with half registers (docs/design/0003).
+/// @param bytes    of the data on a process, or 0 for whole registers whatever the data
+/// @param halves   of the CPU;  @param cache  bytes of its last-level cache
+int lanes_of_tiles(int register_lanes, std::int64_t bytes, bool halves, std::int64_t cache) noexcept;
+
+/// The neighbours of a stencil in float and in double, on two splits of one layout.
 class NeighboursByPrecision {
 public:
   /// @param whole  a layout that is not split;  @param reach  as of Neighbours, with its errors
-  explicit NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach = 1);
+  /// @param reals_a_site  numbers of a site that the stencil reads and writes with one column; 0 if it has many
+  /// Collective: yes. All processes choose the same lanes.
+  NeighboursByPrecision(const std::shared_ptr<const TileLayout>& whole, int reach, int reals_a_site);
 
   template <class T>
   const std::shared_ptr<const Neighbours>& in() const noexcept {

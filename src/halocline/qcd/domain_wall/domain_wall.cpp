@@ -40,7 +40,8 @@ bool is_one(const DomainWallAction& action) {
 
 DomainWallSetup::DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes,
                                  std::string transport)
-    : HoppingSetup(gauge, (action.validate(), action.wilson()), 0.0, lanes, std::move(transport)), action_(action) {
+    : HoppingSetup(gauge, (action.validate(), action.wilson()), 0.0, lanes, std::move(transport), action.ls),
+      action_(action) {
   FifthTerm<double>::solve(matrix_full(action_));  // throws where it cannot be inverted
   FifthTerm<double>::solve(matrix_b(action_));
 }

@@ -21,7 +21,7 @@ void require_whole_links(int stored_reals) {
 StaggeredSetup::StaggeredSetup(const GaugeField& gauge, const StaggeredAction& action, int lanes, std::string transport)
     : action_((action.validate(), action)),
       links_(gauge::staggered_links(gauge, action)),
-      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes, action.reach()), action.reach()),
+      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes, action.reach()), action.reach(), 0),
       transport_(std::move(transport)) {}
 
 std::unique_ptr<DiracOperator<float>> StaggeredSetup::in_float(int columns, int stored_reals) const {

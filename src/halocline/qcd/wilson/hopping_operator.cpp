@@ -8,10 +8,11 @@
 namespace halocline::qcd::wilson {
 
 HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes,
-                           std::string transport)
+                           std::string transport, int points)
     : gauge_(&gauge),
       wilson_((wilson.validate(), wilson)),
-      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes)),
+      neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes), 1,
+                  points > 1 ? 0 : 8 * link_reals + 2 * spinor_reals),
       transport_(std::move(transport)) {
   if (wilson_.has_clover()) {
     blocks_ = clover::clover_term(neighbours_.in<double>()->layout_ptr(), gauge, wilson_);

@@ -32,10 +32,12 @@ protected:
   /// @param gauge  links in double, ghosts filled; not copied, so it must outlive this object
   /// @param mu     twisted mass; with mu = 0 the clover term itself must be invertible
   /// @param lanes  upper limit on the lanes of the layout; only tests lower it
+  /// @param points  of a fifth dimension: columns of one right-hand side
   /// @throws InvalidArgument  for impossible parameters or a box that no layout fits, on every rank
   /// @throws Error            if a clover block cannot be inverted; on every rank
   /// Collective: yes.  Cost: the clover term and its inverse, 2 x 576 bytes a site.
-  HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes, std::string transport);
+  HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes, std::string transport,
+               int points = 1);
 
 private:
   const GaugeField* gauge_;
