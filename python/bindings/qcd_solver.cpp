@@ -21,21 +21,26 @@ struct Quark {
   QuarkSolver solver;
 };
 
-/// The shape of the solver's arrays: [t][z][y][x] and spin and colour, or the colour of staggered quarks.
+/// The shape of the solver's arrays: [t][z][y][x] and spin and colour, the flavour of a doublet before them, or the
+/// colour of staggered quarks.
 std::vector<std::size_t> shape_of(const Quark& q) {
+  if (qcd::flavours(q.solver.action()) == 2) return canonical_shape(*q.geometry, {2, 4, 3});
   if (qcd::is_staggered(q.solver.action())) return canonical_shape(*q.geometry, {3});
   return canonical_shape(*q.geometry, {4, 3});
 }
 std::span<const complex> values_of(const Quark& q, const ComplexIn& array, const char* what) {
+  if (qcd::flavours(q.solver.action()) == 2) return canonical_values(array, *q.geometry, {2, 4, 3}, what);
   if (qcd::is_staggered(q.solver.action())) return canonical_values(array, *q.geometry, {3}, what);
   return canonical_values(array, *q.geometry, {4, 3}, what);
 }
 
 /// @param mu         nothing for the Wilson-clover action
+/// @param epsilon    None, or that of a doublet, which needs mu
 /// @param walls      None, or {mass, M5, Ls, b, c} of domain walls, which take only the boundary of `wilson`
 /// @param staggered  None, or {mass, kind, naik_epsilon, u0} of staggered quarks, which do the same
 qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<double> mu,
-                      const std::optional<nb::dict>& walls = {}, const std::optional<nb::dict>& staggered = {}) {
+                      const std::optional<nb::dict>& walls = {}, const std::optional<nb::dict>& staggered = {},
+                      std::optional<double> epsilon = {}) {
   if (staggered)
     return qcd::StaggeredAction{.mass = nb::cast<double>((*staggered)["mass"]),
                                 .kind = qcd::staggered_kind(nb::cast<std::string>((*staggered)["kind"])),
@@ -49,6 +54,7 @@ qcd::Action action_of(const qcd::WilsonCloverAction& wilson, std::optional<doubl
                                  .b = nb::cast<std::vector<complex>>((*walls)["b"]),
                                  .c = nb::cast<std::vector<complex>>((*walls)["c"]),
                                  .boundary = wilson.boundary};
+  if (mu && epsilon) return qcd::TwistedDoubletAction{wilson, *mu, *epsilon};
   if (mu) return qcd::TwistedCloverAction{wilson, *mu};
   return wilson;
 }
@@ -366,18 +372,19 @@ void bind_qcd_solver(nb::module_& m) {
              double xi0, double nu, std::optional<double> csw_t, std::optional<double> mu, const nb::dict& solver,
              const std::optional<HalvesIn>& vectors, const std::array<std::int64_t, 4>& aggregate,
              const std::optional<HalvesIn>& modes, const std::vector<double>& values, const Quark* earlier,
-             const std::optional<nb::dict>& walls, const std::optional<nb::dict>& staggered) {
+             const std::optional<nb::dict>& walls, const std::optional<nb::dict>& staggered,
+             std::optional<double> epsilon) {
             const auto parameters = parameters_from(solver);
             qcd::Inheritance inherited{.vectors = vectors_from(vectors, aggregate),
                                        .modes = modes_from(modes, values),
                                        .earlier = earlier ? &earlier->solver : nullptr};
-            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu, walls, staggered);
+            const auto action = action_of({mass, csw, boundary, xi0, nu, csw_t}, mu, walls, staggered, epsilon);
             const nb::gil_scoped_release unlocked;
             new (self) Quark{u.geometry_ptr(), QuarkSolver(u, action, parameters, std::move(inherited))};
           },
           "u"_a, "mass"_a, "csw"_a, "boundary"_a, "xi0"_a, "nu"_a, "csw_t"_a.none(), "mu"_a.none(), "solver"_a,
           "vectors"_a.none(), "aggregate"_a, "modes"_a.none(), "values"_a, "earlier"_a.none(), "walls"_a.none(),
-          "staggered"_a.none())
+          "staggered"_a.none(), "epsilon"_a.none())
       .def("setup", &setup_of, "with_vectors"_a)
       .def("low_modes", &low_modes_of, "with_vectors"_a)
       .def("keeps_setup",

@@ -151,3 +151,50 @@ def test_slips_get_a_sentence(u):
         hc.qcd.TwistedMass(u, mu=0.1, mass=0.1, tolerence=1e-8)
     with pytest.raises(InvalidArgument, match="not hermitian with mu = 0.1"):
         hc.qcd.TwistedMass(u, mu=0.1, mass=0.1).low_eigenvalues(count=2)
+
+
+@pytest.fixture(scope="module")
+def pair(u):
+    numbers = np.random.default_rng(5)
+    shape = (8, 4, 4, 4, 2, 4, 3)
+    return numbers.normal(size=shape) + 1j * numbers.normal(size=shape)
+
+
+TAU1 = np.array([[0, 1], [1, 0]])
+TAU3 = np.diag([1, -1])
+
+
+def test_the_doublet_is_its_definition(u, pair):
+    mu, epsilon = 0.15, 0.19
+    one = hc.qcd.WilsonClover(u, mass=-0.2, csw=1.1)
+    D = hc.qcd.TwistedDoublet(u, mu=mu, epsilon=epsilon, mass=-0.2, csw=1.1)
+    wilson = np.stack([one(np.ascontiguousarray(pair[..., f, :, :])) for f in (0, 1)], axis=-3)
+    flavours = 1j * mu * GAMMA5 * np.einsum("fg,...gsc->...fsc", TAU1, pair)
+    flavours += epsilon * np.einsum("fg,...gsc->...fsc", TAU3, pair)
+    assert np.allclose(D(pair), wilson + flavours, rtol=0, atol=1e-13)
+    gamma5_tau3 = GAMMA5 * TAU3.diagonal()[:, None, None]
+    assert np.allclose(D.dagger(pair), gamma5_tau3 * D(gamma5_tau3 * pair), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["auto", "cg", "block-cg"])
+def test_the_doublet_is_solved(u, pair, kind):
+    D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, kappa=0.15, csw=1.0, solver=kind, tolerance=1e-11)
+    x = D.solve(pair)
+    assert x.shape == pair.shape
+    assert np.linalg.norm(D(x) - pair) < 1.01e-11 * np.linalg.norm(pair)
+
+
+def test_the_doublet_refuses_what_it_does_not_know(u, pair):
+    D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, mass=0.1)
+    with pytest.raises(InvalidArgument, match="two flavours"):
+        hc.qcd.propagator(D, (0, 0, 0, 0))
+    with pytest.raises(InvalidArgument, match="2x4x3|2, 4, 3|flavour|shape"):
+        D(pair[..., 0, :, :].copy())
+    with pytest.raises(InvalidArgument, match="doublets"):
+        D.low_eigenvalues(count=2)
+    with pytest.raises(InvalidArgument, match="bicgstab"):
+        hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, mass=0.1, solver="bicgstab")
+    with pytest.raises(InvalidArgument, match="a twisted doublet"):
+        D.solver.solve_shifted(pair, [0.1])
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        hc.qcd.TwistedDoublet(u, mu=0.15, epsilon="small", mass=0.1)

@@ -15,6 +15,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "halocline/qcd/staggered/staggered.hpp"
+#include "halocline/qcd/twisted/twisted_doublet.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 #include "qcd/random_fields.hpp"
 
@@ -78,6 +79,34 @@ TEST_CASE_TEMPLATE("wilson: D does not depend on the process grid", T, float, do
         CHECK(test::relative_distance(run(geometry, dagger, lanes), test::local_part(*geometry, whole, 12)) <
               4 * std::numeric_limits<T>::epsilon());
       }
+  }
+}
+
+TEST_CASE("doublet: D does not depend on the process grid") {
+  const auto world = comm::world();
+  const auto links = test::random_links(volume, 1);
+  const auto psi = test::random_numbers(volume * 24, 2);
+  const TwistedDoubletAction action{{.mass = 0.1, .csw = 1.2}, 0.3, 0.4};
+  const auto run = [&](std::shared_ptr<const lattice::Geometry4> geometry, int lanes) {
+    const GaugeField gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, links, 36));
+    const TwistedDoublet<double> d(TwistedDoubletSetup(gauge, action, lanes));
+    auto in = d.field(lattice::Subset::full), out = in;
+    const auto source = test::local_part(*geometry, psi, 24);
+    d.load_sources(in, std::array{std::span<const std::complex<double>>(source)});
+    d.apply(out, in);
+    d.apply_dagger(in, out);
+    std::vector<std::complex<double>> result(source.size());
+    d.unload_quark(result, in, 0);
+    return result;
+  };
+  const auto whole = run(test::one_process(extents), 16);
+  std::size_t turn = 0;
+  const auto all = grids(world.size());
+  for (const auto& grid : all) {
+    if (all.size() > 4 && turn++ % 4 != 0) continue;
+    const auto geometry = std::make_shared<const lattice::Geometry4>(extents, comm::ProcessGrid(world, grid));
+    CHECK(test::relative_distance(run(geometry, turn % 2 == 0 ? 16 : 4), test::local_part(*geometry, whole, 24)) <
+          1e-14);
   }
 }
 

@@ -45,6 +45,7 @@ from halocline.qcd.quark import (
     Propagator,
     Staggered,
     StaggeredPropagator,
+    TwistedDoublet,
     TwistedMass,
     WilsonClover,
     kappa_from_mass,
@@ -58,7 +59,7 @@ from halocline.qcd.spectrum import spectrum
 
 __all__ = [
     "DiracOperator", "DomainWall", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run", "Solver", "Source",
-    "Staggered", "StaggeredPropagator", "TwistedMass", "WilsonClover", "analysis", "coulomb_theta",
+    "Staggered", "StaggeredPropagator", "TwistedDoublet", "TwistedMass", "WilsonClover", "analysis", "coulomb_theta",
     "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather", "geometry", "heatbath",
     "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa", "measure", "mesons", "nucleon",
     "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge",

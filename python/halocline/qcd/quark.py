@@ -2,8 +2,9 @@
 """Quarks: Dirac operators and propagators.
 
 Spinors are NumPy arrays [t][z][y][x][spin][colour], complex128, the local part of each process; basis DeGrand-Rossi.
-Those of staggered quarks are [t][z][y][x][colour]. docs/conventions.md gives the operator. Everything is collective
-over the processes of the gauge field unless it says otherwise.
+Those of staggered quarks are [t][z][y][x][colour], those of a twisted doublet [t][z][y][x][flavour][spin][colour].
+docs/conventions.md gives the operator. Everything is collective over the processes of the gauge field unless it says
+otherwise.
 """
 
 from __future__ import annotations
@@ -37,9 +38,12 @@ SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("
 class DiracOperator:
     """D of a fermion action on one gauge field; `solver` (a QuarkSolver) has its inverse, on the CPU or on a device.
 
-    The actions are classes of their own: WilsonClover, TwistedMass, DomainWall, Staggered. Collective, like all
-    of this file.
+    The actions are classes of their own: WilsonClover, TwistedMass, TwistedDoublet, DomainWall, Staggered. Collective,
+    like all of this file.
     """
+
+    epsilon: float | None = None
+    """The splitting of a twisted doublet; None for other actions."""
 
     def _open(
         self,
@@ -203,6 +207,53 @@ class TwistedMass(DiracOperator):
         )  # fmt: skip
 
 
+class TwistedDoublet(DiracOperator):
+    """Two twisted flavours of different masses: D = D_W + i mu gamma5 tau_1 + epsilon tau_3 (docs/actions.md).
+
+    Spinors are [t][z][y][x][flavour 2][spin 4][colour 3]; tau_1 and tau_3 act on the flavour. D_W is the Wilson
+    operator, or with csw the Wilson-clover operator, of both. D^dagger = gamma5 tau_3 D gamma5 tau_3.
+
+    >>> import halocline as hc, numpy as np
+    >>> D = hc.qcd.TwistedDoublet(hc.qcd.unit_links([4, 4, 4, 8]), mu=0.15, epsilon=0.19, mass=0.1)
+    >>> b = np.zeros((8, 4, 4, 4, 2, 4, 3), complex)
+    >>> b[..., 0, :, :] = hc.qcd.point_source(D.geometry, [0, 0, 0, 0], spin=0, colour=0)
+    >>> bool(abs(D(D.solve(b)) - b).max() < 1e-9)
+    True
+    """
+
+    @takes(u=checks.a_field, mu=number(), epsilon=number(), boundary=checks.four_phases)
+    def __init__(
+        self,
+        u: GaugeField,
+        mu: float,
+        epsilon: float,
+        mass: float | None = None,
+        kappa: float | None = None,
+        csw: float = 0.0,
+        boundary: Sequence[complex] = (1, 1, 1, -1),
+        anisotropy: float = 1.0,
+        nu: float = 1.0,
+        csw_t: float | None = None,
+        solver: Solver | Mapping[str, Any] | str | None = None,
+        time_limit: float = 300.0,
+        **solver_keys: Any,
+    ) -> None:
+        """mu: twisted mass, mu_sigma of ETMC; epsilon: splitting of the masses, their mu_delta; both in lattice units
+        others as for WilsonClover
+
+        The solver is conjugate gradients on the normal equations, on the CPU. Raises as WilsonClover.
+        """
+        self.epsilon = epsilon
+        self._open(
+            u, "twisted-clover", solver, solver_keys, "cpu", None, time_limit, mu=mu,
+            mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
+        )  # fmt: skip
+
+    def low_eigenvalues(self, *_: Any, **__: Any) -> NDArray[np.float64]:
+        """Refused: eigenvalues are found for quarks of one flavour."""
+        raise InvalidArgument("low_eigenvalues: give WilsonClover or TwistedMass; doublets are not built here.")
+
+
 class DomainWall(DiracOperator):
     """Domain-wall quarks of Shamir, or of Moebius with b and c, in five dimensions (docs/actions.md).
 
@@ -361,6 +412,11 @@ def propagator(
     in_source, in_solver = sorted_keys(
         "propagator", keys, SOURCE_KEYS, SOLVER_KEYS, known=("source", "kind", "progress", "inner", "chosen")
     )
+    if D.epsilon is not None:
+        raise InvalidArgument(
+            "propagator: a twisted doublet has two flavours at source and sink, and a Propagator has one; solve the "
+            "sources of each flavour by D.solve."
+        )
     how = _one_source(source, kind, in_source)
     if D.geometry.communicator.rank == 0:
         for sentence in how.doubts():

@@ -101,6 +101,7 @@ class QuarkSolver:
             None if modes is None else modes["numbers"].view(np.uint16),
             [] if modes is None else modes["values"],
             None if self.settings is None else self._quark, a.walls, a.staggered,
+            self._D.epsilon,
         )  # fmt: skip
         self.settings = settings
         self._recall()

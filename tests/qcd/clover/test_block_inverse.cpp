@@ -110,7 +110,7 @@ TEST_CASE("clover: with a twisted mass the inverse is that of A^2 + mu^2") {
   const double mu = 0.7;
   const auto before = random_blocks(9, 0, 3);
   auto after = before;
-  const double condition = invert_blocks({after.data(), block_reals, 1}, 9, mu);
+  const double condition = invert_blocks({after.data(), block_reals, 1}, 9, mu * mu);
   for (int block = 0; block < 18; ++block) {
     const Matrix a = matrix_of(before.data() + 36 * block);
     Matrix square = product(a, a);

@@ -230,6 +230,33 @@ TEST_CASE("domain wall: gamma5 R5 D is hermitian for the action of Shamir") {
   CHECK(test::relative_distance(turned, numbers(out)) < 1e-14);
 }
 
+TEST_CASE("domain wall: the Pauli-Villars operator is the operator of mass 1") {
+  const Links links;
+  for (const auto& action : {shamir(), zmoebius()}) {
+    auto heavy = action;
+    heavy.mass = 1;
+    const Numbers psi = random_spinors(action.ls, 3);
+    const DomainWall<double> d(DomainWallSetup(links.gauge, action), action.ls);
+    const auto villars = d.pauli_villars();
+    auto out = villars->field(lattice::Subset::full);
+    for (const bool dagger : {false, true}) {
+      villars->apply_full(out, field<double>(*villars, psi), dagger);
+      Numbers expected(psi.size());
+      domain_wall::apply_reference(expected, psi, links.gauge, heavy, dagger);
+      CHECK(test::relative_distance(numbers(out), expected) < 1e-14);
+      // Half of the sites: the terms of the Schur complement have the mass too.
+      const DomainWall<double> made(DomainWallSetup(links.gauge, heavy), action.ls);
+      const auto in = field<double>(made, psi);
+      auto once = made.field(lattice::Subset::full), twice = once;
+      for (int parity = 0; parity < 2; ++parity) {
+        made.multiply_inverse_diagonal(once, in, parity, dagger);
+        villars->multiply_inverse_diagonal(twice, in, parity, dagger);
+      }
+      CHECK(numbers(once) == numbers(twice));
+    }
+  }
+}
+
 TEST_CASE("domain wall: Shamir is Moebius with b = 1 and c = 0, and a column does not depend on its neighbours") {
   const Links links;
   auto written = shamir();

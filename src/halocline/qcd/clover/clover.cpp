@@ -92,7 +92,7 @@ Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, co
   return blocks;
 }
 
-Blocks<double> inverse(const Blocks<double>& blocks, double mu) {
+Blocks<double> inverse(const Blocks<double>& blocks, std::optional<double> square) {
   const auto& layout = *blocks.layout;
   const int lanes = layout.lanes();
   Blocks<double> out = blocks;
@@ -101,7 +101,7 @@ Blocks<double> inverse(const Blocks<double>& blocks, double mu) {
     double* data = out.data[parity].data();
 #pragma omp parallel for schedule(static) reduction(min : worst)
     for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
-      worst = std::min(worst, invert_blocks({data + tile * block_reals * lanes, 1, lanes}, lanes, mu));
+      worst = std::min(worst, invert_blocks({data + tile * block_reals * lanes, 1, lanes}, lanes, square));
   }
   require_invertible(worst, layout.geometry());
   return out;

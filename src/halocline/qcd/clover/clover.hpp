@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "halocline/core/aligned_array.hpp"
@@ -36,10 +37,11 @@ struct Blocks {
 Blocks<double> clover_term(std::shared_ptr<const lattice::TileLayout> layout, const GaugeField& gauge,
                            const WilsonCloverAction& action);
 
-/// A^-1 on all sites. With a twisted mass (A^2 + mu^2)^-1, a factor of (A + i mu gamma5)^-1 (dirac/site_term.hpp).
+/// A^-1 on all sites, or (A^2 + square)^-1: with square = mu^2 a factor of (A + i mu gamma5)^-1, and with mu^2 -
+/// epsilon^2 one of the inverse of a doublet (dirac/site_term.hpp).
 /// @throws Error  on every rank, if a block is singular to double precision; gives the reciprocal condition number
 /// Collective: yes.
-Blocks<double> inverse(const Blocks<double>& blocks, double mu = 0);
+Blocks<double> inverse(const Blocks<double>& blocks, std::optional<double> square = {});
 
 /// A on the sites of the local box in canonical order: 72 reals a site, in the order of site/clover_block.hpp, at 72
 /// times the canonical local index.

@@ -23,7 +23,7 @@ HostClover host_clover(const Box& box, const GaugeField& gauge, const Action& gi
   };
   const clover::Blocks<double> term = clover::clover_term(layout, gauge, action);
   append(out.blocks, term);
-  append(out.inverse, clover::inverse(term, twisted_mass(given)));
+  append(out.inverse, clover::inverse(term, twisted_square(given)));
   return out;
 }
 

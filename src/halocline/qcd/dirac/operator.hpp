@@ -51,7 +51,8 @@ public:
   virtual int columns() const noexcept = 0;
   /// Complex numbers of a quark at one site: spinor_components, or 3 for staggered quarks.
   virtual int components() const noexcept { return spinor_components; }
-  /// Points of a fifth dimension. So many columns, one after another, belong to one right-hand side.
+  /// Points of a fifth dimension, or flavours of a doublet. So many columns, one after another, belong to one
+  /// right-hand side.
   virtual int points() const noexcept { return 1; }
   /// A if it is a number; otherwise its typical size.
   virtual double diagonal() const noexcept = 0;

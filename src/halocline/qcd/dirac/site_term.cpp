@@ -54,6 +54,33 @@ void multiply_fifth(T* out, const T* in, const FifthTerm<T>& term, const lattice
       }
 }
 
+template <class T, int V>
+void multiply_doublets(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileLayout& layout, int columns) {
+  constexpr int width = core::pack_lanes<T, V>;
+  using Real = core::Number<T, width>;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t tile = 0; tile < layout.tiles(); ++tile)
+    for (int column = 0; column < columns; column += 2)
+      for (int lane = 0; lane < V; lane += width) {
+        const std::int64_t place = (tile * columns + column) * (spinor_reals * V) + lane;
+        const auto each = [&](auto visit) {
+          for (int flavour = 0; flavour < 2; ++flavour)
+            for (int colour = 0; colour < 3; ++colour)
+              for (int spin = 0; spin < 4; ++spin)
+                visit(flavour, colour, spin, place + (flavour * spinor_reals + 2 * (4 * colour + spin)) * V);
+        };
+        wilson::Spinor<Real> psi[2];
+        each([&](int flavour, int colour, int spin, std::int64_t at) {
+          psi[flavour].at[colour][spin] = {core::Lanes<Real>::load(in + at), core::Lanes<Real>::load(in + at + V)};
+        });
+        apply_doublet<V>(term, tile * (clover::block_reals * V) + lane, psi);
+        each([&](int flavour, int colour, int spin, std::int64_t at) {
+          core::Lanes<Real>::store(out + at, psi[flavour].at[colour][spin].re);
+          core::Lanes<Real>::store(out + at + V, psi[flavour].at[colour][spin].im);
+        });
+      }
+}
+
 }  // namespace
 
 template <class T>
@@ -61,6 +88,8 @@ void multiply(T* out, const T* in, const SiteTerm<T>& term, const lattice::TileL
   lattice::with_lanes(layout.lanes(), [&]<int V> {
     if (term.fifth != nullptr)
       multiply_fifth<T, V>(out, in, *term.fifth, layout, columns);
+    else if (term.doublet)
+      multiply_doublets<T, V>(out, in, term, layout, columns);
     else if (term.twisted())
       multiply_tiles<T, V, true>(out, in, term, layout, columns);
     else

@@ -40,7 +40,7 @@ bool is_one(const DomainWallAction& action) {
 
 DomainWallSetup::DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes,
                                  std::string transport)
-    : HoppingSetup(gauge, (action.validate(), action.wilson()), 0.0, lanes, std::move(transport), action.ls),
+    : HoppingSetup(gauge, (action.validate(), action.wilson()), {}, lanes, std::move(transport), action.ls),
       action_(action) {
   FifthTerm<double>::solve(matrix_full(action_));  // throws where it cannot be inverted
   FifthTerm<double>::solve(matrix_b(action_));
@@ -92,6 +92,26 @@ DomainWall<T>::DomainWall(const DomainWallSetup& setup, int columns, int stored_
       action_(setup.action()),
       terms_(std::make_shared<const FifthTerms>(setup.action())) {
   require_columns();
+  set_fifth_terms();
+}
+
+template <class T>
+DomainWall<T>::DomainWall(const DomainWall& other, const DomainWallAction& action)
+    : wilson::HoppingOperator<T>(other, other.columns()),
+      action_(action),
+      terms_(std::make_shared<const FifthTerms>(action)) {
+  set_fifth_terms();
+}
+
+template <class T>
+std::unique_ptr<DomainWall<T>> DomainWall<T>::pauli_villars() const {
+  DomainWallAction action = action_;
+  action.mass = 1;
+  return std::unique_ptr<DomainWall>(new DomainWall(*this, action));
+}
+
+template <class T>
+void DomainWall<T>::set_fifth_terms() {
   for (int parity = 0; parity < 2; ++parity)
     for (const bool dagger : {false, true})
       this->set_terms(parity, dagger, {.fifth = &terms_->a[dagger ? 1 : 0]},

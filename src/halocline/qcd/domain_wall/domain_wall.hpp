@@ -62,6 +62,10 @@ public:
   DomainWall(const DomainWall& other, int columns);
   std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;
 
+  /// The Pauli-Villars operator: the same operator with mass 1. It shares the links. The determinant of D over that of
+  /// its Pauli-Villars operator is the one of the overlap operator that Ls approximates. Collective: yes.
+  std::unique_ptr<DomainWall> pauli_villars() const;
+
   int points() const noexcept override { return action_.ls; }
   /// d + 1 for b = 1: the size of A.
   double diagonal() const noexcept override { return action_.wilson().diagonal() + 1; }
@@ -86,6 +90,8 @@ public:
   void from_solution(Field& y, const Field& x) const;
 
 private:
+  DomainWall(const DomainWall& other, const DomainWallAction& action);
+
   /// The terms, and the matrices that they refer to. By hermitian conjugation.
   struct FifthTerms {
     explicit FifthTerms(const DomainWallAction& action);
@@ -98,6 +104,7 @@ private:
     Term solution, source_hop, source_site;
   };
   void require_columns() const;
+  void set_fifth_terms();
   void multiply_all(Field& out, const Field& in, const Term& term) const;
   /// P_- x(minus) + P_+ x(plus)
   void unload(std::span<std::complex<double>> quark, const Field& y, int number, int minus, int plus) const;

@@ -42,6 +42,13 @@ void TwistedCloverAction::validate() const {
   if (!std::isfinite(mu)) throw core::InvalidArgument(fmt::format("mu is {}; give a finite twisted mass", mu));
 }
 
+void TwistedDoubletAction::validate() const {
+  wilson.validate();
+  if (!std::isfinite(mu) || !std::isfinite(epsilon))
+    throw core::InvalidArgument(
+        fmt::format("a twisted doublet has mu = {} and epsilon = {}; give finite numbers", mu, epsilon));
+}
+
 void DomainWallAction::validate() const {
   if (!std::isfinite(mass)) throw core::InvalidArgument(fmt::format("mass is {}; give a finite quark mass", mass));
   if (!(m5 > 0 && m5 < 2))
@@ -98,9 +105,11 @@ const WilsonCloverAction& wilson_part(const Action& action) {
   return std::get<WilsonCloverAction>(action);
 }
 
+int flavours(const Action& action) noexcept { return std::holds_alternative<TwistedDoubletAction>(action) ? 2 : 1; }
+
 int points(const Action& action) noexcept {
   const auto* walls = std::get_if<DomainWallAction>(&action);
-  return walls != nullptr ? walls->ls : 1;
+  return walls != nullptr ? walls->ls : flavours(action);
 }
 
 void require_wilson_quarks(const Action& action, const char* what) {
@@ -115,14 +124,21 @@ void require_wilson_quarks(const Action& action, const char* what) {
 void require_four_dimensions(const Action& action, const char* what) {
   if (points(action) > 1)
     throw core::InvalidArgument(fmt::format(
-        "{} knows Wilson, Wilson-clover and twisted quarks, and was given a domain-wall action; solve it on "
-        "the processor by \"cg\"",
-        what));
+        "{} knows Wilson, Wilson-clover and twisted quarks of one flavour, and was given {}; solve it on the processor "
+        "by \"cg\"",
+        what, flavours(action) == 2 ? "a twisted doublet" : "a domain-wall action"));
 }
 
 double twisted_mass(const Action& action) noexcept {
   const auto* twisted = std::get_if<TwistedCloverAction>(&action);
   return twisted != nullptr ? twisted->mu : 0;
+}
+
+std::optional<double> twisted_square(const Action& action) noexcept {
+  if (const auto* doublet = std::get_if<TwistedDoubletAction>(&action))
+    return doublet->mu * doublet->mu - doublet->epsilon * doublet->epsilon;
+  const double mu = twisted_mass(action);
+  return mu != 0 ? std::optional(mu * mu) : std::nullopt;
 }
 
 void validate(const Action& action) {

@@ -12,7 +12,11 @@
 /// Twisted clover: D(mu) = D + i mu gamma5, one flavour of the doublet of Frezzotti, Grassi, Sint and Weisz
 /// (hep-lat/0101001) in the twisted basis; the other flavour has -mu. D(mu)^dagger = gamma5 D(-mu) gamma5, and
 /// D(mu)^dagger D(mu) = (gamma5 D)^2 + mu^2.
-
+///
+/// Twisted doublet: two flavours of different masses, D = D_W + i mu gamma5 tau_1 + epsilon tau_3 on pairs (psi_0,
+/// psi_1), where D_W is the Wilson-clover operator of both and tau acts on the pair (R. Frezzotti, G. C. Rossi,
+/// hep-lat/0311008; T. Chiarappa et al., hep-lat/0606011). mu is their mu_sigma and epsilon their mu_delta. D^dagger =
+/// gamma5 tau_3 D gamma5 tau_3.
 ///
 /// Domain wall, in the form of Moebius (R. C. Brower, H. Neff, K. Orginos, hep-lat/0409118 and arXiv:1206.5214), on
 /// fields psi(s), s = 0 ... Ls - 1:
@@ -68,6 +72,15 @@ struct TwistedCloverAction {
   void validate() const;
 };
 
+struct TwistedDoubletAction {
+  WilsonCloverAction wilson{};
+  double mu = 0;       ///< twisted mass, of tau_1
+  double epsilon = 0;  ///< splitting of the masses, of tau_3
+
+  /// @throws InvalidArgument  as WilsonCloverAction::validate(), and for a number that is not finite
+  void validate() const;
+};
+
 struct DomainWallAction {
   double mass = 0;                          ///< m, the quark mass
   double m5 = 1.8;                          ///< M5, the height of the wall: positive, as Grid has it; Chroma's OverMass
@@ -111,23 +124,29 @@ struct StaggeredAction {
 };
 
 /// The actions of quarks. To add one, add an alternative here and its DiracSetup in quark/dirac_setup.cpp.
-using Action = std::variant<WilsonCloverAction, TwistedCloverAction, DomainWallAction, StaggeredAction>;
+using Action =
+    std::variant<WilsonCloverAction, TwistedCloverAction, TwistedDoubletAction, DomainWallAction, StaggeredAction>;
 
 /// Complex numbers of a quark at one site: 3 for staggered quarks, else 12.
 int components(const Action& action) noexcept;
 inline bool is_staggered(const Action& action) noexcept { return std::holds_alternative<StaggeredAction>(action); }
 
+/// Flavours of a quark's array: 2 for a doublet, else 1.
+int flavours(const Action& action) noexcept;
+
 /// The Wilson-clover part of an action. @throws InvalidArgument  for domain walls and staggered quarks
 const WilsonCloverAction& wilson_part(const Action& action);
-/// Points of a fifth dimension; 1 without one.
+/// Points of a fifth dimension, or flavours of a doublet: columns of one right-hand side. Else 1.
 int points(const Action& action) noexcept;
 /// @param what  "multigrid": a part of the library that knows the Wilson and twisted actions alone
 /// @throws InvalidArgument  for domain walls and staggered quarks; names `what`
 void require_wilson_quarks(const Action& action, const char* what);
-/// @throws InvalidArgument  for domain walls; names `what`
+/// @throws InvalidArgument  for domain walls and doublets; names `what`
 void require_four_dimensions(const Action& action, const char* what);
-/// The twisted mass mu; 0 for other actions.
+/// The twisted mass mu of one flavour; 0 for other actions.
 double twisted_mass(const Action& action) noexcept;
+/// mu^2, or mu^2 - epsilon^2 of a doublet, beside A^2 in the inverse of the site term; nothing without a twisted mass.
+std::optional<double> twisted_square(const Action& action) noexcept;
 /// @throws InvalidArgument  as validate() of the action that it holds
 void validate(const Action& action);
 

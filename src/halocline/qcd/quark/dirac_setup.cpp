@@ -4,6 +4,7 @@
 #include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/staggered/staggered.hpp"
 #include "halocline/qcd/twisted/twisted_clover.hpp"
+#include "halocline/qcd/twisted/twisted_doublet.hpp"
 #include "halocline/qcd/wilson/wilson_clover.hpp"
 
 namespace halocline::qcd {
@@ -19,6 +20,9 @@ struct Make {
   }
   std::unique_ptr<DiracSetup> operator()(const TwistedCloverAction& action) const {
     return std::make_unique<TwistedSetup>(gauge, action, lanes, transport);
+  }
+  std::unique_ptr<DiracSetup> operator()(const TwistedDoubletAction& action) const {
+    return std::make_unique<TwistedDoubletSetup>(gauge, action, lanes, transport);
   }
   std::unique_ptr<DiracSetup> operator()(const DomainWallAction& action) const {
     return std::make_unique<DomainWallSetup>(gauge, action, lanes, transport);

@@ -79,16 +79,18 @@ void validate_place(const SolverParameters& p) {
     throw core::InvalidArgument(fmt::format("rhs_batch is {}; a device solves at most 32 together", p.rhs_batch));
 }
 
-/// Domain walls and staggered quarks are solved by conjugate gradients. Other methods were not tried on them.
+/// Doublets, domain walls and staggered quarks are solved by conjugate gradients. Other methods were not tried on them.
 bool by_cg_alone(const Action& action) { return points(action) > 1 || is_staggered(action); }
 
 void validate_method(const Action& action, const SolverParameters& p) {
   if (!by_cg_alone(action)) return;
   if (p.on_device()) require_wilson_quarks(action, "the solver of a device");
   if (p.kind != "auto" && p.kind != "cg" && p.kind != "block-cg")
-    throw core::InvalidArgument(
-        fmt::format("the solver \"{}\" does not solve {} quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg",
-                    p.kind, is_staggered(action) ? "staggered" : "domain-wall"));
+    throw core::InvalidArgument(fmt::format(
+        "the solver \"{}\" does not solve {} quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg", p.kind,
+        is_staggered(action)    ? "staggered"
+        : flavours(action) == 2 ? "doublets of twisted"
+                                : "domain-wall"));
 }
 
 device::BackendOptions backend_options(const SolverParameters& p) {
@@ -387,7 +389,7 @@ std::vector<SolveReport> QuarkSolver::solve(std::span<const std::span<std::compl
                                             std::span<const std::span<const std::complex<double>>> sources,
                                             const Progress& progress,
                                             std::span<const std::span<std::complex<double>>> midpoints) {
-  if (!midpoints.empty() && (points(state_->action) == 1 || midpoints.size() != sources.size()))
+  if (!midpoints.empty() && (points(state_->action) == flavours(state_->action) || midpoints.size() != sources.size()))
     throw core::InvalidArgument(
         fmt::format("room for {} midpoints was given; give none, or for domain-wall quarks as many as sources, {}",
                     midpoints.size(), sources.size()));
@@ -539,7 +541,8 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
   auto& me = *state_;
   if (me.backend)
     throw core::InvalidArgument("a solver on a device was to take other links; make a new solver for them");
-  if (points(action) != points(me.action) || components(action) != components(me.action))
+  if (points(action) != points(me.action) || flavours(action) != flavours(me.action) ||
+      components(action) != components(me.action))
     throw core::InvalidArgument(
         "a solver was to take an action with another fifth dimension or other spins; make a new solver for it");
   std::optional<multigrid::Setup> setup;
@@ -556,15 +559,16 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
   if (state_->backend) return state_->backend->apply(out, in, dagger);
-  require_four_dimensions(state_->action, "apply, whose arrays have four dimensions,");
+  if (points(state_->action) != flavours(state_->action))
+    require_four_dimensions(state_->action, "apply, whose arrays have four dimensions,");
   auto& d = *state_->operators->precise;
   auto from = d.field(lattice::Subset::full), to = d.field(lattice::Subset::full);
-  from_canonical(from, in);
+  d.load_sources(from, std::array{in});
   if (dagger)
     d.apply_dagger(to, from);
   else
     d.apply(to, from);
-  to_canonical(out, to);
+  d.unload_quark(out, to, 0);
 }
 
 }  // namespace halocline::qcd

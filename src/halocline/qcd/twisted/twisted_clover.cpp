@@ -11,7 +11,8 @@
 namespace halocline::qcd {
 
 TwistedSetup::TwistedSetup(const GaugeField& gauge, const TwistedCloverAction& action, int lanes, std::string transport)
-    : HoppingSetup(gauge, (action.validate(), action.wilson), action.mu, lanes, std::move(transport)), mu_(action.mu) {}
+    : HoppingSetup(gauge, (action.validate(), action.wilson), twisted_square(action), lanes, std::move(transport)),
+      mu_(action.mu) {}
 
 std::unique_ptr<DiracOperator<float>> TwistedSetup::in_float(int columns, int stored_reals) const {
   return std::make_unique<TwistedClover<float>>(*this, columns, stored_reals);

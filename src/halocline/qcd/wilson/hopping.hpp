@@ -52,7 +52,8 @@ struct HopTerms {
 
   /// Whether some term connects the columns of a site.
   bool mixes_columns() const noexcept {
-    return (hop_term != nullptr && hop_term->fifth != nullptr) || (add_term != nullptr && add_term->fifth != nullptr);
+    return (hop_term != nullptr && hop_term->connects_columns()) ||
+           (add_term != nullptr && add_term->connects_columns());
   }
 };
 

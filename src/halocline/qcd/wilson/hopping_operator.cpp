@@ -7,8 +7,8 @@
 
 namespace halocline::qcd::wilson {
 
-HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes,
-                           std::string transport, int points)
+HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, std::optional<double> square,
+                           int lanes, std::string transport, int points)
     : gauge_(&gauge),
       wilson_((wilson.validate(), wilson)),
       neighbours_(lattice::TileLayout::best(gauge.geometry_ptr(), lanes), 1,
@@ -16,7 +16,7 @@ HoppingSetup::HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wi
       transport_(std::move(transport)) {
   if (wilson_.has_clover()) {
     blocks_ = clover::clover_term(neighbours_.in<double>()->layout_ptr(), gauge, wilson_);
-    inverse_ = clover::inverse(*blocks_, mu);
+    inverse_ = clover::inverse(*blocks_, square);
   }
 }
 

@@ -24,20 +24,20 @@ public:
   const lattice::NeighboursByPrecision& neighbours() const noexcept { return neighbours_; }
   /// The clover term A in the layout of fields in double; empty without one.
   const std::optional<clover::Blocks<double>>& blocks() const noexcept { return blocks_; }
-  /// A^-1 or, with a twisted mass, (A^2 + mu^2)^-1; empty without a clover term.
+  /// A^-1 or, with a twisted mass, (A^2 + square)^-1; empty without a clover term.
   const std::optional<clover::Blocks<double>>& inverse_blocks() const noexcept { return inverse_; }
   const std::string& transport() const noexcept { return transport_; }
 
 protected:
   /// @param gauge  links in double, ghosts filled; not copied, so it must outlive this object
-  /// @param mu     twisted mass; with mu = 0 the clover term itself must be invertible
+  /// @param square  of a twisted mass, as of twisted_square(); without it the clover term itself must be invertible
   /// @param lanes  upper limit on the lanes of the layout; only tests lower it
-  /// @param points  of a fifth dimension: columns of one right-hand side
+  /// @param points  columns of one right-hand side, of a fifth dimension or of a doublet
   /// @throws InvalidArgument  for impossible parameters or a box that no layout fits, on every rank
   /// @throws Error            if a clover block cannot be inverted; on every rank
   /// Collective: yes.  Cost: the clover term and its inverse, 2 x 576 bytes a site.
-  HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, double mu, int lanes, std::string transport,
-               int points = 1);
+  HoppingSetup(const GaugeField& gauge, const WilsonCloverAction& wilson, std::optional<double> square, int lanes,
+               std::string transport, int points = 1);
 
 private:
   const GaugeField* gauge_;

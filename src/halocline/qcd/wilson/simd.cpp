@@ -265,16 +265,18 @@ void Hopping<T>::run(T* out, const T* in, int parity, bool dagger, const HopTerm
 namespace {
 
 /// Refuses terms of which one connects the columns of a site and the other does not, or columns that are no multiple of
-/// the points of a term. The kernel would ignore them.
+/// those that a term connects. The kernel would ignore them.
 template <class T>
 void check_terms(const HopTerms<T>& terms, int columns) {
   const auto fits = [&](const SiteTerm<T>* term) {
-    return term == nullptr || (term->fifth != nullptr && columns % term->fifth->extent() == 0);
+    return term == nullptr || (term->connects_columns() && columns % term->extent() == 0);
   };
-  if (terms.mixes_columns() && !(fits(terms.hop_term) && fits(terms.add_term)))
+  const bool alike =
+      terms.hop_term == nullptr || terms.add_term == nullptr || terms.hop_term->doublet == terms.add_term->doublet;
+  if (terms.mixes_columns() && !(alike && fits(terms.hop_term) && fits(terms.add_term)))
     throw core::InvalidArgument(fmt::format(
-        "a hop of {} columns was given terms of a fifth dimension that do not fit it, or beside a term of sites; give "
-        "two terms of a fifth dimension whose points divide the columns",
+        "a hop of {} columns was given terms that connect columns, of a fifth dimension or of a doublet, and "
+        "that do not fit it, or stand beside another term; give two of a kind whose points divide the columns",
         columns));
 }
 

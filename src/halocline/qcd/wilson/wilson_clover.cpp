@@ -6,7 +6,7 @@
 namespace halocline::qcd {
 
 WilsonSetup::WilsonSetup(const GaugeField& gauge, const WilsonCloverAction& action, int lanes, std::string transport)
-    : HoppingSetup(gauge, action, 0.0, lanes, std::move(transport)) {}
+    : HoppingSetup(gauge, action, {}, lanes, std::move(transport)) {}
 
 std::unique_ptr<DiracOperator<float>> WilsonSetup::in_float(int columns, int stored_reals) const {
   return std::make_unique<WilsonClover<float>>(*this, columns, stored_reals);

@@ -109,7 +109,7 @@ void sweep(Triangle& a, double* least) {
 }
 
 /// One block by LU decomposition. Returns its reciprocal condition number.
-double invert_with_pivots(double* reals, std::ptrdiff_t number, double mu) {
+double invert_with_pivots(double* reals, std::ptrdiff_t number, std::optional<double> square) {
   using Block = Eigen::Matrix<std::complex<double>, order, order>;
   Block a;
   for (int row = 0; row < order; ++row) {
@@ -120,7 +120,7 @@ double invert_with_pivots(double* reals, std::ptrdiff_t number, double mu) {
       a(column, row) = std::conj(a(row, column));
     }
   }
-  if (mu != 0) a = (a * a + mu * mu * Block::Identity()).eval();
+  if (square) a = (a * a + *square * Block::Identity()).eval();
   const Eigen::PartialPivLU<Block> lu(a);
   const Block inverse = lu.inverse();
   for (int row = 0; row < order; ++row) {
@@ -136,7 +136,7 @@ double invert_with_pivots(double* reals, std::ptrdiff_t number, double mu) {
 
 }  // namespace
 
-double invert_blocks(const BlockPlaces& places, int sites, double mu) {
+double invert_blocks(const BlockPlaces& places, int sites, std::optional<double> square) {
   constexpr double smallest_pivot = 1e-4;
   double worst = std::numeric_limits<double>::infinity();
   for (int begin = 0; begin < sites; begin += lanes) {
@@ -151,7 +151,7 @@ double invert_blocks(const BlockPlaces& places, int sites, double mu) {
           numbers[lane] = first[(lane < here ? lane : 0) * places.site + n * places.number];
         to = Sites::load(numbers);
       });
-      if (mu != 0) a.square_plus(mu * mu);
+      if (square) a.square_plus(*square);
       double before[lanes], after[lanes], pivot[lanes];
       norms(before, a);
       sweep(a, pivot);
@@ -167,7 +167,7 @@ double invert_blocks(const BlockPlaces& places, int sites, double mu) {
       }
       for (int lane = 0; lane < here; ++lane) {
         if ((with_pivots >> lane & 1) == 0) continue;
-        const double condition = invert_with_pivots(first + lane * places.site, places.number, mu);
+        const double condition = invert_with_pivots(first + lane * places.site, places.number, square);
         worst = condition > 0 ? std::min(worst, condition) : std::min(worst, 0.0);
       }
       for_numbers(a, [&](const Sites& from, int n) {

@@ -9,6 +9,7 @@
 /// rounding errors grow by less than four digits.
 
 #include <cstddef>
+#include <optional>
 
 namespace halocline::qcd::clover {
 
@@ -18,8 +19,8 @@ struct BlockPlaces {
   std::ptrdiff_t site, number;
 };
 
-/// Replaces both blocks A of each site by A^-1 or, with a twisted mass, by (A^2 + mu^2)^-1. Returns the smallest
+/// Replaces both blocks A of each site by A^-1 or, given `square`, by (A^2 + square)^-1. Returns the smallest
 /// reciprocal condition number in the 1-norm, 0 for a NaN. Collective: no.  Cost: about 1500 flops a site.
-double invert_blocks(const BlockPlaces& places, int sites, double mu = 0);
+double invert_blocks(const BlockPlaces& places, int sites, std::optional<double> square = {});
 
 }  // namespace halocline::qcd::clover

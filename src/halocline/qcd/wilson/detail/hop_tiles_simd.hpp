@@ -154,6 +154,40 @@ void finish_columns(T* out, const T* sums, T* added, int columns, const HopTerms
   }
 }
 
+/// The same where A and B connect the flavours of a doublet or are absent. @param block  offset of the blocks
+template <class T, int V, class Real>
+void finish_doublets(T* out, const T* sums, int columns, const HopTerms<T>& terms, std::int64_t place,
+                     std::int64_t block, bool past_caches) {
+  constexpr int width = HopView<T, V>::width;
+  const HopTerms<T> sum_alone{.hop_scale = 1};
+  const HopTerms<T> scaled{.hop_scale = terms.hop_scale, .add = nullptr};
+  for (int first = 0; first < columns; first += 2) {
+    Spinor<Real> sum[2], add[2];
+    for (int flavour = 0; flavour < 2; ++flavour)
+      sum[flavour] = load_spinor<T, width>(sums + (first + flavour) * (spinor_reals * width));
+    if (terms.hop_term != nullptr) apply_doublet<V>(*terms.hop_term, block, sum);
+    if (terms.add == nullptr) {
+      for (int flavour = 0; flavour < 2; ++flavour)
+        finish<T, V>(out, sum[flavour], scaled, place + (first + flavour) * (spinor_reals * V), block, past_caches);
+      continue;
+    }
+    for (int flavour = 0; flavour < 2; ++flavour)
+      add[flavour] = load_spinor<T, V>(terms.add + place + (first + flavour) * (spinor_reals * V));
+    if (terms.add_term != nullptr) apply_doublet<V>(*terms.add_term, block, add);
+    const Real hop_scale(terms.hop_scale), add_scale(terms.add_scale);
+    for (int flavour = 0; flavour < 2; ++flavour) {
+      for (int colour = 0; colour < 3; ++colour)
+        for (int spin = 0; spin < 4; ++spin) {
+          auto& s = sum[flavour].at[colour][spin];
+          const auto& a = add[flavour].at[colour][spin];
+          s.re = hop_scale * s.re + add_scale * a.re;
+          s.im = hop_scale * s.im + add_scale * a.im;
+        }
+      finish<T, V>(out, sum[flavour], sum_alone, place + (first + flavour) * (spinor_reals * V), block, false);
+    }
+  }
+}
+
 /// Expands the links of a tile from 12 to 18 reals. TileAccessor::complete() applies the factors of the third rows
 /// later.
 template <class T, int V>
@@ -220,12 +254,14 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
   const int columns = view.columns;
   const int stored = 8 * view.link_reals;
   const bool mixed = terms.mixes_columns();
+  const bool doublets =
+      (terms.hop_term != nullptr && terms.hop_term->doublet) || (terms.add_term != nullptr && terms.add_term->doublet);
 #pragma omp parallel
   {
     alignas(64) T far[spinor_reals * V] = {};
     core::AlignedArray<T> sums, added;
     if (mixed) sums = core::AlignedArray<T>(columns * spinor_reals * View::width);
-    if (mixed && terms.hop_term != nullptr && terms.add_term != nullptr)
+    if (mixed && !doublets && terms.hop_term != nullptr && terms.add_term != nullptr)
       added = core::AlignedArray<T>(terms.hop_term->fifth->extent() * spinor_reals * View::width);
     alignas(64) T whole[8 * 18 * V];
 #pragma omp for schedule(static)
@@ -257,7 +293,11 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
             finish<T, V>(out, sum, terms, (tile * columns + column) * (spinor_reals * V) + lane,
                          tile * (clover::block_reals * V) + lane, past_caches);
         }
-        if (mixed)
+        if (doublets)
+          finish_doublets<T, V, typename View::Real>(out, sums.data(), columns, terms,
+                                                     tile * columns * (spinor_reals * V) + lane,
+                                                     tile * (clover::block_reals * V) + lane, past_caches);
+        else if (mixed)
           finish_columns<T, V, typename View::Real>(out, sums.data(), added.data(), columns, terms,
                                                     tile * columns * (spinor_reals * V) + lane, past_caches);
       }
