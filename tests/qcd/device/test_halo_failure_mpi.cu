@@ -75,7 +75,7 @@ void check_sentence(const std::string& said, const comm::ProcessGrid& grid) {
 TEST_CASE("device halo: a message that did not come for the last hop is told, not its NaNs") {
   Fixture on;
   const auto& grid = on.geometry->grid();
-  detail::DeviceLevel<double> level(on.data, on.options, 1);
+  detail::DeviceLevel<double> level({on.data}, on.options, 1);
   DeviceSpinor<double> in(on.context, lattice::Subset::full), out(on.context, lattice::Subset::full);
   from_canonical(in, 0, on.numbers);
   grid.communicator().barrier();
@@ -104,7 +104,7 @@ TEST_CASE("device halo: a correction with a missing message is an error where it
   Fixture on;
   const auto& grid = on.geometry->grid();
   if (grid.size() == 1) return;
-  detail::SolverBatch<double> batch(on.data, nullptr, on.options, 1);
+  detail::SolverBatch<double> batch({on.data}, nullptr, on.options, 1);
   const std::vector<std::span<const std::complex<double>>> sources{on.numbers};
   const std::vector<solve::Scalar> one{1.0};
   CHECK(std::isfinite(batch.load(sources)[0]));

@@ -456,7 +456,7 @@ TEST_CASE("device hop: wrong fields are refused") {
   const HopProblem problem({4, 4, 4, 4}, {});
   const HopSetup<float> on(gpu::Device::host_executor(), problem, 18);
   CHECK_THROWS_AS(Hopping<float>(on.links, 0), core::InvalidArgument);
-  CHECK_THROWS_AS(Hopping<float>(on.links, 33), core::InvalidArgument);
+  CHECK_THROWS_AS(Hopping<float>(on.links, 2049), core::InvalidArgument);
   Hopping<float> hopping(on.links, 2);
   DeviceSpinor<float> even(on.context, lattice::Subset::even, 2), odd(on.context, lattice::Subset::odd, 2),
       thin(on.context, lattice::Subset::odd, 1), full(on.context, lattice::Subset::full, 2);

@@ -40,8 +40,8 @@ struct Levels {
         context(std::make_shared<Context>(device, geometry, c.emulated, HaloChoice{.policy = c.halo},
                                           std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off))),
         options{.even_odd = c.even_odd},
-        outer(wilson_data<double>(context, host.links, host.clover, action(), 18), options, columns),
-        inner(wilson_data<S>(context, host.links, host.clover, action(), 12), options, columns) {}
+        outer({wilson_data<double>(context, host.links, host.clover, action(), 18)}, options, columns),
+        inner({wilson_data<S>(context, host.links, host.clover, action(), 12)}, options, columns) {}
 
   struct Outcome {
     solve::SolveResult result;

@@ -69,7 +69,7 @@ void check_laws(const gpu::Device& device, unsigned emulated, double csw, double
   const auto context = std::make_shared<Context>(device, geometry, emulated, HaloChoice{},
                                                  std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off));
   constexpr int columns = 2;
-  const auto made = detail::device_dirac(wilson_data<S>(context, host.links, host.clover, action, 12), columns);
+  const auto made = detail::device_dirac<S>({wilson_data<S>(context, host.links, host.clover, action, 12)}, columns);
   DeviceDirac<S>& d = *made;
   CHECK(d.sums_in_hop() == (mu == 0));
   const SpinorSpace<S> full(context, lattice::Subset::full, columns);

@@ -67,6 +67,29 @@ TEST_CASE("device solver: processes agree with the processor on what they share"
   }
 }
 
+TEST_CASE("device solver: processes agree with the processor on quarks of domain walls") {
+  const auto geometry = split_lattice();
+  auto gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, test::random_links(volume, 1), 36));
+  gauge.exchange_ghosts();
+  DomainWallAction action{.mass = 0.3, .m5 = 1.4, .ls = 4, .b = {1.5}, .c = {0.5}};
+  action.boundary = {1.0, std::polar(1.0, 0.4), 1.0, -1.0};
+  SolverParameters parameters;
+  parameters.kind = "cg";
+  parameters.tolerance = 1e-10;
+  const auto b = test::local_part(*geometry, test::random_numbers(volume * 12, 2), 12);
+  Numbers x(b.size()), y(b.size());
+  QuarkSolver here(gauge, action, parameters);
+  here.solve(x, b);
+  parameters.device = "host-executor";
+  for (const char* inner : {"fixed16", "float"}) {
+    CAPTURE(inner);
+    parameters.inner_precision = inner;
+    QuarkSolver there(gauge, action, parameters);
+    CHECK(there.solve(y, b).converged);
+    CHECK(test::relative_distance(y, x) < 1e-8);
+  }
+}
+
 TEST_CASE("device solver: every policy of the halo gives the same solution, again without allocating") {
   const auto geometry = split_lattice();
   auto gauge = GaugeField::from_canonical(geometry, test::local_part(*geometry, test::random_links(volume, 1), 36));

@@ -338,9 +338,9 @@ TEST_CASE("device spinors: what does not fit is refused") {
     DeviceSpinor<float> field(here, Subset::full, 2), even(here, Subset::even, 2), one(here, Subset::full, 1),
         other(there, Subset::full, 2);
     Numbers numbers(12 * 256), few(12 * 128);
-    CHECK_THROWS_WITH_AS(DeviceSpinor<float>(here, Subset::full, 0), doctest::Contains("1 to 32"),
+    CHECK_THROWS_WITH_AS(DeviceSpinor<float>(here, Subset::full, 0), doctest::Contains("1 to 2048"),
                          core::InvalidArgument);
-    CHECK_THROWS_WITH_AS(DeviceSpinor<float>(here, Subset::full, 33), doctest::Contains("1 to 32"),
+    CHECK_THROWS_WITH_AS(DeviceSpinor<float>(here, Subset::full, 2049), doctest::Contains("1 to 2048"),
                          core::InvalidArgument);
     CHECK_THROWS_WITH_AS(from_canonical(field, 2, numbers), doctest::Contains("column 2"), core::InvalidArgument);
     CHECK_THROWS_WITH_AS(from_canonical(field, 0, few), doctest::Contains("needs 3072"), core::InvalidArgument);

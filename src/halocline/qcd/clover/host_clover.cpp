@@ -11,7 +11,7 @@
 namespace halocline::qcd::device {
 
 HostClover host_clover(const Box& box, const GaugeField& gauge, const Action& given) {
-  const WilsonCloverAction& action = wilson_part(given);
+  const WilsonCloverAction action = hopping_part(given);
   HostClover out;
   if (!action.has_clover()) return out;
   // With one lane a tile is one site, in the order of Box.

@@ -42,9 +42,10 @@ void measure_structure(const double* site, double& deviation, double& largest) {
 }  // namespace
 
 void require_columns(int columns) {
-  if (columns < 1 || columns > 32)
-    throw core::InvalidArgument(fmt::format(
-        "a device field of {} columns was asked for; give 1 to 32, and split more into several fields", columns));
+  if (columns < 1 || columns > most_columns)
+    throw core::InvalidArgument(
+        fmt::format("a device field of {} columns was asked for; give 1 to {}, and split more into several fields",
+                    columns, most_columns));
 }
 
 void require_column(int column, int columns) {

@@ -12,7 +12,10 @@
 
 namespace halocline::qcd::device::detail {
 
-/// @throws InvalidArgument  unless 1 <= columns <= 32
+/// Of a device field: 32 right-hand sides of 64 points of a fifth dimension.
+inline constexpr int most_columns = 32 * 64;
+
+/// @throws InvalidArgument  unless 1 <= columns <= most_columns
 void require_columns(int columns);
 /// @throws InvalidArgument  unless 0 <= column < columns
 void require_column(int column, int columns);

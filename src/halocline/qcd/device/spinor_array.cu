@@ -159,8 +159,26 @@ void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<
       });
 }
 
+template <class S>
+void copy_columns(DeviceSpinor<S>& out, int to, const DeviceSpinor<S>& in, int from, int count, int parity) {
+  detail::require_one_context(out.context() == in.context());
+  detail::require_alike(out.context()->box, 1, out.subset(), in.context()->box, 1, in.subset(), parity);
+  detail::require_column(to + count - 1, out.columns());
+  detail::require_column(from + count - 1, in.columns());
+  const auto target = out.writer(parity);
+  const auto source = in.reader(parity);
+  const auto rows = [&](int columns) { return std::int64_t{source.stride} * columns; };
+  auto& stream = out.context()->stream;
+  stream.copy_on_device(target.data + rows(spinor_reals * to), source.data + rows(spinor_reals * from),
+                        static_cast<std::size_t>(rows(spinor_reals * count)) * sizeof(*target.data));
+  if (source.scale != nullptr)
+    stream.copy_on_device(target.scale + rows(to), source.scale + rows(from),
+                          static_cast<std::size_t>(rows(count)) * sizeof(float));
+}
+
 #define HALOCLINE_INSTANTIATE(S)                                                                                       \
   template class DeviceSpinor<S>;                                                                                      \
+  template void copy_columns(DeviceSpinor<S>&, int, const DeviceSpinor<S>&, int, int, int);                            \
   template void from_canonical(DeviceSpinor<S>&, int, std::span<const std::complex<double>>);                          \
   template void to_canonical(std::span<std::complex<double>>, const DeviceSpinor<S>&, int);
 HALOCLINE_INSTANTIATE(double)

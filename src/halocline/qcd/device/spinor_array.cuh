@@ -67,7 +67,7 @@ public:
   using Real = RealOf<S>;
 
   DeviceSpinor() = default;
-  /// @param columns  1 to 32. @throws InvalidArgument  for others. Collective: no.
+  /// @param columns  1 to 2048. @throws InvalidArgument  for others. Collective: no.
   DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns = 1);
   DeviceSpinor(DeviceSpinor&&) noexcept = default;
   /// Swaps, so that memory and the context that keeps its pool alive stay together.
@@ -138,6 +138,10 @@ template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical);
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column = 0);
+/// Copies `count` columns of one parity, from column `from` of `in` to column `to` of `out`. Enqueued.
+/// @throws InvalidArgument  for fields of different contexts, or without that parity or these columns
+template <class S>
+void copy_columns(DeviceSpinor<S>& out, int to, const DeviceSpinor<S>& in, int from, int count, int parity);
 /// out = in, converted to the storage of out; same context, subset and columns. Enqueued.
 /// @throws InvalidArgument  if they differ
 template <class To, class From>

@@ -149,9 +149,9 @@ Operand<S> operand(const DeviceSpinor<S>& v) {
 }
 
 template <class S>
-VectorShape shape_of(const DeviceSpinor<S>& v) {
+VectorShape shape_of(const DeviceSpinor<S>& v, int points) {
   const auto first = v.reader(first_parity(v));
-  VectorShape shape{v.sites(), first.stride, 0, 0, v.columns()};
+  VectorShape shape{v.sites(), first.stride, 0, 0, v.columns() / points, points};
   if (v.subset() != lattice::Subset::full) return shape;
   const auto second = v.reader(1);
   shape.second = second.data - first.data;
@@ -236,27 +236,27 @@ std::span<const Scalar> PendingSums::wait() const {
 }
 
 template <class S>
-std::int64_t SpinorSpace<S>::elements(const Box& box, lattice::Subset subset) {
-  return detail::Place<S>::elements(box.sites) * (subset == lattice::Subset::full ? 2 : 1);
+std::int64_t SpinorSpace<S>::elements(const Box& box, lattice::Subset subset, int points) {
+  return detail::Place<S>::elements(std::int64_t{box.sites} * points) * (subset == lattice::Subset::full ? 2 : 1);
 }
 
 template <class S>
-SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int columns)
-    : context_(std::move(context)), subset_(subset), columns_(columns) {
-  if (columns < 1 || columns > 32)
-    throw core::InvalidArgument("vectors of " + std::to_string(columns) +
-                                " columns were asked for on a device; give 1 to 32");
-  sums_ = std::make_shared<detail::SumPool>(*context_, elements(context_->box, subset), columns);
+SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int columns, int points)
+    : context_(std::move(context)), subset_(subset), columns_(columns / points), points_(points) {
+  if (columns_ < 1 || columns_ > 32 || columns % points != 0)
+    throw core::InvalidArgument(std::to_string(columns) + " columns, in vectors of " + std::to_string(points) +
+                                ", were asked for on a device; give columns for 1 to 32 vectors");
+  sums_ = std::make_shared<detail::SumPool>(*context_, elements(), columns_);
 }
 
 template <class S>
-std::int64_t SpinorSpace<S>::bytes(const Box& box, lattice::Subset subset, int columns) {
-  return 2 * detail::SumPool::bytes(elements(box, subset), columns);
+std::int64_t SpinorSpace<S>::bytes(const Box& box, lattice::Subset subset, int columns, int points) {
+  return 2 * detail::SumPool::bytes(elements(box, subset, points), columns);
 }
 
 template <class S>
 DeviceSpinor<S> SpinorSpace<S>::create() const {
-  Vector v(context_, subset_, columns_);
+  Vector v(context_, subset_, columns_ * points_);
   set_zero(v);
   return v;
 }
@@ -297,7 +297,7 @@ template <class S>
 void SpinorSpace<S>::check(std::span<const solve::Update<Vector>> updates,
                            std::span<const solve::Dot<Vector>> dots) const {
   const auto check = [&](const Vector& v) {
-    if (v.subset() != subset_ || v.columns() != columns_ || v.context() != context_)
+    if (v.subset() != subset_ || v.columns() != columns_ * points_ || v.context() != context_)
       throw core::InvalidArgument(
           "a device field of another box, subset or number of columns was given to a vector space; give fields that "
           "its create() has made");
@@ -330,7 +330,7 @@ void SpinorSpace<S>::enqueue(detail::ListBuilder<S>& builder, std::span<const so
     for (std::size_t t = 0; t < terms.size(); ++t) vectors[t] = detail::operand(*terms[t].vector);
     const auto target = detail::operand(*update.target);
     if (builder.add(update, target, vectors)) continue;
-    detail::run_list(context_->stream, elements(context_->box, subset_), builder.list(), nullptr);
+    detail::run_list(context_->stream, elements(), builder.list(), nullptr);
     builder.clear();
     builder.add(update, target, vectors);
   }
@@ -342,9 +342,9 @@ PendingSums SpinorSpace<S>::update_and_reduce(std::span<const solve::Update<Vect
   if (updates.empty() && dots.empty()) return {};
   check(updates, dots);
   auto& stream = context_->stream;
-  const std::int64_t count = elements(context_->box, subset_);
-  detail::ListBuilder<S> builder(detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target),
-                                 nullptr, false);
+  const std::int64_t count = elements();
+  detail::ListBuilder<S> builder(
+      detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target, points_), nullptr, false);
   enqueue(builder, updates);
   PendingSums pending;
   if (!dots.empty()) pending = PendingSums(sums_);
@@ -372,10 +372,11 @@ void SpinorSpace<S>::update_and_step(std::span<const solve::Update<Vector>> upda
   if (dots.size() > 2)
     throw core::InvalidArgument(std::to_string(dots.size()) + " dot products were given to a step; give up to two");
   auto& stream = context_->stream;
-  const std::int64_t count = elements(context_->box, subset_);
+  const std::int64_t count = elements();
   const bool behind_last = dots.empty();
-  detail::ListBuilder<S> builder(detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target),
-                                 &step.memory, behind_last);
+  detail::ListBuilder<S> builder(
+      detail::shape_of(updates.empty() ? *dots.front().left : *updates.front().target, points_), &step.memory,
+      behind_last);
   enqueue(builder, updates);
   if (dots.empty()) return detail::run_list(stream, count, builder.list(), nullptr);
   for (std::size_t i = 0; i < dots.size(); ++i) {
@@ -409,7 +410,7 @@ void assign_parity(DeviceSpinor<S>& out, double factor, const DeviceSpinor<S>& i
   gpu::launch(in.context()->stream, "assign a parity", {in.sites(), in.columns(), 1}, {256, 1, 1}, functor);
 }
 
-void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent) {
+void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent, Spins spins) {
   if (in.subset() != lattice::Subset::full || column < 0 || column >= in.columns())
     throw core::InvalidArgument("column " + std::to_string(column) + " of a device field of " +
                                 std::to_string(in.columns()) + " columns was asked for; give a full field that has it");
@@ -417,6 +418,8 @@ void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, 
                                        {in.reader(0), in.reader(1)},
                                        reinterpret_cast<double*>(out),
                                        column,
+                                       spins == Spins::lower ? 2 : 0,
+                                       spins == Spins::upper ? 2 : 4,
                                        std::ldexp(1.0, exponent)};
   gpu::launch(in.context()->stream, "write canonical order", {in.sites(), 2, 1}, {256, 1, 1}, functor);
 }

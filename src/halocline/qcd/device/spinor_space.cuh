@@ -82,10 +82,14 @@ class SpinorSpace {
 public:
   using Vector = DeviceSpinor<S>;
 
-  /// Copies share their sum buffers, so only one of them may be in use at a time. Collective: yes.
-  SpinorSpace(ContextPtr context, lattice::Subset subset, int columns = 1);
+  /// Fields of `columns` columns. With a fifth dimension, a vector of the space is `points` columns, one after another,
+  /// and columns() is the number of such vectors. Copies share their sum buffers, so only one of them may be in use at
+  /// a time.
+  /// @throws InvalidArgument  unless there are 1 to 32 vectors. Collective: yes.
+  SpinorSpace(ContextPtr context, lattice::Subset subset, int columns = 1, int points = 1);
 
   int columns() const noexcept { return columns_; }
+  int points() const noexcept { return points_; }
   lattice::Subset subset() const noexcept { return subset_; }
   const ContextPtr& context() const noexcept { return context_; }
 
@@ -111,17 +115,18 @@ public:
   /// The sum buffers, for operators whose own kernel computes sums.
   const std::shared_ptr<detail::SumPool>& sums() const noexcept { return sums_; }
   /// Bytes on the device besides vectors: two buffers of sums, because solvers have at most two in use at a time.
-  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
+  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns, int points = 1);
 
 private:
   void check(std::span<const solve::Update<Vector>> updates, std::span<const solve::Dot<Vector>> dots) const;
   void enqueue(detail::ListBuilder<S>& builder, std::span<const solve::Update<Vector>> updates) const;
-  /// Number of elements of a column, over which a launch runs.
-  static std::int64_t elements(const Box& box, lattice::Subset subset);
+  /// Number of elements of a vector, over which a launch runs.
+  static std::int64_t elements(const Box& box, lattice::Subset subset, int points);
+  std::int64_t elements() const { return elements(context_->box, subset_, points_); }
 
   ContextPtr context_;
   lattice::Subset subset_;
-  int columns_;
+  int columns_, points_;
   std::shared_ptr<detail::SumPool> sums_;
 };
 
@@ -133,8 +138,12 @@ std::vector<double> norms(const SpinorSpace<S>& space, const DeviceSpinor<S>& v)
 template <class S>
 void assign_parity(DeviceSpinor<S>& out, double factor, const DeviceSpinor<S>& in, int parity);
 
+/// Which spins of a field are written: all, or those of one chirality.
+enum class Spins { all, upper, lower };
+
 /// Writes 2^exponent times a column of a full field to device memory, as complex numbers in canonical order
-/// [t][z][y][x][spin][colour]. `out` must be aligned to 16 bytes. Enqueued.
-void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent);
+/// [t][z][y][x][spin][colour]; other spins there keep their values. `out` must be aligned to 16 bytes. Enqueued.
+void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent,
+                     Spins spins = Spins::all);
 
 }  // namespace halocline::qcd::device

@@ -4,6 +4,10 @@
 #if !defined(__CUDA_ARCH__)
 #include "halocline/qcd/dirac/cuda.cuh"
 
+#include <type_traits>
+
+#include "halocline/core/error.hpp"
+
 namespace halocline::qcd::device {
 
 template <class S>
@@ -22,11 +26,35 @@ void DeviceDirac<S>::enqueue(Field& out, const Field& in, bool dagger, const Res
 }
 
 template <class S>
-void DeviceDirac<S>::multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger) const {
+void DeviceDirac<S>::multiply_inverse_diagonal(Field& out, const Field& in, int parity, bool dagger) {
   const Term* term = inverse_site(parity, dagger);
   if (term == nullptr) return assign_parity(out, 1 / diagonal(), in, parity);
   if (!term->twisted()) return multiply(out, in, *term->first, parity);
   multiply_sites<S>(out, in, term, 1.0, nullptr, nullptr, 0.0, parity);
+}
+
+template <class S>
+void DeviceDirac<S>::load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) {
+  this->context()->stream.set_zero(b.memory().data(), b.memory().bytes());
+  for (std::size_t c = 0; c < sources.size(); ++c) from_canonical(b, static_cast<int>(c), sources[c]);
+}
+
+template <class S>
+void DeviceDirac<S>::unload_quark(std::span<std::complex<double>> quark, const Field& x, int number) {
+  to_canonical(quark, x, number);
+}
+
+template <class S>
+void DeviceDirac<S>::unload_midpoint(std::span<std::complex<double>>, const Field&, int) {
+  throw core::InvalidArgument("the middle of a fifth dimension was asked of an operator of four; ask a domain wall");
+}
+
+template <class S>
+void DeviceDirac<S>::write_quark(std::complex<double>* out, const Field& x, int number, int exponent) {
+  if constexpr (std::is_same_v<S, double>)
+    write_canonical(out, x, number, exponent);
+  else
+    throw core::InvalidArgument("a quark was to be written from a device field that is not of double precision");
 }
 
 #define HALOCLINE_INSTANTIATE(S)                                                                                       \

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/dirac/fifth_kernel.hpp"
 
 namespace halocline::qcd {
 namespace {
@@ -153,6 +154,23 @@ double FifthTerm<T>::flops() const noexcept {
                            : form_ == FifthForm::solve_product ? 5
                                                                : 4;
   return coefficients * 24 * (complex_ ? 4.0 : 2.0);
+}
+
+template <class T>
+std::array<std::vector<std::complex<double>>, 2> FifthTerm<T>::dense() const {
+  const auto size = static_cast<std::size_t>(extent_);
+  std::array<std::vector<std::complex<double>>, 2> out{std::vector<std::complex<double>>(size * size),
+                                                       std::vector<std::complex<double>>(size * size)};
+  for (std::size_t from = 0; from < size; ++from) {
+    // Both chiralities at once: 1 in the first real of the upper and of the lower spins at s = from.
+    std::vector<T> in(size * 24), result(size * 24);
+    for (const std::size_t real : {0, 4}) in[from * 24 + real] = 1;
+    apply_fifth<T>(*this, FifthLoad<T, T, 1>{in.data()}, FifthStore<T, T, 1>{result.data()});
+    for (std::size_t to = 0; to < size; ++to)
+      for (const std::size_t chirality : {0, 1})
+        out[chirality][to * size + from] = {result[to * 24 + 4 * chirality], result[to * 24 + 4 * chirality + 1]};
+  }
+  return out;
 }
 
 template class FifthTerm<float>;

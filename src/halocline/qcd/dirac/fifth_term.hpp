@@ -60,6 +60,8 @@ public:
   bool complex() const noexcept { return complex_; }
   /// Flops of one site and one point s.
   double flops() const noexcept;
+  /// The elements of the matrix, [chirality][s of the result][s of the argument]. Cost: Ls^2.
+  std::array<std::vector<std::complex<double>>, 2> dense() const;
 
   /// Coefficients of the step that computes s, in the order of the recursion. Numbers are pairs (re, im).
   struct Step {

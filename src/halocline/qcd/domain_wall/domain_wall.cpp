@@ -10,40 +10,11 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 
 namespace halocline::qcd {
-namespace {
-
-/// b + c S, and (b d + 1) + (c d - 1) S, the site term of D.
-FifthMatrix matrix_b(const DomainWallAction& action) {
-  std::vector<std::complex<double>> near, far;
-  for (int s = 0; s < action.ls; ++s) {
-    near.push_back(action.b_at(s));
-    far.push_back(action.c_at(s));
-  }
-  return FifthMatrix::shift(near, far, action.mass);
-}
-FifthMatrix matrix_full(const DomainWallAction& action) {
-  const double d = action.wilson().diagonal();
-  std::vector<std::complex<double>> near, far;
-  for (int s = 0; s < action.ls; ++s) {
-    near.push_back(action.b_at(s) * d + 1.0);
-    far.push_back(action.c_at(s) * d - 1.0);
-  }
-  return FifthMatrix::shift(near, far, action.mass);
-}
-
-bool is_one(const DomainWallAction& action) {
-  return std::ranges::all_of(action.b, [](auto z) { return z == 1.; }) &&
-         std::ranges::all_of(action.c, [](auto z) { return z == 0.; });
-}
-
-}  // namespace
-
 DomainWallSetup::DomainWallSetup(const GaugeField& gauge, const DomainWallAction& action, int lanes,
                                  std::string transport)
     : HoppingSetup(gauge, (action.validate(), action.wilson()), {}, lanes, std::move(transport), action.ls),
       action_(action) {
-  FifthTerm<double>::solve(matrix_full(action_));  // throws where it cannot be inverted
-  FifthTerm<double>::solve(matrix_b(action_));
+  const WallMatrices<double> check(action_);  // throws where a matrix cannot be inverted
 }
 
 std::unique_ptr<DiracOperator<float>> DomainWallSetup::in_float(int columns, int stored_reals) const {
@@ -54,36 +25,14 @@ std::unique_ptr<DiracOperator<double>> DomainWallSetup::in_double(int columns, i
 }
 
 template <class T>
-DomainWall<T>::FifthTerms::FifthTerms(const DomainWallAction& action) : trivial(is_one(action)) {
-  using F = FifthTerm<T>;
-  const FifthMatrix q = matrix_full(action), p = matrix_b(action);
-  const FifthMatrix q_dagger = q.adjoint(), p_dagger = p.adjoint();
-  full = {F::product(q), F::product(q_dagger)};
-  b = {F::product(p), F::product(p_dagger)};
-  inverse_b = F::solve(p);
-  if (trivial) {
-    a = full;
-    inverse_a = {F::solve(q), F::solve(q_dagger)};
-  } else {
-    // (P Q^-1)^dagger = Q^-dagger P^dagger
-    a = {F::solve_product(p, q), F::product_solve(q_dagger, p_dagger)};
-    inverse_a = {F::solve_product(q, p), F::product_solve(p_dagger, q_dagger)};
-  }
+DomainWall<T>::FifthTerms::FifthTerms(const DomainWallAction& action) : WallMatrices<T>(action) {
   for (std::size_t dagger = 0; dagger < 2; ++dagger) {
-    full_site[dagger].fifth = &full[dagger];
-    product[dagger].fifth = &b[dagger];
+    full_site[dagger].fifth = &this->full[dagger];
+    product[dagger].fifth = &this->b[dagger];
   }
-  solution.fifth = &inverse_b;
-  std::vector<std::complex<double>> coefficients, rest;
-  const std::vector<std::complex<double>> none(static_cast<std::size_t>(action.ls), 0.0);
-  for (int s = 0; s < action.ls; ++s) {
-    coefficients.push_back(action.c_at(s));
-    rest.push_back(1.0 - action.c_at(s) * action.wilson().diagonal());
-  }
-  c = F::product(FifthMatrix::shift(coefficients, none, 0.0));
-  one_minus_cd = F::product(FifthMatrix::shift(rest, none, 0.0));
-  source_hop.fifth = &c;
-  source_site.fifth = &one_minus_cd;
+  solution.fifth = &this->inverse_b;
+  source_hop.fifth = &this->c;
+  source_site.fifth = &this->one_minus_cd;
 }
 
 template <class T>
@@ -182,7 +131,7 @@ void DomainWall<T>::load_sources(Field& b, std::span<const std::span<const std::
     from_canonical<T>(b, static_cast<int>(i) * ls, keep(true));
     from_canonical<T>(b, static_cast<int>(i) * ls + ls - 1, keep(false));
   }
-  if (std::ranges::all_of(action_.c, [](auto z) { return z == 0.; })) return;
+  if (terms_->source_on_walls) return;
   // (1 - c d) b + 1/2 c hop b
   Field surface = b;
   for (int parity = 0; parity < 2; ++parity) {

@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 
+#include "halocline/qcd/domain_wall/wall_matrices.hpp"
 #include "halocline/qcd/wilson/hopping_operator.hpp"
 
 namespace halocline::qcd {
@@ -92,14 +93,10 @@ public:
 private:
   DomainWall(const DomainWall& other, const DomainWallAction& action);
 
-  /// The terms, and the matrices that they refer to. By hermitian conjugation.
-  struct FifthTerms {
+  /// The terms that refer to the matrices. By hermitian conjugation.
+  struct FifthTerms : WallMatrices<T> {
     explicit FifthTerms(const DomainWallAction& action);
     FifthTerms(const FifthTerms&) = delete;
-    bool trivial;  ///< B is one
-    std::array<FifthTerm<T>, 2> a, inverse_a, full, b;
-    FifthTerm<T> inverse_b;
-    FifthTerm<T> c, one_minus_cd;  ///< diagonal: c_s, and 1 - c_s d
     std::array<Term, 2> full_site, product;
     Term solution, source_hop, source_site;
   };

@@ -105,6 +105,12 @@ const WilsonCloverAction& wilson_part(const Action& action) {
   return std::get<WilsonCloverAction>(action);
 }
 
+WilsonCloverAction hopping_part(const Action& action) {
+  if (const auto* walls = std::get_if<DomainWallAction>(&action)) return walls->wilson();
+  if (const auto* doublet = std::get_if<TwistedDoubletAction>(&action)) return doublet->wilson;
+  return wilson_part(action);
+}
+
 int flavours(const Action& action) noexcept { return std::holds_alternative<TwistedDoubletAction>(action) ? 2 : 1; }
 
 int points(const Action& action) noexcept {

@@ -136,6 +136,9 @@ int flavours(const Action& action) noexcept;
 
 /// The Wilson-clover part of an action. @throws InvalidArgument  for domain walls and staggered quarks
 const WilsonCloverAction& wilson_part(const Action& action);
+/// The Wilson-clover action whose hop and clover term an action contains: for domain walls that of the mass -M5.
+/// @throws InvalidArgument  for staggered quarks
+WilsonCloverAction hopping_part(const Action& action);
 /// Points of a fifth dimension, or flavours of a doublet: columns of one right-hand side. Else 1.
 int points(const Action& action) noexcept;
 /// @param what  "multigrid": a part of the library that knows the Wilson and twisted actions alone

@@ -16,7 +16,7 @@ void require_kernels(const std::string& device) {
 
 std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options) {
   const auto read = [&](const Box& box, HostLinks& links, HostClover& clover) {
-    links = host_links(box, gauge, wilson_part(action));
+    links = host_links(box, gauge, hopping_part(action));
     clover = host_clover(box, gauge, action);
   };
   return make_backend(gauge.geometry_ptr(), read, action, options);

@@ -52,6 +52,9 @@ public:
   /// Copies 2^exponents[c] x of columns c = 0, 1, ... to a new array, which is complete on return.
   /// @throws core::Error  if memory does not suffice
   virtual DeviceSolutions solutions(std::span<const int> exponents) = 0;
+  /// The quark in the middle of the fifth dimension, of column `column` of x.
+  /// @throws InvalidArgument  without a fifth dimension
+  virtual void unload_midpoint(std::span<std::complex<double>> quark, int column) = 0;
 };
 
 /// Whether this build contains the kernels, compiled by nvcc or, for the host executor, for the CPU
@@ -71,7 +74,7 @@ public:
   /// The storage of the iteration and the reals of its links: "fixed16, 12 reals a link".
   virtual std::string storage() const = 0;
   /// Bytes on the device for solves of `columns` right-hand sides at once by these methods: links, clover blocks,
-  /// vectors and transfer buffers.
+  /// matrices of a fifth dimension, vectors and transfer buffers.
   virtual std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const = 0;
   /// Bytes of memory as gpu::MemoryUse counts them: free and total of the device (of the machine, for the host
   /// executor), allocated for this backend now, and at most so far. `allocations` counts the allocations so far.

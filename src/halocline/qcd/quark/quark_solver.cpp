@@ -84,7 +84,10 @@ bool by_cg_alone(const Action& action) { return points(action) > 1 || is_stagger
 
 void validate_method(const Action& action, const SolverParameters& p) {
   if (!by_cg_alone(action)) return;
-  if (p.on_device()) require_wilson_quarks(action, "the solver of a device");
+  if (p.on_device() && (is_staggered(action) || flavours(action) == 2))
+    throw core::InvalidArgument(
+        fmt::format("{} quarks do not run on the device \"{}\"; solve them on the processor, which is device = \"cpu\"",
+                    is_staggered(action) ? "staggered" : "doublets of twisted", p.device));
   if (p.kind != "auto" && p.kind != "cg" && p.kind != "block-cg")
     throw core::InvalidArgument(fmt::format(
         "the solver \"{}\" does not solve {} quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg", p.kind,
@@ -93,13 +96,13 @@ void validate_method(const Action& action, const SolverParameters& p) {
                                 : "domain-wall"));
 }
 
-device::BackendOptions backend_options(const SolverParameters& p) {
+device::BackendOptions backend_options(const SolverParameters& p, const Action& action) {
   device::BackendOptions options;
   options.device = p.device;
   options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "fixed16" : p.inner_precision;
   options.link_reals = p.device_links;
   options.even_odd = p.even_odd;
-  options.symmetric = p.schur != "asymmetric";
+  options.symmetric = p.schur == "auto" ? points(action) == 1 : p.schur == "symmetric";
   options.restart_length = p.restart_length;
   options.halo = p.device_halo;
   options.emulated = p.device_emulated;
@@ -167,7 +170,7 @@ struct QuarkSolver::State {
     parameters.validate();
     validate_method(action, parameters);
     if (parameters.on_device()) {
-      backend = device::open_backend(gauge, action, backend_options(parameters));
+      backend = device::open_backend(gauge, action, backend_options(parameters, action));
       batch = parameters.rhs_batch > 0 ? parameters.rhs_batch : backend->fitting_columns(12, plan());
       return;
     }
@@ -276,9 +279,10 @@ struct QuarkSolver::State {
     return "bicgstab";
   }
 
-  /// The methods of a solve on a device. With a twisted mass BiCGStab may stall, and in 16 bits it often does.
+  /// The methods of a solve on a device. Domain walls are solved by cg. With a twisted mass BiCGStab may stall, and in
+  /// 16 bits it often does.
   std::vector<std::string> plan() const {
-    if (parameters.kind == "auto" && twisted_mass(action) != 0) return {"cg"};
+    if (parameters.kind == "auto" && (twisted_mass(action) != 0 || by_cg_alone(action))) return {"cg"};
     return plan_of(parameters.kind, parameters.kind == "auto" ? "bicgstab" : parameters.kind);
   }
 
@@ -319,15 +323,28 @@ struct QuarkSolver::State {
     return reports;
   }
 
+  /// @param batch  has the solutions of `solves`
+  template <class Batch>
+  static void unload_midpoints(Batch& batch, const ColumnSolves& solves,
+                               std::span<const std::span<std::complex<double>>> midpoints) {
+    for (std::size_t c = 0; c < midpoints.size(); ++c) {
+      batch.unload_midpoint(midpoints[c], static_cast<int>(c));
+      const double factor = std::ldexp(1.0, solves.exponents()[c]);
+      for (auto& number : midpoints[c]) number *= factor;
+    }
+  }
+
   /// @param at_hand  right-hand sides of the call, of which these are the next
   std::vector<SolveReport> solve(std::size_t columns, std::size_t at_hand,
                                  std::span<const std::span<std::complex<double>>> solutions,
                                  std::span<const std::span<const std::complex<double>>> sources,
                                  const Progress& progress, std::span<const std::span<std::complex<double>>> midpoints) {
     if (backend)
-      return solve_there(columns, sources, progress, [&](const ColumnSolves& solves, auto&, const auto& seconds) {
-        return solves.finish(solutions, seconds());
-      });
+      return solve_there(columns, sources, progress,
+                         [&](const ColumnSolves& solves, device::DeviceBatch& there, const auto& seconds) {
+                           unload_midpoints(there, solves, midpoints);
+                           return solves.finish(solutions, seconds());
+                         });
     const comm::SolveUnderWay under_way(group);
     const auto start = std::chrono::steady_clock::now();
     auto& with = engine(static_cast<int>(columns));
@@ -336,11 +353,7 @@ struct QuarkSolver::State {
     const auto methods = plan_of(parameters.kind, method(with, here, solves, at_hand, progress));
     solves.run(methods);
     solved += static_cast<int>(sources.size());
-    for (std::size_t c = 0; c < midpoints.size(); ++c) {
-      with.d().unload_midpoint(midpoints[c], here.solutions(), static_cast<int>(c));
-      const double factor = std::ldexp(1.0, solves.exponents()[c]);
-      for (auto& number : midpoints[c]) number *= factor;
-    }
+    unload_midpoints(here, solves, midpoints);
     return solves.finish(solutions, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
 

@@ -20,7 +20,7 @@ public:
   using typename DeviceDirac<S>::Terms;
 
   /// @param data     with mu not 0, and the inverse blocks (A^2 + mu^2)^-1
-  /// @param columns  1 to 32. Collective: yes, where an axis is split.
+  /// @param columns  1 to 2048. Collective: yes, where an axis is split.
   DeviceTwisted(const WilsonData<S>& data, int columns);
 
   double diagonal() const noexcept override { return data_.diagonal; }

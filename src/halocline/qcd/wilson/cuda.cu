@@ -8,6 +8,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/sum_buffer.hpp"
+#include "halocline/qcd/device/field_checks.hpp"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
 
@@ -154,7 +155,8 @@ void throw_hop_fields(const std::string& given) {
                               "other parity, and a different output that holds the target parity");
 }
 void throw_hop_columns(int columns) {
-  throw core::InvalidArgument("a hop on a device was asked for " + std::to_string(columns) + " columns; give 1 to 32");
+  throw core::InvalidArgument("a hop on a device was asked for " + std::to_string(columns) + " columns; give 1 to " +
+                              std::to_string(detail::most_columns));
 }
 
 }  // namespace halocline::qcd::device

@@ -60,7 +60,7 @@ struct HopTerms {
 template <class S>
 class Hopping {
 public:
-  /// @param links  kept; @param columns  of the fields, 1 to 32. @throws InvalidArgument  for other numbers
+  /// @param links  kept; @param columns  of the fields, 1 to 2048. @throws InvalidArgument  for other numbers
   /// Collective: yes, where an axis is split (the constructor opens the halo, and tunes its policy if it is "auto").
   Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns);
   /// The same operator for another number of columns; shares the links. Collective: as above.

@@ -10,7 +10,7 @@ template <class S>
 WilsonData<S> wilson_data(const ContextPtr& context, const HostLinks& links, const HostClover& clover,
                           const Action& action, int link_reals) {
   WilsonData<S> data{.links = std::make_shared<const DeviceLinks<S>>(context, links, link_reals),
-                     .diagonal = wilson_part(action).diagonal(),
+                     .diagonal = hopping_part(action).diagonal(),
                      .mu = twisted_mass(action)};
   if (!clover.blocks.empty()) {
     data.blocks = std::make_shared<const DeviceClover<S>>(context, clover.blocks, 56);

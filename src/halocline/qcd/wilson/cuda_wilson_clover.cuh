@@ -38,7 +38,7 @@ public:
   using typename DeviceDirac<S>::Term;
   using typename DeviceDirac<S>::Terms;
 
-  /// @param columns  1 to 32. Collective: yes, where an axis is split.
+  /// @param columns  1 to 2048. Collective: yes, where an axis is split.
   DeviceWilson(const WilsonData<S>& data, int columns);
 
   double diagonal() const noexcept override { return data_.diagonal; }

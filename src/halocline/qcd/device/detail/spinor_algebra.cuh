@@ -42,7 +42,8 @@ struct VectorShape {
   std::int64_t stride = 0;        ///< between the chunks of a column
   std::int64_t second = 0;        ///< words from the first parity to the second
   std::int64_t second_scale = 0;  ///< floats from the scales of the first parity to those of the second
-  int columns = 1;
+  int columns = 1;                ///< of the space: vectors
+  int points = 1;                 ///< columns of a field that make one vector
 };
 
 template <class S>
@@ -85,18 +86,19 @@ struct ChunkPlace {
 
   std::int64_t offset;
 
-  /// Number of elements that one parity of a column has.
+  /// Number of elements that one parity of a vector has, for so many sites times points.
   static std::int64_t elements(std::int64_t sites) { return chunks * sites; }
   HALOCLINE_INLINE ChunkPlace(const VectorShape& shape, std::int64_t element, int column) {
+    const std::int64_t rows = std::int64_t{chunks} * shape.points;
     std::int64_t within = element;
     offset = 0;
-    if (within >= chunks * shape.sites) {
-      within -= chunks * shape.sites;
+    if (within >= rows * shape.sites) {
+      within -= rows * shape.sites;
       offset = shape.second;
     }
-    // Without padding the chunks of a column are contiguous.
+    // Without padding the chunks of a vector are contiguous.
     if (shape.stride != shape.sites) within = within / shape.sites * shape.stride + within % shape.sites;
-    offset += (column * chunks * shape.stride + within) * reals;
+    offset += (column * rows * shape.stride + within) * reals;
   }
   HALOCLINE_INLINE Value load(const Operand<S>& v) const {
     Value value;
@@ -122,10 +124,14 @@ struct SitePlace {
   static std::int64_t elements(std::int64_t sites) { return sites; }
   HALOCLINE_INLINE SitePlace(const VectorShape& shape, std::int64_t element, int of)
       : column(of), stride(static_cast<int>(shape.stride)), columns(shape.columns) {
-    if (element >= shape.sites) {
-      element -= shape.sites;
+    if (element >= shape.sites * shape.points) {
+      element -= shape.sites * shape.points;
       data_offset = shape.second;
       scale_offset = shape.second_scale;
+    }
+    if (shape.points > 1) {
+      column = of * shape.points + static_cast<int>(element / shape.sites);
+      element %= shape.sites;
     }
     site = static_cast<int>(element);
   }
@@ -309,6 +315,7 @@ struct WriteCanonical {
   SpinorReader<double> in[2];
   double* out;
   int column;
+  int first_spin, end_spin;  ///< the spins that are written
   double factor;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
@@ -321,6 +328,7 @@ struct WriteCanonical {
     HALOCLINE_UNROLLED(4)
     for (int spin = 0; spin < 4; ++spin) HALOCLINE_UNROLLED(3)
     for (int colour = 0; colour < 3; ++colour) {
+      if (spin < first_spin || spin >= end_spin) continue;
       to[2 * (3 * spin + colour)] = factor * psi.at[colour][spin].re;
       to[2 * (3 * spin + colour) + 1] = factor * psi.at[colour][spin].im;
     }

@@ -69,7 +69,10 @@ public:
   static constexpr bool mixed = !std::is_same_v<S, double>;
 
   Engine(ContextPtr context, const ReadGauge& read, const Action& action, const BackendOptions& options)
-      : context_(std::move(context)), options_(options), has_clover_(wilson_part(action).has_clover()) {
+      : context_(std::move(context)),
+        options_(options),
+        has_clover_(hopping_part(action).has_clover()),
+        points_(qcd::points(action)) {
     const auto& group = context_->geometry->communicator();
     crowded_ = crowding(context_->device, group);
     if (options_.link_reals == 0) options_.link_reals = mixed ? 12 : 18;
@@ -79,8 +82,8 @@ public:
     read(context_->box, links, clover);
     if (options.link_reals == 0 && mixed) options_.link_reals = automatic_reals(links.unitarity_violation);
     comm::on_every_rank(group, [&] {
-      precise_ = wilson_data<double>(context_, links, clover, action, mixed ? 18 : options_.link_reals);
-      if constexpr (mixed) inner_ = wilson_data<S>(context_, links, clover, action, options_.link_reals);
+      precise_ = action_data<double>(links, clover, action, mixed ? 18 : options_.link_reals);
+      if constexpr (mixed) inner_ = action_data<S>(links, clover, action, options_.link_reals);
       context_->stream.synchronize();
     });
   }
@@ -98,7 +101,8 @@ public:
   }
   std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const override {
     // Staging has two pieces on the device.
-    return data_bytes() + 2 * detail::Staging::piece_bytes + Batch::bytes(context_->box, options_, columns, methods);
+    return data_bytes() + 2 * detail::Staging::piece_bytes +
+           Batch::bytes(context_->box, options_, columns, points_, methods);
   }
   Memory memory() const override {
     const auto use = context_->device.memory();
@@ -128,7 +132,7 @@ public:
     for (int candidate = 2; candidate <= std::min(wanted, most_columns); ++candidate) {
       // Only divisors, so that the right-hand sides of a propagator make equal batches.
       if (wanted % candidate != 0) continue;
-      if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, methods) <= room)
+      if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, points_, methods) <= room)
         columns = candidate;
     }
     std::array<double, 1> least{static_cast<double>(columns)};
@@ -146,7 +150,7 @@ public:
     context_->vectors.trim();  // vectors of another number of columns have other sizes
     comm::raise_everywhere(
         context_->geometry->communicator(),
-        shortage(context_->device, Batch::bytes(context_->box, options_, columns, methods),
+        shortage(context_->device, Batch::bytes(context_->box, options_, columns, points_, methods),
                  "a solve of " + std::to_string(columns) + (columns == 1 ? " right-hand side" : " right-hand sides")));
     batch_ = std::make_unique<Batch>(precise_, inner(), options_, columns);
     return *batch_;
@@ -185,25 +189,36 @@ public:
 private:
   using Batch = detail::SolverBatch<S>;
 
-  const WilsonData<S>* inner() const noexcept {
+  template <class Storage>
+  detail::ActionData<Storage> action_data(const HostLinks& links, const HostClover& clover, const Action& action,
+                                          int link_reals) const {
+    detail::ActionData<Storage> data{.wilson = wilson_data<Storage>(context_, links, clover, action, link_reals)};
+    if (const auto* walls = std::get_if<DomainWallAction>(&action))
+      data.walls = std::make_shared<const DeviceWallMatrices<Storage>>(*context_, *walls);
+    return data;
+  }
+  const detail::ActionData<S>* inner() const noexcept {
     if constexpr (mixed)
       return &inner_;
     else
       return nullptr;
   }
-  /// Bytes of links and clover blocks on the device.
+  /// Bytes of links, clover blocks and matrices of a fifth dimension on the device.
   std::int64_t data_bytes() const {
     const Box& box = context_->box;
     std::int64_t bytes = wilson_bytes<double>(box, has_clover_, mixed ? 18 : options_.link_reals);
     if (mixed) bytes += wilson_bytes<S>(box, has_clover_, options_.link_reals);
+    if (points_ > 1) bytes += DeviceWallMatrices<double>::bytes(points_);
+    if (points_ > 1 && mixed) bytes += DeviceWallMatrices<S>::bytes(points_);
     return bytes;
   }
 
   ContextPtr context_;
   BackendOptions options_;
   bool has_clover_;
-  WilsonData<double> precise_;
-  WilsonData<S> inner_;  ///< empty without mixed precision
+  int points_;
+  detail::ActionData<double> precise_;
+  detail::ActionData<S> inner_;  ///< empty without mixed precision
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<DeviceDirac<double>> single_;           ///< for apply()
   std::unique_ptr<detail::DeviceLevel<double>> shifted_;  ///< for multishift()

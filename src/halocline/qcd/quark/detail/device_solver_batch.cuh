@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "halocline/qcd/domain_wall/cuda.cuh"
 #include "halocline/qcd/quark/detail/device_krylov.cuh"
 #include "halocline/qcd/quark/detail/field_batch.hpp"
 #include "halocline/qcd/quark/detail/level.hpp"
@@ -22,7 +23,7 @@ struct SolverTypes<device::DeviceDirac<S>> {
   using Schur = device::DeviceSchur<S>;
   using Space = device::SpinorSpace<S>;
   static Space space(const device::DeviceDirac<S>& d, lattice::Subset subset) {
-    return {d.context(), subset, d.columns()};
+    return {d.context(), subset, d.columns(), d.points()};
   }
 };
 
@@ -30,11 +31,22 @@ struct SolverTypes<device::DeviceDirac<S>> {
 
 namespace halocline::qcd::device::detail {
 
-/// The Dirac operator of the action for which `data` were made. Collective: yes, if an axis is split.
+/// The data that operators of one action and storage share for any number of columns.
 template <class S>
-std::unique_ptr<DeviceDirac<S>> device_dirac(const WilsonData<S>& data, int columns) {
-  if (data.mu != 0) return std::make_unique<DeviceTwisted<S>>(data, columns);
-  return std::make_unique<DeviceWilson<S>>(data, columns);
+struct ActionData {
+  WilsonData<S> wilson;                                  ///< for domain walls: of the Wilson operator inside
+  std::shared_ptr<const DeviceWallMatrices<S>> walls{};  ///< null without a fifth dimension
+
+  int points() const noexcept { return walls ? walls->points : 1; }
+};
+
+/// The Dirac operator of the action for which `data` were made, for so many right-hand sides. Collective: yes, if an
+/// axis is split.
+template <class S>
+std::unique_ptr<DeviceDirac<S>> device_dirac(const ActionData<S>& data, int columns) {
+  if (data.walls) return std::make_unique<DeviceDomainWall<S>>(data.wilson, data.walls, columns * data.points());
+  if (data.wilson.mu != 0) return std::make_unique<DeviceTwisted<S>>(data.wilson, columns);
+  return std::make_unique<DeviceWilson<S>>(data.wilson, columns);
 }
 
 /// The operator in one storage, as the Krylov methods use it.
@@ -42,17 +54,19 @@ template <class S>
 class DeviceLevel : public Level<DeviceDirac<S>> {
 public:
   /// Collective: yes.
-  DeviceLevel(const WilsonData<S>& data, const BackendOptions& options, int columns)
+  DeviceLevel(const ActionData<S>& data, const BackendOptions& options, int columns)
       : Level<DeviceDirac<S>>(device_dirac(data, columns), options.even_odd,
                               options.symmetric ? SchurForm::symmetric : SchurForm::asymmetric) {
     this->a().use_graphs(options.graphs);
     this->d().use_graphs(options.graphs);
   }
 
-  /// Bytes on the device, without links and clover blocks.
-  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns) {
+  /// Bytes on the device, without links, clover blocks and matrices of a fifth dimension.
+  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, int points) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
-    return SpinorSpace<S>::bytes(box, subset, columns) + (options.even_odd ? DeviceSchur<S>::bytes(box, columns) : 0);
+    return SpinorSpace<S>::bytes(box, subset, columns, points) +
+           (options.even_odd ? DeviceSchur<S>::bytes(box, columns * points) : 0) +
+           (points > 1 ? DeviceDomainWall<S>::bytes(box, columns * points) : 0);
   }
 };
 
@@ -63,8 +77,8 @@ public:
   static constexpr bool mixed = !std::is_same_v<S, double>;
   using Full = DeviceSpinor<double>;
 
-  SolverBatch(const WilsonData<double>& precise, const WilsonData<S>* inner, const BackendOptions& options, int columns)
-      : SolverBatch(std::make_unique<DeviceLevel<double>>(precise, options, columns), options, columns) {
+  SolverBatch(const ActionData<double>& precise, const ActionData<S>* inner, const BackendOptions& options, int columns)
+      : SolverBatch(std::make_unique<DeviceLevel<double>>(precise, options, columns), options) {
     if constexpr (mixed) inner_.emplace(*inner, options, columns);
   }
 
@@ -92,8 +106,8 @@ public:
     auto array = std::make_shared<gpu::DeviceArray<std::complex<double>>>(
         context->device, numbers * static_cast<std::int64_t>(exponents.size()));
     for (std::size_t c = 0; c < exponents.size(); ++c)
-      write_canonical(array->data() + static_cast<std::int64_t>(c) * numbers, this->x_, static_cast<int>(c),
-                      exponents[c]);
+      level_->d().write_quark(array->data() + static_cast<std::int64_t>(c) * numbers, this->x_, static_cast<int>(c),
+                              exponents[c]);
     context->stream.synchronize();
     const Box& box = context->box;
     DeviceSolutions out;
@@ -107,32 +121,46 @@ public:
     return out;
   }
 
-  /// Bytes on the device for solves by these methods, without links and clover blocks.
-  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns,
+  void unload(std::span<std::complex<double>> solution, int column) override {
+    level_->d().unload_quark(solution, this->x_, column);
+  }
+  void unload_midpoint(std::span<std::complex<double>> quark, int column) override {
+    level_->d().unload_midpoint(quark, this->x_, column);
+  }
+
+  /// Bytes on the device for solves by these methods, without links, clover blocks and matrices of a fifth dimension.
+  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, int points,
                             std::span<const std::string> methods) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
-    const std::int64_t outer = DeviceSpinor<double>::bytes(box, subset, columns);
-    const std::int64_t inner = DeviceSpinor<S>::bytes(box, subset, columns);
+    const std::int64_t outer = DeviceSpinor<double>::bytes(box, subset, columns * points);
+    const std::int64_t inner = DeviceSpinor<S>::bytes(box, subset, columns * points);
     std::int64_t most = 0;
     for (const std::string& method : methods) {
       const WorkVectors work = work_vectors(method, mixed, options.restart_length);
       most = std::max(most, work.outer * outer + work.inner * inner);
     }
-    std::int64_t bytes = 4 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, columns) +
-                         SpinorSpace<double>::bytes(box, lattice::Subset::full, columns) +
-                         DeviceLevel<double>::bytes(box, options, columns) + 2 * outer + most;
-    if (mixed) bytes += DeviceLevel<S>::bytes(box, options, columns);
+    std::int64_t bytes = 4 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, columns * points) +
+                         SpinorSpace<double>::bytes(box, lattice::Subset::full, columns, points) +
+                         DeviceLevel<double>::bytes(box, options, columns, points) + 2 * outer + most;
+    if (mixed) bytes += DeviceLevel<S>::bytes(box, options, columns, points);
+    // Sources on the walls for those of Moebius, and a solution in five dimensions before and after B^-1.
+    if (points > 1)
+      bytes += DeviceSpinor<double>::bytes(box, lattice::Subset::full, columns * points) +
+               2 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, points);
     return bytes;
   }
 
 private:
-  SolverBatch(std::unique_ptr<DeviceLevel<double>> level, const BackendOptions& options, int columns)
+  SolverBatch(std::unique_ptr<DeviceLevel<double>> level, const BackendOptions& options)
       : FieldBatch<DeviceBatch, SpinorSpace<double>>(
-            SpinorSpace<double>(level->d().context(), lattice::Subset::full, columns),
-            std::int64_t{spinor_reals / 2} * level->d().context()->geometry->local_volume()),
+            SolverTypes<DeviceDirac<double>>::space(level->d(), lattice::Subset::full),
+            std::int64_t{spinor_reals / 2} * level->d().context()->geometry->local_volume(), level->d().points()),
         options_(options),
         level_(std::move(level)) {}
 
+  void fill(Full& b, std::span<const std::span<const std::complex<double>>> sources) override {
+    level_->d().load_sources(b, sources);
+  }
   void apply(Full& out, const Full& in) override { level_->d().apply(out, in); }
   void check() override { level_->d().check(); }
 

@@ -24,8 +24,10 @@ public:
   void unload(std::span<std::complex<double>> solution, int column) override {
     engine_->d().unload_quark(solution, x_, column);
   }
-  /// x, the solutions of the operator d() of the engine.
-  const Field& solutions() const noexcept { return x_; }
+  /// The quark in the middle of the fifth dimension. @throws InvalidArgument  without one
+  void unload_midpoint(std::span<std::complex<double>> quark, int column) const {
+    engine_->d().unload_midpoint(quark, x_, column);
+  }
   Renewal renew(const std::string& method) override { return engine_->renew(method); }
 
 private:

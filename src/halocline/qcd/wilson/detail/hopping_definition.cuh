@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "halocline/qcd/device/field_checks.hpp"
 #include "halocline/qcd/wilson/cuda.cuh"
 #include "halocline/qcd/wilson/detail/halo_apply.cuh"
 #include "halocline/qcd/wilson/detail/hop_exterior.cuh"
@@ -335,7 +336,7 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
 template <class S>
 Hopping<S>::Hopping(std::shared_ptr<const DeviceLinks<S>> links, int columns)
     : links_(std::move(links)), columns_(columns), work_(std::make_unique<Work>()) {
-  if (columns < 1 || columns > 32) throw_hop_columns(columns);
+  if (columns < 1 || columns > detail::most_columns) throw_hop_columns(columns);
   if (context()->box.split == 0) return;
   work_->sites = std::make_unique<HopSites>(*context());
   if (splits_sites())
