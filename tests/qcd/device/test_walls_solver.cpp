@@ -71,8 +71,6 @@ TEST_CASE("device walls: actions and methods that a device does not know are ref
   const auto open = [&](const Action& action, const char* kind) {
     return QuarkSolver(gauge, action, test::on_host_executor(kind, "fixed16"));
   };
-  CHECK_THROWS_WITH_AS(open(StaggeredAction{.mass = 0.1}, "cg"), doctest::Contains("staggered quarks do not run"),
-                       core::InvalidArgument);
   CHECK_THROWS_WITH_AS(open(TwistedDoubletAction{{.mass = 0.1}, 0.2, 0.1}, "cg"),
                        doctest::Contains("doublets of twisted quarks do not run"), core::InvalidArgument);
   CHECK_THROWS_WITH_AS(open(DomainWallAction{.ls = 4}, "bicgstab"), doctest::Contains("domain-wall"),

@@ -32,12 +32,13 @@ void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in) {
   Context& context = *out.context();
   detail::require_alike(context.box, out.columns(), out.subset(), in.context()->box, in.columns(), in.subset());
   detail::require_one_context(out.context() == in.context());
+  detail::require_one_kind(out.components(), in.components());
   if constexpr (std::is_same_v<To, From>) {
     if (&out != &in) context.stream.copy_on_device(out.memory().data(), in.memory().data(), in.memory().bytes());
   } else {
     for (int parity = 0; parity < 2; ++parity)
       if (out.subset() == lattice::Subset::full || static_cast<int>(out.subset()) == parity)
-        gpu::launch(context.stream, "convert_spinor", {context.box.sites, out.columns(), 1}, {128, 1, 1},
+        gpu::launch(context.stream, "convert_spinor", {out.sites(), out.columns(), 1}, {128, 1, 1},
                     Convert<To, From>{out.writer(parity), in.reader(parity)});
   }
 }

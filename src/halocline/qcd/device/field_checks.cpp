@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/site/clover_block.hpp"
 
 namespace halocline::qcd::device::detail {
@@ -46,6 +47,24 @@ void require_columns(int columns) {
     throw core::InvalidArgument(
         fmt::format("a device field of {} columns was asked for; give 1 to {}, and split more into several fields",
                     columns, most_columns));
+}
+
+void require_components(int components, const Box& box) {
+  if (components == spinor_components) return;
+  if (components != colours)
+    throw core::InvalidArgument(fmt::format(
+        "a device field of {} complex numbers a site was asked for; give 12, or 3 for staggered quarks", components));
+  if (box.sites % 4 != 0)
+    throw core::InvalidArgument(fmt::format(
+        "staggered quarks on a device take sites of one parity by fours, and a box of {}x{}x{}x{} has {} of "
+        "them; give even extents",
+        box.extent[0], box.extent[1], box.extent[2], box.extent[3], box.sites));
+}
+
+void require_one_kind(int components, int others) {
+  if (components != others)
+    throw core::InvalidArgument(fmt::format(
+        "device fields of {} and of {} complex numbers a site were given; give two of one action", components, others));
 }
 
 void require_column(int column, int columns) {

@@ -17,6 +17,10 @@ inline constexpr int most_columns = 32 * 64;
 
 /// @throws InvalidArgument  unless 1 <= columns <= most_columns
 void require_columns(int columns);
+/// @throws InvalidArgument  unless 12 components, or 3 on a box whose parities hold a multiple of 4 sites
+void require_components(int components, const Box& box);
+/// @throws InvalidArgument  if they differ
+void require_one_kind(int components, int others);
 /// @throws InvalidArgument  unless 0 <= column < columns
 void require_column(int column, int columns);
 /// @throws InvalidArgument  unless given == expected; `what` and `shape` name the array

@@ -36,13 +36,13 @@ struct ImportLinks {
 };
 
 template <class S, int reals>
-void import_links(Context& context, std::byte* memory, const HostLinks& links) {
+void import_links(Context& context, std::byte* memory, std::span<const double> matrices) {
   ImportLinks<S, reals> work{reinterpret_cast<typename Storage<S>::Word*>(memory), nullptr, 0, context.box.sites,
                              padded(context.box.sites)};
   detail::upload_pieces(
-      context, std::int64_t{16} * context.box.sites, matrix_bytes,
+      context, static_cast<std::int64_t>(matrices.size()) / 18, matrix_bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
-        std::memcpy(to, links.matrices.data() + 18 * begin, static_cast<std::size_t>(count * matrix_bytes));
+        std::memcpy(to, matrices.data() + 18 * begin, static_cast<std::size_t>(count * matrix_bytes));
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
         work.from = from;
@@ -69,6 +69,16 @@ LinkFactors<Real> factors_of(const HostLinks& links) {
 }  // namespace
 
 template <class S>
+void upload_links(Context& context, std::byte* memory, std::span<const double> matrices, int reals) {
+  if (reals == 18)
+    import_links<S, 18>(context, memory, matrices);
+  else if (reals == 12)
+    import_links<S, 12>(context, memory, matrices);
+  else
+    import_links<S, 8>(context, memory, matrices);
+}
+
+template <class S>
 DeviceLinks<S>::DeviceLinks(ContextPtr context, const HostLinks& links, int reals)
     : context_(std::move(context)), reals_(reals), factors_(factors_of<Real>(links)) {
   detail::require_links(reals, links.unitarity_violation, sizeof(Real) == 8 ? 1e-12 : 1e-5, Storage<S>::scaled);
@@ -76,12 +86,7 @@ DeviceLinks<S>::DeviceLinks(ContextPtr context, const HostLinks& links, int real
   detail::require_length(links.matrices.size(), std::size_t{16} * 18 * static_cast<std::size_t>(context_->box.sites),
                          "an array of links", "the shape [parity 2][direction 8][site][3][3][2]");
   memory_ = gpu::DeviceArray<std::byte>(context_->device, bytes(context_->box, reals));
-  if (reals == 18)
-    import_links<S, 18>(*context_, memory_.data(), links);
-  else if (reals == 12)
-    import_links<S, 12>(*context_, memory_.data(), links);
-  else
-    import_links<S, 8>(*context_, memory_.data(), links);
+  upload_links<S>(*context_, memory_.data(), links.matrices, reals);
 }
 
 template <class S>
@@ -89,9 +94,13 @@ std::int64_t DeviceLinks<S>::bytes(const Box& box, int reals) {
   return std::int64_t{16} * reals * static_cast<int>(sizeof(typename Storage<S>::Word)) * padded(box.sites);
 }
 
-template class DeviceLinks<double>;
-template class DeviceLinks<float>;
-template class DeviceLinks<Fixed16>;
-template class DeviceLinks<Fixed8>;
+#define HALOCLINE_INSTANTIATE(S)                                                                                       \
+  template class DeviceLinks<S>;                                                                                       \
+  template void upload_links<S>(Context&, std::byte*, std::span<const double>, int);
+HALOCLINE_INSTANTIATE(double)
+HALOCLINE_INSTANTIATE(float)
+HALOCLINE_INSTANTIATE(Fixed16)
+HALOCLINE_INSTANTIATE(Fixed8)
+#undef HALOCLINE_INSTANTIATE
 
 }  // namespace halocline::qcd::device

@@ -80,6 +80,11 @@ private:
   gpu::DeviceArray<std::byte> memory_;
 };
 
+/// Copies matrices [face][site][3][3][re, im] of one box, any number of faces, to rows of records on the device:
+/// [face][piece][site], of `reals` reals each. Enqueued; the matrices have been read when it returns. Collective: no.
+template <class S>
+void upload_links(Context& context, std::byte* memory, std::span<const double> matrices, int reals);
+
 extern template class DeviceLinks<double>;
 extern template class DeviceLinks<float>;
 extern template class DeviceLinks<Fixed16>;

@@ -52,13 +52,14 @@ bool DeviceOperator<S>::records(int applications) noexcept {
 
 template <class S>
 void DeviceOperator<S>::run(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) {
-  if (out.subset() != subset_ || in.subset() != subset_ || out.columns() != columns_ || in.columns() != columns_ ||
-      out.context() != context_ || in.context() != context_ || &out == &in)
+  if (out.components() != components_ || in.components() != components_ || out.subset() != subset_ ||
+      in.subset() != subset_ || out.columns() != columns_ || in.columns() != columns_ || out.context() != context_ ||
+      in.context() != context_ || &out == &in)
     throw core::InvalidArgument("an operator on a device, for " + std::to_string(columns_) +
                                 " columns, was given fields of " + std::to_string(in.columns()) + " and " +
                                 std::to_string(out.columns()) +
-                                ", of another subset or box, or one field twice; give two fields of its subset(), "
-                                "columns() and context()");
+                                ", of another subset, box or kind, or one field twice; give two fields of its "
+                                "subset(), columns(), components() and context()");
   if (!records(1) || sums.step) return enqueue(out, in, dagger, sums);
   const Key key{out.memory().data(),
                 in.memory().data(),

@@ -41,6 +41,10 @@ public:
   const ContextPtr& context() const noexcept { return context_; }
   lattice::Subset subset() const noexcept { return subset_; }
   int columns() const noexcept { return columns_; }
+  /// Complex numbers of a quark at one site: 12, or 3 for staggered quarks.
+  int components() const noexcept { return components_; }
+  /// True if A is hermitian and positive, so that conjugate gradients solve it without the normal equations.
+  virtual bool hermitian_positive() const noexcept { return false; }
 
   /// out = A in, on two different fields of subset() and columns(). Enqueued.
   /// @throws InvalidArgument  for other fields. Collective: yes, if an axis is split.
@@ -76,8 +80,8 @@ public:
   virtual gpu::FaceExchange* exchange() noexcept { return nullptr; }
 
 protected:
-  DeviceOperator(ContextPtr context, lattice::Subset subset, int columns)
-      : context_(std::move(context)), subset_(subset), columns_(columns) {}
+  DeviceOperator(ContextPtr context, lattice::Subset subset, int columns, int components = spinor_components)
+      : context_(std::move(context)), subset_(subset), columns_(columns), components_(components) {}
 
   /// Enqueues the application. If sums are asked for, every parity that the field holds leaves three in the buffer, as
   /// described at HopTerms: the first parity sums 0 to 2, the second sums 3 to 5. A step is given for one parity only.
@@ -94,7 +98,7 @@ private:
 
   ContextPtr context_;
   lattice::Subset subset_;
-  int columns_;
+  int columns_, components_;
   bool graphs_wanted_ = true;
   gpu::RepeatedWork<Key> applications_{64};
   bool recursion_wanted_ = true;

@@ -15,8 +15,6 @@
 namespace halocline::qcd::device {
 namespace {
 
-constexpr std::int64_t site_bytes = spinor_reals * sizeof(double);
-
 /// Parity and site of number `held` among the sites of a field whose first parity is `first`.
 struct HeldSite {
   int parity, site;
@@ -26,7 +24,7 @@ HALOCLINE_INLINE HeldSite held_site(std::int64_t held, int first, int sites) {
   return {first + (second ? 1 : 0), static_cast<int>(second ? held - sites : held)};
 }
 
-/// From double, as transferred, to the storage. x counts the sites of a piece.
+/// From double, as transferred, to the storage. x counts the sites of a piece, or groups of four with three components.
 template <class S>
 struct Import {
   SpinorWriter<S> out[2];
@@ -38,6 +36,7 @@ struct Import {
     const HeldSite at = held_site(begin + p.x, first, sites);
     const double* reals = from + spinor_reals * p.x;
     Spinor<RealOf<S>> psi;
+    // Spins, or sites of a group, have three colours each.
     HALOCLINE_UNROLL
     for (int k = 0; k < spinor_components; ++k)
       psi.at[k % 3][k / 3] = {static_cast<RealOf<S>>(reals[2 * k]), static_cast<RealOf<S>>(reals[2 * k + 1])};
@@ -89,42 +88,63 @@ void for_held_sites(const Box& box, int first, std::int64_t begin, std::int64_t 
 template <class S>
 void require_canonical(const DeviceSpinor<S>& field, int column, std::size_t given) {
   detail::require_column(column, field.columns());
-  detail::require_length(given, std::size_t{24} * static_cast<std::size_t>(field.sites()), "a spinor array",
-                         "the shape [t][z][y][x][spin 4][colour 3]");
+  const bool staggered = field.components() != spinor_components;
+  detail::require_length(given, std::size_t{24} * static_cast<std::size_t>(field.sites()),
+                         staggered ? "a staggered array" : "a spinor array",
+                         staggered ? "the shape [t][z][y][x][colour 3]" : "the shape [t][z][y][x][spin 4][colour 3]");
 }
+
+/// The parts of a transfer: `records` of each parity, of `group` sites.
+struct Transfer {
+  Held held;
+  int group, components;
+  std::int64_t records, bytes;
+
+  template <class S>
+  explicit Transfer(const DeviceSpinor<S>& field)
+      : held(held_by(field.subset())),
+        group(spinor_components / field.components()),
+        components(field.components()),
+        records(std::int64_t{held.parities} * field.sites()),
+        bytes(static_cast<std::int64_t>(spinor_reals * sizeof(double))) {}
+};
 
 }  // namespace
 
 template <class S>
-DeviceSpinor<S>::DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns)
-    : context_(std::move(context)), subset_(subset), columns_(columns) {
+DeviceSpinor<S>::DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns, int components)
+    : context_(std::move(context)), subset_(subset), columns_(columns), components_(components) {
   detail::require_columns(columns);
-  memory_ = gpu::DeviceArray<std::byte>(context_->vectors, bytes(context_->box, subset, columns));
+  detail::require_components(components, context_->box);
+  memory_ = gpu::DeviceArray<std::byte>(context_->vectors, bytes(context_->box, subset, columns, components));
 }
 
 template <class S>
-std::int64_t DeviceSpinor<S>::bytes(const Box& box, lattice::Subset subset, int columns) {
+std::int64_t DeviceSpinor<S>::bytes(const Box& box, lattice::Subset subset, int columns, int components) {
   constexpr std::int64_t site = spinor_reals * sizeof(Word) + (Storage<S>::scaled ? sizeof(float) : 0);
-  return site * padded(box.sites) * columns * (subset == lattice::Subset::full ? 2 : 1);
+  return site * padded(box.sites / (spinor_components / components)) * columns *
+         (subset == lattice::Subset::full ? 2 : 1);
 }
 
 template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical) {
   require_canonical(field, column, canonical.size());
   const Box& box = field.context()->box;
-  const Held held = held_by(field.subset());
+  const Transfer all(field);
   Import<S> work{};
   for (int parity = 0; parity < 2; ++parity)
-    if (held.holds(parity)) work.out[parity] = field.writer(parity);
-  work.first = held.first;
-  work.sites = box.sites;
+    if (all.held.holds(parity)) work.out[parity] = field.writer(parity);
+  work.first = all.held.first;
+  work.sites = field.sites();
   work.column = column;
+  const auto bytes = static_cast<std::size_t>(all.bytes / all.group);
   detail::upload_pieces(
-      *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
+      *field.context(), all.records, all.bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
-        for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
-          std::memcpy(to + spinor_reals * i, canonical.data() + spinor_components * site, site_bytes);
-        });
+        for_held_sites(box, all.held.first, all.group * begin, all.group * count,
+                       [&](std::int64_t i, std::int64_t site) {
+                         std::memcpy(to + 2 * all.components * i, canonical.data() + all.components * site, bytes);
+                       });
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
         work.from = from;
@@ -137,25 +157,27 @@ template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column) {
   require_canonical(field, column, canonical.size());
   const Box& box = field.context()->box;
-  const Held held = held_by(field.subset());
+  const Transfer all(field);
   Export<S> out{};
   for (int parity = 0; parity < 2; ++parity)
-    if (held.holds(parity)) out.in[parity] = field.reader(parity);
-  out.first = held.first;
-  out.sites = box.sites;
+    if (all.held.holds(parity)) out.in[parity] = field.reader(parity);
+  out.first = all.held.first;
+  out.sites = field.sites();
   out.column = column;
+  const auto bytes = static_cast<std::size_t>(all.bytes / all.group);
   detail::download_pieces(
-      *field.context(), std::int64_t{held.parities} * box.sites, site_bytes,
+      *field.context(), all.records, all.bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
         out.to = to;
         out.begin = begin;
         gpu::launch(field.context()->stream, "export_spinor", {count, 1, 1}, {128, 1, 1}, out);
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
-        for_held_sites(box, held.first, begin, count, [&](std::int64_t i, std::int64_t site) {
-          std::memcpy(static_cast<void*>(canonical.data() + spinor_components * site), from + spinor_reals * i,
-                      site_bytes);
-        });
+        for_held_sites(box, all.held.first, all.group * begin, all.group * count,
+                       [&](std::int64_t i, std::int64_t site) {
+                         std::memcpy(static_cast<void*>(canonical.data() + all.components * site),
+                                     from + 2 * all.components * i, bytes);
+                       });
       });
 }
 
@@ -163,6 +185,7 @@ template <class S>
 void copy_columns(DeviceSpinor<S>& out, int to, const DeviceSpinor<S>& in, int from, int count, int parity) {
   detail::require_one_context(out.context() == in.context());
   detail::require_alike(out.context()->box, 1, out.subset(), in.context()->box, 1, in.subset(), parity);
+  detail::require_one_kind(out.components(), in.components());
   detail::require_column(to + count - 1, out.columns());
   detail::require_column(from + count - 1, in.columns());
   const auto target = out.writer(parity);

@@ -10,6 +10,10 @@
 /// scales of a fixed-point field are a float array `[column][site]`. A field of both parities holds the records of
 /// parity 0, then those of parity 1, then the scales of each parity.
 ///
+/// A staggered quark has 6 reals at a site. Its fields have the same records, each of four consecutive sites: the index
+/// "spin" of the record counts the sites. So all algebra of vectors is the same, and so is the memory that a warp
+/// reads.
+///
 /// A reader uses the read-only path of the device, so no kernel may write a field that it also reads through a reader.
 /// A kernel that must do both loads through the writer.
 
@@ -67,14 +71,18 @@ public:
   using Real = RealOf<S>;
 
   DeviceSpinor() = default;
-  /// @param columns  1 to 2048. @throws InvalidArgument  for others. Collective: no.
-  DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns = 1);
+  /// @param columns     1 to 2048
+  /// @param components  complex numbers of a quark at one site: 12, or 3 for staggered quarks
+  /// @throws InvalidArgument  for others, or three components on a box whose sites of one parity are no multiple of 4.
+  /// Collective: no.
+  DeviceSpinor(ContextPtr context, lattice::Subset subset, int columns = 1, int components = spinor_components);
   DeviceSpinor(DeviceSpinor&&) noexcept = default;
   /// Swaps, so that memory and the context that keeps its pool alive stay together.
   DeviceSpinor& operator=(DeviceSpinor&& other) noexcept {
     std::swap(context_, other.context_);
     std::swap(subset_, other.subset_);
     std::swap(columns_, other.columns_);
+    std::swap(components_, other.components_);
     std::swap(memory_, other.memory_);
     return *this;
   }
@@ -82,7 +90,9 @@ public:
   const ContextPtr& context() const noexcept { return context_; }
   lattice::Subset subset() const noexcept { return subset_; }
   int columns() const noexcept { return columns_; }
-  int sites() const noexcept { return context_->box.sites; }  ///< number of sites of one parity
+  int components() const noexcept { return components_; }
+  /// Number of records of one parity and column: its sites, or a quarter of them for staggered quarks.
+  int sites() const noexcept { return context_->box.sites / (spinor_components / components_); }
 
   /// The field must hold this parity.
   SpinorReader<S> reader(int parity) const noexcept {
@@ -99,13 +109,13 @@ public:
   const gpu::DeviceArray<std::byte>& memory() const noexcept { return memory_; }
 
   /// Bytes of a field, without making one.
-  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns);
+  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns, int components = spinor_components);
 
 private:
   using Word = typename Storage<S>::Word;
 
   int parities() const noexcept { return subset_ == lattice::Subset::full ? 2 : 1; }
-  int stride() const noexcept { return padded(context_->box.sites); }
+  int stride() const noexcept { return padded(sites()); }
   /// Number of places before those of a parity, over all columns.
   std::int64_t place(int parity) const noexcept {
     assert(subset_ == lattice::Subset::full || static_cast<int>(subset_) == parity);
@@ -125,13 +135,15 @@ private:
   ContextPtr context_;  // destroyed after the memory, whose pool it owns
   lattice::Subset subset_ = lattice::Subset::full;
   int columns_ = 1;
+  int components_ = spinor_components;
   gpu::DeviceArray<std::byte> memory_;
 };
 
-/// Copies one column from or to the local box in canonical order [t][z][y][x][spin][colour], for the sites that the
-/// field holds. Other sites of the box keep their values. The device converts from and to double. When from_canonical()
-/// returns, it has read the array, but the device may still be working. to_canonical() waits for the device.
-/// Consecutive calls for several columns overlap. The stream must not be capturing.
+/// Copies one column from or to the local box in canonical order [t][z][y][x][spin][colour], or [t][z][y][x][colour] of
+/// staggered quarks, for the sites that the field holds. Other sites of the box keep their values. The device converts
+/// from and to double. When from_canonical() returns, it has read the array, but the device may still be working.
+/// to_canonical() waits for the device. Consecutive calls for several columns overlap. The stream must not be
+/// capturing.
 /// @throws InvalidArgument  for a wrong length, a column that the field does not have, or a stream that is capturing.
 ///                          Collective: no.
 template <class S>
@@ -142,7 +154,7 @@ void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<
 /// @throws InvalidArgument  for fields of different contexts, or without that parity or these columns
 template <class S>
 void copy_columns(DeviceSpinor<S>& out, int to, const DeviceSpinor<S>& in, int from, int count, int parity);
-/// out = in, converted to the storage of out; same context, subset and columns. Enqueued.
+/// out = in, converted to the storage of out; same context, subset, columns and components. Enqueued.
 /// @throws InvalidArgument  if they differ
 template <class To, class From>
 void convert(DeviceSpinor<To>& out, const DeviceSpinor<From>& in);

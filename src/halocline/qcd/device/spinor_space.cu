@@ -10,6 +10,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/detail/spinor_algebra.cuh"
+#include "halocline/qcd/device/field_checks.hpp"
 
 namespace halocline::qcd::device {
 
@@ -236,13 +237,19 @@ std::span<const Scalar> PendingSums::wait() const {
 }
 
 template <class S>
-std::int64_t SpinorSpace<S>::elements(const Box& box, lattice::Subset subset, int points) {
-  return detail::Place<S>::elements(std::int64_t{box.sites} * points) * (subset == lattice::Subset::full ? 2 : 1);
+std::int64_t SpinorSpace<S>::elements(const Box& box, lattice::Subset subset, int points, int components) {
+  return detail::Place<S>::elements(std::int64_t{box.sites} * components / spinor_components * points) *
+         (subset == lattice::Subset::full ? 2 : 1);
 }
 
 template <class S>
-SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int columns, int points)
-    : context_(std::move(context)), subset_(subset), columns_(columns / points), points_(points) {
+SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int columns, int points, int components)
+    : context_(std::move(context)),
+      subset_(subset),
+      columns_(columns / points),
+      points_(points),
+      components_(components) {
+  detail::require_components(components, context_->box);
   if (columns_ < 1 || columns_ > 32 || columns % points != 0)
     throw core::InvalidArgument(std::to_string(columns) + " columns, in vectors of " + std::to_string(points) +
                                 ", were asked for on a device; give columns for 1 to 32 vectors");
@@ -250,20 +257,21 @@ SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int colu
 }
 
 template <class S>
-std::int64_t SpinorSpace<S>::bytes(const Box& box, lattice::Subset subset, int columns, int points) {
-  return 2 * detail::SumPool::bytes(elements(box, subset, points), columns);
+std::int64_t SpinorSpace<S>::bytes(const Box& box, lattice::Subset subset, int columns, int points, int components) {
+  return 2 * detail::SumPool::bytes(elements(box, subset, points, components), columns);
 }
 
 template <class S>
 DeviceSpinor<S> SpinorSpace<S>::create() const {
-  Vector v(context_, subset_, columns_ * points_);
+  Vector v(context_, subset_, columns_ * points_, components_);
   set_zero(v);
   return v;
 }
 
 template <class S>
 void SpinorSpace<S>::copy(Vector& out, const Vector& in) const {
-  if (out.subset() != in.subset() || out.columns() != in.columns() || out.context() != in.context())
+  if (out.subset() != in.subset() || out.columns() != in.columns() || out.components() != in.components() ||
+      out.context() != in.context())
     throw core::InvalidArgument(
         "a copy was asked between device fields of different boxes, subsets or columns; create both alike");
   context_->stream.copy_on_device(out.memory().data(), in.memory().data(), in.memory().bytes());
@@ -297,7 +305,8 @@ template <class S>
 void SpinorSpace<S>::check(std::span<const solve::Update<Vector>> updates,
                            std::span<const solve::Dot<Vector>> dots) const {
   const auto check = [&](const Vector& v) {
-    if (v.subset() != subset_ || v.columns() != columns_ * points_ || v.context() != context_)
+    if (v.subset() != subset_ || v.columns() != columns_ * points_ || v.components() != components_ ||
+        v.context() != context_)
       throw core::InvalidArgument(
           "a device field of another box, subset or number of columns was given to a vector space; give fields that "
           "its create() has made");
@@ -401,7 +410,7 @@ std::vector<double> norms(const SpinorSpace<S>& space, const DeviceSpinor<S>& v)
 
 template <class S>
 void assign_parity(DeviceSpinor<S>& out, double factor, const DeviceSpinor<S>& in, int parity) {
-  if (out.columns() != in.columns() || out.context() != in.context())
+  if (out.columns() != in.columns() || out.components() != in.components() || out.context() != in.context())
     throw core::InvalidArgument("device fields of different boxes or columns were given; create both alike");
   const auto from = in.reader(parity);
   const SpinorWriter<S> source{const_cast<typename Storage<S>::Word*>(from.data), const_cast<float*>(from.scale),
@@ -418,6 +427,7 @@ void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, 
                                        {in.reader(0), in.reader(1)},
                                        reinterpret_cast<double*>(out),
                                        column,
+                                       spinor_components / in.components(),
                                        spins == Spins::lower ? 2 : 0,
                                        spins == Spins::upper ? 2 : 4,
                                        std::ldexp(1.0, exponent)};

@@ -85,11 +85,14 @@ public:
   /// Fields of `columns` columns. With a fifth dimension, a vector of the space is `points` columns, one after another,
   /// and columns() is the number of such vectors. Copies share their sum buffers, so only one of them may be in use at
   /// a time.
+  /// @param components  complex numbers of a quark at one site, 3 for staggered quarks
   /// @throws InvalidArgument  unless there are 1 to 32 vectors. Collective: yes.
-  SpinorSpace(ContextPtr context, lattice::Subset subset, int columns = 1, int points = 1);
+  SpinorSpace(ContextPtr context, lattice::Subset subset, int columns = 1, int points = 1,
+              int components = spinor_components);
 
   int columns() const noexcept { return columns_; }
   int points() const noexcept { return points_; }
+  int components() const noexcept { return components_; }
   lattice::Subset subset() const noexcept { return subset_; }
   const ContextPtr& context() const noexcept { return context_; }
 
@@ -115,18 +118,19 @@ public:
   /// The sum buffers, for operators whose own kernel computes sums.
   const std::shared_ptr<detail::SumPool>& sums() const noexcept { return sums_; }
   /// Bytes on the device besides vectors: two buffers of sums, because solvers have at most two in use at a time.
-  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns, int points = 1);
+  static std::int64_t bytes(const Box& box, lattice::Subset subset, int columns, int points = 1,
+                            int components = spinor_components);
 
 private:
   void check(std::span<const solve::Update<Vector>> updates, std::span<const solve::Dot<Vector>> dots) const;
   void enqueue(detail::ListBuilder<S>& builder, std::span<const solve::Update<Vector>> updates) const;
   /// Number of elements of a vector, over which a launch runs.
-  static std::int64_t elements(const Box& box, lattice::Subset subset, int points);
-  std::int64_t elements() const { return elements(context_->box, subset_, points_); }
+  static std::int64_t elements(const Box& box, lattice::Subset subset, int points, int components);
+  std::int64_t elements() const { return elements(context_->box, subset_, points_, components_); }
 
   ContextPtr context_;
   lattice::Subset subset_;
-  int columns_, points_;
+  int columns_, points_, components_;
   std::shared_ptr<detail::SumPool> sums_;
 };
 
@@ -142,7 +146,8 @@ void assign_parity(DeviceSpinor<S>& out, double factor, const DeviceSpinor<S>& i
 enum class Spins { all, upper, lower };
 
 /// Writes 2^exponent times a column of a full field to device memory, as complex numbers in canonical order
-/// [t][z][y][x][spin][colour]; other spins there keep their values. `out` must be aligned to 16 bytes. Enqueued.
+/// [t][z][y][x][spin][colour], or [t][z][y][x][colour] of staggered quarks; other spins there keep their values. `out`
+/// must be aligned to 16 bytes. Enqueued.
 void write_canonical(std::complex<double>* out, const DeviceSpinor<double>& in, int column, int exponent,
                      Spins spins = Spins::all);
 

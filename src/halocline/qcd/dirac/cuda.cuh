@@ -54,6 +54,8 @@ public:
   /// @param out    must not be terms.add if a term has a twist or a fifth dimension
   /// @throws InvalidArgument  as Hopping::apply does. Collective: yes, where an axis is split.
   virtual void hop(Field& out, const Field& in, int target_parity, bool dagger, const Terms& terms) = 0;
+  /// True if the Schur complement of D is hermitian and positive.
+  virtual bool hermitian_schur() const noexcept { return false; }
   /// Throws if a message of the halo never arrived; see Hopping::check().
   virtual void check() = 0;
   /// True if hop() can sum dot products.

@@ -15,9 +15,15 @@ void require_kernels(const std::string& device) {
 }
 
 std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options) {
-  const auto read = [&](const Box& box, HostLinks& links, HostClover& clover) {
-    links = host_links(box, gauge, hopping_part(action));
-    clover = host_clover(box, gauge, action);
+  const auto read = [&](const Box& box) {
+    HostData data;
+    if (const auto* staggered = std::get_if<StaggeredAction>(&action)) {
+      data.staggered = host_links(box, gauge::staggered_links(gauge, *staggered), *staggered);
+    } else {
+      data.links = host_links(box, gauge, hopping_part(action));
+      data.clover = host_clover(box, gauge, action);
+    }
+    return data;
   };
   return make_backend(gauge.geometry_ptr(), read, action, options);
 }

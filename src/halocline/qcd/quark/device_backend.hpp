@@ -43,7 +43,9 @@ struct DeviceSolutions {
   bool on_gpu = false;  ///< false: memory of the host executor, which is host memory
   int ordinal = 0;      ///< number of the GPU, as CUDA counts in this process
   std::int64_t bytes = 0;
-  std::vector<std::int64_t> shape{};  ///< [column][t][z][y][x][spin 4][colour 3] of this process's box
+  /// [column][t][z][y][x][spin 4][colour 3] of this process's box, or [column][t][z][y][x][colour 3] of staggered
+  /// quarks
+  std::vector<std::int64_t> shape{};
 };
 
 /// A batch that can hand out its solutions in device memory.
@@ -111,7 +113,8 @@ public:
 /// Opens a device and uploads links and clover blocks.
 /// @param gauge  ghosts filled; read here and not kept
 /// @throws InvalidArgument  for an unknown device, a GPU that cannot be used (the message says why), impossible
-///                          options, or links that are not unitary with 12 or 8 reals or fixed point; on every rank
+///                          options, links that are not unitary with 12 or 8 reals or fixed point, or staggered quarks
+///                          on several processes or in fixed point; on every rank
 /// @throws core::Error      for a clover term that cannot be inverted, or too little free memory for links and blocks
 /// Collective: yes.
 std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& action, const BackendOptions& options);

@@ -84,10 +84,22 @@ bool by_cg_alone(const Action& action) { return points(action) > 1 || is_stagger
 
 void validate_method(const Action& action, const SolverParameters& p) {
   if (!by_cg_alone(action)) return;
-  if (p.on_device() && (is_staggered(action) || flavours(action) == 2))
+  if (p.on_device() && flavours(action) == 2)
     throw core::InvalidArgument(
-        fmt::format("{} quarks do not run on the device \"{}\"; solve them on the processor, which is device = \"cpu\"",
-                    is_staggered(action) ? "staggered" : "doublets of twisted", p.device));
+        fmt::format("doublets of twisted quarks do not run on the device \"{}\"; solve them on the processor, which is "
+                    "device = \"cpu\"",
+                    p.device));
+  if (p.on_device() && is_staggered(action)) {
+    if (p.inner_precision != "auto" && p.inner_precision != "float")
+      throw core::InvalidArgument(
+          fmt::format("the inner precision \"{}\" does not hold the fat links of staggered quarks; give \"float\" or "
+                      "\"auto\", or the precision \"double\"",
+                      p.inner_precision));
+    if (p.device_links != 0 && p.device_links != 18)
+      throw core::InvalidArgument(
+          fmt::format("{} reals a link were asked for; fat links are not unitary, and staggered quarks need all 18",
+                      p.device_links));
+  }
   if (p.kind != "auto" && p.kind != "cg" && p.kind != "block-cg")
     throw core::InvalidArgument(fmt::format(
         "the solver \"{}\" does not solve {} quarks; give \"cg\", \"block-cg\", or \"auto\", which is cg", p.kind,
@@ -99,7 +111,8 @@ void validate_method(const Action& action, const SolverParameters& p) {
 device::BackendOptions backend_options(const SolverParameters& p, const Action& action) {
   device::BackendOptions options;
   options.device = p.device;
-  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? "fixed16" : p.inner_precision;
+  const char* automatic = is_staggered(action) ? "float" : "fixed16";
+  options.inner = p.precision == "double" ? "double" : p.inner_precision == "auto" ? automatic : p.inner_precision;
   options.link_reals = p.device_links;
   options.even_odd = p.even_odd;
   options.symmetric = p.schur == "auto" ? points(action) == 1 : p.schur == "symmetric";

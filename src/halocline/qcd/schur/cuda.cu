@@ -12,16 +12,18 @@ namespace halocline::qcd::device {
 
 template <class S>
 DeviceSchur<S>::DeviceSchur(DeviceDirac<S>& d, SchurForm form, int parity)
-    : DeviceOperator<S>(d.context(), static_cast<lattice::Subset>(parity), d.columns()),
+    : DeviceOperator<S>(d.context(), static_cast<lattice::Subset>(parity), d.columns(), d.components()),
       d_(&d),
       form_(form),
       parity_(parity),
-      other_(d.context(), static_cast<lattice::Subset>(1 - parity), d.columns()),
-      same_(d.context(), static_cast<lattice::Subset>(parity), d.columns()) {}
+      other_(d.context(), static_cast<lattice::Subset>(1 - parity), d.columns(), d.components()),
+      same_(d.context(), static_cast<lattice::Subset>(parity), d.columns(), d.components()) {}
 
 template <class S>
 void DeviceSchur<S>::require(const Field& field, lattice::Subset subset, const char* what) const {
-  if (field.subset() == subset && field.columns() == this->columns() && field.context() == this->context()) return;
+  if (field.subset() == subset && field.columns() == this->columns() && field.components() == this->components() &&
+      field.context() == this->context())
+    return;
   throw core::InvalidArgument(std::string("the ") + what + " of an even-odd operator on a device, for " +
                               std::to_string(this->columns()) + " columns, has " + std::to_string(field.columns()) +
                               ", or is of another subset or box; give a field of its columns() and context(), on the "

@@ -23,6 +23,7 @@ public:
   explicit DeviceSchur(DeviceDirac<S>& d, SchurForm form = SchurForm::symmetric, int parity = 0);
 
   SchurForm form() const noexcept { return form_; }
+  bool hermitian_positive() const noexcept override { return d_->hermitian_schur(); }
   gpu::FaceExchange* exchange() noexcept override { return d_->exchange(); }
 
   /// Computes the right-hand side of S, on subset(), from that of D, on a full field. Enqueued.
@@ -34,8 +35,8 @@ public:
   void reconstruct(Field& solution, const Field& half, const Field& source);
 
   /// Bytes of the two work fields on the device.
-  static std::int64_t bytes(const Box& box, int columns) {
-    return 2 * DeviceSpinor<S>::bytes(box, lattice::Subset::even, columns);
+  static std::int64_t bytes(const Box& box, int columns, int components = spinor_components) {
+    return 2 * DeviceSpinor<S>::bytes(box, lattice::Subset::even, columns, components);
   }
 
 private:

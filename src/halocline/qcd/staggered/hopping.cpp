@@ -64,16 +64,9 @@ struct Hopping<T>::Links {
 private:
   static void fill(const lattice::TileLayout& layout, const GaugeField& field, const StaggeredAction& action,
                    int parity, std::int64_t tile, int d, int length, T* to) {
-    const auto& geometry = layout.geometry();
-    const int lanes = layout.lanes(), mu = lattice::axis_of(d);
+    const int lanes = layout.lanes();
     for (int lane = 0; lane < lanes; ++lane) {
-      const auto x = layout.coordinates({parity, tile, lane});
-      auto from = x;
-      if (d >= 4) from[mu] -= length;
-      // hop = -2 (D - m)
-      const std::complex<double> factor = -eta(geometry, x, mu) * boundary_phase(geometry, action, from, mu, length);
-      Su3<double> u = Complex<double>{factor.real(), factor.imag()} * link_from(field, from, mu);
-      if (d >= 4) u = -1.0 * adjoint(u);
+      const Su3<double> u = step_matrix(field, action, layout.coordinates({parity, tile, lane}), d, length);
       for (int column = 0; column < 3; ++column)
         for (int row = 0; row < 3; ++row) {
           to[(2 * (3 * column + row) + 0) * lanes + lane] = static_cast<T>(u.e[row][column].re);

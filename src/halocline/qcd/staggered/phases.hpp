@@ -5,6 +5,7 @@
 
 #include <complex>
 
+#include "halocline/lattice/neighbours.hpp"
 #include "halocline/qcd/field/action.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 
@@ -36,6 +37,19 @@ inline Su3<double> link_from(const GaugeField& links, lattice::Coordinates<4> fr
   const auto extent = links.geometry().local()[mu];
   if (!links.geometry().is_split(mu)) from[mu] = (from[mu] + 4 * extent) % extent;
   return links.link(from, mu);
+}
+
+/// The matrix of a step of `length` sites in direction d from a local site x, with eta and the boundary phase: -2 (D -
+/// m) sums these matrices times psi. @param links  of the direction: fat for one site, long for three
+inline Su3<double> step_matrix(const GaugeField& links, const StaggeredAction& action, const lattice::Coordinates<4>& x,
+                               int d, int length) {
+  const auto& geometry = links.geometry();
+  const int mu = lattice::axis_of(d);
+  auto from = x;
+  if (d >= 4) from[mu] -= length;
+  const std::complex<double> factor = -eta(geometry, x, mu) * boundary_phase(geometry, action, from, mu, length);
+  const Su3<double> u = Complex<double>{factor.real(), factor.imag()} * link_from(links, from, mu);
+  return d < 4 ? u : -1.0 * adjoint(u);
 }
 
 }  // namespace halocline::qcd::staggered

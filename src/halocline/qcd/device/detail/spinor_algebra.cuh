@@ -315,22 +315,28 @@ struct WriteCanonical {
   SpinorReader<double> in[2];
   double* out;
   int column;
+  int group;                 ///< sites of a record: 1, or 4 of staggered quarks, each in the place of a spin
   int first_spin, end_spin;  ///< the spins that are written
   double factor;
 
+  /// The number of a site in canonical order.
+  HALOCLINE_INLINE std::int64_t place(int parity, int site) const {
+    const Coordinates c = box.coordinates(parity, site);
+    return c.x[0] + box.extent[0] * (c.x[1] + box.extent[1] * (c.x[2] + std::int64_t{box.extent[2]} * c.x[3]));
+  }
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
     const int site = static_cast<int>(p.x);
     const Spinor<double> psi = (p.y == 0 ? in[0] : in[1]).load(site, column);
-    const Coordinates c = box.coordinates(p.y, site);
-    const std::int64_t linear =
-        c.x[0] + box.extent[0] * (c.x[1] + box.extent[1] * (c.x[2] + std::int64_t{box.extent[2]} * c.x[3]));
-    double* to = out + linear * spinor_reals;
+    double* to = out + place(p.y, group * site) * (spinor_reals / group);
     HALOCLINE_UNROLLED(4)
-    for (int spin = 0; spin < 4; ++spin) HALOCLINE_UNROLLED(3)
-    for (int colour = 0; colour < 3; ++colour) {
+    for (int spin = 0; spin < 4; ++spin) {
       if (spin < first_spin || spin >= end_spin) continue;
-      to[2 * (3 * spin + colour)] = factor * psi.at[colour][spin].re;
-      to[2 * (3 * spin + colour) + 1] = factor * psi.at[colour][spin].im;
+      double* of_spin = group == 1 ? to + 6 * spin : out + place(p.y, group * site + spin) * 6;
+      HALOCLINE_UNROLLED(3)
+      for (int colour = 0; colour < 3; ++colour) {
+        of_spin[2 * colour] = factor * psi.at[colour][spin].re;
+        of_spin[2 * colour + 1] = factor * psi.at[colour][spin].im;
+      }
     }
   }
 };

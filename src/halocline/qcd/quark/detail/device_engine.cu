@@ -71,19 +71,22 @@ public:
   Engine(ContextPtr context, const ReadGauge& read, const Action& action, const BackendOptions& options)
       : context_(std::move(context)),
         options_(options),
-        has_clover_(hopping_part(action).has_clover()),
-        points_(qcd::points(action)) {
+        has_clover_(!is_staggered(action) && hopping_part(action).has_clover()),
+        shape_{qcd::points(action), components(action)} {
+    if (const auto* staggered = std::get_if<StaggeredAction>(&action)) {
+      steps_ = staggered->has_long_links() ? 16 : 8;
+      options_.link_reals = 18;
+    }
     const auto& group = context_->geometry->communicator();
     crowded_ = crowding(context_->device, group);
     if (options_.link_reals == 0) options_.link_reals = mixed ? 12 : 18;
     comm::raise_everywhere(group, shortage(context_->device, data_bytes(), "links and clover blocks"));
-    HostLinks links;
-    HostClover clover;
-    read(context_->box, links, clover);
-    if (options.link_reals == 0 && mixed) options_.link_reals = automatic_reals(links.unitarity_violation);
+    const HostData host = read(context_->box);
+    if (options_.link_reals != 18 && options.link_reals == 0)
+      options_.link_reals = automatic_reals(host.links.unitarity_violation);
     comm::on_every_rank(group, [&] {
-      precise_ = action_data<double>(links, clover, action, mixed ? 18 : options_.link_reals);
-      if constexpr (mixed) inner_ = action_data<S>(links, clover, action, options_.link_reals);
+      precise_ = action_data<double>(host, action, mixed ? 18 : options_.link_reals);
+      if constexpr (mixed) inner_ = action_data<S>(host, action, options_.link_reals);
       context_->stream.synchronize();
     });
   }
@@ -102,7 +105,7 @@ public:
   std::int64_t predicted_bytes(int columns, std::span<const std::string> methods) const override {
     // Staging has two pieces on the device.
     return data_bytes() + 2 * detail::Staging::piece_bytes +
-           Batch::bytes(context_->box, options_, columns, points_, methods);
+           Batch::bytes(context_->box, options_, columns, shape_, methods);
   }
   Memory memory() const override {
     const auto use = context_->device.memory();
@@ -132,7 +135,7 @@ public:
     for (int candidate = 2; candidate <= std::min(wanted, most_columns); ++candidate) {
       // Only divisors, so that the right-hand sides of a propagator make equal batches.
       if (wanted % candidate != 0) continue;
-      if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, points_, methods) <= room)
+      if (!context_->device.on_gpu() || Batch::bytes(context_->box, options_, candidate, shape_, methods) <= room)
         columns = candidate;
     }
     std::array<double, 1> least{static_cast<double>(columns)};
@@ -150,7 +153,7 @@ public:
     context_->vectors.trim();  // vectors of another number of columns have other sizes
     comm::raise_everywhere(
         context_->geometry->communicator(),
-        shortage(context_->device, Batch::bytes(context_->box, options_, columns, points_, methods),
+        shortage(context_->device, Batch::bytes(context_->box, options_, columns, shape_, methods),
                  "a solve of " + std::to_string(columns) + (columns == 1 ? " right-hand side" : " right-hand sides")));
     batch_ = std::make_unique<Batch>(precise_, inner(), options_, columns);
     return *batch_;
@@ -158,7 +161,8 @@ public:
 
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) override {
     if (!single_) single_ = detail::device_dirac(precise_, 1);
-    DeviceSpinor<double> from(context_, lattice::Subset::full), to(context_, lattice::Subset::full);
+    DeviceSpinor<double> from(context_, lattice::Subset::full, 1, shape_.components),
+        to(context_, lattice::Subset::full, 1, shape_.components);
     from_canonical(from, 0, in);
     if (dagger)
       single_->apply_dagger(to, from);
@@ -180,7 +184,9 @@ public:
     from_canonical(source, 0, b);
     std::vector<DeviceSpinor<double>> solutions;
     for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(level.space().create());
-    auto results = solve_shifted(level.space(), level.a(), shifts, solutions, source, options);
+    auto results = shape_.components == spinor_components
+                       ? solve_shifted(level.space(), level.a(), shifts, solutions, source, options)
+                       : solve_shifted_staggered(level, shifts, solutions, source, options);
     for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(x[i], solutions[i]);
     level.d().check();
     return results;
@@ -189,12 +195,35 @@ public:
 private:
   using Batch = detail::SolverBatch<S>;
 
-  template <class Storage>
-  detail::ActionData<Storage> action_data(const HostLinks& links, const HostClover& clover, const Action& action,
-                                          int link_reals) const {
-    detail::ActionData<Storage> data{.wilson = wilson_data<Storage>(context_, links, clover, action, link_reals)};
+  /// (D^dagger D + shift) x = b. On the even sites D^dagger D is the Schur complement times the mass, or its square.
+  std::vector<solve::SolveResult> solve_shifted_staggered(detail::DeviceLevel<double>& level,
+                                                          std::span<const double> shifts,
+                                                          std::span<DeviceSpinor<double>> x,
+                                                          const DeviceSpinor<double>& b,
+                                                          const solve::SolveOptions& options) const {
+    if (!level.a().hermitian_positive()) return solve_shifted(level.space(), level.a(), shifts, x, b, options);
+    const double mass = level.d().diagonal(), factor = options_.symmetric ? mass * mass : mass;
+    std::vector<double> scaled(shifts.begin(), shifts.end());
+    for (double& shift : scaled) shift /= factor;
+    auto results = solve_shifted_positive(level.space(), level.a(), scaled, x, b, options);
+    for (auto& one : x) level.space().scale(solve::Scalars{1 / factor}, one);
+    return results;
+  }
+
+  template <class T>
+  detail::ActionData<T> action_data(const HostData& host, const Action& action, int link_reals) const {
+    detail::ActionData<T> data;
+    if (const auto* staggered = std::get_if<StaggeredAction>(&action)) {
+      using Links = detail::StaggeredLinksOf<T>;
+      if (Storage<T>::scaled)
+        throw core::InvalidArgument(std::string("staggered quarks were asked for in ") + Storage<T>::name +
+                                    ", which fat links do not fit; give \"float\", or double precision");
+      data.staggered = std::make_shared<const Links>(context_, host.staggered, staggered->mass);
+      return data;
+    }
+    data.wilson = wilson_data<T>(context_, host.links, host.clover, action, link_reals);
     if (const auto* walls = std::get_if<DomainWallAction>(&action))
-      data.walls = std::make_shared<const DeviceWallMatrices<Storage>>(*context_, *walls);
+      data.walls = std::make_shared<const DeviceWallMatrices<T>>(*context_, *walls);
     return data;
   }
   const detail::ActionData<S>* inner() const noexcept {
@@ -206,17 +235,21 @@ private:
   /// Bytes of links, clover blocks and matrices of a fifth dimension on the device.
   std::int64_t data_bytes() const {
     const Box& box = context_->box;
+    if (steps_ > 0)
+      return DeviceStaggeredLinks<double>::bytes(box, steps_) +
+             (mixed ? detail::StaggeredLinksOf<S>::bytes(box, steps_) : 0);
     std::int64_t bytes = wilson_bytes<double>(box, has_clover_, mixed ? 18 : options_.link_reals);
     if (mixed) bytes += wilson_bytes<S>(box, has_clover_, options_.link_reals);
-    if (points_ > 1) bytes += DeviceWallMatrices<double>::bytes(points_);
-    if (points_ > 1 && mixed) bytes += DeviceWallMatrices<S>::bytes(points_);
+    if (shape_.points > 1) bytes += DeviceWallMatrices<double>::bytes(shape_.points);
+    if (shape_.points > 1 && mixed) bytes += DeviceWallMatrices<S>::bytes(shape_.points);
     return bytes;
   }
 
   ContextPtr context_;
   BackendOptions options_;
   bool has_clover_;
-  int points_;
+  detail::FieldShape shape_;
+  int steps_ = 0;  ///< of staggered quarks, else 0
   detail::ActionData<double> precise_;
   detail::ActionData<S> inner_;  ///< empty without mixed precision
   std::unique_ptr<Batch> batch_;

@@ -16,6 +16,13 @@ std::vector<solve::SolveResult> solve_shifted(SpinorSpace<double>& space, Device
   return solve::multishift_cg(space, normal, shifts, x, b, options);
 }
 
+std::vector<solve::SolveResult> solve_shifted_positive(SpinorSpace<double>& space, DeviceOperator<double>& a,
+                                                       std::span<const double> shifts,
+                                                       std::span<DeviceSpinor<double>> x, const DeviceSpinor<double>& b,
+                                                       const solve::SolveOptions& options) {
+  return solve::multishift_cg(space, a, shifts, x, b, options);
+}
+
 WorkVectors work_vectors(const std::string& kind, bool mixed, int restart_length) {
   // Work vectors of each method, including the one that its LinearProblem holds.
   const int alone = kind == "cg" ? 5 : kind == "gcr" ? 2 + 2 * restart_length : 6;

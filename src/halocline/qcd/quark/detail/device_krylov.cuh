@@ -46,6 +46,12 @@ std::vector<solve::SolveResult> solve_shifted(SpinorSpace<double>& space, Device
                                               std::span<const double> shifts, std::span<DeviceSpinor<double>> x,
                                               const DeviceSpinor<double>& b, const solve::SolveOptions& options);
 
+/// The same with A in place of A^dagger A, for an A that is hermitian and positive.
+std::vector<solve::SolveResult> solve_shifted_positive(SpinorSpace<double>& space, DeviceOperator<double>& a,
+                                                       std::span<const double> shifts,
+                                                       std::span<DeviceSpinor<double>> x, const DeviceSpinor<double>& b,
+                                                       const solve::SolveOptions& options);
+
 /// Number of fields that a solve holds at a time, besides its arguments.
 struct WorkVectors {
   int outer = 0, inner = 0;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "halocline/qcd/domain_wall/cuda.cuh"
 #include "halocline/qcd/quark/detail/device_krylov.cuh"
@@ -13,6 +14,7 @@
 #include "halocline/qcd/quark/detail/level.hpp"
 #include "halocline/qcd/quark/device_backend.hpp"
 #include "halocline/qcd/schur/cuda.cuh"
+#include "halocline/qcd/staggered/cuda.cuh"
 #include "halocline/qcd/twisted/cuda.cuh"
 
 namespace halocline::qcd {
@@ -23,7 +25,7 @@ struct SolverTypes<device::DeviceDirac<S>> {
   using Schur = device::DeviceSchur<S>;
   using Space = device::SpinorSpace<S>;
   static Space space(const device::DeviceDirac<S>& d, lattice::Subset subset) {
-    return {d.context(), subset, d.columns(), d.points()};
+    return {d.context(), subset, d.columns(), d.points(), d.components()};
   }
 };
 
@@ -31,11 +33,22 @@ struct SolverTypes<device::DeviceDirac<S>> {
 
 namespace halocline::qcd::device::detail {
 
+/// Staggered links of a storage; fixed point has none.
+template <class S>
+using StaggeredLinksOf = DeviceStaggeredLinks<std::conditional_t<std::is_same_v<S, double>, double, float>>;
+
+/// The numbers of a field that depend on the action.
+struct FieldShape {
+  int points = 1;
+  int components = spinor_components;
+};
+
 /// The data that operators of one action and storage share for any number of columns.
 template <class S>
 struct ActionData {
-  WilsonData<S> wilson;                                  ///< for domain walls: of the Wilson operator inside
-  std::shared_ptr<const DeviceWallMatrices<S>> walls{};  ///< null without a fifth dimension
+  WilsonData<S> wilson{};                                  ///< for domain walls: of the Wilson operator inside
+  std::shared_ptr<const DeviceWallMatrices<S>> walls{};    ///< null without a fifth dimension
+  std::shared_ptr<const StaggeredLinksOf<S>> staggered{};  ///< null for other quarks
 
   int points() const noexcept { return walls ? walls->points : 1; }
 };
@@ -44,6 +57,8 @@ struct ActionData {
 /// axis is split.
 template <class S>
 std::unique_ptr<DeviceDirac<S>> device_dirac(const ActionData<S>& data, int columns) {
+  if constexpr (!Storage<S>::scaled)
+    if (data.staggered) return std::make_unique<DeviceStaggered<S>>(data.staggered, columns);
   if (data.walls) return std::make_unique<DeviceDomainWall<S>>(data.wilson, data.walls, columns * data.points());
   if (data.wilson.mu != 0) return std::make_unique<DeviceTwisted<S>>(data.wilson, columns);
   return std::make_unique<DeviceWilson<S>>(data.wilson, columns);
@@ -62,10 +77,11 @@ public:
   }
 
   /// Bytes on the device, without links, clover blocks and matrices of a fifth dimension.
-  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, int points) {
+  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, const FieldShape& shape) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
-    return SpinorSpace<S>::bytes(box, subset, columns, points) +
-           (options.even_odd ? DeviceSchur<S>::bytes(box, columns * points) : 0) +
+    const int points = shape.points;
+    return SpinorSpace<S>::bytes(box, subset, columns, points, shape.components) +
+           (options.even_odd ? DeviceSchur<S>::bytes(box, columns * points, shape.components) : 0) +
            (points > 1 ? DeviceDomainWall<S>::bytes(box, columns * points) : 0);
   }
 };
@@ -115,8 +131,10 @@ public:
     out.bytes = static_cast<std::int64_t>(array->bytes());
     out.on_gpu = context->device.on_gpu();
     out.ordinal = context->device.properties().ordinal;
-    out.shape = {
-        static_cast<std::int64_t>(exponents.size()), box.extent[3], box.extent[2], box.extent[1], box.extent[0], 4, 3};
+    out.shape = {static_cast<std::int64_t>(exponents.size()), box.extent[3], box.extent[2], box.extent[1],
+                 box.extent[0]};
+    if (this->full_.components() == spinor_components) out.shape.push_back(4);
+    out.shape.push_back(3);
     out.owner = std::move(array);
     return out;
   }
@@ -129,24 +147,24 @@ public:
   }
 
   /// Bytes on the device for solves by these methods, without links, clover blocks and matrices of a fifth dimension.
-  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, int points,
+  static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, const FieldShape& shape,
                             std::span<const std::string> methods) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
-    const std::int64_t outer = DeviceSpinor<double>::bytes(box, subset, columns * points);
-    const std::int64_t inner = DeviceSpinor<S>::bytes(box, subset, columns * points);
+    const int points = shape.points, all = columns * points;
+    const std::int64_t full = DeviceSpinor<double>::bytes(box, lattice::Subset::full, all, shape.components);
+    const std::int64_t outer = DeviceSpinor<double>::bytes(box, subset, all, shape.components);
+    const std::int64_t inner = DeviceSpinor<S>::bytes(box, subset, all, shape.components);
     std::int64_t most = 0;
     for (const std::string& method : methods) {
       const WorkVectors work = work_vectors(method, mixed, options.restart_length);
       most = std::max(most, work.outer * outer + work.inner * inner);
     }
-    std::int64_t bytes = 4 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, columns * points) +
-                         SpinorSpace<double>::bytes(box, lattice::Subset::full, columns, points) +
-                         DeviceLevel<double>::bytes(box, options, columns, points) + 2 * outer + most;
-    if (mixed) bytes += DeviceLevel<S>::bytes(box, options, columns, points);
+    std::int64_t bytes = 4 * full +
+                         SpinorSpace<double>::bytes(box, lattice::Subset::full, columns, points, shape.components) +
+                         DeviceLevel<double>::bytes(box, options, columns, shape) + 2 * outer + most;
+    if (mixed) bytes += DeviceLevel<S>::bytes(box, options, columns, shape);
     // Sources on the walls for those of Moebius, and a solution in five dimensions before and after B^-1.
-    if (points > 1)
-      bytes += DeviceSpinor<double>::bytes(box, lattice::Subset::full, columns * points) +
-               2 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, points);
+    if (points > 1) bytes += full + 2 * DeviceSpinor<double>::bytes(box, lattice::Subset::full, points);
     return bytes;
   }
 
@@ -154,7 +172,7 @@ private:
   SolverBatch(std::unique_ptr<DeviceLevel<double>> level, const BackendOptions& options)
       : FieldBatch<DeviceBatch, SpinorSpace<double>>(
             SolverTypes<DeviceDirac<double>>::space(level->d(), lattice::Subset::full),
-            std::int64_t{spinor_reals / 2} * level->d().context()->geometry->local_volume(), level->d().points()),
+            level->d().components() * level->d().context()->geometry->local_volume(), level->d().points()),
         options_(options),
         level_(std::move(level)) {}
 

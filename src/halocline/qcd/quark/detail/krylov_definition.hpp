@@ -21,7 +21,7 @@
 
 namespace halocline::qcd {
 
-/// Whether an operator says that it is hermitian and positive. Those of a device do not.
+/// Whether an operator says that it is hermitian and positive.
 template <class Operator>
 bool is_hermitian_positive(const Operator& a) {
   if constexpr (requires { a.hermitian_positive(); })
