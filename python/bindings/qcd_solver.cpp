@@ -34,6 +34,25 @@ std::span<const complex> values_of(const Quark& q, const ComplexIn& array, const
   return canonical_values(array, *q.geometry, {4, 3}, what);
 }
 
+/// The shape of the arrays of shifted systems: those of the solver, or of five dimensions, [s] before the others.
+std::vector<std::size_t> shifted_shape_of(const Quark& q) {
+  auto shape = shape_of(q);
+  if (const auto* walls = std::get_if<qcd::DomainWallAction>(&q.solver.action()))
+    shape.insert(shape.begin(), static_cast<std::size_t>(walls->ls));
+  return shape;
+}
+std::span<const complex> shifted_values_of(const Quark& q, const ComplexIn& array) {
+  if (!std::holds_alternative<qcd::DomainWallAction>(q.solver.action())) return values_of(q, array, "the source");
+  const auto shape = shifted_shape_of(q);
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < array.ndim(); ++i) given.push_back(array.shape(i));
+  if (given != shape)
+    throw core::InvalidArgument(fmt::format(
+        "the source of a shifted system of domain walls has the shape ({}); give [s][t][z][y][x][spin][colour], ({})",
+        fmt::join(given, ", "), fmt::join(shape, ", ")));
+  return {array.data(), array.size()};
+}
+
 /// @param mu         nothing for the Wilson-clover action
 /// @param epsilon    None, or that of a doublet, which needs mu
 /// @param walls      None, or {mass, M5, Ls, b, c} of domain walls, which take only the boundary of `wilson`
@@ -228,7 +247,7 @@ nb::list solve_staggered_columns(Quark& q, qcd::measure::StaggeredPropagator& s,
 /// (array on the device, reports): the solutions stay where they are.
 nb::tuple solve_on_device(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
   std::vector<std::span<const complex>> values;
-  for (const auto& source : sources) values.push_back(canonical_values(source, *q.geometry, {4, 3}, "the source"));
+  for (const auto& source : sources) values.push_back(values_of(q, source, "the source"));
   std::pair<qcd::device::DeviceSolutions, std::vector<qcd::SolveReport>> solved;
   {
     nb::gil_scoped_release unlocked;
@@ -430,7 +449,7 @@ void bind_qcd_solver(nb::module_& m) {
           "solve_shifted",
           [](Quark& q, const ComplexIn& source, const std::vector<double>& shifts, bool even_odd,
              const Progress& progress) {
-            const auto values = values_of(q, source, "the source");
+            const auto values = shifted_values_of(q, source);
             std::vector<std::vector<complex>> solutions(shifts.size(), std::vector<complex>(values.size()));
             const std::vector<std::span<complex>> room(solutions.begin(), solutions.end());
             std::vector<qcd::SolveReport> reports;
@@ -439,7 +458,7 @@ void bind_qcd_solver(nb::module_& m) {
               reports = q.solver.solve_shifted(room, shifts, values, even_odd, without_lock(progress));
             }
             nb::list all, said;
-            for (auto& x : solutions) all.append(to_numpy(std::move(x), shape_of(q)));
+            for (auto& x : solutions) all.append(to_numpy(std::move(x), shifted_shape_of(q)));
             for (const auto& report : reports) said.append(to_dict(report));
             return nb::make_tuple(all, said);
           },

@@ -43,6 +43,19 @@ def test_the_residual_mass_falls_with_ls_and_moebius_halves_the_points(u):
     assert 0.3 * most < moebius < 3 * most
 
 
+def test_actions_of_one_kernel_converge_to_one_overlap_operator(u):
+    """b - c = 1 gives the kernel gamma5 D_W / (2 + D_W); b + c only scales it, and the sign function forgets scales."""
+    source = hc.qcd.point_source(u.geometry, [0, 0, 0, 0], spin=1, colour=0)
+
+    def quark(ls, b, c):
+        return hc.qcd.DomainWall(u, mass=0.1, M5=1.6, Ls=ls, b=b, c=c, tolerance=1e-11).solve(source)
+
+    best = quark(48, 1.0, 0.0)
+    for b, c in ((1.0, 0.0), (1.5, 0.5)):
+        few, more, most = (np.linalg.norm(quark(ls, b, c) - best) / np.linalg.norm(best) for ls in (4, 8, 24))
+        assert more < 0.2 * few and most < 0.02 * more, (few, more, most)
+
+
 def test_the_propagator_anticommutes_with_gamma5_but_for_its_masses(u):
     """The relation of Ginsparg and Wilson without its contact term: gamma5 S + S gamma5 = 0 at mass 0, as Ls grows."""
     upper = np.arange(4) < 2
@@ -87,6 +100,21 @@ def test_a_spectrum_run_keeps_the_residual_mass(tmp_path, monkeypatch):
     assert np.allclose(hc.qcd.mesons(s)["pion"], pion, rtol=1e-6)
 
 
+@pytest.mark.parametrize("inner", ["fixed16", "float"])
+def test_a_device_has_the_quarks_and_the_residual_mass_of_the_cpu(u, inner):
+    walls = {"mass": 0.1, "M5": 1.4, "Ls": 6, "b": 1.5, "c": 0.5, "tolerance": 1e-11}
+    here = hc.qcd.propagator(hc.qcd.DomainWall(u, **walls), [0, 0, 0, 0])
+    D = hc.qcd.DomainWall(u, **walls, device="host-executor", inner_precision=inner)
+    there = hc.qcd.propagator(D, [0, 0, 0, 0])
+    assert D.solver.device == "host executor" and "even-odd cg" in there.reports[0]["method"]
+    scale = abs(here.array()).max()
+    assert np.abs(there.array() - here.array()).max() < 1e-9 * scale
+    assert np.allclose(hc.qcd.residual_mass(there), hc.qcd.residual_mass(here), rtol=1e-8)
+    kept = D.solver.solve_on_device([hc.qcd.point_source(u.geometry, [0, 0, 0, 0], spin=0, colour=0)])
+    assert kept.shape == (1, 8, 4, 4, 4, 4, 3)
+    assert np.abs(kept.numpy()[0] - here.array()[..., 0, 0]).max() < 1e-9 * scale
+
+
 def test_run_files_name_the_action(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = parse_run_file(GENERATED + '[action]\nkind = "mobius"\nmass = 0.1\nLs = 4\nb = 1.5\nc = 0.5\n', "run.toml")
@@ -108,12 +136,27 @@ def test_run_files_name_the_action(tmp_path, monkeypatch):
         ('kind = "mobius"\nmass = 0.1\nb = "x"\nc = 1', "a list of Ls numbers"),
         ('kind = "wilson"\nmass = 0.1\nLs = 8', "no fifth dimension"),
         ('kind = "domain-wall"\nmass = 0.1\n[solver]\nkind = "multigrid"', 'give "auto", "cg" or "block-cg"'),
-        ('kind = "domain-wall"\nmass = 0.1\n[parallel]\ndevice = "cuda"', "on the CPU"),
+        (
+            'kind = "mobius"\nmass = 0.1\nb = 1\nc = 1\n[solver]\nkind = "block-cg"\n[parallel]\ndevice = "cuda"',
+            "does not run on device",
+        ),
     ],
 )
 def test_run_files_are_refused_with_the_rule(keys, sentence):
     with pytest.raises(InvalidArgument, match=sentence):
         parse_run_file(GENERATED + f"[action]\n{keys}\n", "run.toml")
+
+
+def test_shifted_systems_have_five_dimensions(u):
+    D = hc.qcd.DomainWall(u, mass=0.3, Ls=4, b=1.5, c=0.5, tolerance=1e-9)
+    numbers = np.random.default_rng(5)
+    b = numbers.normal(size=(4, 8, 4, 4, 4, 4, 3)) + 0j
+    for even_odd in (False, True):
+        near, far = D.solver.solve_shifted(b, [0.1, 10.0], even_odd)
+        assert near.shape == b.shape and np.linalg.norm(far) < np.linalg.norm(near)
+        assert all(report["residual"] < 1e-9 for report in D.solver.reports)
+    with pytest.raises(InvalidArgument, match=r"give \[s\]\[t\]"):
+        D.solver.solve_shifted(b[0], [0.1])
 
 
 def test_what_there_is_not_is_refused(u):

@@ -75,6 +75,20 @@ def test_several_masses_come_from_one_solve(u):
         assert np.allclose(other.dagger(x), other.solve(b), atol=1e-8)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_device_has_the_quarks_of_the_cpu(u, kind):
+    here = hc.qcd.propagator(hc.qcd.Staggered(u, 0.1, kind), [0, 0, 0, 0], tolerance=1e-11)
+    D = hc.qcd.Staggered(u, 0.1, kind, device="host-executor", tolerance=1e-11)
+    there = hc.qcd.propagator(D, [0, 0, 0, 0])
+    assert D.solver.device == "host executor" and "even-odd cg, double and float" in there.reports[0]["method"]
+    assert np.abs(there.array() - here.array()).max() < 1e-9 * abs(here.array()).max()
+    b = hc.qcd.staggered_point_source(u, [0, 0, 0, 0], colour=1)
+    assert np.abs(D(b) - hc.qcd.Staggered(u, 0.1, kind)(b)).max() < 1e-14
+    kept = D.solver.solve_on_device([b])
+    assert kept.shape == (1, 8, 4, 4, 4, 3)
+    assert np.abs(kept.numpy()[0] - here.array()[..., 1]).max() < 1e-9 * abs(here.array()).max()
+
+
 def test_a_spectrum_run_keeps_its_channels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = GENERATED + '[action]\nkind = "hisq"\nmass = 0.1\nnaik_epsilon = -0.05\n'
@@ -104,7 +118,9 @@ def test_a_spectrum_run_keeps_its_channels(tmp_path, monkeypatch):
         ('kind = "one-link"\nmass = 0.1\nanisotropy = 2.0', "isotropic"),
         ('kind = "hisq"\nmass = 0.1\n[solver]\nkind = "bicgstab"', 'give "auto", "cg" or "block-cg"'),
         ('kind = "hisq"\nmass = 0.1\n[solver]\nshifts = [0.1]', "solve_shifted"),
-        ('kind = "hisq"\nmass = 0.1\n[parallel]\ndevice = "cuda"', "on the CPU"),
+        ('kind = "hisq"\nmass = 0.1\n[solver]\ninner_precision = "fixed16"\n[parallel]\ndevice = "cuda"', "fat links"),
+        ('kind = "hisq"\nmass = 0.1\n[solver]\nlink_reals = 12\n[parallel]\ndevice = "cuda"', "need 18"),
+        ('kind = "hisq"\nmass = 0.1\n[parallel]\ndevice = "cuda"\nhalo_policy = "staged"', "without a halo"),
         ('kind = "hisq"\nmass = 0.1\n[source]\nkind = "wall"', "point sources"),
         ('kind = "hisq"\nmass = 0.1\n[measure]\nnucleon = false\nmesons = ["a1"]', 'no channel "a1"'),
         ('kind = "wilson"\nmass = 0.1\n[measure]\nnucleon = false\nmesons = ["pion_sc"]', 'no channel "pion_sc"'),

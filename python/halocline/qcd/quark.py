@@ -280,18 +280,20 @@ class DomainWall(DiracOperator):
         c: complex | Sequence[complex] = 0.0,
         boundary: Sequence[complex] = (1, 1, 1, -1),
         solver: Solver | Mapping[str, Any] | str | None = None,
+        device: str = "cpu",
+        halo_policy: str | None = None,
         time_limit: float = 300.0,
         **solver_keys: Any,
     ) -> None:
         """mass: of the quark; M5: height of the wall, between 0 and 2; Ls: points of the fifth dimension, even, 4 to 64
         b, c: of the Moebius action, one number or Ls numbers, real or complex; others as for WilsonClover
 
-        The solver is conjugate gradients on the normal equations, on the CPU. Raises as WilsonClover.
+        The solver is conjugate gradients on the normal equations. Raises as WilsonClover.
         """
         shamir = np.ndim(b) == np.ndim(c) == 0 and b == 1 and c == 0
         more = {} if shamir else {"b": b, "c": c}
         self._open(
-            u, "domain-wall" if shamir else "mobius", solver, solver_keys, "cpu", None, time_limit,
+            u, "domain-wall" if shamir else "mobius", solver, solver_keys, device, halo_policy, time_limit,
             mass=mass, M5=M5, Ls=Ls, boundary=tuple(boundary), **more,
         )  # fmt: skip
 
@@ -329,6 +331,7 @@ class Staggered(DiracOperator):
         u0: float | None = None,
         boundary: Sequence[complex] = (1, 1, 1, -1),
         solver: Solver | Mapping[str, Any] | str | None = None,
+        device: str = "cpu",
         time_limit: float = 300.0,
         **solver_keys: Any,
     ) -> None:
@@ -336,11 +339,11 @@ class Staggered(DiracOperator):
         kind: "one-link", "asqtad" or "hisq", whose links are made here in double; naik_epsilon: of "hisq", the
         correction of the long links for heavy quarks; u0: of "asqtad", the tadpole factor; others as for WilsonClover
 
-        The solver is conjugate gradients on the CPU. Raises as WilsonClover, and Error where a smeared link of HISQ
-        cannot be projected to U(3).
+        The solver is conjugate gradients. A device takes staggered quarks in float and double, on one process.
+        Raises as WilsonClover, and Error where a smeared link of HISQ cannot be projected to U(3).
         """
         self._open(
-            u, kind, solver, solver_keys, "cpu", None, time_limit,
+            u, kind, solver, solver_keys, device, None, time_limit,
             mass=mass, naik_epsilon=naik_epsilon, u0=u0, boundary=tuple(boundary),
         )  # fmt: skip
 

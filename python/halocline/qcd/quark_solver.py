@@ -278,9 +278,10 @@ class QuarkSolver:
 
         S is D, or with even_odd its Schur complement on the even sites (zero is returned on the odd ones, and the
         source there is not read). For staggered quarks even_odd means D^dagger D + shift on the even sites, so that
-        shift = m^2 - mass^2 gives other masses m. All shifts together take the operator applications of the
-        smallest one. This is the solve of a rational approximation, and of several twisted masses mu at once (shift =
-        mu^2).
+        shift = m^2 - mass^2 gives other masses m. For domain walls the arrays have five dimensions,
+        [s][t][z][y][x][spin][colour], and S is D of docs/actions.md. All shifts together take the operator applications
+        of the smallest one. This is the solve of a rational approximation, and of several twisted masses mu at once
+        (shift = mu^2).
 
         shifts: real; with the smallest one the operator must be positive
         progress: called with iterations and residual; returning False stops, which raises Interrupted
@@ -297,7 +298,8 @@ class QuarkSolver:
         """The x with D x = source for several sources at once, left in the memory of the device.
 
         sources: at most rhs_batch NumPy arrays, local parts as everywhere
-        Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, which other libraries take without a copy
+        Returns a DeviceArray [column][t][z][y][x][spin][colour], complex128, without spin for staggered quarks; other
+        libraries take it without a copy
         Raises as `solve`, and InvalidArgument on the CPU; `reports` holds the reports of the columns either way.
         """
         if self._parallel.device == "cpu":

@@ -418,8 +418,6 @@ class Run(RunFile):
                 f'[solver] kind = "{self.solver.kind}" does not solve domain-wall quarks; give "auto", "cg" or '
                 '"block-cg".'
             )
-        if self.action.walls and self.parallel.device != "cpu":
-            raise InvalidArgument('[parallel] device: domain-wall quarks are solved on the CPU; give "cpu".')
         if self.action.walls and self.solver.shifts is not None:
             raise InvalidArgument("[solver] shifts: shifted systems are for quarks without a fifth dimension.")
         self._check_channels()
@@ -448,8 +446,20 @@ class Run(RunFile):
                 f'[solver] kind = "{self.solver.kind}" does not solve staggered quarks; give "auto", "cg" or '
                 '"block-cg".'
             )
-        if self.parallel.device != "cpu":
-            raise InvalidArgument('[parallel] device: staggered quarks are solved on the CPU; give "cpu".')
+        if self.solver.inner_precision not in (None, "float"):
+            raise InvalidArgument(
+                f'[solver] inner_precision = "{self.solver.inner_precision}" does not hold the fat links of staggered '
+                'quarks; give "float", or leave inner_precision out.'
+            )
+        if self.solver.link_reals not in (None, 18):
+            raise InvalidArgument(
+                f"[solver] link_reals = {self.solver.link_reals}: fat links are not unitary, and staggered quarks need "
+                "18; leave link_reals out."
+            )
+        if self.parallel.halo_policy is not None:
+            raise InvalidArgument(
+                "[parallel] halo_policy: staggered quarks run on one device, without a halo; leave halo_policy out."
+            )
         if self.solver.shifts is not None:
             raise InvalidArgument(
                 "[solver] shifts: run files have none of staggered quarks; in Python call "

@@ -13,17 +13,16 @@
 #include "gpu/devices.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/domain_wall/cuda.cuh"
-#include "halocline/qcd/domain_wall/domain_wall.hpp"
-#include "halocline/qcd/field/gauge_field.hpp"
-#include "halocline/qcd/field/spinor_space.hpp"
+#include "halocline/qcd/domain_wall/wall_matrices.hpp"
 #include "halocline/qcd/schur/cuda.cuh"
-#include "halocline/qcd/schur/schur.hpp"
 #include "qcd/device/hop_reference.hpp"
+#include "qcd/device/quark_oracle.hpp"
 
 namespace halocline::qcd::device {
 namespace {
 
 using test::Numbers;
+using Columns = test::QuarkOracle::Columns;
 
 constexpr lattice::Coordinates<4> extents{4, 2, 6, 4};
 constexpr std::int64_t volume = 4 * 2 * 6 * 4;
@@ -44,46 +43,39 @@ std::vector<DomainWallAction> actions() {
 /// An action on one process: the operator on the processor, and its data on a device.
 template <class S>
 struct Walls {
-  GaugeField gauge;
-  DomainWallSetup setup;
-  DomainWall<double> here;
+  std::unique_ptr<test::QuarkOracle> here;
   ContextPtr context;
   std::shared_ptr<const DeviceWallMatrices<S>> matrices;
+  WilsonData<S> data;
   DeviceDomainWall<S> there;
 
   Walls(const gpu::Device& device, const DomainWallAction& action, unsigned emulated = 0)
-      : gauge(links()),
-        setup(gauge, action),
-        here(setup, vectors * action.ls),
-        context(std::make_shared<Context>(device, gauge.geometry_ptr(), emulated, HaloChoice{},
+      : here(test::QuarkOracle::of(extents, action, vectors * action.ls)),
+        context(std::make_shared<Context>(device, here->geometry(), emulated, HaloChoice{},
                                           std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off))),
         matrices(std::make_shared<const DeviceWallMatrices<S>>(*context, action)),
-        there(wilson_data<S>(context, host_links(context->box, gauge, action.wilson()), {}, action, 18), matrices,
-              vectors * action.ls) {}
+        data(wilson_data<S>(context, here->links(context->box), {}, action, 18)),
+        there(data, matrices, vectors * action.ls) {}
 
-  static GaugeField links() {
-    auto gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 3));
-    gauge.exchange_ghosts();
-    return gauge;
+  /// Random numbers on the sites of a subset.
+  Columns random(lattice::Subset subset, unsigned seed) const {
+    Columns columns;
+    for (int c = 0; c < there.columns(); ++c)
+      columns.push_back(test::random_numbers(12 * volume, seed + static_cast<unsigned>(c)));
+    return test::QuarkOracle::on(std::move(columns), subset, extents);
   }
-  /// The same random numbers on both sides, and zero on the sites that `subset` leaves out.
-  std::pair<SpinorField<double>, DeviceSpinor<S>> fields(lattice::Subset subset, unsigned seed) const {
-    std::pair<SpinorField<double>, DeviceSpinor<S>> pair{here.field(subset),
-                                                         DeviceSpinor<S>(context, subset, here.columns())};
-    for (int c = 0; c < here.columns(); ++c) {
-      const Numbers numbers = test::random_numbers(12 * volume, seed + static_cast<unsigned>(c));
-      qcd::from_canonical<double>(pair.first, c, numbers);
-      from_canonical<S>(pair.second, c, numbers);
-    }
-    return pair;
+  DeviceSpinor<S> field(lattice::Subset subset) const { return {context, subset, there.columns()}; }
+  DeviceSpinor<S> field(lattice::Subset subset, const Columns& columns) const {
+    auto out = field(subset);
+    for (int c = 0; c < out.columns(); ++c) from_canonical<S>(out, c, columns[static_cast<std::size_t>(c)]);
+    return out;
   }
-  double apart(const SpinorField<double>& expected, const DeviceSpinor<S>& given) const {
+  static double apart(const DeviceSpinor<S>& given, const Columns& expected) {
     double most = 0;
-    for (int c = 0; c < expected.columns(); ++c) {
-      Numbers a(12 * volume), b(12 * volume);
-      to_canonical<S>(a, given, c);
-      qcd::to_canonical<double>(b, expected, c);
-      most = std::max(most, test::difference(a, b));
+    for (std::size_t c = 0; c < expected.size(); ++c) {
+      Numbers a(expected[c].size());
+      to_canonical<S>(a, given, static_cast<int>(c));
+      most = std::max(most, test::difference(a, expected[c]));
     }
     return most;
   }
@@ -104,44 +96,35 @@ TEST_CASE_TEMPLATE("device walls: D, its Schur complements and their adjoints ar
         CAPTURE(action.ls);
         CAPTURE(emulated);
         Walls<S> walls(device, action, emulated);
-        auto [in, in_there] = walls.fields(lattice::Subset::full, 10);
-        auto [out, out_there] = walls.fields(lattice::Subset::full, 50);
-        for (const bool dagger : {false, true}) {
-          CAPTURE(dagger);
-          if (dagger) {
-            walls.here.apply_dagger(out, in);
-            walls.there.apply_dagger(out_there, in_there);
-          } else {
-            walls.here.apply(out, in);
-            walls.there.apply(out_there, in_there);
-          }
-          CHECK(walls.apart(out, out_there) < tolerance<S>());
-        }
+        const Columns in = walls.random(lattice::Subset::full, 10);
+        const auto in_there = walls.field(lattice::Subset::full, in);
+        auto out = walls.field(lattice::Subset::full);
+        walls.there.apply(out, in_there);
+        CHECK(walls.apart(out, walls.here->apply(in, false)) < tolerance<S>());
+        walls.there.apply_dagger(out, in_there);
+        CHECK(walls.apart(out, walls.here->apply(in, true)) < tolerance<S>());
         for (const SchurForm form : {SchurForm::symmetric, SchurForm::asymmetric})
           for (const int parity : {0, 1}) {
-            const auto subset = static_cast<lattice::Subset>(parity);
-            Schur<double> s(walls.here, form, parity);
-            DeviceSchur<S> s_there(walls.there, form, parity);
-            auto [half, half_there] = walls.fields(subset, 80);
-            auto [result, result_there] = walls.fields(subset, 90);
-            // Twice: the second application is recorded, the third comes from the record.
-            for (const bool dagger : {false, true})
+            DeviceSchur<S> s(walls.there, form, parity);
+            CHECK(!s.hermitian_positive());
+            const Columns half = walls.random(s.subset(), 80);
+            const auto half_there = walls.field(s.subset(), half);
+            auto result = walls.field(s.subset());
+            for (const bool dagger : {false, true}) {
+              const Columns expected = walls.here->schur(half, form, parity, dagger);
+              // The second application is recorded, the third comes from the record.
               for (int again = 0; again < 3; ++again) {
-                if (dagger) {
-                  s.apply_dagger(result, half);
-                  s_there.apply_dagger(result_there, half_there);
-                } else {
-                  s.apply(result, half);
-                  s_there.apply(result_there, half_there);
-                }
-                CHECK(walls.apart(result, result_there) < tolerance<S>());
+                if (dagger)
+                  s.apply_dagger(result, half_there);
+                else
+                  s.apply(result, half_there);
+                CHECK(walls.apart(result, expected) < tolerance<S>());
               }
-            s.prepare(result, in);
-            s_there.prepare(result_there, in_there);
-            CHECK(walls.apart(result, result_there) < tolerance<S>());
-            s.reconstruct(out, half, in);
-            s_there.reconstruct(out_there, half_there, in_there);
-            CHECK(walls.apart(out, out_there) < tolerance<S>());
+            }
+            s.prepare(result, in_there);
+            CHECK(walls.apart(result, walls.here->prepare(in, form, parity)) < tolerance<S>());
+            s.reconstruct(out, half_there, in_there);
+            CHECK(walls.apart(out, walls.here->reconstruct(half, in, form, parity)) < tolerance<S>());
           }
       }
 }
@@ -151,27 +134,33 @@ TEST_CASE("device walls: sources and quarks are those of the processor") {
     for (const auto& action : actions()) {
       Walls<double> walls(device, action);
       const Numbers eta = test::random_numbers(12 * volume, 4);
-      const std::array<std::span<const std::complex<double>>, 1> one{eta};
-      auto [b, b_there] = walls.fields(lattice::Subset::full, 10);
-      walls.here.load_sources(b, one);
-      walls.there.load_sources(b_there, one);
-      CHECK(walls.apart(b, b_there) < 1e-14);
-      auto [y, y_there] = walls.fields(lattice::Subset::full, 20);
-      Numbers q(12 * volume), q_there(12 * volume);
+      auto b = walls.field(lattice::Subset::full);
+      walls.there.load_sources(b, std::array{std::span<const std::complex<double>>(eta)});
+      // Columns without a source are zero on both sides.
+      const Columns expected = walls.here->source_field(eta);
+      for (int c = 0; c < b.columns(); ++c) {
+        Numbers column(12 * volume);
+        to_canonical<double>(column, b, c);
+        const auto& wanted = expected[static_cast<std::size_t>(c)];
+        double most = 0;
+        for (std::size_t k = 0; k < column.size(); ++k) most = std::max(most, std::abs(column[k] - wanted[k]));
+        CHECK(most < 1e-13);
+      }
+      const Columns y = walls.random(lattice::Subset::full, 20);
+      const auto y_there = walls.field(lattice::Subset::full, y);
+      Numbers q(12 * volume);
       for (int number = 0; number < vectors; ++number) {
-        walls.here.unload_quark(q, y, number);
-        walls.there.unload_quark(q_there, y_there, number);
-        CHECK(test::difference(q_there, q) < 1e-13);
+        const Numbers quark = walls.here->quark(y, number);
+        walls.there.unload_quark(q, y_there, number);
+        CHECK(test::difference(q, quark) < 1e-13);
         gpu::DeviceArray<std::complex<double>> stored(device, 12 * volume);
         walls.there.write_quark(stored.data(), y_there, number, 3);
-        Numbers written(12 * volume);
-        stored.download(walls.context->stream, std::span(written));
+        stored.download(walls.context->stream, std::span(q));
         walls.context->stream.synchronize();
-        for (auto& z : written) z /= 8;
-        CHECK(test::difference(written, q) < 1e-13);
-        walls.here.unload_midpoint(q, y, number);
-        walls.there.unload_midpoint(q_there, y_there, number);
-        CHECK(test::difference(q_there, q) < 1e-13);
+        for (auto& z : q) z /= 8;
+        CHECK(test::difference(q, quark) < 1e-13);
+        walls.there.unload_midpoint(q, y_there, number);
+        CHECK(test::difference(q, walls.here->midpoint(y, number)) < 1e-13);
       }
     }
 }
@@ -182,22 +171,30 @@ TEST_CASE_TEMPLATE("device walls: dot products are over the points of a right-ha
     Walls<S> walls(device, action);
     for (const auto subset : {lattice::Subset::even, lattice::Subset::full}) {
       const SpinorSpace<S> space(walls.context, subset, vectors * action.ls, action.ls);
-      const halocline::qcd::SpinorSpace<double> space_here(walls.here.layout(), subset, vectors * action.ls, action.ls);
-      auto [x, x_there] = walls.fields(subset, 10);
-      auto [y, y_there] = walls.fields(subset, 50);
+      const Columns x = walls.random(subset, 10);
+      Columns y = walls.random(subset, 50);
+      const auto x_there = walls.field(subset, x);
+      auto y_there = walls.field(subset, y);
       const solve::Scalars a{{0.5, 0.25}, {-1.5, 2.0}};
-      space_here.axpy(a, x, y);
+      solve::Scalars expected(vectors), given(vectors), squares(vectors);
+      for (std::size_t c = 0; c < y.size(); ++c) {
+        const std::size_t vector = c / static_cast<std::size_t>(action.ls);
+        for (std::size_t k = 0; k < y[c].size(); ++k) {
+          y[c][k] += a[vector] * x[c][k];
+          expected[vector] += std::conj(x[c][k]) * y[c][k];
+          squares[vector] += std::norm(y[c][k]);
+        }
+      }
       space.axpy(a, x_there, y_there);
-      CHECK(walls.apart(y, y_there) < tolerance<S>());
-      solve::Scalars expected(vectors), given(vectors);
-      space_here.dot(expected, x, y);
+      CHECK(walls.apart(y_there, y) < tolerance<S>());
       space.dot(given, x_there, y_there);
-      for (int v = 0; v < vectors; ++v)
+      const auto lengths = norms(space, y_there);
+      for (std::size_t v = 0; v < vectors; ++v) {
         CHECK(std::abs(given[v] - expected[v]) < tolerance<S>() * std::abs(expected[v]));
-      const auto lengths = norms(space, y_there), lengths_here = norms(space_here, y);
-      for (int v = 0; v < vectors; ++v) CHECK(lengths[v] == doctest::Approx(lengths_here[v]).epsilon(tolerance<S>()));
+        CHECK(lengths[v] == doctest::Approx(std::sqrt(squares[v].real())).epsilon(tolerance<S>()));
+      }
       const SpinorSpace<S> narrow(walls.context, subset, vectors);
-      CHECK_THROWS_AS(narrow.set_zero(x_there); narrow.axpy(a, x_there, y_there), core::InvalidArgument);
+      CHECK_THROWS_AS(narrow.axpy(a, x_there, y_there), core::InvalidArgument);
     }
   }
 }
@@ -214,12 +211,8 @@ TEST_CASE("device walls: fields that do not fit are refused") {
                          core::InvalidArgument);
     CHECK_THROWS_WITH_AS(multiply_fifth<double>(odd_number, other, f, 1, nullptr, nullptr, 0, 0),
                          doctest::Contains("multiple"), core::InvalidArgument);
-    CHECK_THROWS_WITH_AS(
-        DeviceDomainWall<double>(wilson_data<double>(walls.context,
-                                                     host_links(walls.context->box, walls.gauge, actions()[0].wilson()),
-                                                     {}, actions()[0], 18),
-                                 walls.matrices, 7),
-        doctest::Contains("multiple of Ls"), core::InvalidArgument);
+    CHECK_THROWS_WITH_AS(DeviceDomainWall<double>(walls.data, walls.matrices, 7), doctest::Contains("multiple of Ls"),
+                         core::InvalidArgument);
     const DeviceFifth<double> complex(*walls.context, WallMatrices<double>(actions()[0]).a[0], true);
     CHECK_THROWS_WITH_AS(multiply_fifth<double>(out, in, f, 1, &in, &complex, 1, 0), doctest::Contains("complex"),
                          core::InvalidArgument);

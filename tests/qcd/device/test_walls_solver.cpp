@@ -8,6 +8,7 @@
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
 #include "qcd/device/host_parameters.hpp"
+#include "qcd/device/quark_oracle_definition.hpp"
 #include "qcd/random_fields.hpp"
 
 namespace halocline::qcd {

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/domain_wall/reference.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/gauge/start.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
+#include "halocline/qcd/schur/schur.hpp"
 #include "halocline/qcd/wilson/reference.hpp"
 #include "qcd/random_fields.hpp"
 #include "qcd/reference_operator.hpp"
@@ -226,17 +228,101 @@ TEST_CASE("domain wall: what a solver cannot do for it is refused") {
   const auto nothing = [](QuarkSolver&) {};
   for (const std::string kind : {"schwarz", "multigrid", "bicgstab", "gcr", "deflated-cg"})
     CHECK(said(precise(kind, "mixed"), nothing).find("does not solve domain-wall quarks") != std::string::npos);
-  SolverParameters there;
-  there.device = "host-executor";
-  CHECK(said(there, nothing).find("a domain-wall action") != std::string::npos);
   Numbers psi(12 * 256), out(12 * 256);
   CHECK(said({}, [&](QuarkSolver& s) { s.apply(out, psi); }).find("four dimensions") != std::string::npos);
   CHECK(said({}, [&](QuarkSolver& s) {
           const std::vector<std::span<Number>> solutions{out};
           s.solve_shifted(solutions, std::vector<double>{0.1}, psi);
-        }).find("solve_shifted") != std::string::npos);
+        }).find("[s][t][z][y][x][spin 4][colour 3]") != std::string::npos);
   CHECK(said({}, [&](QuarkSolver& s) { s.refresh(gauge, WilsonCloverAction{}); }).find("another fifth dimension") !=
         std::string::npos);
+}
+
+TEST_CASE("domain wall: shifted systems are those of D, in five dimensions, and of its Schur complement") {
+  const lattice::Coordinates<4> extents{4, 4, 2, 4};
+  const std::int64_t volume = 128;
+  auto gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 5));
+  gauge.exchange_ghosts();
+  const std::array shifts{0.0, 0.3, 2.0};
+  for (const DomainWallAction& action :
+       {DomainWallAction{.mass = 0.2, .m5 = 1.2, .ls = 6},
+        DomainWallAction{.mass = 0.2, .m5 = 1.4, .ls = 4, .b = {1.5}, .c = {0.5}},
+        DomainWallAction{
+            .mass = 0.2, .m5 = 1.4, .ls = 4, .b = {{1.5, 0.2}, 1.2, 1.4, 1.3}, .c = {{0.3, -0.1}, 0.2, 0.4, 0.1}}}) {
+    const auto length = static_cast<std::size_t>(12 * volume * action.ls), of_point = length / std::size_t(action.ls);
+    SolverParameters parameters;
+    parameters.tolerance = 1e-11;
+    QuarkSolver solver(gauge, action, parameters);
+    const Numbers b = test::random_numbers(static_cast<std::int64_t>(length), 8);
+    const DomainWall<double> d(DomainWallSetup(gauge, action), action.ls);
+    const auto fifth = [&](const Numbers& numbers) {
+      auto field = d.field(lattice::Subset::full);
+      for (int s = 0; s < action.ls; ++s)
+        from_canonical<double>(field, s, std::span(numbers).subspan(std::size_t(s) * of_point, of_point));
+      return field;
+    };
+    const auto numbers_of = [&](const SpinorField<double>& field) {
+      Numbers out(length);
+      for (int s = 0; s < action.ls; ++s)
+        to_canonical<double>(std::span(out).subspan(std::size_t(s) * of_point, of_point), field, s);
+      return out;
+    };
+    for (const bool even_odd : {false, true}) {
+      CAPTURE(even_odd);
+      std::vector<Numbers> x(3, Numbers(length));
+      const auto reports =
+          solver.solve_shifted(std::vector<std::span<Number>>(x.begin(), x.end()), shifts, b, even_odd);
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(reports[i].converged);
+        // M = D, or its Schur complement on the even sites.
+        auto out = fifth(x[i]), work = out;
+        const auto apply = [&](bool dagger) {
+          if (!even_odd) {
+            d.apply_full(work, out, dagger);
+            out = work;
+            return;
+          }
+          // (A - 1/4 hop A^-1 hop) B
+          Schur<double> s(d, SchurForm::asymmetric);
+          auto half = d.field(lattice::Subset::even), result = half;
+          std::copy_n(out.parity(0), half.size(), half.data());
+          if (!dagger) d.from_solution(half, half);
+          if (dagger)
+            s.apply_dagger(result, half);
+          else
+            s.apply(result, half);
+          if (dagger) d.from_solution(result, result, true);
+          std::ranges::fill(out.span(), 0.0);
+          std::copy_n(result.data(), result.size(), out.parity(0));
+        };
+        apply(false);
+        apply(true);
+        Numbers found = numbers_of(out), expected = b;
+        for (std::size_t k = 0; k < length; ++k) found[k] += shifts[i] * x[i][k];
+        if (even_odd) {
+          auto even = fifth(b);
+          std::fill_n(even.parity(1), even.size() / 2, 0.0);
+          expected = numbers_of(even);
+        }
+        CHECK(test::relative_distance(found, expected) < 1e-10);
+      }
+      if (even_odd) {
+        // That this M is the Schur complement of D itself: D (x, z) = (M x, 0) where z = -D_oo^-1 D_oe x.
+        auto even = fifth(x[0]);
+        Schur<double> s(d, SchurForm::asymmetric);
+        auto half = d.field(lattice::Subset::even), y = half;
+        std::copy_n(even.parity(0), half.size(), half.data());
+        d.from_solution(half, half);
+        s.apply(y, half);
+        auto full = d.field(lattice::Subset::full), source = full, image = full;
+        std::copy_n(y.data(), y.size(), source.parity(0));
+        s.reconstruct(full, half, source);  // of the divided operator
+        d.to_solution(full, full);
+        d.apply_full(image, full);
+        CHECK(test::relative_distance(numbers_of(image), numbers_of(source)) < 1e-12);
+      }
+    }
+  }
 }
 
 }  // namespace halocline::qcd

@@ -177,8 +177,8 @@ void DomainWall<T>::to_solution(Field& x, const Field& y) const {
   multiply_all(x, y, terms_->solution);
 }
 template <class T>
-void DomainWall<T>::from_solution(Field& y, const Field& x) const {
-  multiply_all(y, x, terms_->product[0]);
+void DomainWall<T>::from_solution(Field& y, const Field& x, bool dagger) const {
+  multiply_all(y, x, terms_->product[dagger ? 1 : 0]);
 }
 
 template class DomainWall<float>;

@@ -87,8 +87,8 @@ public:
   void apply_full(Field& out, const Field& in, bool dagger = false) const;
   /// x = B^-1 y, from the solution of this operator to that of D. x may be y. Collective: no.  Cost: a pass.
   void to_solution(Field& x, const Field& y) const;
-  /// y = B x, the way back. y may be x.
-  void from_solution(Field& y, const Field& x) const;
+  /// y = B x, the way back, or y = B^dagger x. y may be x.
+  void from_solution(Field& y, const Field& x, bool dagger = false) const;
 
 private:
   DomainWall(const DomainWall& other, const DomainWallAction& action);

@@ -18,7 +18,7 @@ std::unique_ptr<Backend> open_backend(const GaugeField& gauge, const Action& act
   const auto read = [&](const Box& box) {
     HostData data;
     if (const auto* staggered = std::get_if<StaggeredAction>(&action)) {
-      data.staggered = host_links(box, gauge::staggered_links(gauge, *staggered), *staggered);
+      data.staggered = host_links(box, gauge, *staggered);
     } else {
       data.links = host_links(box, gauge, hopping_part(action));
       data.clover = host_clover(box, gauge, action);

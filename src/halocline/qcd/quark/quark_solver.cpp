@@ -21,7 +21,6 @@
 #include "halocline/qcd/quark/detail/host_batch.hpp"
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
 #include "halocline/qcd/quark/detail/trial.hpp"
-#include "halocline/solve/multishift_cg.hpp"
 
 namespace halocline::qcd {
 namespace {
@@ -498,7 +497,8 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
                                                     std::span<const std::complex<double>> source, bool even_odd,
                                                     const Progress& progress) {
   auto& me = *state_;
-  require_four_dimensions(me.action, "solve_shifted");
+  const bool walls = std::holds_alternative<DomainWallAction>(me.action);
+  if (!walls || me.backend) require_four_dimensions(me.action, "solve_shifted");
   if (solutions.size() != shifts.size())
     throw core::InvalidArgument(fmt::format("{} shifts and room for {} solutions were given; give as many of each",
                                             shifts.size(), solutions.size()));
@@ -516,27 +516,8 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
           even_odd ? "of the Schur complement" : "of D", me.parameters.even_odd));
     results = me.backend->multishift(solutions, shifts, source, options);
   } else {
-    // The asymmetric Schur complement of staggered quarks is D^dagger D on the even sites, over the mass.
-    const bool staggered_even = is_staggered(me.action) && even_odd;
-    const bool asymmetric = staggered_even || me.parameters.schur == "asymmetric";
-    const SchurForm form = asymmetric ? SchurForm::asymmetric : SchurForm::symmetric;
-    Level<DiracOperator<double>> level(me.operators->precise->with_columns(1), even_odd, form);
-    auto& space = level.space();
-    auto b = space.create();
-    from_canonical(b, source);
-    std::vector<SpinorField<double>> x;
-    for (std::size_t i = 0; i < shifts.size(); ++i) x.push_back(space.create());
-    if (staggered_even) {
-      const double mass = level.d().diagonal();
-      std::vector<double> scaled(shifts.begin(), shifts.end());
-      for (double& shift : scaled) shift /= mass;
-      results = solve::multishift_cg(space, level.a(), scaled, std::span(x), b, options);
-      for (auto& one : x) space.scale(solve::Scalars{1 / mass}, one);
-    } else {
-      solve::NormalOperator normal(space, level.a());
-      results = solve::multishift_cg(space, normal, shifts, std::span(x), b, options);
-    }
-    for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(solutions[i], x[i]);
+    const SchurForm form = walls || me.parameters.schur == "asymmetric" ? SchurForm::asymmetric : SchurForm::symmetric;
+    results = solve_shifted_on(*me.operators->precise, even_odd, form, solutions, shifts, source, options);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::vector<SolveReport> reports;

@@ -2,11 +2,13 @@
 #include "halocline/qcd/staggered/host_links.hpp"
 
 #include "halocline/qcd/field/components.hpp"
+#include "halocline/qcd/gauge/staggered_links.hpp"
 #include "halocline/qcd/staggered/phases.hpp"
 
 namespace halocline::qcd::device {
 
-HostStaggeredLinks host_links(const Box& box, const gauge::StaggeredLinks& links, const StaggeredAction& action) {
+HostStaggeredLinks host_links(const Box& box, const GaugeField& u, const StaggeredAction& action) {
+  const gauge::StaggeredLinks links = gauge::staggered_links(u, action);
   constexpr std::int64_t reals = 18;
   HostStaggeredLinks out{.box = box, .steps = links.naik ? 16 : 8};
   out.matrices.resize(static_cast<std::size_t>(2 * out.steps * reals * box.sites));

@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "halocline/qcd/device/box.hpp"
-#include "halocline/qcd/gauge/staggered_links.hpp"
+#include "halocline/qcd/field/action.hpp"
+
+namespace halocline::qcd {
+class GaugeField;
+}
 
 namespace halocline::qcd::device {
 
@@ -21,7 +25,8 @@ struct HostStaggeredLinks {
   std::vector<double> matrices{};
 };
 
-/// @param links  of the action. Collective: no.
-HostStaggeredLinks host_links(const Box& box, const gauge::StaggeredLinks& links, const StaggeredAction& action);
+/// Makes the links of the action (gauge/staggered_links.hpp) and puts them in order.
+/// @param u  links with valid ghosts. @throws  as gauge::staggered_links(). Collective: yes.
+HostStaggeredLinks host_links(const Box& box, const GaugeField& u, const StaggeredAction& action);
 
 }  // namespace halocline::qcd::device

@@ -86,6 +86,17 @@ std::unique_ptr<DiracOperator<T>> TwistedClover<T>::with_columns(int columns) co
   return std::make_unique<TwistedClover>(*this, columns);
 }
 
+template <class T>
+std::unique_ptr<TwistedClover<T>> TwistedClover<T>::opposite() const {
+  auto other = std::make_unique<TwistedClover>(*this, this->columns());
+  other->mu_ = -mu_;
+  if (mu_ == 0) return other;
+  for (int parity = 0; parity < 2; ++parity)
+    for (const bool dagger : {false, true})
+      other->set_terms(parity, dagger, *this->site(parity, !dagger), *this->inverse_site(parity, !dagger));
+  return other;
+}
+
 template class TwistedClover<float>;
 template class TwistedClover<double>;
 

@@ -40,6 +40,10 @@ public:
   std::unique_ptr<DiracOperator<T>> with_columns(int columns) const override;
 
   bool gamma5_hermitian() const noexcept override { return mu_ == 0; }
+  double mu() const noexcept { return mu_; }
+  /// The other flavour, D(-mu), on the same links and blocks: its site terms are the hermitian conjugates of ours, and
+  /// so are their inverses. Collective: yes.
+  std::unique_ptr<TwistedClover> opposite() const;
 
 private:
   double mu_;

@@ -21,6 +21,7 @@
 /// neighbours are local or came from another process. So the result does not depend on the process grid. The region
 /// timers (core/region.hpp) show the application as hop > pack and post, interior, wait, boundary.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,6 +55,12 @@ struct HopTerms {
   bool mixes_columns() const noexcept {
     return (hop_term != nullptr && hop_term->connects_columns()) ||
            (add_term != nullptr && add_term->connects_columns());
+  }
+  /// Columns that belong together.
+  int extent() const noexcept {
+    return mixes_columns()
+               ? std::max(hop_term != nullptr ? hop_term->extent() : 1, add_term != nullptr ? add_term->extent() : 1)
+               : 1;
   }
 };
 

@@ -94,63 +94,62 @@ HALOCLINE_INLINE void store_packed(T* to, const Spinor<Real>& sum) {
     }
 }
 
-/// out = hop_scale [B] sum + add_scale [A] add for all columns of a sub-pack, where A and B connect columns or are
-/// absent.
-/// @param sums   [column][24] packs;  @param added  of one right-hand side, for work with both terms
-/// @param place  offset of column 0 in out and add
-template <class T, int V, class Real>
-void finish_columns(T* out, const T* sums, T* added, int columns, const HopTerms<T>& terms, std::int64_t place,
-                    bool past_caches) {
+/// How finish_columns() writes the two reals of a result: to the caches, or past them.
+template <class T, class Real, int stride, bool streams>
+struct FifthResult {
+  T* to;
+  HALOCLINE_INLINE void operator()(std::int64_t s, int real, const Real& re, const Real& im) const {
+    T* at = to + (s * spinor_reals + real) * stride;
+    if constexpr (streams) {
+      core::stream(at, re);
+      core::stream(at + stride, im);
+    } else {
+      core::Lanes<Real>::store(at, re);
+      core::Lanes<Real>::store(at + stride, im);
+    }
+  }
+};
+
+/// out = hop_scale [B] sum + add_scale [A] add for all columns of one right-hand side and a sub-pack, where A and B
+/// connect columns or are absent.
+/// @param sums   [column][24] packs;  @param added  the same, for work with both terms
+/// @param place  offset of the first column in out and add
+template <class T, int V, class Real, bool streams>
+void finish_columns(T* out, const T* sums, T* added, const HopTerms<T>& terms, std::int64_t place) {
   constexpr int width = HopView<T, V>::width;
   const FifthTerm<T>* b = terms.hop_term != nullptr ? terms.hop_term->fifth : nullptr;
   const FifthTerm<T>* a = terms.add_term != nullptr ? terms.add_term->fifth : nullptr;
   const Real hop_scale(terms.hop_scale), add_scale(terms.add_scale);
-  const int extent = (a != nullptr ? a : b)->extent();
-  for (int first = 0; first < columns; first += extent) {
-    const T* sum = sums + first * (spinor_reals * width);
-    T* to = out + place + first * (spinor_reals * V);
-    const T* add = terms.add != nullptr ? terms.add + place + first * (spinor_reals * V) : nullptr;
-    const FifthLoad<T, Real, width> load_sum{sum};
-    const FifthLoad<T, Real, V> load_add{add};
-    const FifthStore<T, Real, V> store{to};
-    if (a != nullptr && b != nullptr) {
-      const FifthStore<T, Real, width> keep{added};
-      const FifthLoad<T, Real, width> load_added{added};
-      apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
-        const Real scaled[2] = {add_scale * x[0], add_scale * x[1]};
-        keep(s, real, scaled);
-      });
-      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
-        Real plus[2];
-        load_added(plus, s, real);
-        const Real result[2] = {hop_scale * x[0] + plus[0], hop_scale * x[1] + plus[1]};
-        store(s, real, result);
-      });
-    } else if (a != nullptr) {
-      apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
-        Real hop[2];
-        load_sum(hop, s, real);
-        const Real result[2] = {hop_scale * hop[0] + add_scale * x[0], hop_scale * hop[1] + add_scale * x[1]};
-        store(s, real, result);
-      });
-    } else if (add != nullptr) {
-      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
-        Real plus[2];
-        load_add(plus, s, real);
-        const Real result[2] = {hop_scale * x[0] + add_scale * plus[0], hop_scale * x[1] + add_scale * plus[1]};
-        store(s, real, result);
-      });
-    } else if (past_caches) {
-      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
-        core::stream(to + (s * spinor_reals + real) * V, hop_scale * x[0]);
-        core::stream(to + (s * spinor_reals + real + 1) * V, hop_scale * x[1]);
-      });
-    } else {
-      apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
-        const Real result[2] = {hop_scale * x[0], hop_scale * x[1]};
-        store(s, real, result);
-      });
-    }
+  const FifthLoad<T, Real, width> load_sum{sums};
+  const FifthLoad<T, Real, V> load_add{terms.add != nullptr ? terms.add + place : nullptr};
+  const FifthResult<T, Real, V, streams> store{out + place};
+  if (a != nullptr && b != nullptr) {
+    const FifthStore<T, Real, width> keep{added};
+    const FifthLoad<T, Real, width> load_added{added};
+    apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
+      const Real scaled[2] = {add_scale * x[0], add_scale * x[1]};
+      keep(s, real, scaled);
+    });
+    apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+      Real plus[2];
+      load_added(plus, s, real);
+      store(s, real, hop_scale * x[0] + plus[0], hop_scale * x[1] + plus[1]);
+    });
+  } else if (a != nullptr) {
+    apply_fifth<Real>(*a, load_add, [=](int s, int real, const Real(&x)[2]) {
+      Real hop[2];
+      load_sum(hop, s, real);
+      store(s, real, hop_scale * hop[0] + add_scale * x[0], hop_scale * hop[1] + add_scale * x[1]);
+    });
+  } else if (terms.add != nullptr) {
+    apply_fifth<Real>(*b, load_sum, [=](int s, int real, const Real(&x)[2]) {
+      Real plus[2];
+      load_add(plus, s, real);
+      store(s, real, hop_scale * x[0] + add_scale * plus[0], hop_scale * x[1] + add_scale * plus[1]);
+    });
+  } else {
+    apply_fifth<Real>(*b, load_sum,
+                      [=](int s, int real, const Real(&x)[2]) { store(s, real, hop_scale * x[0], hop_scale * x[1]); });
   }
 }
 
@@ -245,13 +244,26 @@ void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& ne
   }
 }
 
+/// How many columns a pass over the tiles takes: the links are read once in a pass, and the more columns it has, the
+/// fewer neighbours are still in the caches when the next tile needs them.
+inline int columns_of_pass(int columns, int extent) {
+  constexpr int most = 24;
+  return std::min(columns, std::max(1, most / extent) * extent);
+}
+
+/// The columns of one pass over the tiles, and how many of them belong to one right-hand side.
+struct ColumnRange {
+  int begin, end, extent;
+};
+
 /// The loop for several columns.
 template <class T, int V, bool dagger>
 void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& neighbours, int parity,
-               std::span<const std::int32_t> tiles, const HopTerms<T>& terms, bool past_caches) {
+               std::span<const std::int32_t> tiles, const HopTerms<T>& terms, const ColumnRange& range,
+               bool past_caches) {
   using View = HopView<T, V>;
   const auto count = static_cast<std::int64_t>(tiles.size());
-  const int columns = view.columns;
+  const int columns = view.columns, pass = range.end - range.begin;
   const int stored = 8 * view.link_reals;
   const bool mixed = terms.mixes_columns();
   const bool doublets =
@@ -260,9 +272,9 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
   {
     alignas(64) T far[spinor_reals * V] = {};
     core::AlignedArray<T> sums, added;
-    if (mixed) sums = core::AlignedArray<T>(columns * spinor_reals * View::width);
+    if (mixed) sums = core::AlignedArray<T>(range.extent * spinor_reals * View::width);
     if (mixed && !doublets && terms.hop_term != nullptr && terms.add_term != nullptr)
-      added = core::AlignedArray<T>(terms.hop_term->fifth->extent() * spinor_reals * View::width);
+      added = core::AlignedArray<T>(range.extent * spinor_reals * View::width);
     alignas(64) T whole[8 * 18 * V];
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -277,29 +289,39 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
       }
       const T* next_links = view.links + next * (stored * V);
       for (int lane = 0; lane < V; lane += View::width) {
-        for (int column = 0; column < columns; ++column) {
-          for (int real = stored * column / columns; real < stored * (column + 1) / columns; ++real)
+        for (int column = range.begin; column < range.end; ++column) {
+          const int number = column - range.begin;
+          for (int real = stored * number / pass; real < stored * (number + 1) / pass; ++real)
             __builtin_prefetch(next_links + real * V + lane, 0, 2);
           // Prefetch two columns ahead: one is a little late where spinors come from memory.
-          const bool over = column + 2 >= columns;
-          const int ahead = over ? std::min(column + 2 - columns, columns - 1) : column + 2;
+          const bool over = column + 2 >= range.end;
+          const int ahead = over ? std::min(column + 2 - pass, range.end - 1) : column + 2;
           const TileAccessor<T, V, 18, true> accessor{
               view, near, over ? coming : near, links + lane, tile, lane, column, ahead, far};
           Spinor<typename View::Real> sum;
           hop<dagger>(sum, accessor);
-          if (mixed)
-            store_packed<T, View::width>(sums.data() + column * (spinor_reals * View::width), sum);
-          else
+          // The terms below read the columns of `add` in pieces, which no prefetcher of the processor follows.
+          if (mixed && terms.add != nullptr)
+            for (int real = 0; real < spinor_reals; ++real)
+              __builtin_prefetch(terms.add + (tile * columns + column) * (spinor_reals * V) + real * V + lane, 0, 2);
+          if (!mixed) {
             finish<T, V>(out, sum, terms, (tile * columns + column) * (spinor_reals * V) + lane,
                          tile * (clover::block_reals * V) + lane, past_caches);
+            continue;
+          }
+          const int point = number % range.extent;
+          store_packed<T, View::width>(sums.data() + point * (spinor_reals * View::width), sum);
+          if (point + 1 < range.extent) continue;
+          // All columns of a right-hand side are there, and still in the first-level cache.
+          const std::int64_t place = (tile * columns + column - point) * (spinor_reals * V) + lane;
+          if (doublets)
+            finish_doublets<T, V, typename View::Real>(out, sums.data(), range.extent, terms, place,
+                                                       tile * (clover::block_reals * V) + lane, past_caches);
+          else if (past_caches && terms.add != out)
+            finish_columns<T, V, typename View::Real, true>(out, sums.data(), added.data(), terms, place);
+          else
+            finish_columns<T, V, typename View::Real, false>(out, sums.data(), added.data(), terms, place);
         }
-        if (doublets)
-          finish_doublets<T, V, typename View::Real>(out, sums.data(), columns, terms,
-                                                     tile * columns * (spinor_reals * V) + lane,
-                                                     tile * (clover::block_reals * V) + lane, past_caches);
-        else if (mixed)
-          finish_columns<T, V, typename View::Real>(out, sums.data(), added.data(), columns, terms,
-                                                    tile * columns * (spinor_reals * V) + lane, past_caches);
       }
     }
     if (past_caches) core::fence_streams();
@@ -319,7 +341,10 @@ void hop_tiles(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
     // With one lane, numbers are plain scalars, and the compiler chooses loop by loop which product it rounds by
     // itself. Then one loop serves any number of columns, so that a column always has the same bits.
     if (V == 1 || view.columns > 1) {
-      detail::hop_batch<T, V, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
+      const int extent = terms.extent(), pass = detail::columns_of_pass(view.columns, extent);
+      for (int begin = 0; begin < view.columns; begin += pass)
+        detail::hop_batch<T, V, with_dagger>(out, view, neighbours, parity, tiles, terms,
+                                             {begin, std::min(begin + pass, view.columns), extent}, past_caches);
     } else if constexpr (V > 1) {
       if (view.link_reals == 12)
         detail::hop_single<T, V, 12, with_dagger>(out, view, neighbours, parity, tiles, terms, past_caches);
