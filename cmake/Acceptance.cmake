@@ -32,7 +32,7 @@ if(HALOCLINE_TESTS AND TARGET halocline_bench)
   # On the host executor, which the GPU's tests have anyway: every step that is not a program of its own.
   add_test(NAME gpu_acceptance
            COMMAND gpu_acceptance --device host-executor --small --output ${PROJECT_BINARY_DIR}/acceptance.jsonl
-                   --only device,copy,agreement,hop,graph,solver,policies)
+                   --only device,copy,agreement,actions,hop,graph,solver,policies)
   add_test(NAME gpu_acceptance_refuses COMMAND gpu_acceptance --only device,nothing WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(gpu_acceptance_child gpu_acceptance gpu_acceptance_refuses PROPERTIES LABELS "serial;qcd" TIMEOUT 300)
   set_tests_properties(gpu_acceptance_refuses PROPERTIES PASS_REGULAR_EXPRESSION "--only nothing: mode prove has no such step")

@@ -130,8 +130,8 @@ void policies(const Request& r, const Emit& emit) {
 }
 
 /// A thermal field, the same in every run.
-qcd::GaugeField thermal(const Request& r) {
-  qcd::GaugeField u = qcd::gauge::weak_links(bench::geometry_of(comm::world(), cube(length(r, 16))), 0.4, 3);
+qcd::GaugeField thermal(const Request& r, std::int64_t wanted) {
+  qcd::GaugeField u = qcd::gauge::weak_links(bench::geometry_of(comm::world(), cube(length(r, wanted))), 0.4, 3);
   const qcd::gauge::HeatbathParameters parameters{.beta = 6.0, .overrelaxation_steps = 1, .seed = 7};
   for (std::uint64_t sweep = 0; sweep < (r.small ? 2U : 20U); ++sweep) qcd::gauge::heatbath_sweep(u, parameters, sweep);
   return u;
@@ -139,7 +139,7 @@ qcd::GaugeField thermal(const Request& r) {
 constexpr qcd::WilsonCloverAction quark{.mass = -0.2, .csw = 1.0};
 
 void solver(const Request& r, const Emit& emit) {
-  const qcd::GaugeField u = thermal(r);
+  const qcd::GaugeField u = thermal(r, 16);
   for (const char* kind : {"bicgstab", "cg"})
     for (const char* inner : {"double", "float", "fixed16", "fixed8"})
       for (const int columns : {1, 12}) {
@@ -173,33 +173,40 @@ double distance(const Numbers& a, const Numbers& b) {
   return std::sqrt(difference / size);
 }
 
-/// Solutions of the device against those of the CPU.
-void agrees(const Request& r, const Emit& emit) {
-  const qcd::GaugeField u = thermal(r);
-  Numbers b(static_cast<std::size_t>(12 * u.geometry().local_volume())), expected(b.size()), x(b.size());
+/// Solutions of the device against those of the CPU, one line for each method and inner storage.
+/// @param named  what the lines say of the action
+void compare(const Request& r, const Emit& emit, const std::string& step, const qcd::GaugeField& u,
+             const qcd::Action& action, const Json& named, const std::vector<const char*>& kinds,
+             const std::vector<const char*>& inners) {
+  Numbers b(static_cast<std::size_t>(components(action) * u.geometry().local_volume())), expected(b.size()),
+      x(b.size());
   for (std::size_t i = 0; i < b.size(); ++i) {
     const auto angle = static_cast<double>(i);
     b[i] = {std::sin(0.7 * angle), std::cos(1.3 * angle)};
   }
   qcd::SolverParameters parameters;
-  parameters.kind = "bicgstab";
+  parameters.kind = kinds[0];
   parameters.tolerance = 1e-11;
-  if (const auto report = qcd::QuarkSolver(u, quark, parameters).solve(expected, b); !report.converged)
+  if (const auto report = qcd::QuarkSolver(u, action, parameters).solve(expected, b); !report.converged)
     throw core::Error(fmt::format("the solve on the CPU did not converge ({})", report.reason));
   parameters.device = r.device;
-  for (const char* kind : {"bicgstab", "cg", "gcr"})
-    for (const char* inner : {"double", "float", "fixed16", "fixed8"}) {
+  for (const char* kind : kinds)
+    for (const char* inner : inners) {
       const bool mixed = std::string(inner) != "double";
       parameters.kind = kind;
       parameters.precision = mixed ? "mixed" : "double";
       parameters.inner_precision = mixed ? inner : "auto";
-      in_its_own_line(emit, "agreement", {{"solver", kind}, {"inner", inner}}, [&](Json& line) {
-        const auto report = qcd::QuarkSolver(u, quark, parameters).solve(x, b);
+      Json of_case = named;
+      of_case["solver"] = kind;
+      of_case["inner"] = inner;
+      in_its_own_line(emit, step, of_case, [&](Json& line) {
+        const auto report = qcd::QuarkSolver(u, action, parameters).solve(x, b);
         const double apart = distance(x, expected);
         line["result"] = {{"converged", report.converged},
                           {"iterations", report.iterations},
                           {"reliable_updates", report.reliable_updates},
                           {"residual", report.residual},
+                          {"seconds", report.seconds},
                           {"distance_to_cpu", std::isfinite(apart) ? Json(apart) : Json(nullptr)}};
         if (report.converged && apart <= agreement) return;
         line["status"] = "failed";
@@ -209,6 +216,28 @@ void agrees(const Request& r, const Emit& emit) {
     }
 }
 
+void agrees(const Request& r, const Emit& emit) {
+  compare(r, emit, "agreement", thermal(r, 16), quark, Json::object(), {"bicgstab", "cg", "gcr"},
+          {"double", "float", "fixed16", "fixed8"});
+}
+
+/// The other actions that run on a device.
+void actions(const Request& r, const Emit& emit) {
+  const qcd::GaugeField u = thermal(r, 8);
+  const std::vector<const char*> cg{"cg"};
+  compare(r, emit, "actions", u, qcd::TwistedCloverAction{quark, 0.2}, {{"action", "twisted"}}, cg,
+          {"double", "float", "fixed16"});
+  for (const bool moebius : {false, true}) {
+    qcd::DomainWallAction walls{.mass = 0.1, .m5 = 1.6, .ls = 8};
+    if (moebius) walls.b = {1.5}, walls.c = {0.5};
+    compare(r, emit, "actions", u, walls, {{"action", moebius ? "mobius" : "domain-wall"}, {"ls", walls.ls}}, cg,
+            {"double", "float", "fixed16"});
+  }
+  for (const auto kind : {qcd::StaggeredKind::one_link, qcd::StaggeredKind::asqtad, qcd::StaggeredKind::hisq})
+    compare(r, emit, "actions", u, qcd::StaggeredAction{.mass = 0.1, .kind = kind}, {{"action", name(kind)}}, cg,
+            {"double", "float"});
+}
+
 }  // namespace
 
 const std::vector<Step>& measuring_steps() {
@@ -216,6 +245,7 @@ const std::vector<Step>& measuring_steps() {
       {"device", 20, "name, memory and versions of the device", device},
       {"copy", 20, "copy bandwidth, the ceiling of all others", copy},
       {"agreement", 90, "solutions in every mix of precisions equal to the CPU's", agrees},
+      {"actions", 90, "twisted, domain-wall and staggered quarks at 8^4 equal to the CPU's", actions},
       {"hop", 120, "hop at 32^4 in every storage, 1 and 12 columns", hop},
       {"graph", 30, "hop at 16^4, launched one by one and as a graph", graph},
       {"solver", 120, "solvers at 16^4 in every mix, 1 and 12 columns", solver},
