@@ -8,6 +8,7 @@
 namespace halocline::bench {
 
 bool has_walls(const std::string& name) { return name == "domain-wall" || name == "mobius"; }
+int columns_of_one(const std::string& name, int ls) { return has_walls(name) ? ls : name == "doublet" ? 2 : 1; }
 bool is_staggered(const std::string& name) { return name == "one-link" || name == "asqtad" || name == "hisq"; }
 
 qcd::Action action_of(const ActionWords& words) {
@@ -29,8 +30,10 @@ qcd::Action action_of(const ActionWords& words) {
   action.boundary = words.boundary;
   if (words.name == "wilson") return action;
   if (words.name == "twisted") return qcd::TwistedCloverAction{action, words.mu};
-  throw core::InvalidArgument(fmt::format(
-      "the action is \"{}\"; give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq", words.name));
+  if (words.name == "doublet") return qcd::TwistedDoubletAction{action, words.mu, words.mu / 2};
+  throw core::InvalidArgument(
+      fmt::format("the action is \"{}\"; give wilson, twisted, doublet, domain-wall, mobius, one-link, asqtad or hisq",
+                  words.name));
 }
 
 template <class T>
@@ -49,7 +52,15 @@ Cost action_cost(const qcd::DiracOperator<T>& d, const qcd::Action& action, cons
     if (schur) return hop * 2 + inverse + a + sum;
     return hop + a + sum;
   }
-  const bool clover = qcd::wilson_part(action).has_clover();
+  const bool clover = qcd::hopping_part(action).has_clover();
+  if (qcd::flavours(action) == 2) {
+    // A block, or a number, and the matrices of flavour, two products and sums for each number; B of an inverse before.
+    const Cost sum{48, spinor_reals, 0}, a{(clover ? clover_cost.flops : 24) + 96, 0, clover ? clover_reals : 0};
+    const Cost inverse = clover ? a + Cost{clover_cost.flops, 0, clover_reals} : a;
+    if (form == "schur") return (hop + inverse) * 2 + sum;
+    if (schur) return hop * 2 + inverse + a + sum;
+    return hop + a + sum;
+  }
   const bool full = clover && qcd::twisted_mass(action) != 0;  // the inverse of the term of sites
   if (schur && full)
     return (hop + Cost{full_block_cost.flops, 0, full_block_cost.shared}) * 2 + Cost{48, spinor_reals, 0};

@@ -33,7 +33,7 @@ bool is_one_of(const std::string& form, std::initializer_list<std::string_view> 
 }
 
 /// Columns of a field.
-int field_columns(const DslashCase& c) { return has_walls(c.action) ? c.columns * c.ls : c.columns; }
+int field_columns(const DslashCase& c) { return c.columns * columns_of_one(c.action, c.ls); }
 
 /// Forms that need no clover term have none, so that no time is spent on it.
 qcd::Action action_of(const DslashCase& c) {
@@ -99,7 +99,7 @@ void check(const DslashCase& c) {
   if (!is_one_of(c.form, {"hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside"}))
     throw core::InvalidArgument(fmt::format(
         "the form is \"{}\"; give hopping, wilson, clover, schur, schur-asymmetric, clover-inverse or inside", c.form));
-  if (has_walls(c.action) && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
+  if ((has_walls(c.action) || c.action == "doublet") && is_one_of(c.form, {"clover", "clover-inverse", "inside"}))
     throw core::InvalidArgument(
         fmt::format("the action {} has no form {}; give hopping, wilson, schur or schur-asymmetric", c.action, c.form));
   if (is_staggered(c.action) && !is_one_of(c.form, {"hopping", "wilson", "schur"}))

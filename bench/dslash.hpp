@@ -8,10 +8,11 @@
 /// is the inverse clover term alone, on both parities. "inside" is D_in of the Schwarz preconditioner on two halves
 /// along x, with the clover term, in single precision.
 ///
-/// Actions (actions.hpp): "wilson" has all forms. "twisted" (mu = 0.1) has all but "inside". "domain-wall" and "mobius"
-/// have "hopping", "wilson", which is A - 1/2 hop of qcd/domain_wall, "schur" and
-/// "schur-asymmetric". Their sites are those of five dimensions, and the flops are those of the algorithm that runs.
-/// "one-link", "asqtad" and "hisq" are of staggered quarks and have "hopping", "wilson", which is D, and "schur".
+/// Actions (actions.hpp): "wilson" has all forms. "twisted" (mu = 0.1) has all but "inside". "doublet" (epsilon = 0.05)
+/// and the walls "domain-wall" and "mobius" have "hopping", "wilson", which is A - 1/2 hop of qcd/domain_wall, "schur"
+/// and "schur-asymmetric". The sites of walls are those of five dimensions, a right-hand side of a doublet has two
+/// columns, and the flops are those of the algorithm that runs. "one-link", "asqtad" and "hisq" are of staggered quarks
+/// and have "hopping", "wilson", which is D, and "schur".
 
 #include "bench/fields.hpp"
 #include "bench/result.hpp"

@@ -33,7 +33,7 @@ Cost cost_of(const std::string& method, const SolverCase& c, const lattice::Geom
   const qcd::GaugeField unit(geometry_of(comm::Communicator::self(), {4, 4, 4, 4}));
   const auto setup = qcd::dirac_setup(unit, action);
   const auto d = setup->in_float(setup->points());
-  const char* schur = has_walls(c.action.name) ? "schur-asymmetric" : "schur";
+  const char* schur = setup->points() > 1 ? "schur-asymmetric" : "schur";
   Cost applied =
       action_cost(*d, action, c.solver.even_odd ? schur : "clover") * (c.solver.even_odd ? sites / 2 : sites);
   applied.flops *= setup->points();
@@ -97,7 +97,8 @@ Result solver(const qcd::GaugeField& gauge, const SolverCase& c, const Effort& e
   parameters.rhs_batch = c.columns;
   qcd::QuarkSolver quark(gauge, action_of(c.action), parameters);
 
-  const std::vector<Canonical> sources = point_sources(geometry, qcd::components(quark.action()), c.columns);
+  const std::vector<Canonical> sources =
+      point_sources(geometry, qcd::components(quark.action()) * qcd::flavours(quark.action()), c.columns);
   std::vector<Canonical> solutions(sources.size(), Canonical(sources[0].size()));
   const std::vector<std::span<const std::complex<double>>> given(sources.begin(), sources.end());
   const std::vector<std::span<std::complex<double>>> wanted(solutions.begin(), solutions.end());

@@ -20,7 +20,9 @@ Moebius two of the product."""
 def test_all_forms_of_an_action_are_measured(action, precision):
     walls, staggered = action in bench.WALLS, action in bench.STAGGERED
     found = {}
-    for form in bench.WALL_FORMS if walls else bench.STAGGERED_FORMS if staggered else bench.FORMS:
+    for form in (
+        bench.WALL_FORMS if walls or action == "doublet" else bench.STAGGERED_FORMS if staggered else bench.FORMS
+    ):
         if form == "inside" and (precision == "double" or action != "wilson"):
             continue
         result = bench.dslash(LOCAL, precision=precision, form=form, columns=2, action=action, ls=4, **SHORT)
@@ -28,7 +30,7 @@ def test_all_forms_of_an_action_are_measured(action, precision):
         assert (case["action"], case["form"], case["ls"]) == (action, form, 4 if walls else 1)
         assert result["seconds"]["median"] > 0
         found[form] = result["flops"]
-    columns = 8 if walls else 2
+    columns = 8 if walls else 4 if action == "doublet" else 2
     if staggered:
         hop = (570 if action == "one-link" else 1146) * 4**4 / 2 * columns
         assert found["hopping"] == hop
@@ -43,10 +45,11 @@ def test_all_forms_of_an_action_are_measured(action, precision):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ({"action": "overlap"}, "give wilson, twisted, domain-wall, mobius, one-link, asqtad or hisq"),
+        ({"action": "overlap"}, "give wilson, twisted, doublet, domain-wall, mobius, one-link, asqtad or hisq"),
         ({"action": "hisq", "form": "clover"}, "has no form clover"),
         ({"action": "hisq", "link_reals": 12}, "are not unitary"),
         ({"action": "mobius", "form": "clover"}, "has no form clover"),
+        ({"action": "doublet", "form": "clover"}, "has no form clover"),
         ({"action": "twisted", "form": "inside"}, "of the action wilson"),
         ({"action": "domain-wall", "ls": 5}, "even number from 4 to 64"),
         ({"form": "sideways"}, 'the form is "sideways"'),

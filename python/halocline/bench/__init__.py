@@ -21,7 +21,7 @@ __all__ = ["multigrid"]
 FORMS = ("hopping", "wilson", "clover", "schur", "schur-asymmetric", "clover-inverse", "inside")
 WALL_FORMS = ("hopping", "wilson", "schur", "schur-asymmetric")
 STAGGERED_FORMS = ("hopping", "wilson", "schur")
-ACTIONS = ("wilson", "twisted", "domain-wall", "mobius", "one-link", "asqtad", "hisq")
+ACTIONS = ("wilson", "twisted", "doublet", "domain-wall", "mobius", "one-link", "asqtad", "hisq")
 WALLS = ("domain-wall", "mobius")
 STAGGERED = ("one-link", "asqtad", "hisq")
 PRECISIONS = ("float", "double")
@@ -61,9 +61,9 @@ def dslash(
 
     local: x, y, z, t, the sites of each process; form: one of FORMS, "inside" in single precision only; link_reals: 18,
     or 12 with the third row of a link computed; columns: right-hand sides that share links and clover blocks; action:
-    one of ACTIONS; those of domain walls have the forms of WALL_FORMS, those of staggered quarks the forms of
-    STAGGERED_FORMS and links of 18 reals; ls: points of their fifth dimension, even, 4 to
-    64; seconds: how long to measure
+    one of ACTIONS; those of domain walls and doublets have the forms of WALL_FORMS, those of staggered quarks the forms
+    of STAGGERED_FORMS and links of 18 reals; ls: points of the fifth dimension, even, 4 to 64; seconds: how long to
+    measure
     Raises InvalidArgument for an unknown name or a lattice that does not fit.
     """
     group = communicator(comm)

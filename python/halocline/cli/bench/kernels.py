@@ -55,9 +55,9 @@ def dslash(
     action: Annotated[
         str,
         typer.Option(
-            help="wilson, twisted, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas or all. "
-            "With a fifth dimension the forms are hopping, wilson, schur and schur-asymmetric; of staggered quarks "
-            "hopping, wilson (which is D) and schur."
+            help="wilson, twisted, doublet, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas "
+            "or all. With a fifth dimension, and of doublets, the forms are hopping, wilson, schur and "
+            "schur-asymmetric; of staggered quarks hopping, wilson (which is D) and schur."
         ),
     ] = "wilson",
     ls: Annotated[str, typer.Option(help="Points of the fifth dimension, even, 4 to 64; several by commas.")] = "8,16",
@@ -114,7 +114,7 @@ def forms_of(action: str) -> tuple[str, ...]:
 
     if action in library.STAGGERED:
         return library.STAGGERED_FORMS
-    return library.WALL_FORMS if action in library.WALLS else library.FORMS
+    return library.WALL_FORMS if action in (*library.WALLS, "doublet") else library.FORMS
 
 
 def su3(
@@ -198,7 +198,8 @@ def solver(
     action: Annotated[
         str,
         typer.Option(
-            help="wilson, twisted, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas or all."
+            help="wilson, twisted, doublet, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas "
+            "or all."
         ),
     ] = "wilson",
     mass: Annotated[
@@ -249,7 +250,7 @@ def solver(
         )  # fmt: skip
         return
     cases = []
-    by_cg = library.WALLS + library.STAGGERED
+    by_cg = (*library.WALLS, *library.STAGGERED, "doublet")
     for a, k, p, stored, limit, n, t in itertools.product(
         actions, kinds, precisions, storages, tolerances, counts("--columns", columns, "1,12"), thread_counts(threads)
     ):
@@ -258,7 +259,7 @@ def solver(
             continue
         if kind in (CPU_KINDS, "all") and a in by_cg and k not in ("cg", "block-cg"):
             continue
-        m = wilson_mass if a in ("wilson", "twisted") else 0.01 if mass is None else mass
+        m = wilson_mass if a in ("wilson", "twisted", "doublet") else 0.01 if mass is None else mass
         case = later(
             library.solver, u, name, mass=m, csw=csw, kind=k, precision=p, storage=stored, tolerance=limit,
             threads=t, columns=n, runs=runs, action=a, ls=ls, seconds=bench.seconds,
