@@ -20,6 +20,7 @@
 #include "halocline/qcd/quark/detail/column_solves.hpp"
 #include "halocline/qcd/quark/detail/host_batch.hpp"
 #include "halocline/qcd/quark/detail/rhs_batch.hpp"
+#include "halocline/qcd/quark/detail/shifted_solves.hpp"
 #include "halocline/qcd/quark/detail/trial.hpp"
 
 namespace halocline::qcd {
