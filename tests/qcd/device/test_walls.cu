@@ -81,6 +81,7 @@ struct Walls {
   }
 };
 
+/// D sums a hop and a matrix of the fifth dimension, its Schur complement two of each: four roundings of a hop.
 template <class S>
 double tolerance() {
   return 4 * test::hop_tolerance<S>();
