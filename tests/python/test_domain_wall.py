@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Domain-wall quarks: chiral symmetry, the residual mass, and what a run file says of them."""
 
+import functools
+
 import h5py
 import numpy as np
 import pytest
 from halocline.errors import InvalidArgument
 from halocline.qcd.runfile import parse_run_file
 from halocline.qcd.runfile_action import Action
+from halocline.qcd.solve import solve_run
+from halocline.reporter import Reporter
 
 import halocline as hc
+from halocline.qcd.quark import MIDPOINT
 
 GENERATED = "[gauge]\ngenerate = { size = [4, 4, 4, 8], beta = 5.7, sweeps = 5, seed = 2 }\n"
 
@@ -41,6 +46,34 @@ def test_the_residual_mass_falls_with_ls_and_moebius_halves_the_points(u):
     moebius = found(Ls=8, b=1.5, c=0.5)
     assert 0 < most < 0.1 * more < 0.1 * few
     assert 0.3 * most < moebius < 3 * most
+
+
+def test_the_residual_mass_is_that_of_the_files(u, tmp_path):
+    S = hc.qcd.propagator(hc.qcd.DomainWall(u, mass=0.1, M5=1.4, Ls=4), [0, 0, 0, 0], tolerance=1e-6)
+    for name in ("s", "middle"):
+        hc.qcd.write_propagator(tmp_path / f"{name}.h5", S if name == "s" else S.midpoint)
+    again, middle = (hc.qcd.read_propagator(tmp_path / f"{name}.h5") for name in ("s", "middle"))
+    assert middle.record["quark"].startswith("in the middle") and middle.record["action"] == S.record["action"]
+    again.midpoint = middle
+    assert np.array_equal(hc.qcd.residual_mass(again), hc.qcd.residual_mass(S))
+    # A file of the middle is not taken for one of the walls, and its sink is never smeared.
+    smeared = hc.qcd.propagator(hc.qcd.DomainWall(u, mass=0.1, M5=1.4, Ls=4), [0, 0, 0, 0], sink="gaussian", width=1.0)
+    assert smeared.record["source"]["sink"] == "gaussian"
+    source = hc.qcd.Source(**smeared.midpoint.record["source"])
+    assert source.sink == "point" and source.width is None
+
+
+def test_solve_does_not_keep_the_middle_for_the_walls(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = GENERATED + '[action]\nkind = "domain-wall"\nmass = 0.1\nLs = 4\n[solver]\ntolerance = 1e-4\n'
+    solve = functools.partial(solve_run, parse_run_file(text, "run.toml"), hc.comm.communicator(None), Reporter())
+    solve("s.h5")
+    s = hc.qcd.read_propagator("s.h5")
+    assert solve("s.h5", resume=True)["configurations"][0]["sources"][0]["kept"] == "s.h5"
+    s.record["quark"] = MIDPOINT
+    hc.qcd.write_propagator("s.h5", s)
+    with pytest.raises(InvalidArgument, match="its quark is in the middle"):
+        solve("s.h5", resume=True)
 
 
 def test_actions_of_one_kernel_converge_to_one_overlap_operator(u):

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Staggered quarks: the Ward identity of the pion, masses of free quarks, and what a run file says of them."""
 
+import functools
+
 import h5py
 import numpy as np
 import pytest
 from halocline.errors import InvalidArgument
 from halocline.qcd.runfile import parse_run_file
+from halocline.qcd.solve import solve_run
+from halocline.reporter import Reporter
 
 import halocline as hc
 
@@ -137,11 +141,55 @@ def test_the_nucleon_is_refused():
         parse_run_file(GENERATED + '[action]\nkind = "hisq"\nmass = 0.1\n', "run.toml")
 
 
+@pytest.mark.parametrize("bits", [64, 32])
+def test_a_propagator_comes_back_from_its_file_on_any_number_of_processes(u, python, tmp_path, bits):
+    D = hc.qcd.Staggered(u, 0.1, naik_epsilon=-0.05, tolerance=1e-9)
+    S = hc.qcd.propagator(D, [1, 2, 3, 4])
+    hc.qcd.write_propagator(tmp_path / "s.h5", S, bits=bits)
+    again = hc.qcd.read_propagator(tmp_path / "s.h5")
+    assert isinstance(again, hc.qcd.StaggeredPropagator) and list(again.source) == [1, 2, 3, 4]
+    assert np.array_equal(again.array(), S.array() if bits == 64 else S.array().astype(np.complex64))
+    assert again.record["action"]["naik_epsilon"] == -0.05 and again.info["bits"] == bits
+    with h5py.File(tmp_path / "s.h5") as file:
+        assert np.array_equal(file["propagator"], again.array())
+        assert file.attrs["order"] == "t, z, y, x, sink colour, source colour"
+        assert file.attrs["basis"] == "one spin, phases of MILC"
+    script = tmp_path / "copies.py"
+    script.write_text(
+        "import halocline as hc\n"
+        f"s = hc.qcd.read_propagator({str(tmp_path / 's.h5')!r})\n"
+        f"hc.qcd.write_propagator({str(tmp_path / 'copy.h5')!r}, s, bits={bits})\n"
+    )
+    done = python(script, ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "s.h5").read_bytes() == (tmp_path / "copy.h5").read_bytes()
+
+
+def test_solve_keeps_its_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    action = '[action]\nkind = "hisq"\nmass = 0.1\n'
+    run = parse_run_file(
+        GENERATED + action + MEASURE + "[source]\npositions = [[0, 0, 0, 0], [0, 0, 0, 4]]\n", "r.toml"
+    )
+    solve = functools.partial(solve_run, run, hc.comm.communicator(None), Reporter())
+    with pytest.raises(InvalidArgument, match="kept as HDF5"):
+        solve("s.lime")
+    solve("s.h5")
+    names = sorted(path.name for path in tmp_path.glob("*.h5"))
+    assert len(names) == 2
+    lost = (tmp_path / names[1]).read_bytes()
+    (tmp_path / names[1]).unlink()
+    sources = solve("s.h5", resume=True)["configurations"][0]["sources"]
+    assert sources[0]["kept"] == names[0] and len(sources[1]["residuals"]) == 3
+    assert len((tmp_path / names[1]).read_bytes()) == len(lost)
+    assert hc.qcd.read_propagator(names[1]).record["position"] == [0, 0, 0, 4]
+
+
 def test_what_there_is_not_is_refused(u, tmp_path):
     D = hc.qcd.Staggered(u, 0.1)
     S = hc.qcd.propagator(D, [0, 0, 0, 0])
-    with pytest.raises(InvalidArgument, match="no file format"):
-        hc.qcd.write_propagator(tmp_path / "s.h5", S)
+    with pytest.raises(InvalidArgument, match="kept as HDF5"):
+        hc.qcd.write_propagator(tmp_path / "s.lime", S)
     assert not list(tmp_path.iterdir())
     with pytest.raises(InvalidArgument, match="two of a kind"):
         hc.qcd.mesons(S, hc.qcd.propagator(hc.qcd.WilsonClover(u, mass=0.5), [0, 0, 0, 0]))

@@ -2,11 +2,12 @@
 """Propagators in files, with the parameters that reproduce them. Each process reads and writes its own part.
 
 There are two formats. SciDAC (`.lime`) is the format of Chroma and other codes; its record XML holds the parameters.
-HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`, with attributes:
+HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`, or of `StaggeredPropagator.array()`
+for staggered quarks, whose propagators this format alone holds. Its attributes:
 
     format, version            of this layout, of the program
     lattice, source            x y z t
-    basis, order               "DeGrand-Rossi"; the names of the dataset's axes
+    basis, order               "DeGrand-Rossi", or "one spin, phases of MILC"; names of the axes
     checksum                   SciDAC's two sums over the bytes of each site
     gauge_checksum, plaquette  of the links that the quark saw, the sums taken in the same way
     shift, shift_operator      for solutions of (S^dagger S + shift) x = b alone: "full" where S is D, "even-odd" where
@@ -22,7 +23,7 @@ import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, unescape
 
 import h5py
@@ -39,22 +40,36 @@ from halocline.schema import choice, integer, takes
 Propagator = _halocline.qcd.Propagator
 StaggeredPropagator = _halocline.qcd.StaggeredPropagator
 FORMAT = "halocline propagator 1"
-ORDER = "t, z, y, x, sink spin, sink colour, source spin, source colour"
+
+
+class Layout(NamedTuple):
+    """How the HDF5 format keeps the propagators of a class."""
+
+    order: str
+    """The names of the dataset's axes, by which a reader knows the class."""
+    numbers: tuple[int, ...]
+    """The shape of the numbers of a site."""
+    basis: str
+
+
+LAYOUTS = {
+    Propagator: Layout("t, z, y, x, sink spin, sink colour, source spin, source colour", (4, 3, 4, 3), "DeGrand-Rossi"),
+    StaggeredPropagator: Layout("t, z, y, x, sink colour, source colour", (3, 3), "one spin, phases of MILC"),
+}
 SUFFIXES = {".lime": "scidac", ".scidac": "scidac", ".qio": "scidac", ".h5": "hdf5", ".hdf5": "hdf5"}
 
 
 @takes(s=checks.any_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
-def write_propagator(path: str | Path, s: Propagator, format: str | None = None, bits: int = 64) -> None:
+def write_propagator(
+    path: str | Path, s: Propagator | StaggeredPropagator, format: str | None = None, bits: int = 64
+) -> None:
     """Writes a propagator and its parameters (`s.record`), the whole file or none.
 
-    format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); bits: 32 or 64 of each real number
+    format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); staggered quarks need "hdf5"
+    bits: 32 or 64 of each real number
+    The midpoint of domain walls is a propagator for a file of its own: write_propagator(path, s.midpoint).
     Raises InvalidArgument and FileError, on every process alike. Collective; each process writes its part.
     """
-    if isinstance(s, StaggeredPropagator):
-        raise InvalidArgument(
-            "write_propagator: propagators of staggered quarks have no file format here yet; keep their array by "
-            "numpy.save or h5py, one process at a time."
-        )
     if format is None:
         format = format_of(path, "")
         if not format:
@@ -65,6 +80,10 @@ def write_propagator(path: str | Path, s: Propagator, format: str | None = None,
             )
     if bits not in (32, 64):
         raise InvalidArgument(f"write_propagator: bits = {bits}: expected 32 or 64.")
+    if format == "scidac" and isinstance(s, StaggeredPropagator):
+        raise InvalidArgument(
+            f"{path}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
+        )
     record = complete_record(s)
     if format == "scidac":
         _halocline.qcd.write_propagator(str(path), s, bits, record_xml(record))
@@ -75,13 +94,13 @@ def write_propagator(path: str | Path, s: Propagator, format: str | None = None,
 @takes(grid=checks.a_grid, source=checks.a_site)
 def read_propagator(
     path: str | Path, comm: Any = None, grid: Sequence[int] | None = None, source: Sequence[int] | None = None
-) -> Propagator:
+) -> Propagator | StaggeredPropagator:
     """The propagator of a file, verified against its checksum, each process its own part.
 
     comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
     source: position x, y, z, t; needed for the files of other codes, which do not hold it
-    Returns a Propagator; its attribute `record` holds the parameters that reproduce it, and `info` the file's format,
-    lattice, bits, checksum and warnings.
+    Returns a Propagator, or a StaggeredPropagator from a file of staggered quarks; its attribute `record` holds the
+    parameters that reproduce it, and `info` the file's format, lattice, bits, checksum and warnings.
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid; no source), on every process
     alike. Collective.
     """
@@ -115,14 +134,14 @@ def format_of(path: str | Path, otherwise: str = "scidac") -> str:
     return SUFFIXES.get(Path(path).suffix.lower(), otherwise)
 
 
-def complete_record(s: Propagator) -> dict[str, Any]:
+def complete_record(s: Propagator | StaggeredPropagator) -> dict[str, Any]:
     """The record of a propagator with the entries that every file has, the only ones for a propagator made by hand."""
     record = dict(getattr(s, "record", {}))
     return record | {
         "program": f"halocline {_halocline.core.version}",
         "lattice": list(s.geometry.extents),
         "position": list(s.source),
-        "basis": "DeGrand-Rossi",
+        "basis": LAYOUTS[type(s)].basis,
     }
 
 
@@ -164,7 +183,7 @@ def _inspect_scidac(path: str | Path) -> dict[str, Any]:
 KIND = site_file.Kind(b"halocline prop.1", "propagator", "propagator", "fetch or compute the propagator again")
 
 
-def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> None:
+def _write_hdf5(path: str, s: Propagator | StaggeredPropagator, bits: int, record: dict[str, Any]) -> None:
     here = s.geometry
     numbers = s.array().astype(np.complex64 if bits == 32 else np.complex128, copy=False)
     if here.communicator.any(not np.isfinite(numbers).all()):
@@ -176,7 +195,7 @@ def _write_hdf5(path: str, s: Propagator, bits: int, record: dict[str, Any]) -> 
         "lattice": record["lattice"],
         "source": record["position"],
         "basis": record["basis"],
-        "order": ORDER,
+        "order": LAYOUTS[type(s)].order,
         **({"gauge_checksum": gauge["checksum"], "plaquette": gauge["plaquette"]} if gauge else {}),
         **{name: record[name] for name in ("shift", "shift_operator") if name in record},
         "record": json.dumps(record),
@@ -192,7 +211,12 @@ def _inspect_hdf5(path: str | Path) -> dict[str, Any]:
 def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]:
     numbers = file["propagator"]
     lattice = [int(n) for n in file.attrs["lattice"]]
-    shape = (*lattice[::-1], 4, 3, 4, 3)
+    kinds = {layout.order: kind for kind, layout in LAYOUTS.items()}
+    kind = kinds.get(file.attrs.get("order"))
+    if kind is None:
+        known = " or ".join(f'"{order}"' for order in kinds)
+        raise FileError(f'{path}: the axes are "{file.attrs.get("order")}"; expected {known}.')
+    shape = (*lattice[::-1], *LAYOUTS[kind].numbers)
     if file.attrs["format"] != FORMAT or numbers.shape != shape or numbers.id.get_offset() != offset:
         raise FileError(f'{path}: expected format = "{FORMAT}" with a dataset `propagator` of the shape {shape}.')
     if numbers.dtype not in (np.dtype("<c8"), np.dtype("<c16")):
@@ -206,14 +230,18 @@ def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]
         "warnings": [],
         "record": json.loads(file.attrs["record"]),
         "offset": offset,
+        "staggered": kind is StaggeredPropagator,
     }
 
 
-def _read_hdf5(path: str | Path, here: Any, info: dict[str, Any], position: Sequence[int]) -> Propagator:
-    numbers = np.empty((*here.local[::-1], 4, 3, 4, 3), dtype=np.complex64 if info["bits"] == 32 else np.complex128)
+def _read_hdf5(
+    path: str | Path, here: Any, info: dict[str, Any], position: Sequence[int]
+) -> Propagator | StaggeredPropagator:
+    kind = StaggeredPropagator if info.pop("staggered") else Propagator
+    shape = LAYOUTS[kind].numbers
+    numbers = np.empty((*here.local[::-1], *shape), dtype=np.complex64 if info["bits"] == 32 else np.complex128)
     site_file.read(path, KIND, numbers, here, info.pop("offset"), info["checksum"])
-    s = Propagator(here, list(position))
-    for spin in range(4):
-        for colour in range(3):
-            s.column(spin, colour)[...] = numbers[..., spin, colour]
+    s = kind(here, list(position))
+    for source in np.ndindex(shape[len(shape) // 2 :]):
+        s.column(*source)[...] = numbers[(..., *source)]
     return s

@@ -32,6 +32,8 @@ from halocline.schema import choice, instance, number, sorted_keys, takes
 kappa_from_mass = _halocline.qcd.kappa_from_mass
 mass_from_kappa = _halocline.qcd.mass_from_kappa
 
+MIDPOINT = "in the middle of the fifth dimension"
+"""`quark` in the record of a midpoint; propagators of the quark on the walls have no such entry."""
 SOURCE_KEYS = {f.name: f for f in dataclasses.fields(Source) if f.name not in ("kind", "positions")}
 
 
@@ -523,6 +525,11 @@ def _finish(s: Propagator, D: DiracOperator, how: Source, settings: Solver) -> N
         "residuals": [report["residual"] for report in s.reports],
         "iterations": [report["iterations"] for report in s.reports],
     } | ({"warnings": warnings} if (warnings := failures_of(s.reports)) else {})
+    if (midpoint := getattr(s, "midpoint", None)) is not None:
+        # Its sink is never smeared.
+        width = how.width if how.kind == "gaussian" else None
+        source = dataclasses.replace(how, sink="point", width=width)
+        midpoint.record = s.record | {"quark": MIDPOINT, "source": source.as_toml_values()}
 
 
 def _one_source(source: Any, kind: str, keys: dict[str, Any]) -> Source:

@@ -32,8 +32,8 @@ def solve_run(
 ) -> dict[str, Any]:
     """Solves twelve columns for every configuration, source and shift of a run file.
 
-    output: file for the solutions, HDF5 (.h5) or SciDAC (any other name), numbered when there are several, shift by
-    shift, then source by source; with None none is written
+    output: file for the solutions, HDF5 (.h5) or SciDAC (any other name, not for staggered quarks); numbered when there
+    are several, shift by shift, then source by source; with None none is written
     overwrite: replace existing files of these names
     resume: keep existing files that this run would write, and make those that are missing
     Returns the numbers for --json: configurations[i].sources[k] with position, method, notes, note_kinds, and one entry
@@ -44,10 +44,9 @@ def solve_run(
     """
     if resume and (output is None or overwrite):
         raise InvalidArgument("--resume keeps the files of --output; give --output, and not --overwrite.")
-    if output is not None and run.action.staggered:
+    if output is not None and run.action.staggered and format_of(output) != "hdf5":
         raise InvalidArgument(
-            "--output: propagators of staggered quarks have no file format here yet; leave --output out, or keep the "
-            "array of hc.qcd.propagator."
+            f"--output {output}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
         )
     job = Job(run, group, reporter)
     shifts = run.solver.shifts or ()
@@ -121,6 +120,7 @@ class _Solves:
                 "source": source,
                 "tolerance": run.solver.tolerance,
                 "links": links,
+                "quark": None,
                 "shift": shift,
                 "shift_operator": None if shift is None else run.solver.shift_operator or "full",
             }
