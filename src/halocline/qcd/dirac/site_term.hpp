@@ -51,14 +51,18 @@ struct SiteTerm {
   int extent() const noexcept { return fifth != nullptr ? fifth->extent() : doublet ? 2 : 1; }
 };
 
-/// M psi, or M^dagger psi, for lanes of one tile.
+/// M psi, or M^dagger psi, for lanes of one tile. While the 9 KiB of the tile are read, those of the next one are
+/// prefetched into the second-level cache.
 /// @param place  offset of these lanes in blocks of 72 reals;  @tparam V  lanes of a tile
 template <int V, class Real, class T>
 HALOCLINE_INLINE wilson::Spinor<Real> apply_full(const SiteTerm<T>& term, std::int64_t place,
                                                  const wilson::Spinor<Real>& psi) {
   static_assert(clover::full_block_reals == 2 * clover::block_reals);
   const T* block = term.full + (2 * place - place % V);
-  const auto load = [&](int i) { return core::load_held<Real>(block + i * V); };
+  const auto load = [&](int i) {
+    __builtin_prefetch(block + (clover::full_block_reals + i) * V, 0, 2);
+    return core::load_held<Real>(block + i * V);
+  };
   return term.adjoint ? clover::multiply_full_block<true, Real>(load, psi)
                       : clover::multiply_full_block<false, Real>(load, psi);
 }
