@@ -56,7 +56,7 @@ def test_the_residual_mass_is_that_of_the_files(u, tmp_path):
     assert middle.record["quark"].startswith("in the middle") and middle.record["action"] == S.record["action"]
     again.midpoint = middle
     assert np.array_equal(hc.qcd.residual_mass(again), hc.qcd.residual_mass(S))
-    # A file of the middle is not taken for one of the walls, and its sink is never smeared.
+    # The sink of the middle is never smeared, and its record says so.
     smeared = hc.qcd.propagator(hc.qcd.DomainWall(u, mass=0.1, M5=1.4, Ls=4), [0, 0, 0, 0], sink="gaussian", width=1.0)
     assert smeared.record["source"]["sink"] == "gaussian"
     source = hc.qcd.Source(**smeared.midpoint.record["source"])

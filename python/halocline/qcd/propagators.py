@@ -80,10 +80,7 @@ def write_propagator(
             )
     if bits not in (32, 64):
         raise InvalidArgument(f"write_propagator: bits = {bits}: expected 32 or 64.")
-    if format == "scidac" and isinstance(s, StaggeredPropagator):
-        raise InvalidArgument(
-            f"{path}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
-        )
+    check_format(path, format, isinstance(s, StaggeredPropagator))
     record = complete_record(s)
     if format == "scidac":
         _halocline.qcd.write_propagator(str(path), s, bits, record_xml(record))
@@ -132,6 +129,14 @@ def record_of(path: str | Path, comm: Any = None) -> dict[str, Any]:
 def format_of(path: str | Path, otherwise: str = "scidac") -> str:
     """The format of a file name, from its suffix; `otherwise` for an unknown suffix."""
     return SUFFIXES.get(Path(path).suffix.lower(), otherwise)
+
+
+def check_format(path: str | Path, format: str, staggered: bool) -> None:
+    """Raises InvalidArgument for a format that does not hold such propagators. Not collective."""
+    if staggered and format != "hdf5":
+        raise InvalidArgument(
+            f"{path}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
+        )
 
 
 def complete_record(s: Propagator | StaggeredPropagator) -> dict[str, Any]:

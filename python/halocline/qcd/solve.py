@@ -17,7 +17,7 @@ from halocline.comm import on_root
 from halocline.errors import Interrupted, InvalidArgument
 from halocline.files import output_names, refuse_existing
 from halocline.qcd import gauge
-from halocline.qcd.propagators import Propagator, format_of, gauge_record, record_of, write_propagator
+from halocline.qcd.propagators import Propagator, check_format, format_of, gauge_record, record_of, write_propagator
 from halocline.qcd.quark import DiracOperator, shifted_propagators_from
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import ITERATIONS_BETWEEN_AGREEMENTS, Job
@@ -44,10 +44,8 @@ def solve_run(
     """
     if resume and (output is None or overwrite):
         raise InvalidArgument("--resume keeps the files of --output; give --output, and not --overwrite.")
-    if output is not None and run.action.staggered and format_of(output) != "hdf5":
-        raise InvalidArgument(
-            f"--output {output}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
-        )
+    if output is not None:
+        check_format(output, format_of(output), run.action.staggered)
     job = Job(run, group, reporter)
     shifts = run.solver.shifts or ()
     if len(shifts) > 1:

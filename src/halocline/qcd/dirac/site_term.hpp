@@ -51,8 +51,8 @@ struct SiteTerm {
   int extent() const noexcept { return fifth != nullptr ? fifth->extent() : doublet ? 2 : 1; }
 };
 
-/// M psi, or M^dagger psi, for lanes of one tile. While the 9 KiB of the tile are read, those of the next one are
-/// prefetched into the second-level cache.
+/// M psi, or M^dagger psi, for lanes of one tile. While the matrices of the tile are read, those of the next one
+/// are prefetched into the second-level cache.
 /// @param place  offset of these lanes in blocks of 72 reals;  @tparam V  lanes of a tile
 template <int V, class Real, class T>
 HALOCLINE_INLINE wilson::Spinor<Real> apply_full(const SiteTerm<T>& term, std::int64_t place,
