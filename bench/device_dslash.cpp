@@ -5,14 +5,37 @@
 
 #include <algorithm>
 
+#include "bench/actions.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
 namespace {
 
+void check_operator(const DeviceDslashCase& c) {
+  device_storage(c.precision);
+  if (c.action == "doublet")
+    throw core::InvalidArgument("the twisted doublet does not run on a device; measure it on the CPU");
+  action_of({.name = c.action, .ls = c.ls});
+  if (c.form != "hopping" && c.form != "schur" && c.form != "schur-asymmetric")
+    throw core::InvalidArgument(fmt::format(
+        "the form is \"{}\"; of {} quarks on a device give hopping, schur or schur-asymmetric", c.form, c.action));
+  if (is_staggered(c.action) && (c.precision == "fixed16" || c.precision == "fixed8"))
+    throw core::InvalidArgument(
+        fmt::format("{} quarks were asked for in {}; on a device give double or float", c.action, c.precision));
+  if (has_walls(c.action) && (c.ls < 4 || c.ls > 64))
+    throw core::InvalidArgument(fmt::format("Ls is {}; give 4 to 64", c.ls));
+  if ((c.stage != "whole" && !(c.stage == "separate" && has_walls(c.action))) ||
+      std::ranges::any_of(c.emulate, [](std::int64_t n) { return n != 1; }))
+    throw core::InvalidArgument(
+        "stages and emulated axes are measured of the Wilson hop; leave them out for Schur complements and other "
+        "actions (but domain walls have the stage separate)");
+}
+
 void check(const DeviceDslashCase& c) {
-  // device_cost() throws for unknown names of forms and precisions.
-  device_cost(c.form, c.precision, 18, 1);
+  if (c.has_operator())
+    check_operator(c);
+  else
+    device_cost(c.form, c.precision, 18, 1);  // throws for unknown names of forms and precisions
   if (c.link_reals != 18 && c.link_reals != 12 && c.link_reals != 8)
     throw core::InvalidArgument(fmt::format("links of {} reals were asked for; give 18, 12 or 8", c.link_reals));
   if (c.columns < 1 || c.columns > 32)
@@ -51,6 +74,8 @@ DeviceResult device_dslash(const comm::Communicator& group, const DeviceDslashCa
                        {"policy", c.policy.empty() ? "default" : c.policy},
                        {"stage", c.stage},
                        {"graph", c.graph}};
+  if (c.has_operator()) result.parameters.emplace_back("action", c.action);
+  if (has_walls(c.action)) result.parameters.emplace_back("ls", std::int64_t{c.ls});
   measure_device_dslash(result, geometry, c, effort);
   return result;
 }

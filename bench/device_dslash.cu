@@ -8,46 +8,17 @@
 #include <optional>
 
 #include "bench/device_copy.hpp"
+#include "bench/device_fields.cuh"
 #include "bench/device_links.hpp"
-#include "bench/device_timing.hpp"
+#include "bench/device_operator.hpp"
 #include "halocline/core/error.hpp"
-#include "halocline/gpu/launch.cuh"
 #include "halocline/qcd/device/spinor_space.cuh"
 #include "halocline/qcd/wilson/cuda.cuh"
 
 namespace halocline::bench {
 namespace {
 
-using namespace qcd::device;  // NOLINT: the namespace under test
 using GeometryPtr = std::shared_ptr<const lattice::Geometry4>;
-
-/// Fills with numbers between -1 and 1 that depend on the position, none of them zero.
-template <class S>
-struct FillSpinor {
-  SpinorWriter<S> out;
-
-  HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
-    std::uint32_t state = static_cast<std::uint32_t>(p.x) * 2654435761u + static_cast<std::uint32_t>(p.y) * 40503u + 1u;
-    Spinor<RealOf<S>> psi;
-    for (int colour = 0; colour < 3; ++colour)
-      for (int spin = 0; spin < 4; ++spin) {
-        state = state * 1664525u + 1013904223u;
-        const auto re = static_cast<RealOf<S>>(static_cast<std::int32_t>(state >> 8 | 1u) - (1 << 23));
-        state = state * 1664525u + 1013904223u;
-        const auto im = static_cast<RealOf<S>>(static_cast<std::int32_t>(state >> 8 | 1u) - (1 << 23));
-        psi.at[colour][spin] = {re / RealOf<S>(1 << 23), im / RealOf<S>(1 << 23)};
-      }
-    out.store(static_cast<int>(p.x), p.y, psi);
-  }
-};
-
-template <class S>
-DeviceSpinor<S> filled(const ContextPtr& context, lattice::Subset subset, int parity, int columns) {
-  DeviceSpinor<S> psi(context, subset, columns);
-  gpu::launch(context->stream, "bench_fill", {.x = context->box.sites, .y = columns}, {.x = 128},
-              FillSpinor<S>{psi.writer(parity)});
-  return psi;
-}
 
 /// A hop between fields of its own, with the operations that the form adds to it.
 template <class S>
@@ -170,20 +141,6 @@ std::string policy_unavailable_reason(const gpu::Device& device, const comm::Pro
   throw core::InvalidArgument("the halo policy is \"" + policy + "\"; give " + known + "or auto");
 }
 
-/// Times the work, directly or as a graph according to the case. Skips work that cannot be recorded as a graph.
-void measure(DeviceResult& result, DeviceClock& clock, const DeviceDslashCase& c, const Work& work,
-             const Effort& effort, gpu::FaceExchange* exchange) {
-  if (!c.graph) {
-    result.seconds = clock.measure(work, effort);
-    return;
-  }
-  try {
-    result.seconds = clock.measure_graph(work, effort, exchange);
-  } catch (const core::Error& error) {
-    result.skipped = std::string("it cannot be recorded as a graph: ") + error.what();
-  }
-}
-
 /// Measures the halo without the hop.
 template <class S>
 void measure_halo(DeviceResult& result, DeviceClock& clock, const ContextPtr& context, const DeviceDslashCase& c,
@@ -205,7 +162,7 @@ void measure_halo(DeviceResult& result, DeviceClock& clock, const ContextPtr& co
     exchange.post(context->stream);
     exchange.wait(context->stream);
   };
-  measure(result, clock, c, c.stage == "halo" ? all : messages, effort, &exchange);
+  measure(result, clock, c.graph, c.stage == "halo" ? all : messages, effort, &exchange);
 }
 
 template <class S>
@@ -248,7 +205,7 @@ void run(DeviceResult& result, const GeometryPtr& geometry, const gpu::Device& d
     }
     const Work whole = [&] { hop.whole(); };
     const Work separate = [&] { hop.separate(); };
-    measure(result, clock, c, c.stage == "separate" ? separate : whole, effort, hop.exchange());
+    measure(result, clock, c.graph, c.stage == "separate" ? separate : whole, effort, hop.exchange());
     result.outcome = {{"policy", context->box.split != 0 ? hop.policy() : "none"},
                       {"message_bytes", message_bytes<S>(context->box, c.columns)}};
     const DeviceCost cost = device_cost(c.form, c.precision, c.link_reals, c.columns);
@@ -267,6 +224,7 @@ void measure_device_dslash(DeviceResult& result, const GeometryPtr& geometry, co
   const gpu::Device device = gpu::Device::open(c.device, geometry->communicator().split_by_node().rank());
   result.host_executor = !device.on_gpu();
   result.parameters.emplace_back("device_name", device.describe());
+  if (c.has_operator()) return measure_device_operator(result, geometry, device, c, effort);
   if (c.precision == "double") return run<double>(result, geometry, device, c, effort);
   if (c.precision == "float") return run<float>(result, geometry, device, c, effort);
   if (c.precision == "fixed16") return run<Fixed16>(result, geometry, device, c, effort);

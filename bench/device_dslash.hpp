@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// `dslash` on a device: the one-parity Wilson hop, with its stages switched off one by one.
+/// `dslash` on a device: the one-parity Wilson hop, with its stages switched off one by one, and operators of all
+/// actions that run on a device.
 ///
-/// Fields stay in device memory. Links are random SU(3) matrices. Forms are those of device_cost().
+/// Fields stay in device memory. Links are random SU(3) matrices. The forms of Wilson quarks are those of
+/// device_cost(), "schur" and "schur-asymmetric", the last two with a clover term. Other actions (actions.hpp, without
+/// "doublet") have "hopping", "schur" and "schur-asymmetric", with the stage "whole", and with a fifth dimension also
+/// "separate". Twisted quarks have a clover term there.
 ///
 /// Stages of a hop:
 ///   "whole"     everything
@@ -33,6 +37,11 @@ struct DeviceDslashCase {
   std::string policy{};         ///< of the halo; empty: the default, "auto": the fastest
   std::string stage = "whole";
   bool graph = false;  ///< record the work and launch it as a graph
+  std::string action = "wilson";
+  int ls = 8;  ///< points of the fifth dimension; ignored without one
+
+  /// Whether device_operator.hpp measures it.
+  bool has_operator() const { return action != "wilson" || form == "schur" || form == "schur-asymmetric"; }
 };
 
 /// Measures one case. A case that cannot run here (an unavailable policy, too little memory, work that cannot be

@@ -58,23 +58,32 @@ Matrix random_matrix(Numbers& numbers) {
   return u;
 }
 
-}  // namespace
-
-qcd::device::HostLinks dealt_links(const qcd::device::Box& box) {
+/// So many matrices of 18 reals each, in turn from a table.
+std::vector<double> dealt(std::size_t matrices) {
   std::vector<double> table;
   Numbers numbers;
   for (std::size_t i = 0; i < table_size; ++i)
     for (const auto& row : random_matrix(numbers))
       for (const Complex& entry : row) table.insert(table.end(), {entry.real(), entry.imag()});
+  std::vector<double> out(18 * matrices);
+  for (std::size_t i = 0; i < matrices; ++i)
+    std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(18 * (i % table_size)), 18,
+                out.begin() + static_cast<std::ptrdiff_t>(18 * i));
+  return out;
+}
+
+}  // namespace
+
+qcd::device::HostLinks dealt_links(const qcd::device::Box& box) {
   qcd::device::HostLinks links;
   links.box = box;
   links.edge.fill(1.0);
-  const std::size_t matrices = std::size_t{16} * static_cast<std::size_t>(box.sites);
-  links.matrices.resize(18 * matrices);
-  for (std::size_t i = 0; i < matrices; ++i)
-    std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(18 * (i % table_size)), 18,
-                links.matrices.begin() + static_cast<std::ptrdiff_t>(18 * i));
+  links.matrices = dealt(std::size_t{16} * static_cast<std::size_t>(box.sites));
   return links;
+}
+
+qcd::device::HostStaggeredLinks dealt_staggered_links(const qcd::device::Box& box, int steps) {
+  return {.box = box, .steps = steps, .matrices = dealt(std::size_t{2} * steps * static_cast<std::size_t>(box.sites))};
 }
 
 std::vector<double> dealt_clover_blocks(const qcd::device::Box& box) {

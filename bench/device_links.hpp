@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "halocline/qcd/device/host_data.hpp"
+#include "halocline/qcd/staggered/host_links.hpp"
 
 namespace halocline::bench {
 
 /// Unit hopping coefficients and boundary phases. Not collective.
 qcd::device::HostLinks dealt_links(const qcd::device::Box& box);
+/// The same matrices for all steps of staggered quarks, 8 or 16. Not collective.
+qcd::device::HostStaggeredLinks dealt_staggered_links(const qcd::device::Box& box, int steps);
 /// [parity][site][72], hermitian and near one. Not collective.
 std::vector<double> dealt_clover_blocks(const qcd::device::Box& box);
 

@@ -11,10 +11,11 @@ endif()
 set(halocline_acceptance ${PROJECT_SOURCE_DIR}/tools/gpu_acceptance)
 set(halocline_acceptance_bench "")
 if(NOT TARGET halocline_bench)
-  foreach(name ceilings device_dslash device_links device_result device_solver device_timing fields geometry result solver timing)
+  foreach(name actions ceilings device_dslash device_links device_operator device_result device_solver device_timing fields geometry result solver timing)
     list(APPEND halocline_acceptance_bench ${PROJECT_SOURCE_DIR}/bench/${name}.cpp)
   endforeach()
-  halocline_device_sources("${PROJECT_SOURCE_DIR}/bench/device_copy.cu;${PROJECT_SOURCE_DIR}/bench/device_dslash.cu" halocline_objects)
+  halocline_device_sources("${PROJECT_SOURCE_DIR}/bench/device_copy.cu;${PROJECT_SOURCE_DIR}/bench/device_dslash.cu;${PROJECT_SOURCE_DIR}/bench/device_operator.cu"
+                           halocline_objects)
   list(APPEND halocline_acceptance_bench ${halocline_objects})
 endif()
 add_executable(gpu_acceptance ${halocline_acceptance}/main.cpp ${halocline_acceptance}/steps.cpp ${halocline_acceptance}/child.cpp
@@ -32,7 +33,7 @@ if(HALOCLINE_TESTS AND TARGET halocline_bench)
   # On the host executor, which the GPU's tests have anyway: every step that is not a program of its own.
   add_test(NAME gpu_acceptance
            COMMAND gpu_acceptance --device host-executor --small --output ${PROJECT_BINARY_DIR}/acceptance.jsonl
-                   --only device,copy,agreement,actions,hop,graph,solver,policies)
+                   --only device,copy,agreement,actions,hop,operators,graph,solver,policies)
   add_test(NAME gpu_acceptance_refuses COMMAND gpu_acceptance --only device,nothing WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(gpu_acceptance_child gpu_acceptance gpu_acceptance_refuses PROPERTIES LABELS "serial;qcd" TIMEOUT 300)
   set_tests_properties(gpu_acceptance_refuses PROPERTIES PASS_REGULAR_EXPRESSION "--only nothing: mode prove has no such step")

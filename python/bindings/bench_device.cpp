@@ -15,14 +15,14 @@ void bind_bench_device(nb::module_& m) {
       "device_dslash",
       [](const Communicator& group, const std::string& device, const bench::Extents& local,
          const std::string& precision, const std::string& form, int link_reals, int columns,
-         const bench::Extents& emulate, const std::string& policy, const std::string& stage, bool graph, double seconds,
-         double block_seconds) {
-        const bench::DeviceDslashCase c{device,  local,   precision, form,  link_reals,
-                                        columns, emulate, policy,    stage, graph};
+         const bench::Extents& emulate, const std::string& policy, const std::string& stage, bool graph,
+         const std::string& action, int ls, double seconds, double block_seconds) {
+        const bench::DeviceDslashCase c{device,  local,  precision, form,  link_reals, columns,
+                                        emulate, policy, stage,     graph, action,     ls};
         return bench::to_json(bench::device_dslash(group, c, effort_of(seconds, block_seconds)));
       },
       "communicator"_a, "device"_a, "local"_a, "precision"_a, "form"_a, "link_reals"_a, "columns"_a, "emulate"_a,
-      "policy"_a, "stage"_a, "graph"_a, "seconds"_a, "block_seconds"_a, Released());
+      "policy"_a, "stage"_a, "graph"_a, "action"_a, "ls"_a, "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "device_solver",
       [](const qcd::GaugeField& u, const std::string& gauge, double mass, double csw,

@@ -65,6 +65,44 @@ def test_forms_add_what_they_fuse(form, flops, spinors):
         assert result["bytes"] - plain["bytes"] == (72 * 2 + 4 + spinors * 52) * SITES
 
 
+@pytest.mark.parametrize("precision", ["float", "fixed16"])
+def test_a_hop_of_walls_has_a_column_for_each_point(precision):
+    walls = device.dslash(LOCAL, precision=precision, action="domain-wall", ls=6, columns=2, **SHORT)
+    columns = device.dslash(LOCAL, precision=precision, columns=12, **SHORT)
+    check(walls, "dslash")
+    for key in ("flops", "bytes", "bytes_with_reuse"):
+        assert walls[key] == pytest.approx(columns[key])
+
+
+@pytest.mark.parametrize(
+    ("action", "flops", "least", "shared"),
+    [
+        ("wilson", 2 * (1320 + 504) + 48, 5 * 24, 2 * 96 + 2 * 72),
+        ("twisted", 2 * (1320 + 2 * 504 + 48) + 48, 5 * 24, 2 * 96 + 2 * (72 + 72)),
+        ("one-link", 2 * (8 * 72 - 6) + 12, 5 * 6, 2 * 8 * 18),
+        ("hisq", 2 * (16 * 72 - 6) + 12, 5 * 6, 2 * 16 * 18),
+    ],
+)
+def test_schur_complements_count_two_hops_and_their_blocks(action, flops, least, shared):
+    result = device.dslash([4, 4, 4, 4], precision="float", action=action, form="schur", columns=3, **SHORT)
+    check(result, "dslash")
+    assert result["case"]["action"] == action
+    assert result["flops"] == 3 * flops * 128
+    assert result["bytes_with_reuse"] == 4 * (shared + 3 * least) * 128
+
+
+def test_operators_refuse_what_they_lack():
+    for wrong, said in [
+        ({"action": "doublet"}, "measure it on the CPU"),
+        ({"action": "hisq", "precision": "fixed16"}, "give double or float"),
+        ({"action": "mobius", "form": "fused"}, "give hopping, schur or schur-asymmetric"),
+        ({"action": "mobius", "ls": 3}, "give 4 to 64"),
+        ({"form": "schur", "stage": "halo"}, "stages and emulated axes"),
+    ]:
+        with pytest.raises(InvalidArgument, match=said):
+            device.dslash(LOCAL, **wrong, **SHORT)
+
+
 def test_stages_are_those_of_the_library():
     assert list(device.STAGES) == _halocline.bench.device_stages()
 

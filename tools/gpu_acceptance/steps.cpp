@@ -111,6 +111,31 @@ void hop(const Request& r, const Emit& emit) {
                   .columns = columns});
 }
 
+/// Operators of the other actions; the hop of walls beside their Schur complement, which has two.
+void operators(const Request& r, const Emit& emit) {
+  const auto measure = [&](const char* action, int ls, const char* form, const Storage& storage,
+                           const char* stage = "whole") {
+    hop_case(r, emit, "operators",
+             {.device = r.device,
+              .local = cube(length(r, 16)),
+              .precision = storage.precision,
+              .form = form,
+              .link_reals = storage.link_reals,
+              .stage = stage,
+              .action = action,
+              .ls = ls});
+  };
+  for (const Storage& storage : {storages[0], storages[1], storages[2]})
+    for (const int ls : {8, 16}) {
+      measure("domain-wall", ls, "hopping", storage);
+      for (const char* stage : {"whole", "separate"}) measure("domain-wall", ls, "schur", storage, stage);
+    }
+  for (const Storage& storage : {storages[0], storages[1], storages[2]})
+    for (const char* action : {"wilson", "twisted"}) measure(action, 1, "schur", storage);
+  for (const Storage& storage : {storages[0], storages[1]})
+    for (const char* action : {"one-link", "hisq"}) measure(action, 1, "schur", storage);
+}
+
 void graph(const Request& r, const Emit& emit) {
   for (const char* form : {"hopping", "fused"})
     for (const bool recorded : {false, true})
@@ -247,6 +272,7 @@ const std::vector<Step>& measuring_steps() {
       {"agreement", 90, "solutions in every mix of precisions equal to the CPU's", agrees},
       {"actions", 90, "twisted, domain-wall and staggered quarks at 8^4 equal to the CPU's", actions},
       {"hop", 120, "hop at 32^4 in every storage, 1 and 12 columns", hop},
+      {"operators", 60, "Schur complements of all actions at 16^4, and hops of domain walls", operators},
       {"graph", 30, "hop at 16^4, launched one by one and as a graph", graph},
       {"solver", 120, "solvers at 16^4 in every mix, 1 and 12 columns", solver},
       {"policies", 60, "halo policies at 16^4 with an emulated 1x2x2x2 grid", policies}};

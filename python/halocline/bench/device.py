@@ -16,7 +16,10 @@ from halocline.bench import BLOCK_SECONDS, SECONDS
 from halocline.comm import communicator
 from halocline.device import HALO_POLICIES
 
-FORMS = ("hopping", "hopping-clover", "fused")
+ACTIONS = ("wilson", "twisted", "domain-wall", "mobius", "one-link", "asqtad", "hisq")
+OPERATOR_FORMS = ("hopping", "schur", "schur-asymmetric")
+"""Of actions other than Wilson."""
+FORMS = ("hopping", "hopping-clover", "fused", "schur", "schur-asymmetric")
 PRECISIONS = ("double", "float", "fixed16", "fixed8")
 LINK_REALS = (18, 12, 8)
 STAGES = ("whole", "no-halo", "halo", "messages", "separate", "split-sites")
@@ -35,22 +38,25 @@ def dslash(
     policy: str = "",
     stage: str = "whole",
     graph: bool = False,
+    action: str = "wilson",
+    ls: int = 8,
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
-    """One application of the one-parity Wilson hop.
+    """One application of the one-parity Wilson hop, or of an operator of another action.
 
     local: x, y, z, t, the sites of each process; precision, form, link_reals, stage: one of the lists above; columns:
     right-hand sides, 1 to 32; emulate: a process grid that is emulated: an axis with more than one is treated as split,
     and its neighbour is the process itself; policy: one of POLICIES, empty for the default; graph: recorded, and
-    launched as a graph
+    launched as a graph; action: one of ACTIONS; all but "wilson" have OPERATOR_FORMS, on one process and whole; ls:
+    points of the fifth dimension, 4 to 64, for each of which a right-hand side has a column
     A case that cannot be run here has the key `skipped`, and no times.
     Raises InvalidArgument for an unknown name, a number out of range, and a device that is not there.
     """
     text = _halocline.bench.device_dslash(
         communicator(comm), device, list(local), precision, form, link_reals, columns, list(emulate), policy, stage,
-        graph, seconds, block_seconds,
+        graph, action, ls, seconds, block_seconds,
     )  # fmt: skip
     return json.loads(text)
 

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <complex>
+#include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "gpu/devices.hpp"
@@ -15,6 +18,7 @@
 #include "halocline/qcd/domain_wall/cuda.cuh"
 #include "halocline/qcd/domain_wall/wall_matrices.hpp"
 #include "halocline/qcd/schur/cuda.cuh"
+#include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "qcd/device/hop_reference.hpp"
 #include "qcd/device/quark_oracle.hpp"
 
@@ -49,12 +53,12 @@ struct Walls {
   WilsonData<S> data;
   DeviceDomainWall<S> there;
 
-  Walls(const gpu::Device& device, const DomainWallAction& action, unsigned emulated = 0)
+  Walls(const gpu::Device& device, const DomainWallAction& action, unsigned emulated = 0, int link_reals = 18)
       : here(test::QuarkOracle::of(extents, action, vectors * action.ls)),
         context(std::make_shared<Context>(device, here->geometry(), emulated, HaloChoice{},
                                           std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::off))),
         matrices(std::make_shared<const DeviceWallMatrices<S>>(*context, action)),
-        data(wilson_data<S>(context, here->links(context->box), {}, action, 18)),
+        data(wilson_data<S>(context, here->links(context->box), {}, action, link_reals)),
         there(data, matrices, vectors * action.ls) {}
 
   /// Random numbers on the sites of a subset.
@@ -81,6 +85,12 @@ struct Walls {
   }
 };
 
+/// Reals of a link with which hop and matrix are one kernel. With others they are two.
+template <class S>
+constexpr int fused_reals() {
+  return std::is_same_v<S, double> ? 18 : 12;
+}
+
 /// D sums a hop and a matrix of the fifth dimension, its Schur complement two of each: four roundings of a hop.
 template <class S>
 double tolerance() {
@@ -93,10 +103,11 @@ TEST_CASE_TEMPLATE("device walls: D, its Schur complements and their adjoints ar
                    float, Fixed16) {
   for (const auto& device : testing::test_devices())
     for (const auto& action : actions())
-      for (const unsigned emulated : {0u, 8u}) {
+      for (const auto& [emulated, reals] : {std::pair{0u, fused_reals<S>()}, {0u, 30 - fused_reals<S>()}, {8u, 18}}) {
         CAPTURE(action.ls);
         CAPTURE(emulated);
-        Walls<S> walls(device, action, emulated);
+        CAPTURE(reals);
+        Walls<S> walls(device, action, emulated, reals);
         const Columns in = walls.random(lattice::Subset::full, 10);
         const auto in_there = walls.field(lattice::Subset::full, in);
         auto out = walls.field(lattice::Subset::full);
@@ -128,6 +139,63 @@ TEST_CASE_TEMPLATE("device walls: D, its Schur complements and their adjoints ar
             CHECK(walls.apart(out, walls.here->reconstruct(half, in, form, parity)) < tolerance<S>());
           }
       }
+}
+
+TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, however launched, and in two", S, double,
+                   float, Fixed16) {
+  constexpr int reals = fused_reals<S>();
+  for (const auto& device : testing::test_devices())
+    for (const int ls : {4, 6, 16}) {
+      CAPTURE(ls);
+      Walls<S> walls(device, {.mass = 0.1, .m5 = 1.4, .ls = ls}, 0, reals);
+      const auto in = walls.field(lattice::Subset::odd, walls.random(lattice::Subset::odd, 10));
+      const auto add = walls.field(lattice::Subset::even, walls.random(lattice::Subset::even, 70));
+      DeviceTerms<S> terms;
+      terms.hop_term = walls.there.inverse_site(0, true);
+      terms.hop_scale = -0.25;
+      terms.add = &add;
+      auto out = walls.field(lattice::Subset::even), first = walls.field(lattice::Subset::even);
+      walls.there.fuse(false);
+      walls.there.hop(out, in, 0, true, terms);
+      Columns expected(static_cast<std::size_t>(out.columns()), Numbers(12 * volume));
+      for (int c = 0; c < out.columns(); ++c) to_canonical<S>(expected[static_cast<std::size_t>(c)], out, c);
+
+      HopVariant variant;
+      variant.adds = true;
+      variant.points = ls;
+      const auto candidates = hop_fifth_candidates(ls, std::is_same_v<S, double> ? 1 : 2, 256, sizeof(RealOf<S>));
+      CHECK(candidates.size() >= 4);
+      for (const gpu::TuneParameters& p : candidates) {
+        CAPTURE(p.block_x);
+        CAPTURE(p.columns_per_thread);
+        const auto cache = std::make_shared<gpu::TuneCache>("", gpu::TuneCache::Mode::read_only);
+        int measured = 0;
+        walls.context->tuner = gpu::Tuner(device, cache, [&](gpu::Stream&, const std::function<void()>& run) {
+          run();
+          ++measured;
+          return 1.0;
+        });
+        gpu::TuneEntry entry;
+        entry.parameters = p;
+        cache->keep(
+            walls.context->tuner.key(
+                {"wilson_hop",
+                 describe_hop(walls.context->box, Storage<S>::name, reals, walls.there.columns(), variant), 0, 0}),
+            entry);
+        DeviceDomainWall<S> there(walls.data, walls.matrices, walls.there.columns());
+        const bool is_first = p == candidates[0];
+        auto& result = is_first ? first : out;
+        there.hop(result, in, 0, true, terms);
+        CHECK(measured == 0);  // it was found
+        CHECK(walls.apart(result, expected) < tolerance<S>());
+        for (int c = 0; c < out.columns(); ++c) {
+          Numbers one(12 * volume), other(12 * volume);
+          to_canonical<S>(one, first, c);
+          to_canonical<S>(other, result, c);
+          CHECK(one == other);
+        }
+      }
+    }
 }
 
 TEST_CASE("device walls: sources and quarks are those of the processor") {

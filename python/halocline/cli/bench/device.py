@@ -61,9 +61,10 @@ def say_host_executor(bench: Bench, device: str) -> None:
 
 def dslash(
     bench: Bench, device: str, local: list[str], precision: list[str], form: list[str], link_reals: str, columns: str,
-    emulate: str, policy: str, stage: str, graph: str, threads: str,
+    action: str, ls: str, emulate: str, policy: str, stage: str, graph: str, threads: str,
 ) -> None:  # fmt: skip
-    """Runs all requested cases of the one-parity hop."""
+    """Runs all requested cases of the one-parity hop and of operators."""
+    from halocline.bench import WALLS
     from halocline.bench import device as library
 
     known(device, threads)
@@ -72,9 +73,9 @@ def dslash(
     policies = alone.get(policy) or chosen("--policy", policy, library.POLICIES[:-1])
     stages = chosen("--stage", stage, library.STAGES)
     cases = []
-    for n, f, p, reals, c, how, s, recorded in itertools.product(
+    for a, n, p, reals, c, how, s, recorded in itertools.product(
+        chosen("--action", action, library.ACTIONS),
         volumes(local),
-        chosen("--form", form, library.FORMS),
         chosen("--precision", precision, library.PRECISIONS),
         counts("--link-reals", link_reals, "18,12,8"),
         counts("--columns", columns, "1,4,12,16"),
@@ -82,13 +83,18 @@ def dslash(
         stages,
         switches(graph),
     ):
-        # Without a halo there is no policy, and the plain hop has no fused operations to separate.
-        if (s == "no-halo" and how != policies[0]) or (s == "separate" and f == "hopping" and "whole" in stages):
-            continue
-        name = f"{f} {'x'.join(map(str, n))} {p} {reals} reals {c} columns {how} {s}{' graph' if recorded else ''}"
-        cases.append(
-            (name, later(library.dslash, n, device, p, f, reals, c, grid, how, s, recorded, seconds=bench.seconds))
-        )
+        forms = chosen("--form", form, library.FORMS if a == "wilson" else library.OPERATOR_FORMS)
+        for f, points in itertools.product(forms, counts("--ls", ls, "8,16") if a in WALLS else [1]):
+            # Without a halo there is no policy, and the plain hop has no fused operations to separate.
+            if (s == "no-halo" and how != policies[0]) or (s == "separate" and f == "hopping" and "whole" in stages):
+                continue
+            size = f"{'x'.join(map(str, n))}{f' x {points}' if a in WALLS else ''}"
+            quarks = "" if a == "wilson" else f"{a} "
+            name = f"{quarks}{f} {size} {p} {reals} reals {c} columns {how} {s}{' graph' if recorded else ''}"
+            case = later(
+                library.dslash, n, device, p, f, reals, c, grid, how, s, recorded, a, points, seconds=bench.seconds
+            )
+            cases.append((name, case))
     bench.run(cases)
     say_host_executor(bench, device)
 

@@ -47,7 +47,7 @@ def dslash(
         list[str],
         typer.Option(
             help="hopping, wilson, clover, schur, schur-asymmetric, clover-inverse, inside or all; on a device "
-            "hopping, hopping-clover, fused or all; several by commas or repetition."
+            "hopping, hopping-clover, fused, schur, schur-asymmetric or all; several by commas or repetition."
         ),
     ] = ["hopping"],  # noqa: B006
     link_reals: LinkReals = "18",
@@ -57,7 +57,8 @@ def dslash(
         typer.Option(
             help="wilson, twisted, doublet, domain-wall (of Shamir), mobius, one-link, asqtad, hisq, several by commas "
             "or all. With a fifth dimension, and of doublets, the forms are hopping, wilson, schur and "
-            "schur-asymmetric; of staggered quarks hopping, wilson (which is D) and schur."
+            "schur-asymmetric; of staggered quarks hopping, wilson (which is D) and schur. A device has no doublet, "
+            "and of all actions but wilson hopping, schur and schur-asymmetric."
         ),
     ] = "wilson",
     ls: Annotated[str, typer.Option(help="Points of the fifth dimension, even, 4 to 64; several by commas.")] = "8,16",
@@ -69,16 +70,16 @@ def dslash(
 ) -> None:
     """Dirac operators: the one-parity hopping term, D, D with clover, the Schur complement, and their pieces.
 
-    With --device the hopping term on a GPU, its bytes with and without reuse in the caches, its stages, its halos.
+    With --device the hopping term and Schur complements on a GPU, their bytes with and without reuse in the caches; of
+    the hopping term of Wilson quarks also its stages and halos.
     """
     from halocline import bench as library
 
     if device != "cpu":
-        if action != "wilson":
-            raise InvalidArgument(f"--action {action} applies to the CPU only; leave it out with --device {device}.")
         on_device.dslash(
-            bench, device, local, precision, form, link_reals, columns, emulate, policy, stage, graph, threads=threads
-        )
+            bench, device, local, precision, form, link_reals, columns, action, ls, emulate, policy, stage, graph,
+            threads=threads,
+        )  # fmt: skip
         return
     on_device.only_on_devices(
         emulate=(emulate, "1x1x1x1"), policy=(policy, "default"), stage=(stage, "whole"), graph=(graph, "off")

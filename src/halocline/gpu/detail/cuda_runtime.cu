@@ -51,6 +51,8 @@ namespace {
 
 // A neighbour maps whole pieces of this size, and so can address other data that lie in the same piece.
 constexpr std::size_t share_granule = std::size_t{2} << 20;
+// Of a block; a kernel that wants more shared memory must ask for it.
+constexpr std::size_t default_shared_bytes = 48 << 10;
 
 __global__ void probe() {}
 
@@ -347,6 +349,7 @@ public:
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
     config.blockDim = dim3(launch.block[0], launch.block[1], launch.block[2]);
+    config.dynamicSmemBytes = launch.shared_bytes;
     config.stream = stream_of(launch.stream);
     config.attrs = attributes.data();
     if (launch.carveout >= 0) {
@@ -365,7 +368,11 @@ public:
       window.missProp = cudaAccessPropertyNormal;
     }
     profile_.begin(launch.name);
-    const cudaError_t status = cudaLaunchKernelExC(&config, launch.function, launch.arguments);
+    cudaError_t status = cudaSuccess;
+    if (launch.shared_bytes > default_shared_bytes)
+      status = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(launch.shared_bytes));
+    if (status == cudaSuccess) status = cudaLaunchKernelExC(&config, launch.function, launch.arguments);
     profile_.end();
     if (status != cudaSuccess) {
       const auto sizes = [](const std::array<unsigned, 3>& n) {
@@ -373,6 +380,8 @@ public:
       };
       std::string about = "kernel " + std::string(launch.name) + ", " + sizes(launch.grid) + " blocks of " +
                           sizes(launch.block) + " threads";
+      if (launch.shared_bytes > 0)
+        about += ", each with " + std::to_string(launch.shared_bytes) + " bytes of shared memory";
       if (launch.carveout >= 0) about += ", shared memory " + std::to_string(launch.carveout) + " % of the cache";
       if (is_of_earlier_kernel(status)) about += "; an earlier one failed: " + after(launch.after);
       fail(status, "cudaLaunchKernelExC", about);

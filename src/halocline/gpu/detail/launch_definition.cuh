@@ -98,6 +98,26 @@ __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
     if (first) functor.end_block(at);
   }
 }
+
+/// Launches a kernel of two parameters, the functor and the extent, on a GPU.
+template <class Functor>
+void launch_kernel(Stream& stream, const char* name, const void* function, const Extent& extent, const Block& block,
+                   const detail::Blocks& blocks, const Functor& functor, std::size_t shared_bytes = 0) {
+  void* arguments[] = {const_cast<Functor*>(&functor), const_cast<Extent*>(&extent)};
+  detail::KernelLaunch kernel{};
+  kernel.name = name;
+  kernel.after = stream.last_kernel();
+  kernel.function = function;
+  kernel.grid = {blocks.x, blocks.y, blocks.z};
+  kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)};
+  kernel.carveout = block.carveout;
+  kernel.read_once = block.read_once;
+  kernel.shared_bytes = shared_bytes;
+  kernel.arguments = arguments;
+  kernel.stream = stream.handle();
+  stream.device().runtime().launch(kernel);
+  stream.note_kernel(name);
+}
 #endif
 
 }  // namespace detail_of_launch
@@ -109,22 +129,9 @@ void launch(Stream& stream, const char* name, const Extent& extent, const Block&
   const detail::Blocks blocks = detail::plan_launch(stream, name, extent, block, max_threads<Functor>());
   if (blocks.all() == 0) return;
 #if defined(__CUDACC__)
-  if (stream.device().on_gpu()) {
-    void* arguments[] = {const_cast<Functor*>(&functor), const_cast<Extent*>(&extent)};
-    detail::KernelLaunch kernel{};
-    kernel.name = name;
-    kernel.after = stream.last_kernel();
-    kernel.function = reinterpret_cast<const void*>(&run_functor<Functor>);
-    kernel.grid = {blocks.x, blocks.y, blocks.z};
-    kernel.block = {static_cast<unsigned>(block.x), static_cast<unsigned>(block.y), static_cast<unsigned>(block.z)};
-    kernel.carveout = block.carveout;
-    kernel.read_once = block.read_once;
-    kernel.arguments = arguments;
-    kernel.stream = stream.handle();
-    stream.device().runtime().launch(kernel);
-    stream.note_kernel(name);
-    return;
-  }
+  if (stream.device().on_gpu())
+    return launch_kernel(stream, name, reinterpret_cast<const void*>(&run_functor<Functor>), extent, block, blocks,
+                         functor);
 #else
   detail::require_host_executor(stream, name);
 #endif

@@ -38,6 +38,7 @@ struct KernelLaunch {
   std::array<unsigned, 3> grid, block;
   int carveout;  ///< [percent], -1 for the driver's choice
   ReadOnce read_once;
+  std::size_t shared_bytes;  ///< shared memory of a block, beside what the kernel declares
   void** arguments;
   void* stream;
 };

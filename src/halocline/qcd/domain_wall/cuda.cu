@@ -57,6 +57,14 @@ void DeviceDomainWall<S>::hop(Field& out, const Field& in, int target_parity, bo
   const DeviceFifth<S>* f = matrix(terms.hop_term);
   const DeviceFifth<S>* g = matrix(terms.add_term);
   if (f == nullptr && g == nullptr) return hopping_.apply(out, in, target_parity, dagger, hop_terms(terms));
+  if (fused_ && f != nullptr && g == nullptr && hopping_.fuses(*f)) {
+    HopTerms<S> fused;
+    fused.hop_scale = terms.hop_scale;
+    fused.add = terms.add;
+    fused.add_scale = terms.add_scale;
+    fused.fifth = f;
+    return hopping_.apply(out, in, target_parity, dagger, fused);
+  }
   if (f == nullptr) {
     hopping_.apply(out, in, target_parity, dagger);
     return multiply_fifth<S>(out, out, nullptr, terms.hop_scale, terms.add, g, terms.add_scale, target_parity);

@@ -3,9 +3,10 @@
 /// @file
 /// The domain-wall operator of Shamir and Moebius on a device; domain_wall.hpp is the operator on the CPU.
 ///
-/// As there, DeviceDomainWall is A - 1/2 hop, and the points s are columns of the fields. A second kernel multiplies by
-/// A^-1 or A after the hop (dirac/cuda_fifth.cuh). This costs 48 reals a site and column more than one kernel would.
-/// The vector space sums the dot products.
+/// As there, DeviceDomainWall is A - 1/2 hop, and the points s are columns of the fields. The kernel of the hop also
+/// multiplies by A^-1 (wilson/detail/hop_fifth.cuh) where no axis is split and the matrix is real, in the storages for
+/// which it is compiled. Elsewhere, and for A, a second kernel does (dirac/cuda_fifth.cuh), which costs 48 reals a site
+/// and column more. The vector space sums the dot products.
 
 #include <array>
 #include <memory>
@@ -51,6 +52,8 @@ public:
   void check() override { hopping_.check(); }
   gpu::FaceExchange* exchange() noexcept override { return hopping_.exchange(); }
   bool sums_in_hop() const noexcept override { return false; }
+  /// Whether one kernel computes hop and matrix where it can; true at first. For benchmarks.
+  void fuse(bool on) noexcept { fused_ = on; }
 
   void load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) override;
   void unload_quark(std::span<std::complex<double>> quark, const Field& y, int number) override;
@@ -74,6 +77,7 @@ private:
   Hopping<S> hopping_;
   std::array<Term, 2> site_, inverse_site_;  ///< by conjugation
   std::array<std::optional<Field>, 2> between_;
+  bool fused_ = true;
 };
 
 }  // namespace halocline::qcd::device

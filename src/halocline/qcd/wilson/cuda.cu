@@ -9,6 +9,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/sum_buffer.hpp"
 #include "halocline/qcd/device/field_checks.hpp"
+#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
 
@@ -49,6 +50,7 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
   if (variant.hop_blocks != 0) text += ", blocks of " + std::to_string(variant.hop_blocks) + " on the hop";
   if (variant.adds) text += ", sum";
   if (variant.add_blocks != 0) text += " with blocks of " + std::to_string(variant.add_blocks);
+  if (variant.points != 0) text += ", matrix of " + std::to_string(variant.points) + " points";
   if (variant.sums) text += variant.products ? ", dot products and norms" : ", norms";
   if (variant.part != HopPart::all) {
     constexpr const char* names[] = {"", ", interior of", ", exterior of", ", before messages of",
@@ -146,6 +148,26 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
 std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads, bool past_cache) {
   auto candidates = hop_candidates(columns, most_a_thread, most_threads, {.loops = false, .past_cache = past_cache});
   std::erase_if(candidates, [](const gpu::TuneParameters& p) { return gpu::sum_group % p.block_x != 0; });
+  return candidates;
+}
+
+std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads, int real_bytes) {
+  constexpr int most_shared_bytes = 96 << 10;  // two blocks on a multiprocessor
+  std::vector<gpu::TuneParameters> candidates;
+  for (int each = most_a_thread; each >= 1; each /= 2) {
+    const int height = (points + each - 1) / each;
+    for (const int x : {32, 16, 8, 64, 4}) {
+      const int bytes = x * points * spinor_reals * real_bytes;
+      if (x * height > most_threads || bytes > most_shared_bytes) continue;
+      gpu::TuneParameters p;
+      p.block_x = x;
+      p.block_y = height;
+      p.columns_per_thread = each;
+      candidates.push_back(p);
+      p.streaming_stores = 1;
+      candidates.push_back(p);
+    }
+  }
   return candidates;
 }
 

@@ -31,6 +31,7 @@
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/clover_array.cuh"
 #include "halocline/qcd/device/link_array.cuh"
+#include "halocline/qcd/dirac/cuda_fifth.cuh"
 #include "halocline/qcd/wilson/cuda_halo.cuh"
 #include "halocline/solve/recursion.hpp"
 
@@ -55,6 +56,8 @@ struct HopTerms {
   int first_sum = 0;
   const DeviceSpinor<S>* with = nullptr;  ///< holds the target parity
   solve::RecursionStep step{};            ///< of a recursion: follows the sums, which then do not go to the host
+  /// Multiplies the hop along the columns, before the sum; only where fuses(), without blocks, `with` and sums
+  const DeviceFifth<S>* fifth = nullptr;
 };
 
 template <class S>
@@ -77,6 +80,10 @@ public:
   /// Collective: yes where an axis is split.
   void apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
              const HopTerms<S>& terms = {});
+
+  /// Whether apply() takes this matrix of a fifth dimension: a real one, with no axis split, in the storages for which
+  /// the kernel is compiled.
+  bool fuses(const DeviceFifth<S>& fifth) const;
 
   /// Throws if a neighbour's message never arrived; affected sites are NaN. Call after synchronizing the stream: an
   /// earlier call may miss the failure.

@@ -63,7 +63,8 @@ HALOCLINE_INLINE float biased(const Record<std::int8_t, n>& record, int i) {
 
 }  // namespace detail
 
-/// No halo: for kernels of sites whose neighbours are all in the box.
+/// No halo: for kernels of sites whose neighbours are all in the box. It takes its byte in HopInput: with
+/// [[no_unique_address]] nvcc and the host's compiler place the members behind it differently.
 struct NoHalo {};
 
 /// All that a hop onto one parity reads. A plain value, the argument of kernels.
@@ -79,7 +80,7 @@ struct HopInput {
   Real across[8];              ///< the same across the edge of the box, by direction; a complex factor counts as 1
   core::Complex<Real> phase[8];
   unsigned turned;  ///< bit d: the factor across the edge is not real, and phase[d] applies
-  [[no_unique_address]] std::conditional_t<with_halo, HaloReader<S>, NoHalo> halo;
+  std::conditional_t<with_halo, HaloReader<S>, NoHalo> halo;
 };
 
 /// Fixed-point links of 18 and 12 reals enter the product as integers.

@@ -14,6 +14,7 @@
 #include "halocline/qcd/wilson/cuda.cuh"
 #include "halocline/qcd/wilson/detail/halo_apply.cuh"
 #include "halocline/qcd/wilson/detail/hop_exterior.cuh"
+#include "halocline/qcd/wilson/detail/hop_fifth.cuh"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_several.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
@@ -134,6 +135,9 @@ struct Hopping<S>::Work {
   template <int reals, int most>
   void run_with_sums(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input,
                      const SpinorReader<S>& with);
+  /// The hop and a matrix of the fifth dimension. As run().
+  template <int reals, int most>
+  void run_with_fifth(Hopping& hopping, const HopCall<S>& call, const HopInput<S, reals, false>& input);
   template <int reals, class Enqueue>
   gpu::TuneParameters tune(Hopping& hopping, const HopCall<S>& call, const HopVariant& variant, std::int64_t sites,
                            const std::vector<gpu::TuneParameters>& candidates, const Enqueue& enqueue);
@@ -269,6 +273,32 @@ void Hopping<S>::Work::run_with_sums(Hopping& hopping, const HopCall<S>& call, c
   enqueue(known->second, call.out);
 }
 
+template <class S>
+template <int reals, int most>
+void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
+                                      const HopInput<S, reals, false>& input) {
+  Context& context = *hopping.context();
+  const int points = call.terms.fifth->extent();
+  const auto launch_as = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    using Site = HopFifthSite<S, reals, columns>;
+    const int threads = Site::threads_of_site(points) * (hopping.columns() / points);
+    gpu::launch_shared(context.stream, "wilson_hop_fifth", gpu::Extent{context.box.sites, threads, 1},
+                       block_of(p, input), Site{input, output(call, out, p), call.terms.fifth->data(), points});
+  };
+  const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
+    if constexpr (most >= 2)
+      if (p.columns_per_thread == 2) return launch_as.template operator()<2>(p, out);
+    launch_as.template operator()<1>(p, out);
+  };
+  HopVariant variant = variant_of(HopPart::all, call.terms);
+  variant.points = points;
+  const auto known = chosen.find(variant);
+  if (known != chosen.end()) return enqueue(known->second, call.out);
+  const auto candidates =
+      hop_fifth_candidates(points, most, HopFifthSite<S, reals, most>::max_threads, sizeof(RealOf<S>));
+  enqueue(tune<reals>(hopping, call, variant, context.box.sites, candidates, enqueue), call.out);
+}
+
 /// Finds the parameters of a launch, and keeps them. Measurements run the kernel many times. They overwrite `out`,
 /// unless `out` is also read (added, or multiplied for a dot product); then they write a scratch field.
 template <class S>
@@ -302,6 +332,9 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
   const DeviceLinks<S>& links = *hopping.links_;
   const auto inner = input<reals, false>(links, call);
   const SpinorReader<S> with = call.terms.with != nullptr ? call.terms.with->reader(call.parity) : SpinorReader<S>{};
+  if (call.terms.fifth != nullptr) {
+    if constexpr (common_storage<S, reals>) return run_with_fifth<reals, most>(hopping, call, inner);
+  }
   if (call.terms.sums != nullptr && !hopping.halo_) return run_with_sums<reals, most>(hopping, call, inner, with);
   const auto run_inner = [&](HopPart part) {
     if (call.terms.hop_blocks != nullptr || call.terms.add_blocks != nullptr)
@@ -357,6 +390,9 @@ template <class S>
 void Hopping<S>::apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
                        const HopTerms<S>& terms) {
   detail_of_hopping::check_fields(columns_, out, in, target_parity, terms);
+  if (terms.fifth != nullptr && (!fuses(*terms.fifth) || columns_ % terms.fifth->extent() != 0 ||
+                                 terms.sums != nullptr || terms.hop_blocks != nullptr || terms.add_blocks != nullptr))
+    throw_hop_fields("a matrix of the fifth dimension that its kernel does not take");
   const HopCall<S> call{out, in, target_parity, dagger, terms};
   switch (links_->reals()) {
   case 18:
@@ -366,6 +402,11 @@ void Hopping<S>::apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int targ
   default:
     return work_->template apply<8>(*this, call);
   }
+}
+
+template <class S>
+bool Hopping<S>::fuses(const DeviceFifth<S>& fifth) const {
+  return !fifth.complex() && context()->box.split == 0 && is_common_storage<S>(links_->reals());
 }
 
 template <class S>
