@@ -15,6 +15,7 @@ is wrong. What is checked:
 - headers of others appear only in the files that rooms.toml gives them (`only`);
 - `detail/` headers are included only by their own room and its tests, with floors only by their own folder and tests;
 - no include climbs with `..`, every header has `#pragma once`, no headers include each other in a circle;
+- no device code has [[no_unique_address]], which nvcc and the host's compiler lay out differently;
 - a licence line within the first two lines, at most `max_lines` lines, no reminder words left behind.
 
 Line-based on purpose: an include inside an inactive #if is an arrow all the same.
@@ -29,6 +30,7 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 REMINDER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME)\b")
+UNPORTABLE = "no_unique_address"
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 HEADERS = {".hpp", ".cuh", ".h"}
 CPP = HEADERS | {".cpp", ".cu", ".c"}
@@ -232,6 +234,9 @@ def check_file(rules: Rules, root: Path, file: Path) -> list[Finding]:
     for number, line in enumerate(lines, 1):
         if REMINDER.search(line):
             found.append(Finding(path, number, "reminder word: do it now, or open an issue"))
+        if UNPORTABLE in line and (file.suffix in {".cu", ".cuh"} or "/qcd/site/" in path):
+            sentence = f"[[{UNPORTABLE}]], which nvcc and the host's compiler lay out differently"
+            found.append(Finding(path, number, sentence))
         if file.suffix in CPP and (include := INCLUDE.match(line)):
             sentence = check_include(rules, path, include[1])
             if sentence:

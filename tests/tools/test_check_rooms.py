@@ -55,6 +55,14 @@ def sentences(root):
     return [str(finding) for finding in check_rooms.check(root) if not finding.path.endswith("rooms.toml")]
 
 
+def test_members_without_an_address_are_for_the_host_alone(tree):
+    root = tree("src/halocline/core/a.cuh", "#pragma once", "struct A { [[no_unique_address]] B b; };")
+    tree("src/halocline/core/b.hpp", "#pragma once", "struct A { [[no_unique_address]] B b; };")
+    assert sentences(root) == [
+        "src/halocline/core/a.cuh:3: [[no_unique_address]], which nvcc and the host's compiler lay out differently"
+    ]
+
+
 def test_a_clean_tree_has_no_findings(tree):
     root = tree("src/halocline/core/a.cpp", '#include "halocline/core/error.hpp"', "#include <vector>")
     assert sentences(root) == []

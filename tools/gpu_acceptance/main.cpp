@@ -115,6 +115,7 @@ public:
     if (options_->mode == "profile") {
       for (const auto& step : steps)
         if (step.name == "hop" || step.name == "graph") out.push_back(profiled(step));
+      out.push_back(timed(profiled_solve()));
       return out;
     }
     const bool prove = options_->mode == "prove";
@@ -165,16 +166,26 @@ private:
     task.command.insert(task.command.begin(), {sanitizer, "--tool", tool, "--error-exitcode", "86"});
     return task;
   }
-  Task profiled(const Step& step) const {
-    Task task{step.name, 240, "Nsight Compute on: " + step.text, command(step)};
+  /// Nsight Compute on a step. The clocks stay as they are.
+  Task under_ncu(const Step& step, const std::string& text, std::vector<std::string> words) const {
+    Task task{step.name, 240, text + step.text, command(step)};
     task.speaks_json = false;
     const std::string ncu = find_program("ncu", here_);
     if (ncu.empty()) task.missing = "ncu is neither beside this program nor in PATH";
-    const std::string report = fmt::format("{}/profile-{}", here_, step.name);
-    task.command.insert(task.command.begin(),
-                        {ncu, "--set", "full", "--kernel-name-base", "demangled", "-k", "regex:[Hh]op", "--launch-skip",
-                         "8", "--launch-count", "24", "--force-overwrite", "--export", report});
+    words.insert(words.begin(), {ncu, "--clock-control", "none"});
+    task.command.insert(task.command.begin(), words.begin(), words.end());
     return task;
+  }
+  Task profiled(const Step& step) const {
+    return under_ncu(step, "Nsight Compute on: ",
+                     {"--set", "full", "--kernel-name-base", "demangled", "-k", "regex:[Hh]op", "--launch-skip", "8",
+                      "--launch-count", "24", "--force-overwrite", "--export",
+                      fmt::format("{}/profile-{}", here_, step.name)});
+  }
+  Task timed(const Step& step) const {
+    return under_ncu(step, "time of each kernel of: ",
+                     {"--metrics", "gpu__time_duration.sum", "--csv", "--log-file",
+                      fmt::format("{}/profile-{}.csv", here_, step.name)});
   }
 
   const Options* options_;
@@ -295,7 +306,8 @@ int parent(const Options& o) {
 
 /// One step, in a process of its own.
 int child(const Options& o) {
-  const auto& steps = measuring_steps();
+  auto steps = measuring_steps();
+  steps.push_back(profiled_solve());
   const auto step = std::ranges::find(steps, o.step, &Step::name);
   if (step == steps.end()) throw core::InvalidArgument(fmt::format("--step {}: there is no such step", o.step));
   bool good = true;

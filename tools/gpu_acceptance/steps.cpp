@@ -189,6 +189,25 @@ void solver(const Request& r, const Emit& emit) {
       }
 }
 
+/// Few kernels, so that a profiler can time each of them: solves with one column and with twelve.
+void solve(const Request& r, const Emit& emit) {
+  const qcd::GaugeField u = thermal(r, 16);
+  Request brief = r;
+  brief.small = true;
+  for (const int columns : {1, 12}) {
+    bench::DeviceSolverCase c;
+    c.action = quark;
+    c.device = r.device;
+    c.kind = "cg";
+    c.inner = "fixed16";
+    c.gauge = "heatbath, beta 6";
+    c.runs = 1;
+    c.columns = columns;
+    in_its_own_line(emit, "solve", {{"columns", columns}},
+                    [&](Json& line) { report(line, bench::device_solver(u, c, effort(brief))); });
+  }
+}
+
 double distance(const Numbers& a, const Numbers& b) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -277,6 +296,11 @@ const std::vector<Step>& measuring_steps() {
       {"solver", 120, "solvers at 16^4 in every mix, 1 and 12 columns", solver},
       {"policies", 60, "halo policies at 16^4 with an emulated 1x2x2x2 grid", policies}};
   return steps;
+}
+
+const Step& profiled_solve() {
+  static const Step step{"solve", 120, "conjugate gradients at 16^4, fixed16, 1 and 12 columns", solve};
+  return step;
 }
 
 }  // namespace halocline::acceptance

@@ -32,5 +32,7 @@ struct Step {
 
 /// In the order in which they are run.
 const std::vector<Step>& measuring_steps();
+/// Whole solves, for the mode "profile" alone.
+const Step& profiled_solve();
 
 }  // namespace halocline::acceptance

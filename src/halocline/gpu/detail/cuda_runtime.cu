@@ -2,9 +2,8 @@
 /// @file
 /// The CUDA back end: each member of detail::Runtime makes one call of CUDA, and describes its failure in a sentence.
 ///
-/// Compiled by a plain C++ compiler, the functions report that CUDA is absent. Nothing links the driver's library. The
-/// CUDA runtime is linked statically and looks for the driver at its first call. Driver functions without a counterpart
-/// in the runtime are looked up by name. So a program with this back end starts on a machine without driver or GPU.
+/// Nothing links the driver's library: the CUDA runtime looks for it at its first call, and functions of the driver
+/// alone are looked up by name. So a program with this back end starts on a machine without driver or GPU.
 
 #include "halocline/gpu/detail/runtime.hpp"
 
@@ -51,8 +50,11 @@ namespace {
 
 // A neighbour maps whole pieces of this size, and so can address other data that lie in the same piece.
 constexpr std::size_t share_granule = std::size_t{2} << 20;
-// Of a block; a kernel that wants more shared memory must ask for it.
-constexpr std::size_t default_shared_bytes = 48 << 10;
+// A kernel that wants more shared memory for a block than every GPU gives must ask for it.
+cudaError_t allow_shared(const KernelLaunch& launch) {
+  if (launch.shared_bytes <= 48 << 10) return cudaSuccess;
+  return cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(launch.shared_bytes));
+}
 
 __global__ void probe() {}
 
@@ -368,23 +370,12 @@ public:
       window.missProp = cudaAccessPropertyNormal;
     }
     profile_.begin(launch.name);
-    cudaError_t status = cudaSuccess;
-    if (launch.shared_bytes > default_shared_bytes)
-      status = cudaFuncSetAttribute(launch.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(launch.shared_bytes));
+    cudaError_t status = allow_shared(launch);
     if (status == cudaSuccess) status = cudaLaunchKernelExC(&config, launch.function, launch.arguments);
     profile_.end();
     if (status != cudaSuccess) {
-      const auto sizes = [](const std::array<unsigned, 3>& n) {
-        return std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]);
-      };
-      std::string about = "kernel " + std::string(launch.name) + ", " + sizes(launch.grid) + " blocks of " +
-                          sizes(launch.block) + " threads";
-      if (launch.shared_bytes > 0)
-        about += ", each with " + std::to_string(launch.shared_bytes) + " bytes of shared memory";
-      if (launch.carveout >= 0) about += ", shared memory " + std::to_string(launch.carveout) + " % of the cache";
-      if (is_of_earlier_kernel(status)) about += "; an earlier one failed: " + after(launch.after);
-      fail(status, "cudaLaunchKernelExC", about);
+      const auto earlier = is_of_earlier_kernel(status) ? "; an earlier one failed: " + after(launch.after) : "";
+      fail(status, "cudaLaunchKernelExC", describe(launch) + earlier);
     }
     const std::scoped_lock lock(mutex_);
     last_kernel_ = KernelName(launch.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Common code of both back ends: counting allocated memory, and the message when memory is exhausted.
+/// Common code of both back ends: counting allocated memory, and texts for messages.
 
 #include "halocline/gpu/detail/runtime.hpp"
 
@@ -28,6 +28,17 @@ std::string amount(std::uint64_t bytes) {
   }
   char text[48];
   std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+std::string describe(const KernelLaunch& launch) {
+  const auto sizes = [](const std::array<unsigned, 3>& n) {
+    return std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]);
+  };
+  std::string text = "kernel " + std::string(launch.name) + ", " + sizes(launch.grid) + " blocks of " +
+                     sizes(launch.block) + " threads";
+  if (launch.shared_bytes > 0) text += ", each with " + std::to_string(launch.shared_bytes) + " bytes of shared memory";
+  if (launch.carveout >= 0) text += ", shared memory " + std::to_string(launch.carveout) + " % of the cache";
   return text;
 }
 

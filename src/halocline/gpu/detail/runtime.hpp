@@ -43,6 +43,9 @@ struct KernelLaunch {
   void* stream;
 };
 
+/// "kernel sum, 4 x 1 x 1 blocks of 128 x 1 x 1 threads", and its wishes for shared memory.
+std::string describe(const KernelLaunch& launch);
+
 /// Tells another process how to find shareable memory: plain bytes that can be sent as they are.
 struct MemoryHandle {
   std::array<char, 64> where{};  ///< CUDA's handle, or the name of the POSIX shared memory

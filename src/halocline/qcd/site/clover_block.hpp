@@ -32,7 +32,8 @@ HALOCLINE_INLINE wilson::Spinor<Real> multiply_block(const Load& load, const wil
     HALOCLINE_UNROLLED(6)
     for (int k = 0; k < 6; ++k) {
       v[k] = in.at[k % 3][2 * chirality + k / 3];
-      sum[k] = load(base + k) * v[k];
+      const Real diagonal = load(base + k);
+      sum[k] = {core::rounded_product(diagonal, v[k].re), core::rounded_product(diagonal, v[k].im)};
     }
     HALOCLINE_UNROLLED(6)
     for (int row = 1; row < 6; ++row) {

@@ -2,6 +2,7 @@
 // The parts of the hop that all storages share: lists of sites, descriptions and candidates for the tuner, and error
 // messages.
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <string>
 #include <vector>
@@ -156,13 +157,16 @@ std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thr
   std::vector<gpu::TuneParameters> candidates;
   for (int each = most_a_thread; each >= 1; each /= 2) {
     const int height = (points + each - 1) / each;
-    for (const int x : {32, 16, 8, 64, 4}) {
+    // Small blocks first: while one multiplies by the matrix, others of its multiprocessor wait for memory.
+    for (const int threads : {128, 256, 64}) {
+      const int x = std::min(64, static_cast<int>(std::bit_floor(static_cast<unsigned>(threads / height))));
       const int bytes = x * points * spinor_reals * real_bytes;
-      if (x * height > most_threads || bytes > most_shared_bytes) continue;
+      if (x < 4 || x * height > most_threads || bytes > most_shared_bytes) continue;
       gpu::TuneParameters p;
       p.block_x = x;
       p.block_y = height;
       p.columns_per_thread = each;
+      if (std::ranges::find(candidates, p) != candidates.end()) continue;
       candidates.push_back(p);
       p.streaming_stores = 1;
       candidates.push_back(p);

@@ -46,7 +46,7 @@ HALOCLINE_INLINE Su3<Real> decode_eight(const Real (&y)[8], bool negative0, bool
   const Real sy = s * y[0];
   const Real c = t2 * reciprocal(one + square);
   const Complex<Real> h = c * Complex<Real>{g.re + sy * g.im, g.im - sy * g.re};
-  m.e[1][0] = {s * h.re + y[0] * h.im, s * h.im - y[0] * h.re};
+  m.e[1][0] = {s * h.re + core::rounded_product(y[0], h.im), s * h.im - core::rounded_product(y[0], h.re)};
   m.e[1][1] = a - y1 * h;
   m.e[1][2] = b - y2 * h;
   reconstruct_third_row(m);

@@ -63,8 +63,8 @@ HALOCLINE_INLINE float biased(const Record<std::int8_t, n>& record, int i) {
 
 }  // namespace detail
 
-/// No halo: for kernels of sites whose neighbours are all in the box. It takes its byte in HopInput: with
-/// [[no_unique_address]] nvcc and the host's compiler place the members behind it differently.
+/// No halo: for kernels of sites whose neighbours are all in the box. It takes a byte in HopInput, since nvcc and the
+/// host's compiler place what is behind an empty member differently if it takes none.
 struct NoHalo {};
 
 /// All that a hop onto one parity reads. A plain value, the argument of kernels.
@@ -131,8 +131,13 @@ struct DirectionAccessor {
   }
   template <int d>
   HALOCLINE_INLINE void weigh(core::Complex<Real> (&chi)[2]) const {
-    chi[0] = factor * chi[0];
-    chi[1] = factor * chi[1];
+    HALOCLINE_UNROLLED(2)
+    for (int spin = 0; spin < 2; ++spin) {
+      if constexpr (d == 0)  // the sum begins with it, and the next direction may be fused with one product alone
+        chi[spin] = {core::rounded_product(factor, chi[spin].re), core::rounded_product(factor, chi[spin].im)};
+      else
+        chi[spin] = factor * chi[spin];
+    }
   }
 };
 

@@ -77,7 +77,7 @@ struct HopFifthSite {
     const Real* row[columns];
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) row[k] = matrix + 2 * points * (s + k < points ? s + k : s);
-    HALOCLINE_UNROLLED(1)
+    HALOCLINE_UNROLLED(2)
     for (int from = 0; from < points; ++from) {
       Real weight[columns][2];
       HALOCLINE_UNROLL_COLUMNS

@@ -52,8 +52,11 @@ struct HopOutput {
     HALOCLINE_UNROLLED(3)
     for (int colour = 0; colour < 3; ++colour) {
       HALOCLINE_UNROLLED(4)
-      for (int spin = 0; spin < 4; ++spin)
-        psi.at[colour][spin] = (spin < 2 ? upper_scale : lower_scale) * sum.at[colour][spin];
+      for (int spin = 0; spin < 4; ++spin) {
+        const Real factor = spin < 2 ? upper_scale : lower_scale;
+        const auto& z = sum.at[colour][spin];
+        psi.at[colour][spin] = {core::rounded_product(factor, z.re), core::rounded_product(factor, z.im)};
+      }
     }
     if constexpr (with_blocks)
       if (hop_blocks.reals != 0) psi = hop_blocks.multiply(site, psi);
