@@ -9,15 +9,39 @@
 #include <vector>
 
 #include "bench/device_dslash.hpp"
+#include "bench/device_operator.hpp"
 #include "bench/solver.hpp"
 #include "halocline/core/error.hpp"
 
 namespace halocline::bench {
 namespace {
 
+/// The hop of the same action and precision alone.
+DeviceDslashCase alone(const DeviceSolverCase& c, int link_reals, const lattice::Geometry4& geometry) {
+  DeviceDslashCase hop;
+  hop.device = c.device;
+  hop.local = geometry.local();
+  hop.precision = c.inner;
+  hop.form = c.action.name == "wilson" && c.action.csw != 0 ? "hopping-clover" : "hopping";
+  hop.link_reals = link_reals;
+  hop.columns = c.columns;
+  hop.policy = c.policy;
+  hop.action = c.action.name;
+  hop.ls = c.action.ls;
+  return hop;
+}
+
 /// Cost of one application of the operator in the iteration, for all columns, on this process.
 DeviceCost applied(const DeviceSolverCase& c, int link_reals, const lattice::Geometry4& geometry) {
-  const std::string form = c.action.has_clover() ? "hopping-clover" : "hopping";
+  if (c.action.name != "wilson") {
+    DeviceDslashCase schur = alone(c, link_reals, geometry);
+    schur.form = has_walls(c.action.name) ? "schur-asymmetric" : "schur";
+    DeviceCost cost = device_operator_cost(schur);
+    for (double* number : {&cost.flops, &cost.bytes, &cost.bytes_with_reuse})
+      *number *= static_cast<double>(geometry.local_volume()) / 2;
+    return cost;
+  }
+  const std::string form = c.action.csw != 0 ? "hopping-clover" : "hopping";
   const DeviceStorage storage = device_storage(c.inner);
   const double spinor = c.columns * (spinor_reals * storage.number + storage.scale);
   DeviceCost cost = device_cost(form, c.inner, link_reals, c.columns);
@@ -41,7 +65,13 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   device_storage(c.inner);  // throws for an unknown precision
   const auto& geometry = gauge.geometry();
   const auto& group = geometry.communicator();
-  const int link_reals = c.link_reals == 0 ? (c.inner == "double" ? 18 : 12) : c.link_reals;
+  if (c.action.name != "wilson" && !c.even_odd)
+    throw core::InvalidArgument(fmt::format(
+        "a solve of {} quarks without even-odd preconditioning was to be measured; that is for wilson", c.action.name));
+  const bool whole_links = c.inner == "double" || is_staggered(c.action.name);  // fat links are not unitary
+  const int link_reals = whole_links && (c.link_reals == 0 || is_staggered(c.action.name)) ? 18
+                         : c.link_reals == 0                                               ? 12
+                                                                                           : c.link_reals;
 
   qcd::SolverParameters parameters;
   parameters.kind = c.kind;
@@ -68,29 +98,24 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
                        {"even_odd", c.even_odd},
                        {"policy", c.policy.empty() ? "default" : c.policy},
                        {"tolerance", c.tolerance},
-                       {"mass", c.action.mass},
-                       {"csw", c.action.csw}};
+                       {"mass", c.action.mass}};
+  if (c.action.name == "wilson" || c.action.name == "twisted") result.parameters.emplace_back("csw", c.action.csw);
+  if (c.action.name != "wilson") result.parameters.emplace_back("action", c.action.name);
+  if (has_walls(c.action.name)) result.parameters.emplace_back("ls", std::int64_t{c.action.ls});
 
-  // Measures the hop of the same precision alone, and with it the copy bandwidth.
-  DeviceDslashCase hop;
-  hop.device = c.device;
-  hop.local = geometry.local();
-  hop.precision = c.inner;
-  hop.form = c.action.has_clover() ? "hopping-clover" : "hopping";
-  hop.link_reals = link_reals;
-  hop.columns = c.columns;
-  hop.policy = c.policy;
-  const DeviceResult alone = device_dslash(group, hop, effort);
-  result.skipped = alone.skipped;
-  result.host_executor = alone.host_executor;
+  // Measures the hop alone, and with it the copy bandwidth.
+  const DeviceResult hop = device_dslash(group, alone(c, link_reals, geometry), effort);
+  result.skipped = hop.skipped;
+  result.host_executor = hop.host_executor;
   if (!result.skipped.empty()) return result;
-  result.parameters.push_back(alone.parameters.back());
-  result.copy_gbytes_per_s = alone.copy_gbytes_per_s;
-  result.copy_bytes = alone.copy_bytes;
-  const double hop_gflops = 1e-9 * alone.flops / alone.seconds.median;
+  result.parameters.push_back(hop.parameters.back());
+  result.copy_gbytes_per_s = hop.copy_gbytes_per_s;
+  result.copy_bytes = hop.copy_bytes;
+  const double hop_gflops = 1e-9 * hop.flops / hop.seconds.median;
 
-  qcd::QuarkSolver quark(gauge, c.action, parameters);
-  const auto size = static_cast<std::size_t>(geometry.local_volume() * 12);
+  const qcd::Action action = action_of(c.action);
+  qcd::QuarkSolver quark(gauge, action, parameters);
+  const auto size = static_cast<std::size_t>(geometry.local_volume() * qcd::components(action));
   std::vector<std::vector<std::complex<double>>> sources(static_cast<std::size_t>(c.columns));
   for (std::size_t column = 0; column < sources.size(); ++column) {
     sources[column].resize(size);
@@ -109,7 +134,7 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   parameters.tolerance = 0.9;  // reached by an iteration or two: what is left is around them
   double around = 0;
   {
-    qcd::QuarkSolver barely(gauge, c.action, parameters);
+    qcd::QuarkSolver barely(gauge, action, parameters);
     const Work all_but_iterations = [&] { reports = barely.solve(wanted, given); };
     all_but_iterations();
     std::vector<Sample> short_times;
@@ -126,7 +151,8 @@ DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase&
   }
   // Columns iterate together until the last has converged.
   const DeviceCost cost = applied(c, link_reals, geometry);
-  const double times_applied = static_cast<double>(most) * applications(reports[0].method) * group.size();
+  const double times_applied =
+      static_cast<double>(most) * applications(reports[0].method, is_staggered(c.action.name)) * group.size();
   result.flops = times_applied * cost.flops;
   result.bytes = times_applied * cost.bytes;
   result.bytes_with_reuse = times_applied * cost.bytes_with_reuse;

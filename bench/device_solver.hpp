@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "bench/actions.hpp"
 #include "bench/device_result.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/quark_solver.hpp"
@@ -17,7 +18,7 @@
 namespace halocline::bench {
 
 struct DeviceSolverCase {
-  qcd::WilsonCloverAction action;
+  ActionWords action{};  ///< all but "doublet"
   std::string device = "cuda";
   std::string kind = "bicgstab";  ///< as SolverParameters
   std::string inner = "fixed16";  ///< storage inside the iteration: "double": as outside; "float", "fixed16", "fixed8"
@@ -30,8 +31,9 @@ struct DeviceSolverCase {
   int columns = 1;  ///< right-hand sides, spins and colours of a point source; solved together
 };
 
-/// @throws InvalidArgument  as QuarkSolver, and for a number of runs or columns below 1
-/// Collective: yes.  Cost: runs + 1 solves, a hop and a copy.
+/// @throws InvalidArgument  as QuarkSolver, for a number of runs or columns below 1, and for a solve without even-odd
+///                          preconditioning of other actions than Wilson
+/// Collective: yes.  Cost: runs + 1 solves, as many to a tolerance of 0.9, a hop and a copy.
 DeviceResult device_solver(const qcd::GaugeField& gauge, const DeviceSolverCase& parameters, const Effort& effort);
 
 }  // namespace halocline::bench

@@ -25,14 +25,12 @@ void bind_bench_device(nb::module_& m) {
       "policy"_a, "stage"_a, "graph"_a, "action"_a, "ls"_a, "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "device_solver",
-      [](const qcd::GaugeField& u, const std::string& gauge, double mass, double csw,
+      [](const qcd::GaugeField& u, const std::string& gauge, const std::string& action, double mass, double csw, int ls,
          const std::array<complex, 4>& boundary, const std::string& device, const std::string& kind,
          const std::string& inner, int link_reals, const std::string& policy, double tolerance, bool even_odd,
          int columns, int runs, double seconds, double block_seconds) {
         bench::DeviceSolverCase c;
-        c.action.mass = mass;
-        c.action.csw = csw;
-        c.action.boundary = boundary;
+        c.action = {.name = action, .mass = mass, .csw = csw, .ls = ls, .boundary = boundary};
         c.device = device;
         c.kind = kind;
         c.inner = inner;
@@ -45,8 +43,9 @@ void bind_bench_device(nb::module_& m) {
         c.runs = runs;
         return bench::to_json(bench::device_solver(u, c, effort_of(seconds, block_seconds)));
       },
-      "u"_a, "gauge"_a, "mass"_a, "csw"_a, "boundary"_a, "device"_a, "kind"_a, "inner"_a, "link_reals"_a, "policy"_a,
-      "tolerance"_a, "even_odd"_a, "columns"_a, "runs"_a, "seconds"_a, "block_seconds"_a, Released());
+      "u"_a, "gauge"_a, "action"_a, "mass"_a, "csw"_a, "ls"_a, "boundary"_a, "device"_a, "kind"_a, "inner"_a,
+      "link_reals"_a, "policy"_a, "tolerance"_a, "even_odd"_a, "columns"_a, "runs"_a, "seconds"_a, "block_seconds"_a,
+      Released());
   m.def("device_stages", &bench::device_stages);
 }
 

@@ -165,6 +165,33 @@ def test_the_solver_counts_the_operator_and_tells_the_residual(kind, inner, appl
     assert result["flops"] == applied * found["iterations"] * (2 * 1320 + 2 * 504 + 48) * 128
     assert found["hop_gflops"] > 0 and found["predicted_bytes"] > 0
     assert found["fraction_of_hop"] == pytest.approx(result["gflops"] / found["hop_gflops"])
+    assert found["seconds_around"] > 0
+
+
+@pytest.mark.parametrize(
+    ("action", "inner", "applied", "flops"),
+    [("twisted", "fixed16", 2, 2 * (1320 + 2 * 504 + 48) + 48), ("hisq", "float", 1, 2 * (16 * 72 - 6) + 12)],
+)
+def test_solves_of_other_actions_count_their_operators(action, inner, applied, flops):
+    u = qcd.weak_links([4, 4, 4, 4], 0.2, seed=5)
+    result = device.solver(
+        u, "weak", action=action, mass=0.3, csw=1.0, kind="cg", inner=inner, tolerance=1e-8, runs=1, **SHORT
+    )
+    check(result, "solver")
+    found = result["result"]
+    assert result["case"]["action"] == action and found["converged"]
+    assert result["flops"] == applied * found["iterations"] * flops * 128
+
+
+def test_a_solve_of_walls_counts_every_point():
+    u = qcd.weak_links([4, 4, 4, 4], 0.2, seed=5)
+    result = device.solver(u, "weak", action="domain-wall", mass=0.3, ls=4, kind="cg", tolerance=1e-8, runs=1, **SHORT)
+    check(result, "solver")
+    assert result["case"]["ls"] == 4 and result["result"]["converged"]
+    hops = 2 * result["result"]["iterations"] * 2 * 1320 * 4 * 128
+    assert hops < result["flops"] < 1.6 * hops
+    with pytest.raises(InvalidArgument, match="that is for wilson"):
+        device.solver(u, action="domain-wall", mass=0.3, ls=4, kind="cg", even_odd=False, runs=1, **SHORT)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_solve_does_not_keep_the_middle_for_the_walls(tmp_path, monkeypatch):
     assert solve("s.h5", resume=True)["configurations"][0]["sources"][0]["kept"] == "s.h5"
     s.record["quark"] = MIDPOINT
     hc.qcd.write_propagator("s.h5", s)
-    with pytest.raises(InvalidArgument, match="its quark is in the middle"):
+    with pytest.raises(InvalidArgument, match="it has the quark in the middle.*this run has no quark"):
         solve("s.h5", resume=True)
 
 

@@ -83,11 +83,11 @@ def test_a_stopped_run_goes_on_and_keeps_its_files(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("shifts = [0.5, 0.0]", "shifts = [0.5, 0.1]"), "its shift is 0.0, and this run has 0.1"),
-        (("mass = 0.2", "mass = 0.3"), "its action is"),
-        (("sweeps = 3", "sweeps = 4"), "its links is"),
-        (("tolerance = 1e-11", "tolerance = 1e-12"), "its tolerance is 1e-11, and this run has 1e-12"),
-        (("[0, 1, 2, 3]", "[0, 1, 2, 2]"), "its source is"),
+        (("shifts = [0.5, 0.0]", "shifts = [0.5, 0.1]"), "it has the shift 0.0, and this run has the shift 0.1"),
+        (("mass = 0.2", "mass = 0.3"), "it has the action"),
+        (("sweeps = 3", "sweeps = 4"), "it has the links"),
+        (("tolerance = 1e-11", "tolerance = 1e-12"), "it has the tolerance 1e-11, and this run has the tolerance 1e-12"),
+        (("[0, 1, 2, 3]", "[0, 1, 2, 2]"), "it has the source"),
     ],
 )
 def test_a_file_of_another_run_is_not_kept(tmp_path, change, said):

@@ -128,7 +128,8 @@ void operators(const Request& r, const Emit& emit) {
   for (const Storage& storage : {storages[0], storages[1], storages[2]})
     for (const int ls : {8, 16}) {
       measure("domain-wall", ls, "hopping", storage);
-      for (const char* stage : {"whole", "separate"}) measure("domain-wall", ls, "schur", storage, stage);
+      for (const char* form : {"schur", "schur-asymmetric"})
+        for (const char* stage : {"whole", "separate"}) measure("domain-wall", ls, form, storage, stage);
     }
   for (const Storage& storage : {storages[0], storages[1], storages[2]})
     for (const char* action : {"wilson", "twisted"}) measure(action, 1, "schur", storage);
@@ -163,30 +164,42 @@ qcd::GaugeField thermal(const Request& r, std::int64_t wanted) {
 }
 constexpr qcd::WilsonCloverAction quark{.mass = -0.2, .csw = 1.0};
 
+void solver_case(const Request& r, const Emit& emit, const qcd::GaugeField& u, bench::DeviceSolverCase c) {
+  c.device = r.device;
+  c.gauge = "heatbath, beta 6";
+  c.runs = r.small ? 1 : 3;
+  const Json named{{"action", c.action.name}, {"solver", c.kind}, {"inner", c.inner}, {"columns", c.columns}};
+  in_its_own_line(emit, "solver", named, [&](Json& line) {
+    const auto found = bench::device_solver(u, c, effort(r));
+    report(line, found);
+    for (const auto& [key, value] : found.outcome)
+      if (key == "converged" && !std::get<bool>(value)) {
+        line["status"] = "failed";
+        line["reason"] = "the solve did not converge";
+      }
+  });
+}
+
 void solver(const Request& r, const Emit& emit) {
   const qcd::GaugeField u = thermal(r, 16);
+  bench::DeviceSolverCase c;
+  c.action = {.mass = quark.mass, .csw = quark.csw};
   for (const char* kind : {"bicgstab", "cg"})
     for (const char* inner : {"double", "float", "fixed16", "fixed8"})
       for (const int columns : {1, 12}) {
-        bench::DeviceSolverCase c;
-        c.action = quark;
-        c.device = r.device;
         c.kind = kind;
         c.inner = inner;
-        c.gauge = "heatbath, beta 6";
-        c.runs = r.small ? 1 : 3;
         c.columns = columns;
-        const Json named{{"solver", kind}, {"inner", inner}, {"columns", columns}};
-        in_its_own_line(emit, "solver", named, [&](Json& line) {
-          const auto found = bench::device_solver(u, c, effort(r));
-          report(line, found);
-          for (const auto& [key, value] : found.outcome)
-            if (key == "converged" && !std::get<bool>(value)) {
-              line["status"] = "failed";
-              line["reason"] = "the solve did not converge";
-            }
-        });
+        solver_case(r, emit, u, c);
       }
+  c.columns = 1;
+  for (const char* action : {"domain-wall", "hisq"})
+    for (const char* inner : {"double", "float", "fixed16"}) {
+      if (bench::is_staggered(action) && std::string(inner) == "fixed16") continue;
+      c.action = {.name = action, .mass = 0.05, .ls = 8};
+      c.inner = inner;
+      solver_case(r, emit, u, c);
+    }
 }
 
 /// Few kernels, so that a profiler can time each of them: solves with one column and with twelve.
@@ -196,7 +209,7 @@ void solve(const Request& r, const Emit& emit) {
   brief.small = true;
   for (const int columns : {1, 12}) {
     bench::DeviceSolverCase c;
-    c.action = quark;
+    c.action = {.mass = quark.mass, .csw = quark.csw};
     c.device = r.device;
     c.kind = "cg";
     c.inner = "fixed16";

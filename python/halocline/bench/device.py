@@ -76,18 +76,21 @@ def solver(
     even_odd: bool = True,
     columns: int = 1,
     runs: int = 3,
+    action: str = "wilson",
+    ls: int = 8,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
     """One solve of D x = b on a device, for the first columns of a point source at the origin of the gauge field u.
 
     kind: one of SOLVERS; inner: precision inside the iteration, one of PRECISIONS; link_reals: kept of a link there, 0
-    for what the solver takes; columns: right-hand sides solved together
+    for what the solver takes; columns: right-hand sides solved together; action: one of ACTIONS; csw: of wilson and
+    twisted
     `result` tells whether all converged, in how many iterations, the worst residual of the full operator in double, and
     `hop_gflops`, the rate of the hop in the same precision.
     """
     text = _halocline.bench.device_solver(
-        u, gauge, mass, csw, [complex(p) for p in boundary], device, kind, inner, link_reals, policy, tolerance,
-        even_odd, columns, runs, seconds, block_seconds,
+        u, gauge, action, mass, csw, ls, [complex(p) for p in boundary], device, kind, inner, link_reals, policy,
+        tolerance, even_odd, columns, runs, seconds, block_seconds,
     )  # fmt: skip
     return json.loads(text)

@@ -56,6 +56,13 @@ LAYOUTS = {
     Propagator: Layout("t, z, y, x, sink spin, sink colour, source spin, source colour", (4, 3, 4, 3), "DeGrand-Rossi"),
     StaggeredPropagator: Layout("t, z, y, x, sink colour, source colour", (3, 3), "one spin, phases of MILC"),
 }
+
+
+def layout_of(s: Propagator | StaggeredPropagator) -> Layout:
+    """That of its class, or of the class from which it is derived."""
+    return next(layout for kind, layout in LAYOUTS.items() if isinstance(s, kind))
+
+
 SUFFIXES = {".lime": "scidac", ".scidac": "scidac", ".qio": "scidac", ".h5": "hdf5", ".hdf5": "hdf5"}
 
 
@@ -146,7 +153,7 @@ def complete_record(s: Propagator | StaggeredPropagator) -> dict[str, Any]:
         "program": f"halocline {_halocline.core.version}",
         "lattice": list(s.geometry.extents),
         "position": list(s.source),
-        "basis": LAYOUTS[type(s)].basis,
+        "basis": layout_of(s).basis,
     }
 
 
@@ -200,7 +207,7 @@ def _write_hdf5(path: str, s: Propagator | StaggeredPropagator, bits: int, recor
         "lattice": record["lattice"],
         "source": record["position"],
         "basis": record["basis"],
-        "order": LAYOUTS[type(s)].order,
+        "order": layout_of(s).order,
         **({"gauge_checksum": gauge["checksum"], "plaquette": gauge["plaquette"]} if gauge else {}),
         **{name: record[name] for name in ("shift", "shift_operator") if name in record},
         "record": json.dumps(record),

@@ -129,8 +129,8 @@ class _Solves:
             for name, value in wanted.items():
                 if found[name] != value:
                     raise InvalidArgument(
-                        f"{path} is of another run: its {name} is {found[name]}, and this run has {value}; name other "
-                        "files, or replace them with --overwrite."
+                        f"{path} is of another run: it has {_said(name, found[name])}, and this run has "
+                        f"{_said(name, value)}; name other files, or replace them with --overwrite."
                     )
             kept.add(path)
         return kept
@@ -181,6 +181,12 @@ class _Solves:
             "notes": [note for note, _ in notes],
             "note_kinds": [kind for _, kind in notes],
         }
+
+
+def _said(name: str, value: Any) -> str:
+    """An entry of a record, for a sentence."""
+    name = name.replace("_", " ")
+    return f"no {name}" if value is None else f"the {name} {value}"
 
 
 def propagators_of(run: Run) -> int:

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -145,13 +146,17 @@ TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, how
                    float, Fixed16) {
   constexpr int reals = fused_reals<S>();
   for (const auto& device : testing::test_devices())
-    for (const int ls : {4, 6, 16}) {
+    for (const auto& [ls, on_hop, on_add] :
+         {std::tuple{4, true, false}, {6, true, false}, {6, false, true}, {6, true, true}, {16, true, false}}) {
       CAPTURE(ls);
+      CAPTURE(on_hop);
+      CAPTURE(on_add);
       Walls<S> walls(device, {.mass = 0.1, .m5 = 1.4, .ls = ls}, 0, reals);
       const auto in = walls.field(lattice::Subset::odd, walls.random(lattice::Subset::odd, 10));
       const auto add = walls.field(lattice::Subset::even, walls.random(lattice::Subset::even, 70));
       DeviceTerms<S> terms;
-      terms.hop_term = walls.there.inverse_site(0, true);
+      if (on_hop) terms.hop_term = walls.there.inverse_site(0, true);
+      if (on_add) terms.add_term = walls.there.site(0, true);
       terms.hop_scale = -0.25;
       terms.add = &add;
       auto out = walls.field(lattice::Subset::even), first = walls.field(lattice::Subset::even);
@@ -163,7 +168,10 @@ TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, how
       HopVariant variant;
       variant.adds = true;
       variant.points = ls;
-      const auto candidates = hop_fifth_candidates(ls, std::is_same_v<S, double> ? 1 : 2, 256, sizeof(RealOf<S>));
+      variant.hop_fifth = on_hop;
+      variant.add_fifth = on_add;
+      const auto candidates = hop_fifth_candidates(ls, std::is_same_v<S, double> ? 1 : 2, 256,
+                                                   static_cast<int>(sizeof(RealOf<S>)) * 24 * (on_add ? 2 : 1));
       CHECK(candidates.size() >= 4);
       for (const gpu::TuneParameters& p : candidates) {
         CAPTURE(p.block_x);

@@ -66,6 +66,41 @@ TEST_CASE("device walls: quarks and midpoints of every precision are those of th
   }
 }
 
+TEST_CASE("device walls: shifted systems are those of the processor") {
+  auto gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 1));
+  gauge.exchange_ghosts();
+  for (const DomainWallAction& action : {DomainWallAction{.mass = 0.3, .m5 = 1.2, .ls = 4},
+                                         DomainWallAction{.mass = 0.3, .m5 = 1.4, .ls = 6, .b = {1.5}, .c = {0.5}}}) {
+    const std::size_t all = length * static_cast<std::size_t>(action.ls);
+    const Numbers b = test::random_numbers(all, 4);
+    const std::array<double, 2> shifts{0.02, 0.5};
+    for (const bool even_odd : {true, false}) {
+      CAPTURE(action.ls);
+      CAPTURE(even_odd);
+      std::array<std::vector<Numbers>, 2> x;
+      for (const bool device : {false, true}) {
+        SolverParameters parameters;
+        if (device) parameters = test::on_host_executor("auto", "double");
+        parameters.kind = "cg";
+        parameters.precision = "double";
+        parameters.even_odd = even_odd;
+        parameters.tolerance = 1e-12;
+        x[device] = std::vector<Numbers>(2, Numbers(all));
+        QuarkSolver solver(gauge, action, parameters);
+        const std::vector<std::span<std::complex<double>>> solutions(x[device].begin(), x[device].end());
+        for (const auto& report : solver.solve_shifted(solutions, shifts, b, even_odd)) CHECK(report.converged);
+      }
+      for (std::size_t i = 0; i < shifts.size(); ++i) CHECK(test::relative_distance(x[1][i], x[0][i]) < 1e-10);
+    }
+    SolverParameters symmetric = test::on_host_executor("auto", "double");
+    symmetric.schur = "symmetric";
+    Numbers one(all);
+    const std::array<std::span<std::complex<double>>, 1> solution{one};
+    CHECK_THROWS_WITH_AS(QuarkSolver(gauge, action, symmetric).solve_shifted(solution, std::array{0.1}, b, true),
+                         doctest::Contains("leave schur out"), core::InvalidArgument);
+  }
+}
+
 TEST_CASE("device walls: actions and methods that a device does not know are refused") {
   auto gauge = GaugeField::from_canonical(test::one_process(extents), test::random_links(volume, 1));
   gauge.exchange_ghosts();

@@ -100,26 +100,34 @@ def dslash(
 
 
 def solver(
-    bench: Bench, device: str, u: Any, gauge: str, mass: float, csw: float, kind: str, inner: str, link_reals: str,
-    policy: str, tolerance: str, columns: str, runs: int, threads: str,
+    bench: Bench, device: str, u: Any, gauge: str, actions: list[str], mass: float, wilson_mass: float, csw: float,
+    ls: int, kind: str, inner: str, link_reals: str, policy: str, tolerance: str, columns: str, runs: int, threads: str,
 ) -> None:  # fmt: skip
     """Runs all requested solves. Raises Error if one did not reach its tolerance."""
     from halocline.bench import device as library
 
     known(device, threads)
     cases = []
-    for k, p, reals, limit, n in itertools.product(
-        chosen("--kind", kind, library.SOLVERS),
+    kinds = chosen("--kind", kind, library.SOLVERS)
+    several = len(kinds) > 1  # then those of an action are taken, and storages that its links fit
+    for a, k, p, reals, limit, n in itertools.product(
+        actions,
+        kinds,
         chosen("--inner", inner, library.PRECISIONS),
         counts("--link-reals", link_reals, "18,12,8"),
         real_numbers("--tolerance", tolerance, "1e-6,1e-10"),
         counts("--columns", columns, "1,12"),
     ):
+        if several and a != "wilson" and k != "cg":
+            continue
+        m = wilson_mass if a in ("wilson", "twisted") else mass
         case = later(
-            library.solver, u, gauge, mass=mass, csw=csw, device=device, kind=k, inner=p, link_reals=reals,
-            policy="" if policy == "default" else policy, tolerance=limit, columns=n, runs=runs, seconds=bench.seconds,
+            library.solver, u, gauge, mass=m, csw=csw, device=device, kind=k, inner=p, link_reals=reals,
+            policy="" if policy == "default" else policy, tolerance=limit, columns=n, runs=runs, action=a, ls=ls,
+            seconds=bench.seconds,
         )  # fmt: skip
-        cases.append((f"{k} {p} {reals} reals {limit:g} {n} columns on {device}", case))
+        quarks = "" if a == "wilson" else f"{a} "
+        cases.append((f"{quarks}{k} {p} {reals} reals {limit:g} {n} columns on {device}", case))
     results = bench.run(cases)
     say_host_executor(bench, device)
     failed = [

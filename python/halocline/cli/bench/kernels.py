@@ -231,8 +231,8 @@ def solver(
     tolerances = real_numbers("--tolerance", tolerance, "1e-6,1e-10")
     actions = chosen("--action", action, library.ACTIONS)
     wilson_mass = _halocline.qcd.mass_from_kappa(kappa)
-    if not on_cpu and (actions != ["wilson"] or mass is not None):
-        raise InvalidArgument(f"--action and --mass apply to the CPU only; leave them out with --device {device}.")
+    if not on_cpu and action == "all":
+        actions.remove("doublet")
     if on_cpu:
         on_device.only_on_devices(inner=(inner, "fixed16"), link_reals=(link_reals, "12"), policy=(policy, "default"))
     else:
@@ -246,8 +246,9 @@ def solver(
     name = "generated" if gauge is None else os.path.basename(gauge)
     if not on_cpu:
         on_device.solver(
-            bench, device, u, name, wilson_mass, csw, "bicgstab,cg" if kind == CPU_KINDS else kind, inner, link_reals,
-            policy, tolerance, columns, runs, threads=threads,
+            bench, device, u, name, actions, 0.01 if mass is None else mass, wilson_mass, csw, ls,
+            "bicgstab,cg" if kind == CPU_KINDS else kind, inner, link_reals, policy, tolerance, columns, runs,
+            threads=threads,
         )  # fmt: skip
         return
     cases = []

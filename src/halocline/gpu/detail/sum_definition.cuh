@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   __syncthreads();
   if (!last) return;  // the same for all threads of the block
 
-  detail::fence_system();  // of the thread that stores a total
+  if (!step) detail::fence_system();  // of the thread that stores a total
   const int parts = sum_group / wide;
   for (int one = number; one < columns * N; one += wide * high / warp) {
     const int column = first + one / N, n = one % N;
@@ -216,7 +216,10 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
     __syncthreads();
     if (thread < columns && first + thread < plan.columns)
       step.run(first + thread, totals + thread * N,
-               [](double* place, double value) { detail::store_for_host(place, value); });
+               [](double* place, double value) {
+                 detail::fence_system();
+                 detail::store_for_host(place, value);
+               });
   }
 }
 #endif

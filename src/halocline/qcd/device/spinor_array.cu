@@ -2,11 +2,13 @@
 /// @file
 /// Device spinor fields: their memory, and copies from and to the canonical order of the host.
 ///
-/// A transfer packs doubles as `[parity held][site][spin][colour][re, im]`. The host leaves out the sites that the
-/// field does not hold. The device converts order and storage.
+/// Of a field of both parities a transfer is a run of canonical sites, which the host copies as it is. Of a field of
+/// one parity it is packed as `[site][spin][colour][re, im]`, and the host leaves out the other sites. The device
+/// converts order and storage.
 
 #include "halocline/qcd/device/spinor_array.cuh"
 
+#include <algorithm>
 #include <cstring>
 
 #include "halocline/gpu/launch.cuh"
@@ -15,35 +17,53 @@
 namespace halocline::qcd::device {
 namespace {
 
-/// Parity and site of number `held` among the sites of a field whose first parity is `first`.
-struct HeldSite {
-  int parity, site;
-};
-HALOCLINE_INLINE HeldSite held_site(std::int64_t held, int first, int sites) {
-  const bool second = held >= sites;
-  return {first + (second ? 1 : 0), static_cast<int>(second ? held - sites : held)};
-}
+/// Where the records of a piece stand in its doubles. A record is one site, or four sites with three components.
+struct Order {
+  Box box;
+  std::int64_t begin;  ///< the first record of the piece
+  int parity;          ///< of the field; -1: both
+  int group;           ///< sites of a record
 
-/// From double, as transferred, to the storage. x counts the sites of a piece, or groups of four with three components.
+  /// Numbers of a thread: it has a record, or with both parities every second thread has one of either.
+  HALOCLINE_INLINE int parity_of(std::int64_t thread) const {
+    return parity >= 0 ? parity : static_cast<int>(thread & 1);
+  }
+  HALOCLINE_INLINE int record_of(std::int64_t thread) const {
+    return static_cast<int>(begin + (parity >= 0 ? thread : thread / 2));
+  }
+  /// The doubles of spin `part` of the record, or of its site number `part`, from the start of the piece.
+  HALOCLINE_INLINE std::int64_t place(std::int64_t thread, int part) const {
+    constexpr int reals = spinor_reals / 4;
+    if (parity >= 0) return spinor_reals * thread + reals * part;
+    const int site = group * record_of(thread) + (group == 1 ? 0 : part);
+    const std::int64_t canonical = 2 * (site - group * begin) + (box.coordinates(parity_of(thread), site).x[0] & 1);
+    return group == 1 ? spinor_reals * canonical + reals * part : reals * canonical;
+  }
+};
+
+/// From double, as transferred, to the storage. x counts the threads.
 template <class S>
 struct Import {
   SpinorWriter<S> out[2];
   const double* from;
-  std::int64_t begin;
-  int first, sites, column;
+  Order order;
+  int column;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
-    const HeldSite at = held_site(begin + p.x, first, sites);
-    const double* reals = from + spinor_reals * p.x;
     Spinor<RealOf<S>> psi;
-    // Spins, or sites of a group, have three colours each.
     HALOCLINE_UNROLL
-    for (int k = 0; k < spinor_components; ++k)
-      psi.at[k % 3][k / 3] = {static_cast<RealOf<S>>(reals[2 * k]), static_cast<RealOf<S>>(reals[2 * k + 1])};
-    if (at.parity == 0)
-      out[0].store(at.site, column, psi);
+    for (int part = 0; part < 4; ++part) {
+      const double* reals = from + order.place(p.x, part);
+      HALOCLINE_UNROLL
+      for (int colour = 0; colour < 3; ++colour)
+        psi.at[colour][part] = {static_cast<RealOf<S>>(reals[2 * colour]),
+                                static_cast<RealOf<S>>(reals[2 * colour + 1])};
+    }
+    const int record = order.record_of(p.x);
+    if (order.parity_of(p.x) == 0)
+      out[0].store(record, column, psi);
     else
-      out[1].store(at.site, column, psi);
+      out[1].store(record, column, psi);
   }
 };
 
@@ -52,38 +72,23 @@ template <class S>
 struct Export {
   SpinorReader<S> in[2];
   double* to;
-  std::int64_t begin;
-  int first, sites, column;
+  Order order;
+  int column;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const {
-    const HeldSite at = held_site(begin + p.x, first, sites);
-    const Spinor<RealOf<S>> psi = at.parity == 0 ? in[0].load(at.site, column) : in[1].load(at.site, column);
-    double* reals = to + spinor_reals * p.x;
+    const int record = order.record_of(p.x);
+    const Spinor<RealOf<S>> psi = order.parity_of(p.x) == 0 ? in[0].load(record, column) : in[1].load(record, column);
     HALOCLINE_UNROLL
-    for (int k = 0; k < spinor_components; ++k) {
-      reals[2 * k] = static_cast<double>(psi.at[k % 3][k / 3].re);
-      reals[2 * k + 1] = static_cast<double>(psi.at[k % 3][k / 3].im);
+    for (int part = 0; part < 4; ++part) {
+      double* reals = to + order.place(p.x, part);
+      HALOCLINE_UNROLL
+      for (int colour = 0; colour < 3; ++colour) {
+        reals[2 * colour] = static_cast<double>(psi.at[colour][part].re);
+        reals[2 * colour + 1] = static_cast<double>(psi.at[colour][part].im);
+      }
     }
   }
 };
-
-struct Held {
-  int first, parities;
-  bool holds(int parity) const { return parity >= first && parity < first + parities; }
-};
-Held held_by(lattice::Subset subset) {
-  return subset == lattice::Subset::full ? Held{0, 2} : Held{static_cast<int>(subset), 1};
-}
-
-/// Calls visit(number of the site in the piece, number of the site in canonical order) for every site of a piece.
-template <class Visit>
-void for_held_sites(const Box& box, int first, std::int64_t begin, std::int64_t count, const Visit& visit) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const HeldSite at = held_site(begin + i, first, box.sites);
-    visit(i, std::int64_t{2} * at.site + (box.coordinates(at.parity, at.site).x[0] & 1));
-  }
-}
 
 template <class S>
 void require_canonical(const DeviceSpinor<S>& field, int column, std::size_t given) {
@@ -94,19 +99,48 @@ void require_canonical(const DeviceSpinor<S>& field, int column, std::size_t giv
                          staggered ? "the shape [t][z][y][x][colour 3]" : "the shape [t][z][y][x][spin 4][colour 3]");
 }
 
-/// The parts of a transfer: `records` of each parity, of `group` sites.
+/// A transfer of one column between the host's array and pieces. Items are records, with both parities pairs of them.
 struct Transfer {
-  Held held;
-  int group, components;
-  std::int64_t records, bytes;
+  Order order;
+  int components;
+  std::int64_t items, bytes;  ///< their number, and the size of one
+  int threads;                ///< of an item
 
   template <class S>
   explicit Transfer(const DeviceSpinor<S>& field)
-      : held(held_by(field.subset())),
-        group(spinor_components / field.components()),
+      : order{field.context()->box, 0, field.subset() == lattice::Subset::full ? -1 : static_cast<int>(field.subset()),
+              spinor_components / field.components()},
         components(field.components()),
-        records(std::int64_t{held.parities} * field.sites()),
-        bytes(static_cast<std::int64_t>(spinor_reals * sizeof(double))) {}
+        items(field.sites()),
+        bytes(static_cast<std::int64_t>(spinor_reals * sizeof(double)) * (whole() ? 2 : 1)),
+        threads(whole() ? 2 : 1) {}
+
+  bool whole() const { return order.parity < 0; }
+  Order from(std::int64_t begin) const {
+    Order out = order;
+    out.begin = begin;
+    return out;
+  }
+
+  /// Copies items between the host's array and a piece: move(place in the piece, place in the array, complex numbers),
+  /// of the doubles of the one and the complex numbers of the other.
+  template <class Move>
+  void run(std::int64_t begin, std::int64_t count, const Move& move) const {
+    const std::int64_t sites = order.group * count, first = order.group * begin;
+    if (whole()) {
+      constexpr std::int64_t run = 1024;  // sites, for a thread of the host
+#pragma omp parallel for schedule(static)
+      for (std::int64_t i = 0; i < 2 * sites; i += run)
+        move(2 * components * i, components * (2 * first + i), components * std::min(run, 2 * sites - i));
+      return;
+    }
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < sites; ++i) {
+      const int site = static_cast<int>(first + i);
+      const std::int64_t canonical = std::int64_t{2} * site + (order.box.coordinates(order.parity, site).x[0] & 1);
+      move(2 * components * i, components * canonical, components);
+    }
+  }
 };
 
 }  // namespace
@@ -129,55 +163,46 @@ std::int64_t DeviceSpinor<S>::bytes(const Box& box, lattice::Subset subset, int 
 template <class S>
 void from_canonical(DeviceSpinor<S>& field, int column, std::span<const std::complex<double>> canonical) {
   require_canonical(field, column, canonical.size());
-  const Box& box = field.context()->box;
   const Transfer all(field);
   Import<S> work{};
   for (int parity = 0; parity < 2; ++parity)
-    if (all.held.holds(parity)) work.out[parity] = field.writer(parity);
-  work.first = all.held.first;
-  work.sites = field.sites();
+    if (all.whole() || all.order.parity == parity) work.out[parity] = field.writer(parity);
   work.column = column;
-  const auto bytes = static_cast<std::size_t>(all.bytes / all.group);
   detail::upload_pieces(
-      *field.context(), all.records, all.bytes,
+      *field.context(), all.items, all.bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
-        for_held_sites(box, all.held.first, all.group * begin, all.group * count,
-                       [&](std::int64_t i, std::int64_t site) {
-                         std::memcpy(to + 2 * all.components * i, canonical.data() + all.components * site, bytes);
-                       });
+        all.run(begin, count, [&](std::int64_t in_piece, std::int64_t in_array, std::int64_t numbers) {
+          std::memcpy(to + in_piece, canonical.data() + in_array,
+                      static_cast<std::size_t>(numbers) * sizeof(std::complex<double>));
+        });
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
         work.from = from;
-        work.begin = begin;
-        gpu::launch(field.context()->stream, "import_spinor", {count, 1, 1}, {128, 1, 1}, work);
+        work.order = all.from(begin);
+        gpu::launch(field.context()->stream, "import_spinor", {all.threads * count, 1, 1}, {128, 1, 1}, work);
       });
 }
 
 template <class S>
 void to_canonical(std::span<std::complex<double>> canonical, const DeviceSpinor<S>& field, int column) {
   require_canonical(field, column, canonical.size());
-  const Box& box = field.context()->box;
   const Transfer all(field);
   Export<S> out{};
   for (int parity = 0; parity < 2; ++parity)
-    if (all.held.holds(parity)) out.in[parity] = field.reader(parity);
-  out.first = all.held.first;
-  out.sites = field.sites();
+    if (all.whole() || all.order.parity == parity) out.in[parity] = field.reader(parity);
   out.column = column;
-  const auto bytes = static_cast<std::size_t>(all.bytes / all.group);
   detail::download_pieces(
-      *field.context(), all.records, all.bytes,
+      *field.context(), all.items, all.bytes,
       [&](double* to, std::int64_t begin, std::int64_t count) {
         out.to = to;
-        out.begin = begin;
-        gpu::launch(field.context()->stream, "export_spinor", {count, 1, 1}, {128, 1, 1}, out);
+        out.order = all.from(begin);
+        gpu::launch(field.context()->stream, "export_spinor", {all.threads * count, 1, 1}, {128, 1, 1}, out);
       },
       [&](const double* from, std::int64_t begin, std::int64_t count) {
-        for_held_sites(box, all.held.first, all.group * begin, all.group * count,
-                       [&](std::int64_t i, std::int64_t site) {
-                         std::memcpy(static_cast<void*>(canonical.data() + all.components * site),
-                                     from + 2 * all.components * i, bytes);
-                       });
+        all.run(begin, count, [&](std::int64_t in_piece, std::int64_t in_array, std::int64_t numbers) {
+          std::memcpy(static_cast<void*>(canonical.data() + in_array), from + in_piece,
+                      static_cast<std::size_t>(numbers) * sizeof(std::complex<double>));
+        });
       });
 }
 

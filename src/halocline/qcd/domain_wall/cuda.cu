@@ -18,11 +18,12 @@ DeviceWallMatrices<S>::DeviceWallMatrices(Context& context, const DomainWallActi
   trivial = of.trivial;
   source_on_walls = of.source_on_walls;
   bool complex = of.inverse_b.complex() || of.c.complex() || of.one_minus_cd.complex();
-  for (const auto* pair : {&of.a, &of.inverse_a})
+  for (const auto* pair : {&of.a, &of.inverse_a, &of.b})
     for (const auto& term : *pair) complex = complex || term.complex();
   const auto copy = [&](const FifthTerm<double>& term) { return DeviceFifth<S>(context, term, complex); };
   a = {copy(of.a[0]), copy(of.a[1])};
   inverse_a = {copy(of.inverse_a[0]), copy(of.inverse_a[1])};
+  b = {copy(of.b[0]), copy(of.b[1])};
   inverse_b = copy(of.inverse_b);
   c = copy(of.c);
   one_minus_cd = copy(of.one_minus_cd);
@@ -57,12 +58,14 @@ void DeviceDomainWall<S>::hop(Field& out, const Field& in, int target_parity, bo
   const DeviceFifth<S>* f = matrix(terms.hop_term);
   const DeviceFifth<S>* g = matrix(terms.add_term);
   if (f == nullptr && g == nullptr) return hopping_.apply(out, in, target_parity, dagger, hop_terms(terms));
-  if (fused_ && f != nullptr && g == nullptr && hopping_.fuses(*f)) {
+  const auto fits = [&](const DeviceFifth<S>* matrix) { return matrix == nullptr || hopping_.fuses(*matrix); };
+  if (fused_ && fits(f) && fits(g) && (g == nullptr || terms.add != &out)) {
     HopTerms<S> fused;
     fused.hop_scale = terms.hop_scale;
+    fused.hop_fifth = f;
     fused.add = terms.add;
     fused.add_scale = terms.add_scale;
-    fused.fifth = f;
+    fused.add_fifth = g;
     return hopping_.apply(out, in, target_parity, dagger, fused);
   }
   if (f == nullptr) {
@@ -104,6 +107,17 @@ void DeviceDomainWall<S>::load_sources(Field& b, std::span<const std::span<const
     Field& sums = between(parity);
     hopping_.apply(sums, surface, parity, false);
     multiply_fifth<S>(b, sums, &matrices_->c, 0.5, &surface, &matrices_->one_minus_cd, 1.0, parity);
+  }
+}
+
+template <class S>
+void DeviceDomainWall<S>::from_solution(Field& y, const Field& x, bool dagger) {
+  for (int parity = 0; parity < 2; ++parity) {
+    if (y.subset() != lattice::Subset::full && static_cast<int>(y.subset()) != parity) continue;
+    if (matrices_->trivial)
+      assign_parity(y, 1.0, x, parity);
+    else
+      multiply_fifth<S>(y, x, &matrices_->b[dagger ? 1 : 0], 1.0, nullptr, nullptr, 0.0, parity);
   }
 }
 
@@ -151,9 +165,27 @@ void DeviceDomainWall<S>::write_quark(std::complex<double>* out, const Field& y,
   }
 }
 
+template <class S>
+DeviceWholeWalls<S>::DeviceWholeWalls(DeviceOperator<S>& divided, DeviceDomainWall<S>& walls)
+    : DeviceOperator<S>(divided.context(), divided.subset(), divided.columns()),
+      divided_(&divided),
+      walls_(&walls),
+      work_(divided.context(), divided.subset(), divided.columns()) {}
+
+template <class S>
+void DeviceWholeWalls<S>::enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>&) {
+  if (dagger) {
+    divided_->apply_dagger(work_, in);
+    return walls_->from_solution(out, work_, true);
+  }
+  walls_->from_solution(work_, in);
+  divided_->apply(out, work_);
+}
+
 #define HALOCLINE_INSTANTIATE(S)                                                                                       \
   template struct DeviceWallMatrices<S>;                                                                               \
-  template class DeviceDomainWall<S>;
+  template class DeviceDomainWall<S>;                                                                                  \
+  template class DeviceWholeWalls<S>;
 HALOCLINE_INSTANTIATE(double)
 HALOCLINE_INSTANTIATE(float)
 HALOCLINE_INSTANTIATE(Fixed16)

@@ -4,9 +4,9 @@
 /// The domain-wall operator of Shamir and Moebius on a device; domain_wall.hpp is the operator on the CPU.
 ///
 /// As there, DeviceDomainWall is A - 1/2 hop, and the points s are columns of the fields. The kernel of the hop also
-/// multiplies by A^-1 (wilson/detail/hop_fifth.cuh) where no axis is split and the matrix is real, in the storages for
-/// which it is compiled. Elsewhere, and for A, a second kernel does (dirac/cuda_fifth.cuh), which costs 48 reals a site
-/// and column more. The vector space sums the dot products.
+/// multiplies by A^-1 and A (wilson/detail/hop_fifth.cuh) where no axis is split and the matrices are real, in the
+/// storages for which it is compiled. Elsewhere a second kernel does (dirac/cuda_fifth.cuh), which costs 48 reals a
+/// site and column more. The vector space sums the dot products.
 
 #include <array>
 #include <memory>
@@ -24,11 +24,11 @@ struct DeviceWallMatrices {
   DeviceWallMatrices(Context& context, const DomainWallAction& action);
 
   int points;
-  bool trivial, source_on_walls;               ///< as of WallMatrices
-  std::array<DeviceFifth<S>, 2> a, inverse_a;  ///< by conjugation
+  bool trivial, source_on_walls;                  ///< as of WallMatrices
+  std::array<DeviceFifth<S>, 2> a, inverse_a, b;  ///< by conjugation
   DeviceFifth<S> inverse_b, c, one_minus_cd;
 
-  static std::int64_t bytes(int points) { return 7 * DeviceFifth<S>::bytes(points); }
+  static std::int64_t bytes(int points) { return 9 * DeviceFifth<S>::bytes(points); }
 };
 
 template <class S>
@@ -55,6 +55,10 @@ public:
   /// Whether one kernel computes hop and matrix where it can; true at first. For benchmarks.
   void fuse(bool on) noexcept { fused_ = on; }
 
+  /// y = B x, or B^dagger x, on the sites that both hold. Enqueued. @throws InvalidArgument  for one field, or two that
+  /// do not fit
+  void from_solution(Field& y, const Field& x, bool dagger = false);
+
   void load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) override;
   void unload_quark(std::span<std::complex<double>> quark, const Field& y, int number) override;
   void unload_midpoint(std::span<std::complex<double>> quark, const Field& y, int number) override;
@@ -78,6 +82,24 @@ private:
   std::array<Term, 2> site_, inverse_site_;  ///< by conjugation
   std::array<std::optional<Field>, 2> between_;
   bool fused_ = true;
+};
+
+/// M_divided B: the whole operator M, or its Schur complement, from the operator that solvers use.
+template <class S>
+class DeviceWholeWalls final : public DeviceOperator<S> {
+public:
+  using Field = DeviceSpinor<S>;
+
+  /// Both are referred to, and must outlive this object.
+  DeviceWholeWalls(DeviceOperator<S>& divided, DeviceDomainWall<S>& walls);
+
+private:
+  void enqueue(Field& out, const Field& in, bool dagger, const ResultSums<S>& sums) override;
+  bool sums_in_last_kernel() const noexcept override { return false; }
+
+  DeviceOperator<S>* divided_;
+  DeviceDomainWall<S>* walls_;
+  Field work_;
 };
 
 }  // namespace halocline::qcd::device

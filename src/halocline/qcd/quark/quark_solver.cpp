@@ -499,7 +499,11 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
                                                     const Progress& progress) {
   auto& me = *state_;
   const bool walls = std::holds_alternative<DomainWallAction>(me.action);
-  if (!walls || me.backend) require_four_dimensions(me.action, "solve_shifted");
+  if (!walls) require_four_dimensions(me.action, "solve_shifted");
+  if (walls && me.backend && me.parameters.schur == "symmetric")
+    throw core::InvalidArgument(
+        "shifted systems of domain walls are those of the asymmetric Schur complement, and this solver on a device has "
+        "schur = \"symmetric\"; leave schur out");
   if (solutions.size() != shifts.size())
     throw core::InvalidArgument(fmt::format("{} shifts and room for {} solutions were given; give as many of each",
                                             shifts.size(), solutions.size()));

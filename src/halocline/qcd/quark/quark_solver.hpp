@@ -214,8 +214,7 @@ public:
   /// Solves (S^dagger S + shifts[i]) x[i] = b for every shift by multi-shift conjugate gradients in double, with the
   /// operator applications of one solve. S is D or its even-odd Schur complement. For staggered quarks `even_odd` means
   /// D^dagger D + shifts[i] on the even sites, so that shifts of m^2 - mass^2 give other masses m. For domain walls the
-  /// arrays have five dimensions, [s][t][z][y][x][spin 4][colour 3], and S is D or its asymmetric Schur complement; not
-  /// on devices.
+  /// arrays have five dimensions, [s][t][z][y][x][spin 4][colour 3], and S is D or its asymmetric Schur complement.
   /// @param solutions  one for each shift; shapes as above. With `even_odd` only the even sites are written, and only
   ///                   the even sites of the source are read.
   /// @param shifts     real; with the smallest one the operator must be positive

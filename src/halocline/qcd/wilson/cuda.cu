@@ -51,7 +51,9 @@ std::string describe_hop(const Box& box, const char* storage, int reals, int col
   if (variant.hop_blocks != 0) text += ", blocks of " + std::to_string(variant.hop_blocks) + " on the hop";
   if (variant.adds) text += ", sum";
   if (variant.add_blocks != 0) text += " with blocks of " + std::to_string(variant.add_blocks);
-  if (variant.points != 0) text += ", matrix of " + std::to_string(variant.points) + " points";
+  if (variant.points != 0) text += ", matrices of " + std::to_string(variant.points) + " points";
+  if (variant.hop_fifth) text += " on the hop";
+  if (variant.add_fifth) text += " on the field added";
   if (variant.sums) text += variant.products ? ", dot products and norms" : ", norms";
   if (variant.part != HopPart::all) {
     constexpr const char* names[] = {"", ", interior of", ", exterior of", ", before messages of",
@@ -152,7 +154,8 @@ std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thre
   return candidates;
 }
 
-std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads, int real_bytes) {
+std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads,
+                                                      int point_bytes) {
   constexpr int most_shared_bytes = 96 << 10;  // two blocks on a multiprocessor
   std::vector<gpu::TuneParameters> candidates;
   for (int each = most_a_thread; each >= 1; each /= 2) {
@@ -160,7 +163,7 @@ std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thr
     // Small blocks first: while one multiplies by the matrix, others of its multiprocessor wait for memory.
     for (const int threads : {128, 256, 64}) {
       const int x = std::min(64, static_cast<int>(std::bit_floor(static_cast<unsigned>(threads / height))));
-      const int bytes = x * points * spinor_reals * real_bytes;
+      const int bytes = x * points * point_bytes;
       if (x < 4 || x * height > most_threads || bytes > most_shared_bytes) continue;
       gpu::TuneParameters p;
       p.block_x = x;

@@ -56,8 +56,10 @@ struct HopTerms {
   int first_sum = 0;
   const DeviceSpinor<S>* with = nullptr;  ///< holds the target parity
   solve::RecursionStep step{};            ///< of a recursion: follows the sums, which then do not go to the host
-  /// Multiplies the hop along the columns, before the sum; only where fuses(), without blocks, `with` and sums
-  const DeviceFifth<S>* fifth = nullptr;
+  /// Multiply the hop, and the field that is added, along the columns; only where fuses(), without blocks, `with` and
+  /// sums
+  const DeviceFifth<S>* hop_fifth = nullptr;
+  const DeviceFifth<S>* add_fifth = nullptr;
 };
 
 template <class S>

@@ -180,14 +180,30 @@ public:
                                   " solutions were given; give as many of each");
     if (!shifted_) shifted_ = std::make_unique<detail::DeviceLevel<double>>(precise_, options_, 1);
     detail::DeviceLevel<double>& level = *shifted_;
+    const auto points = static_cast<std::size_t>(shape_.points);
+    for (const std::size_t given : {b.size(), x.empty() ? b.size() : x[0].size()})
+      if (given % points != 0)
+        throw core::InvalidArgument(
+            "shifted systems were asked for with arrays of " + std::to_string(given) +
+            " complex numbers; give [s][t][z][y][x][spin 4][colour 3] of Ls = " + std::to_string(points));
+    // A point of the fifth dimension after the other: each is an array of four dimensions.
+    const std::size_t each = b.size() / points;
     auto source = level.space().create();
-    from_canonical(source, 0, b);
+    for (std::size_t s = 0; s < points; ++s) from_canonical(source, static_cast<int>(s), b.subspan(s * each, each));
     std::vector<DeviceSpinor<double>> solutions;
     for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(level.space().create());
-    auto results = shape_.components == spinor_components
-                       ? solve_shifted(level.space(), level.a(), shifts, solutions, source, options)
-                       : solve_shifted_staggered(level, shifts, solutions, source, options);
-    for (std::size_t i = 0; i < shifts.size(); ++i) to_canonical(x[i], solutions[i]);
+    std::vector<solve::SolveResult> results;
+    if (auto* walls = dynamic_cast<DeviceDomainWall<double>*>(&level.d())) {
+      if (!whole_) whole_.emplace(level.a(), *walls);
+      results = solve_shifted(level.space(), *whole_, shifts, solutions, source, options);
+    } else if (shape_.components == spinor_components) {
+      results = solve_shifted(level.space(), level.a(), shifts, solutions, source, options);
+    } else {
+      results = solve_shifted_staggered(level, shifts, solutions, source, options);
+    }
+    for (std::size_t i = 0; i < shifts.size(); ++i)
+      for (std::size_t s = 0; s < points; ++s)
+        to_canonical(x[i].subspan(s * each, each), solutions[i], static_cast<int>(s));
     level.d().check();
     return results;
   }
@@ -255,6 +271,7 @@ private:
   std::unique_ptr<Batch> batch_;
   std::unique_ptr<DeviceDirac<double>> single_;           ///< for apply()
   std::unique_ptr<detail::DeviceLevel<double>> shifted_;  ///< for multishift()
+  std::optional<DeviceWholeWalls<double>> whole_;         ///< of domain walls, over shifted_
   bool others_noted_ = false;
   std::string crowded_;  ///< a note, or empty
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The hop of all points s of a fifth dimension, and a matrix along s, in one kernel.
+/// The hop of all points s of a fifth dimension, and matrices along s, in one kernel.
 ///
-/// A block of threads has all points of its sites, so that it can multiply the results of the hop by the matrix before
-/// they leave the multiprocessor: they go to its shared memory, and every thread reads those of its site. A thread has
-/// one or two points; with two it reads shared memory half as often. Compiled where common_storage<S, reals>, for
-/// real matrices.
+/// A block of threads has all points of its sites, so that it can multiply by a matrix what never leaves the
+/// multiprocessor: the results of the hop, and the field that is added, go to its shared memory, and every thread reads
+/// those of its site. A thread has one or two points; with two it reads shared memory half as often. Compiled where
+/// common_storage<S, reals>, for real matrices.
 
 #include <cstddef>
 
@@ -15,7 +15,8 @@
 
 namespace halocline::qcd::device {
 
-/// Point x is the site; y counts the threads of a site, those of one right-hand side after another.
+/// out = F (hop_scale hop) + G (add_scale add). Point x is the site; y counts the threads of a site, those of one
+/// right-hand side after another.
 template <class S, int reals, int columns>
 struct HopFifthSite {
   using Real = RealOf<S>;
@@ -28,67 +29,69 @@ struct HopFifthSite {
 
   HopInput<S, reals, false> input;
   HopOutput<S> output;
-  const Real* matrix;  ///< [s][s'][chirality]
+  const Real *f, *g;  ///< [s][s'][chirality]; null for one
   int points;
 
   HALOCLINE_INLINE static int threads_of_site(int points) { return (points + columns - 1) / columns; }
+  /// Shared memory is [hop, add][s][piece][site], so that the threads of a warp touch consecutive pieces. The second
+  /// half is there for a G.
   std::size_t shared_bytes(const gpu::Block& block) const {
-    return sizeof(Real) * spinor_reals * static_cast<std::size_t>(points) * static_cast<std::size_t>(block.x);
+    return sizeof(Real) * spinor_reals * static_cast<std::size_t>(points) * static_cast<std::size_t>(block.x) *
+           (g != nullptr ? 2 : 1);
+  }
+  HALOCLINE_INLINE Piece* place(const gpu::ThreadPlace& at, bool of_add, int s) const {
+    return static_cast<Piece*>(at.memory) + ((of_add ? points : 0) + s) * pieces * at.threads_x + at.x;
+  }
+  HALOCLINE_INLINE static void put(Piece* to, int step, Real upper, Real lower, const Spinor<Real>& psi) {
+    HALOCLINE_UNROLLED(12)
+    for (int piece = 0; piece < pieces; ++piece) {
+      Piece out;
+      HALOCLINE_UNROLLED(4)
+      for (int i = 0; i < in_piece; ++i) {
+        const int number = piece * in_piece + i, spin = number / 2 % 4;
+        const auto& z = psi.at[number / 8][spin];
+        out.at[i] = (spin < 2 ? upper : lower) * (number % 2 == 0 ? z.re : z.im);
+      }
+      to[piece * step] = out;
+    }
   }
 
-  /// Shared memory is [s][piece][site], so that the threads of a warp touch consecutive pieces.
-  HALOCLINE_INLINE static Piece* place(const gpu::ThreadPlace& at, int s) {
-    return static_cast<Piece*>(at.memory) + s * pieces * at.threads_x + at.x;
-  }
-
-  /// The hop of this thread's points.
+  /// The hop of this thread's points, and the field that is added there.
   HALOCLINE_INLINE void first(const gpu::Point& p, const gpu::ThreadPlace& at) const {
-    const int each = threads_of_site(points), s = columns * (p.y % each);
+    const int each = threads_of_site(points), s = columns * (p.y % each), start = points * (p.y / each);
     Spinor<Real> sum[columns];
-    hop<detail::Read::constant>(sum, input, input.lattice.place(input.target_parity, static_cast<int>(p.x)),
-                                points * (p.y / each) + s);
+    hop<detail::Read::constant>(sum, input, input.lattice.place(input.target_parity, static_cast<int>(p.x)), start + s);
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) {
       if (columns > 1 && s + k >= points) continue;
-      Piece* to = place(at, s + k);
-      HALOCLINE_UNROLLED(12)
-      for (int piece = 0; piece < pieces; ++piece) {
-        Piece out;
-        HALOCLINE_UNROLLED(4)
-        for (int i = 0; i < in_piece; ++i) {
-          const int number = piece * in_piece + i, spin = number / 2 % 4;
-          const auto& z = sum[k].at[number / 8][spin];
-          out.at[i] = (spin < 2 ? output.upper_scale : output.lower_scale) * (number % 2 == 0 ? z.re : z.im);
-        }
-        to[piece * at.threads_x] = out;
-      }
+      put(place(at, false, s + k), at.threads_x, output.upper_scale, output.lower_scale, sum[k]);
+      if (g != nullptr)
+        put(place(at, true, s + k), at.threads_x, output.add_scale, output.add_scale,
+            load_written(output.add, static_cast<int>(p.x), start + s + k));
     }
   }
 
-  /// The matrix, the sum and the store.
-  HALOCLINE_INLINE void second(const gpu::Point& p, const gpu::ThreadPlace& at) const {
-    const int each = threads_of_site(points), s = columns * (p.y % each), site = static_cast<int>(p.x);
-    Real sum[columns][spinor_reals];
-    HALOCLINE_UNROLL_COLUMNS
-    for (int k = 0; k < columns; ++k) {
-      HALOCLINE_UNROLLED(24)
-      for (int number = 0; number < spinor_reals; ++number) sum[k][number] = 0;
-    }
+  /// sum[k] += row s + k of the matrix times the spinors in shared memory
+  HALOCLINE_INLINE void multiply(Real (&sum)[columns][spinor_reals], const Real* matrix, int s, bool of_add,
+                                 const gpu::ThreadPlace& at) const {
     const Real* row[columns];
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) row[k] = matrix + 2 * points * (s + k < points ? s + k : s);
     HALOCLINE_UNROLLED(2)
     for (int from = 0; from < points; ++from) {
       Real weight[columns][2];
+      bool any = false;
       HALOCLINE_UNROLL_COLUMNS
       for (int k = 0; k < columns; ++k) {
         weight[k][0] = row[k][2 * from];
         weight[k][1] = row[k][2 * from + 1];
+        any = any || weight[k][0] != 0 || weight[k][1] != 0;
       }
-      const Piece* at_from = place(at, from);
+      if (!any) continue;
+      const Piece* there = place(at, of_add, from);
       HALOCLINE_UNROLLED(12)
       for (int piece = 0; piece < pieces; ++piece) {
-        const Piece psi = at_from[piece * at.threads_x];
+        const Piece psi = there[piece * at.threads_x];
         HALOCLINE_UNROLLED(4)
         for (int i = 0; i < in_piece; ++i) {
           const int number = piece * in_piece + i;
@@ -97,7 +100,22 @@ struct HopFifthSite {
         }
       }
     }
-    const int start = points * (p.y / each);
+  }
+
+  /// The matrices, the sum and the store.
+  HALOCLINE_INLINE void second(const gpu::Point& p, const gpu::ThreadPlace& at) const {
+    const int each = threads_of_site(points), s = columns * (p.y % each), start = points * (p.y / each);
+    const int site = static_cast<int>(p.x);
+    Real sum[columns][spinor_reals];
+    HALOCLINE_UNROLL_COLUMNS
+    for (int k = 0; k < columns; ++k) {
+      const Piece* own = place(at, false, s + k < points ? s + k : s);
+      HALOCLINE_UNROLLED(24)
+      for (int number = 0; number < spinor_reals; ++number)
+        sum[k][number] = f != nullptr ? Real(0) : own[number / in_piece * at.threads_x].at[number % in_piece];
+    }
+    if (f != nullptr) multiply(sum, f, s, false, at);
+    if (g != nullptr) multiply(sum, g, s, true, at);
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) {
       if (columns > 1 && s + k >= points) continue;
@@ -106,7 +124,7 @@ struct HopFifthSite {
       HALOCLINE_UNROLLED(24)
       for (int number = 0; number < spinor_reals; number += 2)
         psi.at[number / 8][number / 2 % 4] = {sum[k][number], sum[k][number + 1]};
-      if (output.add.data != nullptr) {
+      if (g == nullptr && output.add.data != nullptr) {
         const Spinor<Real> added = load_written(output.add, site, column);
         HALOCLINE_UNROLLED(3)
         for (int colour = 0; colour < 3; ++colour) {

@@ -23,7 +23,8 @@ struct HopVariant {
   bool adds = false;
   bool sums = false;      ///< with the sums of HopTerms
   bool products = false;  ///< of them also those with another field
-  int points = 0;         ///< of a matrix of the fifth dimension; 0: none
+  int points = 0;         ///< of matrices of the fifth dimension; 0: none
+  bool hop_fifth = false, add_fifth = false;
 
   friend auto operator<=>(const HopVariant&, const HopVariant&) = default;
 };
@@ -48,9 +49,9 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
 /// The same for a hop with sums, whose blocks are 32, 64, 128 or 256 sites long.
 std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads, bool past_cache);
 
-/// The same for a hop and a matrix of so many points, whose blocks hold all points of their sites.
-/// @param real_bytes  of a number in shared memory
-std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads, int real_bytes);
+/// The same for a hop and matrices of so many points, whose blocks hold all points of their sites.
+/// @param point_bytes  of shared memory for a point of a site
+std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads, int point_bytes);
 
 /// @throws InvalidArgument  always
 [[noreturn]] void throw_hop_fields(const std::string& given);

@@ -278,12 +278,15 @@ template <int reals, int most>
 void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
                                       const HopInput<S, reals, false>& input) {
   Context& context = *hopping.context();
-  const int points = call.terms.fifth->extent();
+  const DeviceFifth<S>*f = call.terms.hop_fifth, *g = call.terms.add_fifth;
+  const int points = (f != nullptr ? f : g)->extent();
   const auto launch_as = [&]<int columns>(const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     using Site = HopFifthSite<S, reals, columns>;
     const int threads = Site::threads_of_site(points) * (hopping.columns() / points);
     gpu::launch_shared(context.stream, "wilson_hop_fifth", gpu::Extent{context.box.sites, threads, 1},
-                       block_of(p, input), Site{input, output(call, out, p), call.terms.fifth->data(), points});
+                       block_of(p, input),
+                       Site{input, output(call, out, p), f != nullptr ? f->data() : nullptr,
+                            g != nullptr ? g->data() : nullptr, points});
   };
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     if constexpr (most >= 2)
@@ -292,10 +295,12 @@ void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
   };
   HopVariant variant = variant_of(HopPart::all, call.terms);
   variant.points = points;
+  variant.hop_fifth = f != nullptr;
+  variant.add_fifth = g != nullptr;
   const auto known = chosen.find(variant);
   if (known != chosen.end()) return enqueue(known->second, call.out);
-  const auto candidates =
-      hop_fifth_candidates(points, most, HopFifthSite<S, reals, most>::max_threads, sizeof(RealOf<S>));
+  const int point_bytes = static_cast<int>(sizeof(RealOf<S>)) * spinor_reals * (g != nullptr ? 2 : 1);
+  const auto candidates = hop_fifth_candidates(points, most, HopFifthSite<S, reals, most>::max_threads, point_bytes);
   enqueue(tune<reals>(hopping, call, variant, context.box.sites, candidates, enqueue), call.out);
 }
 
@@ -332,7 +337,7 @@ void Hopping<S>::Work::apply(Hopping& hopping, const HopCall<S>& call) {
   const DeviceLinks<S>& links = *hopping.links_;
   const auto inner = input<reals, false>(links, call);
   const SpinorReader<S> with = call.terms.with != nullptr ? call.terms.with->reader(call.parity) : SpinorReader<S>{};
-  if (call.terms.fifth != nullptr) {
+  if (call.terms.hop_fifth != nullptr || call.terms.add_fifth != nullptr) {
     if constexpr (common_storage<S, reals>) return run_with_fifth<reals, most>(hopping, call, inner);
   }
   if (call.terms.sums != nullptr && !hopping.halo_) return run_with_sums<reals, most>(hopping, call, inner, with);
@@ -390,9 +395,18 @@ template <class S>
 void Hopping<S>::apply(DeviceSpinor<S>& out, const DeviceSpinor<S>& in, int target_parity, bool dagger,
                        const HopTerms<S>& terms) {
   detail_of_hopping::check_fields(columns_, out, in, target_parity, terms);
-  if (terms.fifth != nullptr && (!fuses(*terms.fifth) || columns_ % terms.fifth->extent() != 0 ||
-                                 terms.sums != nullptr || terms.hop_blocks != nullptr || terms.add_blocks != nullptr))
-    throw_hop_fields("a matrix of the fifth dimension that its kernel does not take");
+  const bool plain = terms.sums == nullptr && terms.hop_blocks == nullptr && terms.add_blocks == nullptr;
+  const auto require = [&](const DeviceFifth<S>* fifth) {
+    if (fifth != nullptr && !(plain && fuses(*fifth) && columns_ % fifth->extent() == 0))
+      throw_hop_fields("a matrix of the fifth dimension that its kernel does not take");
+  };
+  require(terms.hop_fifth);
+  require(terms.add_fifth);
+  if (terms.add_fifth != nullptr && (terms.add == nullptr || terms.add == &out))
+    throw_hop_fields("a matrix of the fifth dimension for a field that is not there, or that is written");
+  if (terms.hop_fifth != nullptr && terms.add_fifth != nullptr &&
+      terms.hop_fifth->extent() != terms.add_fifth->extent())
+    throw_hop_fields("two matrices of different fifth dimensions");
   const HopCall<S> call{out, in, target_parity, dagger, terms};
   switch (links_->reals()) {
   case 18:
