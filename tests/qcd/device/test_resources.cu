@@ -62,7 +62,9 @@ int most_registers(const std::string& name) {
   if (name.find("<double") != std::string::npos) return 255;
   // 106 but on sm_80, where it takes 142.
   if (name.find("HopSite<Fixed16, 18, false, true, 1>") != std::string::npos) return 168;
-  if (name.find(", 2>") != std::string::npos) return name.find("HopSumSite") != std::string::npos ? 168 : 192;
+  const bool three_blocks =
+      name.find("HopSumSite") != std::string::npos || name.find("HopFifthSite") != std::string::npos;
+  if (name.find(", 2>") != std::string::npos) return three_blocks ? 168 : 192;
   return 128;
 }
 
@@ -72,15 +74,13 @@ int most_spilled(const std::string& name) {
   const bool sums = name.find("sum_functor") != std::string::npos;
   if (sums && name.find("HopSumSite<double, 12") != std::string::npos) return 96;
   if (sums && name.find("HopSumSite") != std::string::npos) return 80;
-  if (name.find("HopFifthSite<Fixed16, 12, 1>") != std::string::npos) return 8;
   return sums ? 40 : 0;
 }
 
 /// Bytes of a thread in local memory, with the frame of that function.
 int most_stack(const std::string& name) {
   const bool calls = name.find("RecursionStep") != std::string::npos && name.find("Algebra<") != std::string::npos;
-  // A frame is a multiple of eight.
-  return calls ? 128 : (most_spilled(name) / 2 + 7) / 8 * 8;
+  return calls ? 128 : most_spilled(name) / 2;
 }
 
 }  // namespace

@@ -160,11 +160,11 @@ std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thr
   std::vector<gpu::TuneParameters> candidates;
   for (int each = most_a_thread; each >= 1; each /= 2) {
     const int height = (points + each - 1) / each;
-    // Small blocks first: while one multiplies by the matrix, others of its multiprocessor wait for memory.
-    for (const int threads : {128, 256, 64}) {
+    // Several blocks a multiprocessor: while one multiplies by the matrix, others wait for memory.
+    for (const int threads : {most_threads, most_threads / 2, most_threads / 4}) {
       const int x = std::min(64, static_cast<int>(std::bit_floor(static_cast<unsigned>(threads / height))));
       const int bytes = x * points * point_bytes;
-      if (x < 4 || x * height > most_threads || bytes > most_shared_bytes) continue;
+      if (x < 2 || bytes > most_shared_bytes) continue;
       gpu::TuneParameters p;
       p.block_x = x;
       p.block_y = height;

@@ -20,7 +20,7 @@ namespace halocline::qcd::device {
 template <class S, int reals, int columns>
 struct HopFifthSite {
   using Real = RealOf<S>;
-  static constexpr int max_threads = 256;
+  static constexpr int max_threads = 128;
   static constexpr int in_piece = 16 / static_cast<int>(sizeof(Real)), pieces = spinor_reals / in_piece;
 
   struct alignas(16) Piece {
@@ -77,7 +77,7 @@ struct HopFifthSite {
     const Real* row[columns];
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) row[k] = matrix + 2 * points * (s + k < points ? s + k : s);
-    HALOCLINE_UNROLLED(2)
+    HALOCLINE_UNROLLED(1)
     for (int from = 0; from < points; ++from) {
       Real weight[columns][2];
       bool any = false;
