@@ -155,6 +155,12 @@ void bind_sources(nb::module_& m) {
       },
       "geometry"_a, "position"_a, "colour"_a);
   m.def(
+      "staggered_wall_source",
+      [](const lattice::Geometry4& g, const Position& position, int colour) {
+        return to_numpy(measure::staggered_wall_source(g, position, colour), canonical_shape(g, {3}));
+      },
+      "geometry"_a, "position"_a, "colour"_a);
+  m.def(
       "wall_source",
       [](const lattice::Geometry4& g, std::int64_t time, int spin, int colour, const measure::Momentum& momentum) {
         return spinor(measure::wall_source(g, time, spin, colour, momentum), g);

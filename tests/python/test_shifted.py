@@ -86,7 +86,10 @@ def test_a_stopped_run_goes_on_and_keeps_its_files(tmp_path):
         (("shifts = [0.5, 0.0]", "shifts = [0.5, 0.1]"), "it has the shift 0.0, and this run has the shift 0.1"),
         (("mass = 0.2", "mass = 0.3"), "it has the action"),
         (("sweeps = 3", "sweeps = 4"), "it has the links"),
-        (("tolerance = 1e-11", "tolerance = 1e-12"), "it has the tolerance 1e-11, and this run has the tolerance 1e-12"),
+        (
+            ("tolerance = 1e-11", "tolerance = 1e-12"),
+            "it has the tolerance 1e-11, and this run has the tolerance 1e-12",
+        ),
         (("[0, 1, 2, 3]", "[0, 1, 2, 2]"), "it has the source"),
     ],
 )

@@ -125,7 +125,7 @@ def test_a_spectrum_run_keeps_its_channels(tmp_path, monkeypatch):
         ('kind = "hisq"\nmass = 0.1\n[solver]\ninner_precision = "fixed16"\n[parallel]\ndevice = "cuda"', "fat links"),
         ('kind = "hisq"\nmass = 0.1\n[solver]\nlink_reals = 12\n[parallel]\ndevice = "cuda"', "need 18"),
         ('kind = "hisq"\nmass = 0.1\n[parallel]\ndevice = "cuda"\nhalo_policy = "staged"', "without a halo"),
-        ('kind = "hisq"\nmass = 0.1\n[source]\nkind = "wall"', "point sources"),
+        ('kind = "hisq"\nmass = 0.1\n[source]\nkind = "z2"', "point sources, corner walls"),
         ('kind = "hisq"\nmass = 0.1\n[measure]\nnucleon = false\nmesons = ["a1"]', 'no channel "a1"'),
         ('kind = "wilson"\nmass = 0.1\n[measure]\nnucleon = false\nmesons = ["pion_sc"]', 'no channel "pion_sc"'),
     ],
@@ -185,6 +185,19 @@ def test_solve_keeps_its_files(tmp_path, monkeypatch):
     assert hc.qcd.read_propagator(names[1]).record["position"] == [0, 0, 0, 4]
 
 
+def test_a_corner_wall_is_the_sum_of_its_points(u):
+    D = hc.qcd.Staggered(u, 0.4, kind="one-link", tolerance=1e-12)
+    position = [1, 0, 1, 2]
+    wall = hc.qcd.propagator(D, position, kind="wall")
+    assert wall.record["source"]["kind"] == "wall"
+    corners = [[i, j, k, 2] for i in (1, 3) for j in (0, 2) for k in (1, 3)]
+    expected = sum(hc.qcd.propagator(D, corner).array() for corner in corners)
+    assert np.abs(wall.array() - expected).max() < 1e-10 * np.abs(expected).max()
+    pion = hc.qcd.mesons(wall, channels=["pion"])["pion"]
+    squares = (np.abs(wall.array()) ** 2).sum(axis=(1, 2, 3, 4, 5))
+    assert np.allclose(pion, np.roll(squares, -2), rtol=1e-12)
+
+
 def test_what_there_is_not_is_refused(u, tmp_path):
     D = hc.qcd.Staggered(u, 0.1)
     S = hc.qcd.propagator(D, [0, 0, 0, 0])
@@ -196,7 +209,7 @@ def test_what_there_is_not_is_refused(u, tmp_path):
     with pytest.raises(InvalidArgument, match='no channel "a0"'):
         hc.qcd.mesons(S, channels=["a0"])
     with pytest.raises(InvalidArgument, match="point sinks only"):
-        hc.qcd.propagator(D, [0, 0, 0, 0], kind="wall")
+        hc.qcd.propagator(D, [0, 0, 0, 0], kind="gaussian", width=1.0)
     with pytest.raises(InvalidArgument, match="staggered quarks have none"):
         _ = D.kappa
     with pytest.raises(InvalidArgument, match="staggered quarks are not built"):

@@ -36,6 +36,7 @@ from halocline.qcd.measure import (
     sequential_sources,
     smear_gaussian,
     staggered_point_source,
+    staggered_wall_source,
     wall_source,
 )
 from halocline.qcd.propagators import read_propagator, write_propagator
@@ -65,5 +66,6 @@ __all__ = [
     "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge",
     "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
     "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "staggered_point_source",
-    "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow", "write_gauge", "write_propagator",
+    "staggered_wall_source", "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow",
+    "write_gauge", "write_propagator",
 ]  # fmt: skip

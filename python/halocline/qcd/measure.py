@@ -113,6 +113,16 @@ def staggered_point_source(geometry: Any, position: Sequence[int], colour: int) 
     return _halocline.qcd.staggered_point_source(_geometry(geometry), list(position), colour)
 
 
+@takes(geometry=checks.a_place, position=checks.a_site, colour=checks.a_colour)
+def staggered_wall_source(geometry: Any, position: Sequence[int], colour: int) -> Spinor:
+    """A corner wall of staggered quarks: 1 on the time slice of a position, where x, y and z differ from it by even
+    numbers: [t][z][y][x][colour]. For links in a fixed gauge. Not collective.
+
+    Raises InvalidArgument for an odd extent in space.
+    """
+    return _halocline.qcd.staggered_wall_source(_geometry(geometry), list(position), colour)
+
+
 @takes(
     quark=checks.any_propagator,
     antiquark=checks.any_propagator,

@@ -22,10 +22,10 @@ from halocline import _halocline
 from halocline.errors import Error, InvalidArgument
 from halocline.qcd import checks
 from halocline.qcd.gauge import GaugeField
-from halocline.qcd.measure import Spinor, mesons, source_columns, staggered_point_source
+from halocline.qcd.measure import Spinor, mesons, source_columns, staggered_point_source, staggered_wall_source
 from halocline.qcd.propagators import Propagator, StaggeredPropagator, gauge_record
 from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
-from halocline.qcd.runfile import Parallel, Solver, Source
+from halocline.qcd.runfile import STAGGERED_SOURCES, Parallel, Solver, Source
 from halocline.qcd.runfile_action import STAGGERED, WALLS, Action
 from halocline.schema import choice, instance, number, sorted_keys, takes
 
@@ -403,7 +403,7 @@ def propagator(
     """Twelve solutions from one source, or three of staggered quarks, `D.solver.rhs_batch` columns at a time.
 
     source: global position x, y, z, t, or a Source, which then describes the source completely
-    kind: "point", "wall", "gaussian" or "z2"; for staggered quarks "point"
+    kind: "point", "wall", "gaussian" or "z2"; for staggered quarks "point" or "wall", a corner wall
     keys: of the run file's [source] (width, steps, seed, sink), and of its [solver], such as tolerance=1e-12, which
     stay for later solves of D
     progress: called for each finished column with its number (1 to 12) and the solver's report
@@ -498,12 +498,13 @@ def _sources(D: DiracOperator, how: Source, position: Sequence[int]) -> list[Spi
     """The right-hand sides of a propagator of D. Collective."""
     if not D.action.staggered:
         return source_columns(D._u, how, position, D.action.boundary)
-    if how.kind != "point" or how.sink != "point":
+    if how.kind not in STAGGERED_SOURCES or how.sink != "point":
         raise InvalidArgument(
             f'propagator: the source "{how.kind}" with sink "{how.sink}" was asked for; staggered quarks have point '
-            "sources and point sinks only."
+            "sources, corner walls, and point sinks only."
         )
-    return [staggered_point_source(D.geometry, position, colour) for colour in range(3)]
+    source = staggered_wall_source if how.kind == "wall" else staggered_point_source
+    return [source(D.geometry, position, colour) for colour in range(3)]
 
 
 def failures_of(reports: list[dict[str, Any]]) -> list[str]:

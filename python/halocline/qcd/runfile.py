@@ -39,6 +39,7 @@ CLIFFORD = tuple("".join(g for n, g in enumerate(("gx", "gy", "gz", "gt")) if k 
 """The sixteen channels with Gamma at the sink and its dagger at the source, named by the factors of Gamma."""
 
 SOURCES = ("point", "wall", "gaussian", "z2")
+STAGGERED_SOURCES = ("point", "wall")
 SOLVERS = _halocline.qcd.SOLVER_KINDS
 OUTER_SOLVERS = _halocline.qcd.OUTER_SOLVERS
 
@@ -469,10 +470,10 @@ class Run(RunFile):
             raise InvalidArgument(
                 f'[measure] the nucleon of staggered quarks (kind = "{kind}") is not built; set nucleon = false.'
             )
-        if self.source.kind != "point" or self.source.sink != "point":
+        if self.source.kind not in STAGGERED_SOURCES or self.source.sink != "point":
             raise InvalidArgument(
-                f'[source] staggered quarks (kind = "{kind}") have point sources and point sinks only; leave kind and '
-                "sink out."
+                f'[source] staggered quarks (kind = "{kind}") have point sources, corner walls, and point sinks only; '
+                'give kind = "point" or "wall", and leave sink out.'
             )
 
     @property

@@ -37,18 +37,48 @@ StaggeredPropagator::StaggeredPropagator(GeometryPointer geometry, const Coordin
   for (auto& column : columns_) column = core::AlignedArray<std::complex<double>>(colours * geometry_->local_volume());
 }
 
-std::vector<std::complex<double>> staggered_point_source(const lattice::Geometry4& geometry,
-                                                         const Coordinates4& position, int colour) {
+namespace {
+
+/// Zeros for a source at a position and colour that exist.
+std::vector<std::complex<double>> no_source(const lattice::Geometry4& geometry, const Coordinates4& position,
+                                            int colour) {
   check_position(geometry, position);
   if (colour < 0 || colour >= colours)
     throw core::InvalidArgument(fmt::format("there is no colour {}; give 0, 1 or 2", colour));
-  std::vector<std::complex<double>> source(static_cast<std::size_t>(colours * geometry.local_volume()));
+  return std::vector<std::complex<double>>(static_cast<std::size_t>(colours * geometry.local_volume()));
+}
+
+}  // namespace
+
+std::vector<std::complex<double>> staggered_point_source(const lattice::Geometry4& geometry,
+                                                         const Coordinates4& position, int colour) {
+  auto source = no_source(geometry, position, colour);
   Coordinates4 local = position;
   for (std::size_t axis = 0; axis < 4; ++axis) {
     local[axis] -= geometry.offset()[axis];
     if (local[axis] < 0 || local[axis] >= geometry.local()[axis]) return source;
   }
   source[static_cast<std::size_t>(colours * lattice::linear_index<4>(local, geometry.local()) + colour)] = 1;
+  return source;
+}
+
+std::vector<std::complex<double>> staggered_wall_source(const lattice::Geometry4& geometry,
+                                                        const Coordinates4& position, int colour) {
+  auto source = no_source(geometry, position, colour);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (geometry.global()[axis] % 2 != 0)
+      throw core::InvalidArgument(
+          fmt::format("a wall of staggered quarks needs even extents in space, and the lattice is {}; take another",
+                      fmt::join(geometry.global(), "x")));
+  for (std::int64_t site = 0; site < geometry.local_volume(); ++site) {
+    const auto local = lattice::coordinates_of<4>(site, geometry.local());
+    bool corner = true;
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      const std::int64_t away = local[axis] + geometry.offset()[axis] - position[axis];
+      corner = corner && (axis == 3 ? away == 0 : away % 2 == 0);
+    }
+    if (corner) source[static_cast<std::size_t>(colours * site + colour)] = 1;
+  }
   return source;
 }
 

@@ -60,6 +60,14 @@ private:
 std::vector<std::complex<double>> staggered_point_source(const lattice::Geometry4& geometry,
                                                          const Coordinates4& position, int colour);
 
+/// A corner wall: one at every site of the time slice whose x, y and z differ from those of a position by even numbers.
+/// The signs above are the same for all of them, so staggered_mesons() takes propagators from such a source too, and
+/// sums over pairs of corners. Between different corners only links in a fixed gauge give a signal.
+/// @throws InvalidArgument  for a position or colour that does not exist, or an odd extent in space, on which the signs
+///                          do not fit. Collective: no.
+std::vector<std::complex<double>> staggered_wall_source(const lattice::Geometry4& geometry,
+                                                        const Coordinates4& position, int colour);
+
 /// The names of the channels above.
 std::span<const char* const> staggered_channels() noexcept;
 
