@@ -29,7 +29,9 @@ def spinor(u):
 @pytest.mark.parametrize("csw", [0.0, 1.1])
 def test_the_operator_is_d_plus_i_mu_gamma5(u, spinor, csw):
     D = hc.qcd.WilsonClover(u, mass=-0.2, csw=csw)
-    up, down = (hc.qcd.TwistedMass(u, mu=mu, mass=-0.2, csw=csw) for mu in (0.3, -0.3))
+    up = hc.qcd.TwistedMass(u, mu=0.3, mass=-0.2, csw=csw, tolerance=1e-7)
+    down = up.opposite()
+    assert down.action.mu == -0.3 and down.solver.settings == up.solver.settings
     assert np.allclose(up(spinor), D(spinor) + 0.3j * GAMMA5 * spinor, rtol=0, atol=1e-13)
     assert np.allclose(up.dagger(spinor), GAMMA5 * down(GAMMA5 * spinor), rtol=0, atol=1e-13)
 

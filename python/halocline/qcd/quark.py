@@ -173,8 +173,8 @@ class TwistedMass(DiracOperator):
     D is the Wilson operator, or with csw the Wilson-clover operator. D(mu)^dagger = gamma5 D(-mu) gamma5.
 
     >>> import halocline as hc
-    >>> u = hc.qcd.unit_links([4, 4, 4, 8])
-    >>> up, down = (hc.qcd.TwistedMass(u, mu=mu, mass=0.1) for mu in (0.25, -0.25))
+    >>> up = hc.qcd.TwistedMass(hc.qcd.unit_links([4, 4, 4, 8]), mu=0.25, mass=0.1)
+    >>> down = up.opposite()  # mu = -0.25
     >>> b = hc.qcd.point_source(up.geometry, [0, 0, 0, 0], spin=0, colour=0)
     >>> bool(abs(up(up.solve(b)) - b).max() < 1e-9)
     True
@@ -206,6 +206,18 @@ class TwistedMass(DiracOperator):
         self._open(
             u, "twisted-clover", solver, solver_keys, device, halo_policy, time_limit, mu=mu,
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
+        )  # fmt: skip
+
+    def opposite(self) -> TwistedMass:
+        """D(-mu), the other flavour, on the same links and with the present settings of `solver`.
+
+        It makes clover blocks of its own; those of the C++ class are shared. Collective.
+        """
+        a, p = self.action, self._parallel
+        return TwistedMass(
+            self._u, mu=-a.mu, mass=a.mass, kappa=a.kappa, csw=a.clover, boundary=a.boundary, anisotropy=a.anisotropy,
+            nu=a.nu, csw_t=a.csw_t, solver=self.solver.settings, device=p.device, halo_policy=p.halo_policy,
+            time_limit=p.time_limit,
         )  # fmt: skip
 
 
