@@ -202,23 +202,23 @@ void solver(const Request& r, const Emit& emit) {
     }
 }
 
-/// Few kernels, so that a profiler can time each of them: solves with one column and with twelve.
+/// Few kernels, so that a profiler can time each of them: Wilson quarks with one column and with twelve, domain walls.
 void solve(const Request& r, const Emit& emit) {
   const qcd::GaugeField u = thermal(r, 16);
   Request brief = r;
   brief.small = true;
+  bench::DeviceSolverCase c;
+  c.action = {.mass = quark.mass, .csw = quark.csw};
+  c.kind = "cg";
   for (const int columns : {1, 12}) {
-    bench::DeviceSolverCase c;
-    c.action = {.mass = quark.mass, .csw = quark.csw};
-    c.device = r.device;
-    c.kind = "cg";
-    c.inner = "fixed16";
-    c.gauge = "heatbath, beta 6";
-    c.runs = 1;
     c.columns = columns;
-    in_its_own_line(emit, "solve", {{"columns", columns}},
-                    [&](Json& line) { report(line, bench::device_solver(u, c, effort(brief))); });
+    solver_case(brief, emit, u, c);
   }
+  c.action = {.name = "domain-wall", .mass = 0.05, .ls = 8};
+  c.inner = "double";
+  c.columns = 1;
+  c.tolerance = 1e-4;
+  solver_case(brief, emit, u, c);
 }
 
 double distance(const Numbers& a, const Numbers& b) {
@@ -312,7 +312,8 @@ const std::vector<Step>& measuring_steps() {
 }
 
 const Step& profiled_solve() {
-  static const Step step{"solve", 120, "conjugate gradients at 16^4, fixed16, 1 and 12 columns", solve};
+  static const Step step{"solve", 120,
+                         "conjugate gradients at 16^4: fixed16 with 1 and 12 columns, domain walls in double", solve};
   return step;
 }
 
