@@ -100,7 +100,8 @@ public:
   /// out = D in, or D^dagger in, in double. @param out, in  local boxes in canonical order. Collective: yes.
   virtual void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) = 0;
   /// Solves (S^dagger S + shifts[i]) x[i] = b for every shift by multi-shift CG in double. S is the Schur complement on
-  /// the even sites; without even-odd preconditioning S is D on all sites. Domain walls: as QuarkSolver::solve_shifted().
+  /// the even sites; without even-odd preconditioning S is D on all sites. Domain walls: as
+  /// QuarkSolver::solve_shifted().
   /// @param x  shape (shifts,) of local boxes; only the sites on which S acts are written
   /// @param b  local box, with a fifth dimension one for each point; only the same sites are read
   /// Collective: yes.
