@@ -215,11 +215,10 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
     if (!step) return;
     __syncthreads();
     if (thread < columns && first + thread < plan.columns)
-      step.run(first + thread, totals + thread * N,
-               [](double* place, double value) {
-                 detail::fence_system();
-                 detail::store_for_host(place, value);
-               });
+      step.run(first + thread, totals + thread * N, [](double* place, double value) {
+        detail::fence_system();
+        detail::store_for_host(place, value);
+      });
   }
 }
 #endif

@@ -18,8 +18,8 @@ namespace halocline::qcd::device {
 
 /// A graph of an application is used up to this many sites times columns, one of an iteration with two applications up
 /// to twice as many. The value is 16^4, the volume at which papers on strong scaling find launches to cost as much as
-/// kernels. There a hop in a graph takes a tenth less on an H200; other limits have not been tried. No result depends on
-/// it.
+/// kernels. There a hop in a graph takes a tenth less on an H200; other limits have not been tried. No result depends
+/// on it.
 inline constexpr std::int64_t graph_sites = 65536;
 
 /// The dot products that a last kernel computes, as described at HopTerms; none without a buffer.
