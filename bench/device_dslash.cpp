@@ -67,7 +67,7 @@ DeviceResult device_dslash(const comm::Communicator& group, const DeviceDslashCa
                        {"processes", std::int64_t(group.size())},
                        {"precision", c.precision},
                        {"form", c.form},
-                       {"link_reals", std::int64_t(c.link_reals)},
+                       {"link_reals", std::int64_t(is_staggered(c.action) ? 18 : c.link_reals)},
                        {"columns", std::int64_t(c.columns)},
                        {"grid", std::vector<std::int64_t>(grid.begin(), grid.end())},
                        {"emulate", to_vector(c.emulate)},

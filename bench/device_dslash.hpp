@@ -31,7 +31,7 @@ struct DeviceDslashCase {
   Extents local{16, 16, 16, 16};
   std::string precision = "fixed16";
   std::string form = "hopping";
-  int link_reals = 12;          ///< 18, 12 or 8
+  int link_reals = 12;          ///< 18, 12 or 8; of staggered quarks always 18
   int columns = 1;              ///< right-hand sides, 1 to 32
   Extents emulate{1, 1, 1, 1};  ///< more than 1: the axis is treated as split, and the process is its own neighbour
   std::string policy{};         ///< of the halo; empty: the default, "auto": the fastest
@@ -45,7 +45,8 @@ struct DeviceDslashCase {
 };
 
 /// Measures one case. A case that cannot run here (an unavailable policy, too little memory, work that cannot be
-/// recorded) is skipped with a reason.
+/// recorded) is skipped with a reason. But Schur complements and other actions end with an error where memory is too
+/// little.
 /// @throws InvalidArgument  an unknown name, a number out of range, a lattice that no box fits, a missing device; on
 ///                          every rank
 /// Collective: yes.  Cost: about twice effort.seconds, and making the links on the host, 2.3 KB a site.

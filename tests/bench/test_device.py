@@ -227,6 +227,27 @@ def test_the_command_writes_tables_and_json(bench_command, tmp_path):
     assert "say nothing about a GPU" in done.stdout + done.stderr
 
 
+def test_of_several_stages_forms_and_storages_an_operator_takes_its_own(bench_command, tmp_path):
+    def cases(*words):
+        done = bench_command(
+            "dslash", "--device", "host-executor", "--local", "4x4x4x4", "--seconds", "0.001", "--json", "d.json",
+            *words, ranks=0,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return [r["case"] for r in json.loads((tmp_path / "d.json").read_text())]
+
+    found = cases("--precision", "fixed16", "--form", "all", "--stage", "whole,separate")
+    stages = {(c["form"], c["stage"]) for c in found}
+    assert ("schur", "whole") in stages and ("schur", "separate") not in stages and ("fused", "separate") in stages
+    found = cases("--precision", "fixed16", "--form", "all", "--emulate", "1x1x1x2", "--policy", "staged")
+    assert {c["form"] for c in found} == {"hopping", "hopping-clover", "fused"}
+    found = cases("--action", "hisq,wilson", "--form", "schur", "--precision", "float,fixed16", "--link-reals", "18,12")
+    assert [(c["action"], c["precision"], c["link_reals"]) for c in found] == [
+        ("hisq", "float", 18), ("wilson", "float", 18), ("wilson", "float", 12), ("wilson", "fixed16", 18),
+        ("wilson", "fixed16", 12),
+    ]  # fmt: skip
+
+
 @pytest.mark.skipif(not gpu.unavailable_reason(), reason="there is a GPU here, and they would run for an hour")
 def test_the_commands_of_the_documentation_exist(capsys):
     """Each comes as far as the GPU, which is not there: an unknown option would be refused before."""

@@ -170,8 +170,7 @@ TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, how
       variant.points = ls;
       variant.hop_fifth = on_hop;
       variant.add_fifth = on_add;
-      const auto candidates = hop_fifth_candidates(ls, std::is_same_v<S, double> ? 1 : 2, 128,
-                                                   static_cast<int>(sizeof(RealOf<S>)) * 24 * (on_add ? 2 : 1));
+      const auto candidates = hop_fifth_candidates(ls, std::is_same_v<S, double> ? 1 : 2, 128);
       CHECK(candidates.size() >= 4);
       for (const gpu::TuneParameters& p : candidates) {
         CAPTURE(p.block_x);

@@ -64,10 +64,12 @@ def dslash(
     action: str, ls: str, emulate: str, policy: str, stage: str, graph: str, threads: str,
 ) -> None:  # fmt: skip
     """Runs all requested cases of the one-parity hop and of operators."""
-    from halocline.bench import WALLS
+    from halocline.bench import STAGGERED, WALLS
     from halocline.bench import device as library
 
     known(device, threads)
+    all_reals = counts("--link-reals", link_reals, "18,12,8")
+    precisions = chosen("--precision", precision, library.PRECISIONS)
     grid = extents("--emulate", [emulate], 4, "1x2x2x2")[0]
     alone = {"default": [""], "auto": ["auto"]}
     policies = alone.get(policy) or chosen("--policy", policy, library.POLICIES[:-1])
@@ -76,8 +78,8 @@ def dslash(
     for a, n, p, reals, c, how, s, recorded in itertools.product(
         chosen("--action", action, library.ACTIONS),
         volumes(local),
-        chosen("--precision", precision, library.PRECISIONS),
-        counts("--link-reals", link_reals, "18,12,8"),
+        precisions,
+        all_reals,
         counts("--columns", columns, "1,4,12,16"),
         policies,
         stages,
@@ -87,6 +89,13 @@ def dslash(
         for f, points in itertools.product(forms, counts("--ls", ls, "8,16") if a in WALLS else [1]):
             # Without a halo there is no policy, and the plain hop has no fused operations to separate.
             if (s == "no-halo" and how != policies[0]) or (s == "separate" and f == "hopping" and "whole" in stages):
+                continue
+            # Of several stages, forms and storages an operator takes those that it has; halos are the plain hop's.
+            if a != "wilson" or f.startswith("schur"):
+                own = ("whole", "separate") if a in WALLS else ("whole",)
+                if how != policies[0] or (len(stages) > 1 and s not in own) or (len(forms) > 1 and max(grid) > 1):
+                    continue
+            if a in STAGGERED and (reals != all_reals[0] or (len(precisions) > 1 and p.startswith("fixed"))):
                 continue
             size = f"{'x'.join(map(str, n))}{f' x {points}' if a in WALLS else ''}"
             quarks = "" if a == "wilson" else f"{a} "
@@ -104,21 +113,25 @@ def solver(
     ls: int, kind: str, inner: str, link_reals: str, policy: str, tolerance: str, columns: str, runs: int, threads: str,
 ) -> None:  # fmt: skip
     """Runs all requested solves. Raises Error if one did not reach its tolerance."""
+    from halocline.bench import STAGGERED
     from halocline.bench import device as library
 
     known(device, threads)
     cases = []
     kinds = chosen("--kind", kind, library.SOLVERS)
-    several = len(kinds) > 1  # then those of an action are taken, and storages that its links fit
+    inners = chosen("--inner", inner, library.PRECISIONS)
     for a, k, p, reals, limit, n in itertools.product(
         actions,
         kinds,
-        chosen("--inner", inner, library.PRECISIONS),
+        inners,
         counts("--link-reals", link_reals, "18,12,8"),
         real_numbers("--tolerance", tolerance, "1e-6,1e-10"),
         counts("--columns", columns, "1,12"),
     ):
-        if several and a != "wilson" and k != "cg":
+        # Of several methods and storages an action takes those that it has.
+        if len(kinds) > 1 and a != "wilson" and k != "cg":
+            continue
+        if len(inners) > 1 and a in STAGGERED and p.startswith("fixed"):
             continue
         m = wilson_mass if a in ("wilson", "twisted") else mass
         case = later(

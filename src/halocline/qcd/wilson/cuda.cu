@@ -10,7 +10,6 @@
 #include "halocline/core/error.hpp"
 #include "halocline/gpu/sum_buffer.hpp"
 #include "halocline/qcd/device/field_checks.hpp"
-#include "halocline/qcd/field/components.hpp"
 #include "halocline/qcd/wilson/detail/hop_launch.cuh"
 #include "halocline/qcd/wilson/detail/hop_sites.cuh"
 
@@ -154,17 +153,14 @@ std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thre
   return candidates;
 }
 
-std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads,
-                                                      int point_bytes) {
-  constexpr int most_shared_bytes = 96 << 10;  // two blocks on a multiprocessor
+std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads) {
   std::vector<gpu::TuneParameters> candidates;
   for (int each = most_a_thread; each >= 1; each /= 2) {
     const int height = (points + each - 1) / each;
     // Several blocks a multiprocessor: while one multiplies by the matrix, others wait for memory.
     for (const int threads : {most_threads, most_threads / 2, most_threads / 4}) {
       const int x = std::min(64, static_cast<int>(std::bit_floor(static_cast<unsigned>(threads / height))));
-      const int bytes = x * points * point_bytes;
-      if (x < 2 || bytes > most_shared_bytes) continue;
+      if (x < 2) continue;
       gpu::TuneParameters p;
       p.block_x = x;
       p.block_y = height;

@@ -50,8 +50,7 @@ std::vector<gpu::TuneParameters> hop_candidates(int columns, int most_a_thread, 
 std::vector<gpu::TuneParameters> hop_sum_candidates(int columns, int most_a_thread, int most_threads, bool past_cache);
 
 /// The same for a hop and matrices of so many points, whose blocks hold all points of their sites.
-/// @param point_bytes  of shared memory for a point of a site
-std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads, int point_bytes);
+std::vector<gpu::TuneParameters> hop_fifth_candidates(int points, int most_a_thread, int most_threads);
 
 /// @throws InvalidArgument  always
 [[noreturn]] void throw_hop_fields(const std::string& given);

@@ -299,8 +299,7 @@ void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
   variant.add_fifth = g != nullptr;
   const auto known = chosen.find(variant);
   if (known != chosen.end()) return enqueue(known->second, call.out);
-  const int point_bytes = static_cast<int>(sizeof(RealOf<S>)) * spinor_reals * (g != nullptr ? 2 : 1);
-  const auto candidates = hop_fifth_candidates(points, most, HopFifthSite<S, reals, most>::max_threads, point_bytes);
+  const auto candidates = hop_fifth_candidates(points, most, HopFifthSite<S, reals, most>::max_threads);
   enqueue(tune<reals>(hopping, call, variant, context.box.sites, candidates, enqueue), call.out);
 }
 
