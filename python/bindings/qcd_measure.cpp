@@ -154,6 +154,7 @@ void bind_sources(nb::module_& m) {
         return to_numpy(measure::staggered_point_source(g, position, colour), canonical_shape(g, {3}));
       },
       "geometry"_a, "position"_a, "colour"_a);
+  m.def("check_position", &measure::check_position, "geometry"_a, "position"_a);
   m.def(
       "staggered_wall_source",
       [](const lattice::Geometry4& g, const Position& position, int colour) {

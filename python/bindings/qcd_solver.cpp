@@ -34,22 +34,22 @@ std::span<const complex> values_of(const Quark& q, const ComplexIn& array, const
   return canonical_values(array, *q.geometry, {4, 3}, what);
 }
 
-/// The shape of the arrays of shifted systems: those of the solver, or of five dimensions, [s] before the others.
-std::vector<std::size_t> shifted_shape_of(const Quark& q) {
+/// The shape of the arrays on which D itself acts: those of the solver, or of five dimensions, [s] before the others.
+std::vector<std::size_t> whole_shape_of(const Quark& q) {
   auto shape = shape_of(q);
   if (const auto* walls = std::get_if<qcd::DomainWallAction>(&q.solver.action()))
     shape.insert(shape.begin(), static_cast<std::size_t>(walls->ls));
   return shape;
 }
-std::span<const complex> shifted_values_of(const Quark& q, const ComplexIn& array) {
-  if (!std::holds_alternative<qcd::DomainWallAction>(q.solver.action())) return values_of(q, array, "the source");
-  const auto shape = shifted_shape_of(q);
+std::span<const complex> whole_values_of(const Quark& q, const ComplexIn& array, const char* what) {
+  if (!std::holds_alternative<qcd::DomainWallAction>(q.solver.action())) return values_of(q, array, what);
+  const auto shape = whole_shape_of(q);
   std::vector<std::size_t> given;
   for (std::size_t i = 0; i < array.ndim(); ++i) given.push_back(array.shape(i));
   if (given != shape)
-    throw core::InvalidArgument(fmt::format(
-        "the source of a shifted system of domain walls has the shape ({}); give [s][t][z][y][x][spin][colour], ({})",
-        fmt::join(given, ", "), fmt::join(shape, ", ")));
+    throw core::InvalidArgument(
+        fmt::format("{} of domain walls has the shape ({}); give [s][t][z][y][x][spin][colour], ({})", what,
+                    fmt::join(given, ", "), fmt::join(shape, ", ")));
   return {array.data(), array.size()};
 }
 
@@ -99,6 +99,12 @@ nb::dict to_dict(const qcd::SolveReport& report) {
   d["notes"] = notes;
   d["note_kinds"] = kinds;
   return d;
+}
+
+nb::list to_list(const std::vector<qcd::SolveReport>& reports) {
+  nb::list out;
+  for (const auto& report : reports) out.append(to_dict(report));
+  return out;
 }
 
 nb::dict to_dict(const qcd::Trial& trial) {
@@ -218,9 +224,7 @@ nb::list solve_columns(Quark& q, qcd::measure::Propagator& s, int first, const s
     nb::gil_scoped_release unlocked;
     reports = q.solver.solve(solutions, values, without_lock(progress), midpoints);
   }
-  nb::list out;
-  for (const auto& report : reports) out.append(to_dict(report));
-  return out;
+  return to_list(reports);
 }
 
 /// The columns of a staggered propagator from colour `first` on, together.
@@ -239,9 +243,26 @@ nb::list solve_staggered_columns(Quark& q, qcd::measure::StaggeredPropagator& s,
     nb::gil_scoped_release unlocked;
     reports = q.solver.solve(solutions, values, without_lock(progress));
   }
-  nb::list out;
-  for (const auto& report : reports) out.append(to_dict(report));
-  return out;
+  return to_list(reports);
+}
+
+/// (arrays, reports) of several right-hand sides.
+nb::tuple solve_many(Quark& q, const std::vector<ComplexIn>& sources, const Progress& progress) {
+  std::vector<std::span<const complex>> values;
+  std::vector<std::vector<complex>> solutions;
+  for (const auto& source : sources) {
+    values.push_back(values_of(q, source, "the source"));
+    solutions.emplace_back(values.back().size());
+  }
+  const std::vector<std::span<complex>> room(solutions.begin(), solutions.end());
+  std::vector<qcd::SolveReport> reports;
+  {
+    nb::gil_scoped_release unlocked;
+    reports = q.solver.solve(room, values, without_lock(progress));
+  }
+  nb::list arrays;
+  for (auto& solution : solutions) arrays.append(to_numpy(std::move(solution), shape_of(q)));
+  return nb::make_tuple(arrays, to_list(reports));
 }
 
 /// (array on the device, reports): the solutions stay where they are.
@@ -253,9 +274,7 @@ nb::tuple solve_on_device(Quark& q, const std::vector<ComplexIn>& sources, const
     nb::gil_scoped_release unlocked;
     solved = q.solver.solve_on_device(values, without_lock(progress));
   }
-  nb::list reports;
-  for (const auto& report : solved.second) reports.append(to_dict(report));
-  return nb::make_tuple(std::move(solved.first), reports);
+  return nb::make_tuple(std::move(solved.first), to_list(solved.second));
 }
 
 /// Bytes on the device; None on the processor.
@@ -423,13 +442,13 @@ void bind_qcd_solver(nb::module_& m) {
       .def(
           "apply",
           [](Quark& q, const ComplexIn& in, bool dagger) {
-            const auto values = values_of(q, in, "the spinor");
+            const auto values = whole_values_of(q, in, "the spinor");
             std::vector<complex> out(values.size());
             {
               nb::gil_scoped_release unlocked;
               q.solver.apply(out, values, dagger);
             }
-            return to_numpy(std::move(out), shape_of(q));
+            return to_numpy(std::move(out), whole_shape_of(q));
           },
           "spinor"_a, "dagger"_a = false)
       .def(
@@ -449,7 +468,7 @@ void bind_qcd_solver(nb::module_& m) {
           "solve_shifted",
           [](Quark& q, const ComplexIn& source, const std::vector<double>& shifts, bool even_odd,
              const Progress& progress) {
-            const auto values = shifted_values_of(q, source);
+            const auto values = whole_values_of(q, source, "the source of a shifted system");
             std::vector<std::vector<complex>> solutions(shifts.size(), std::vector<complex>(values.size()));
             const std::vector<std::span<complex>> room(solutions.begin(), solutions.end());
             std::vector<qcd::SolveReport> reports;
@@ -457,10 +476,9 @@ void bind_qcd_solver(nb::module_& m) {
               nb::gil_scoped_release unlocked;
               reports = q.solver.solve_shifted(room, shifts, values, even_odd, without_lock(progress));
             }
-            nb::list all, said;
-            for (auto& x : solutions) all.append(to_numpy(std::move(x), shifted_shape_of(q)));
-            for (const auto& report : reports) said.append(to_dict(report));
-            return nb::make_tuple(all, said);
+            nb::list all;
+            for (auto& x : solutions) all.append(to_numpy(std::move(x), whole_shape_of(q)));
+            return nb::make_tuple(all, to_list(reports));
           },
           "source"_a, "shifts"_a, "even_odd"_a, "progress"_a.none())
       .def_prop_ro("device",
@@ -483,6 +501,7 @@ void bind_qcd_solver(nb::module_& m) {
             q.solver.recall(all);
           },
           "trials"_a)
+      .def("solve_many", &solve_many, "sources"_a, "progress"_a.none())
       .def("choose", &choose, "sources"_a, "progress"_a.none())
       .def("solve_staggered_columns", &solve_staggered_columns, "propagator"_a, "first"_a, "sources"_a,
            "progress"_a.none())

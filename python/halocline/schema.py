@@ -176,14 +176,18 @@ def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iter
     for home, names in homes.items():
         if home != title and name in names:
             return f"; '{name}' belongs in {home}"
+    everywhere = {n: home for home, names in homes.items() for n in names}
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    far = difflib.get_close_matches(name.lower(), list(everywhere), n=1, cutoff=0.7)
+    if far and not (near and _likeness(name, near[0]) >= _likeness(name, far[0])):
+        return f"; did you mean '{far[0]}' in {everywhere[far[0]]}"
     if near:
         return f"; did you mean '{near[0]}'"
-    everywhere = {n: home for home, names in homes.items() for n in names}
-    far = difflib.get_close_matches(name.lower(), list(everywhere), n=1, cutoff=0.7)
-    if far:
-        return f"; did you mean '{far[0]}' in {everywhere[far[0]]}"
     return f"; it has {', '.join(known)}"
+
+
+def _likeness(given: str, known: str) -> float:
+    return difflib.SequenceMatcher(None, known, given.lower()).ratio()
 
 
 def sorted_keys(

@@ -192,6 +192,40 @@ def test_shifted_systems_have_five_dimensions(u):
         D.solver.solve_shifted(b[0], [0.1])
 
 
+@pytest.mark.parametrize("parameters", [{}, {"b": 1.5, "c": 0.5}, {"b": [1, 1.2, 1.3, 1 + 0.2j], "c": 0.1j}])
+def test_the_operator_of_five_dimensions_is_its_definition(u, parameters):
+    ls, mass, height = 4, 0.3, 1.6
+    D = hc.qcd.DomainWall(u, mass=mass, M5=height, Ls=ls, tolerance=1e-11, **parameters)
+    wilson = hc.qcd.WilsonClover(u, mass=-height, csw=0.0)
+    numbers = np.random.default_rng(6)
+    psi = numbers.normal(size=(ls, 8, 4, 4, 4, 4, 3)) + 1j * numbers.normal(size=(ls, 8, 4, 4, 4, 4, 3))
+    upper = np.array([1, 1, 0, 0])[:, None]
+
+    def expected(m):
+        b, c = (np.broadcast_to(parameters.get(name, value), ls) for name, value in (("b", 1), ("c", 0)))
+        up = np.concatenate((psi[1:], -m * psi[:1]))
+        down = np.concatenate((-m * psi[-1:], psi[:-1]))
+        neighbours = (1 - upper) * up + upper * down
+        return np.stack(
+            [b[s] * wilson(psi[s]) + psi[s] + c[s] * wilson(neighbours[s]) - neighbours[s] for s in range(ls)]
+        )
+
+    villars = D.pauli_villars()
+    assert villars.action.kind == D.action.kind and villars.action.mass == 1.0
+    for one, m in ((D, mass), (villars, 1.0)):
+        assert np.allclose(one(psi), expected(m), rtol=0, atol=1e-12)
+        other = np.roll(psi, 1, axis=1)
+        assert np.isclose(np.vdot(other, one(psi)), np.vdot(one.dagger(other), psi), rtol=1e-12)
+        (solution,) = one.solver.solve_shifted(one.dagger(psi), [0.0])
+        assert np.linalg.norm(one(solution) - psi) < 1e-8 * np.linalg.norm(psi)
+
+
+def test_the_five_dimensions_of_a_device_are_refused(u):
+    D = hc.qcd.DomainWall(u, mass=0.1, Ls=4, device="host-executor")
+    with pytest.raises(InvalidArgument, match="on the processor alone"):
+        D(np.zeros((4, 8, 4, 4, 4, 4, 3), dtype=complex))
+
+
 def test_what_there_is_not_is_refused(u):
     D = hc.qcd.DomainWall(u, mass=0.1, Ls=4)
     psi = np.zeros((8, 4, 4, 4, 4, 3), dtype=complex)

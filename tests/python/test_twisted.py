@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 from halocline.errors import InvalidArgument
 from halocline.qcd.runfile import parse_run_file
+from halocline.qcd.solve import solve_run
+from halocline.reporter import Reporter
 
 import halocline as hc
+from halocline.comm import communicator
 
 GAMMA5 = np.array([1, 1, -1, -1])[:, None]
 GENERATED = "[gauge]\ngenerate = { size = [4, 4, 4, 8], beta = 5.7, sweeps = 5, seed = 2 }\n"
@@ -186,17 +189,144 @@ def test_the_doublet_is_solved(u, pair, kind):
     assert np.linalg.norm(D(x) - pair) < 1.01e-11 * np.linalg.norm(pair)
 
 
+@pytest.mark.parametrize("even_odd", [False, True])
+def test_shifted_systems_of_the_doublet(u, pair, even_odd):
+    """Against the operator; with even_odd by the law of resolvents, x1 - x2 = (s2 - s1) G1 x2."""
+    D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, kappa=0.14, csw=1.0, tolerance=1e-11)
+    near, far = D.solver.solve_shifted(pair, [0.1, 2.0], even_odd)
+    assert near.shape == pair.shape
+    if not even_odd:
+        for x, shift in ((near, 0.1), (far, 2.0)):
+            assert np.linalg.norm(D.dagger(D(x)) + shift * x - pair) < 1e-10 * np.linalg.norm(pair)
+        return
+    assert not near[0, 0, 0, 1].any()  # an odd site
+    (again,) = D.solver.solve_shifted(far, [0.1], even_odd)
+    assert np.linalg.norm(near - far - 1.9 * again) < 1e-9 * np.linalg.norm(near)
+
+
+def test_several_sources_are_solved_together(u, pair):
+    D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, kappa=0.14, csw=1.0, rhs_batch=2, tolerance=1e-11)
+    sources = [pair, 1j * np.roll(pair, 1, axis=0), pair[::-1]]
+    for b, x in zip(sources, D.solver.solve_many(sources), strict=True):
+        assert np.linalg.norm(D(x) - b) < 1.01e-11 * np.linalg.norm(b)
+    assert sorted(report["columns"] for report in D.solver.reports) == [1, 2, 2]
+
+
+def test_without_a_splitting_the_flavours_are_those_of_two_masses(u):
+    """With epsilon = 0 the fields (psi, +-psi) have masses +-mu, so the blocks are sums and differences of these."""
+    quark = {"kappa": 0.14, "csw": 1.2, "tolerance": 1e-12}
+    S = hc.qcd.propagator(hc.qcd.TwistedDoublet(u, mu=0.2, epsilon=0.0, **quark), [1, 0, 2, 3])
+    up, down = (hc.qcd.propagator(hc.qcd.TwistedMass(u, mu=mu, **quark), [1, 0, 2, 3]).array() for mu in (0.2, -0.2))
+    assert len(S.reports) == 24 and S.record["action"]["kind"] == "twisted-doublet"
+    for sink, source in np.ndindex(2, 2):
+        expected = 0.5 * (up + down if sink == source else up - down)
+        assert np.abs(S.block(sink, source).array() - expected).max() < 1e-11
+        assert np.array_equal(S.array()[..., sink, :, :, source, :, :], S.block(sink, source).array())
+
+
+def test_a_smeared_sink_of_the_doublet(u):
+    D = hc.qcd.TwistedDoublet(u, mu=0.2, epsilon=0.1, kappa=0.14, csw=1.2)
+    smearing = {"kind": "gaussian", "width": 1.0, "steps": 8}
+    point = hc.qcd.propagator(D, [0, 0, 0, 0], **smearing)
+    smeared = hc.qcd.propagator(D, [0, 0, 0, 0], sink="gaussian", **smearing)
+    column = np.ascontiguousarray(point.column(1, 2, 0)[..., 0, :, :])
+    assert np.array_equal(smeared.column(1, 2, 0)[..., 0, :, :], hc.qcd.smear_gaussian(column, u, 1.0, 8))
+
+
+def test_the_way_back_of_the_doublet_and_its_mesons(u):
+    """S(x, y) = gamma5 tau3 S(y, x)^dagger gamma5 tau3, so the kaon may be made from either end."""
+    here, there = (0, 0, 0, 0), (1, 2, 0, 3)
+    D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, kappa=0.14, csw=1.2, tolerance=1e-12)
+
+    def block(source, sink):
+        s = hc.qcd.propagator(D, source)
+        x, y, z, t = sink
+        return s.array()[t, z, y, x].reshape(24, 24)
+
+    signs = np.kron([1, -1], np.kron([1, 1, -1, -1], [1, 1, 1]))
+    expected = signs[:, None] * block(there, here).conj().T * signs
+    assert np.abs(block(here, there) - expected).max() < 1e-11
+
+
+def test_a_doublet_in_files(u, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = GENERATED + '[action]\nkind = "twisted-doublet"\nkappa = 0.14\ncsw = 1.2\nmu = 0.2\nepsilon = 0.1\n'
+    text += "[source]\npositions = [[1, 0, 2, 3]]\n[solver]\ntolerance = 1e-11\n"
+    run = parse_run_file(text, "run.toml")
+    report = solve_run(run, communicator(None), Reporter(), "s.h5")
+    assert len(report["configurations"][0]["sources"][0]["iterations"]) == 24
+    S = hc.qcd.read_propagator("s.h5")
+    D = hc.qcd.TwistedDoublet(u, mu=0.2, epsilon=0.1, kappa=0.14, csw=1.2, tolerance=1e-11)
+    own = hc.qcd.propagator(D, [1, 0, 2, 3])
+    assert isinstance(S, hc.qcd.DoubletPropagator) and np.array_equal(S.array(), own.array())
+    assert S.record["action"] == run.action.as_toml_values()
+    block = S.block(1, 0)
+    hc.qcd.write_propagator("block.lime", block)
+    hc.qcd.write_propagator("block.h5", block)
+    again = hc.qcd.read_propagator("block.lime")
+    assert again.record["flavours"] == [1, 0] and np.array_equal(again.array(), block.array())
+    light = hc.qcd.propagator(hc.qcd.TwistedMass(u, mu=0.1, kappa=0.14, csw=1.2), [1, 0, 2, 3])
+    assert hc.qcd.mesons(again, light)["pion"].shape == (8,)
+    kept = solve_run(run, communicator(None), Reporter(), "s.h5", resume=True)
+    assert kept["configurations"][0]["sources"][0]["kept"] == "s.h5"
+    with pytest.raises(InvalidArgument, match="the flavours"):
+        solve_run(run, communicator(None), Reporter(), "block.h5", resume=True)
+    with pytest.raises(InvalidArgument, match="doublets are kept as HDF5"):
+        hc.qcd.write_propagator("s.lime", S)
+    with pytest.raises(InvalidArgument, match="doublets are kept as HDF5"):
+        solve_run(run, communicator(None), Reporter(), "s.lime")
+    with pytest.raises(InvalidArgument, match="light quark of another action"):
+        hc.qcd.spectrum(parse_run_file(text + "[measure]\nnucleon = false\n", "run.toml"))
+
+
+def test_a_doublet_does_not_depend_on_the_number_of_processes(u, python, tmp_path):
+    quark = "mu=0.2, epsilon=0.1, kappa=0.14, csw=1.2, tolerance=1e-11"
+    S = hc.qcd.propagator(eval(f"hc.qcd.TwistedDoublet(u, {quark})", {"hc": hc, "u": u}), [1, 0, 2, 3])
+    hc.qcd.write_propagator(tmp_path / "one.h5", S)
+    script = tmp_path / "two.py"
+    script.write_text(
+        "import halocline as hc\n"
+        "u = hc.qcd.unit_links([4, 4, 4, 8])\n"
+        "hc.qcd.heatbath(u, beta=5.7, sweeps=5, seed=2)\n"
+        f"S = hc.qcd.propagator(hc.qcd.TwistedDoublet(u, {quark}), [1, 0, 2, 3])\n"
+        f"hc.qcd.write_propagator({str(tmp_path / 'two.h5')!r}, S)\n"
+        f"again = hc.qcd.read_propagator({str(tmp_path / 'one.h5')!r})\n"
+        f"hc.qcd.write_propagator({str(tmp_path / 'copy.h5')!r}, again)\n"
+    )
+    done = python(script, ranks=2)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "copy.h5").read_bytes() == (tmp_path / "one.h5").read_bytes()
+    assert np.abs(hc.qcd.read_propagator(tmp_path / "two.h5").array() - S.array()).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("mu = 0.1", "needs mu, the twisted mass, and epsilon"),
+        ("mu = 0.1\nepsilon = 0.1\nM5 = 1.8", "no fifth dimension"),
+        ('mu = 0.1\nepsilon = 0.1\n[solver]\nkind = "bicgstab"', "does not solve twisted doublets"),
+        ('mu = 0.1\nepsilon = 0.1\n[parallel]\ndevice = "cuda"', "solved on the processor"),
+        ("mu = 0.1\nepsilon = 0.1\n[solver]\nshifts = [0.1]", "run files have none of twisted doublets"),
+    ],
+)
+def test_a_doublet_that_cannot_work_is_refused(more, said):
+    with pytest.raises(InvalidArgument, match=said):
+        parse_run_file(f'{GENERATED}[action]\nkind = "twisted-doublet"\nmass = 0.1\n{more}\n', "run.toml")
+    with pytest.raises(InvalidArgument, match="does not have it"):
+        parse_run_file(f"{GENERATED}[action]\nmass = 0.1\ncsw = 1.0\nepsilon = 0.1\n", "run.toml")
+
+
 def test_the_doublet_refuses_what_it_does_not_know(u, pair):
     D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, mass=0.1)
-    with pytest.raises(InvalidArgument, match="two flavours"):
-        hc.qcd.propagator(D, (0, 0, 0, 0))
+    with pytest.raises(InvalidArgument, match="block"):
+        hc.qcd.mesons(hc.qcd.DoubletPropagator(D.geometry))
+    with pytest.raises(InvalidArgument, match="outside"):
+        hc.qcd.DoubletPropagator(D.geometry, [0, 0, 0, 8])
     with pytest.raises(InvalidArgument, match="2x4x3|2, 4, 3|flavour|shape"):
         D(pair[..., 0, :, :].copy())
     with pytest.raises(InvalidArgument, match="doublets"):
         D.low_eigenvalues(count=2)
     with pytest.raises(InvalidArgument, match="bicgstab"):
         hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, mass=0.1, solver="bicgstab")
-    with pytest.raises(InvalidArgument, match="a twisted doublet"):
-        D.solver.solve_shifted(pair, [0.1])
     with pytest.raises(InvalidArgument, match="epsilon"):
         hc.qcd.TwistedDoublet(u, mu=0.15, epsilon="small", mass=0.1)

@@ -2,6 +2,7 @@
 """Lattice QCD: a gauge configuration goes in, quark propagators and hadron correlators come out."""
 
 from halocline.qcd import analysis, measure
+from halocline.qcd.doublet import DoubletPropagator
 from halocline.qcd.fields import covariant_derivative, shift
 from halocline.qcd.gauge import (
     GaugeField,
@@ -39,13 +40,11 @@ from halocline.qcd.measure import (
     staggered_wall_source,
     wall_source,
 )
-from halocline.qcd.propagators import read_propagator, write_propagator
+from halocline.qcd.propagators import Propagator, StaggeredPropagator, read_propagator, write_propagator
 from halocline.qcd.quark import (
     DiracOperator,
     DomainWall,
-    Propagator,
     Staggered,
-    StaggeredPropagator,
     TwistedDoublet,
     TwistedMass,
     WilsonClover,
@@ -59,12 +58,12 @@ from halocline.qcd.runfile import Run, Solver, Source, example_run_file, parse_r
 from halocline.qcd.spectrum import spectrum
 
 __all__ = [
-    "DiracOperator", "DomainWall", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run", "Solver", "Source",
-    "Staggered", "StaggeredPropagator", "TwistedDoublet", "TwistedMass", "WilsonClover", "analysis", "coulomb_theta",
-    "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather", "geometry", "heatbath",
-    "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa", "measure", "mesons", "nucleon",
-    "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator", "random_gauge",
-    "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
+    "DiracOperator", "DomainWall", "DoubletPropagator", "GaugeField", "Geometry", "Propagator", "QuarkSolver", "Run",
+    "Solver", "Source", "Staggered", "StaggeredPropagator", "TwistedDoublet", "TwistedMass", "WilsonClover", "analysis",
+    "coulomb_theta", "covariant_derivative", "example_run_file", "fix_gauge", "forget_trials", "gather", "geometry",
+    "heatbath", "inspect_gauge", "kappa_from_mass", "link_trace", "local_part", "mass_from_kappa", "measure", "mesons",
+    "nucleon", "parse_run_file", "plaquette", "plaquette_planes", "point_source", "polyakov", "propagator",
+    "random_gauge", "random_links", "read_gauge", "read_propagator", "read_run_file", "rectangle", "residual_mass",
     "sequential_sources", "shift", "smear_ape", "smear_gaussian", "smear_stout", "spectrum", "staggered_point_source",
     "staggered_wall_source", "topological_charge", "unit_links", "wall_source", "weak_links", "wilson_flow",
     "write_gauge", "write_propagator",

@@ -19,7 +19,7 @@ a_place = instance((_halocline.qcd.GaugeField, _halocline.lattice.Geometry), "a 
 a_propagator = instance(_halocline.qcd.Propagator, "a Propagator, as hc.qcd.propagator and read_propagator give it")
 any_propagator = instance(
     (_halocline.qcd.Propagator, _halocline.qcd.StaggeredPropagator),
-    "a Propagator or a StaggeredPropagator, as hc.qcd.propagator gives it",
+    "a Propagator or a StaggeredPropagator, as hc.qcd.propagator gives it, or a block of a DoubletPropagator",
 )
 a_seed = integer(at_least=0, at_most=2**64 - 1)
 a_grid = array(integer(at_least=1), "four integers, the processes along x, y, z, t", length=4)
@@ -54,3 +54,10 @@ def an_axis(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 4:
         return value
     raise Unfit('an axis, 0 to 3 or "x", "y", "z", "t"')
+
+
+def for_a_file(value: Any) -> Any:
+    """Any propagator, that of a doublet too."""
+    from halocline.qcd.doublet import DoubletPropagator
+
+    return value if isinstance(value, DoubletPropagator) else any_propagator(value)

@@ -2,8 +2,9 @@
 """Propagators in files, with the parameters that reproduce them. Each process reads and writes its own part.
 
 There are two formats. SciDAC (`.lime`) is the format of Chroma and other codes; its record XML holds the parameters.
-HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`, or of `StaggeredPropagator.array()`
-for staggered quarks, whose propagators this format alone holds. Its attributes:
+HDF5 (`.h5`) holds one dataset, `propagator`, in the order of `Propagator.array()`. This format alone holds the
+propagators of staggered quarks and of twisted doublets, in the order of `StaggeredPropagator.array()` and
+`DoubletPropagator.array()`. Its attributes:
 
     format, version            of this layout, of the program
     lattice, source            x y z t
@@ -33,12 +34,15 @@ from halocline import _halocline
 from halocline.comm import communicator, on_root
 from halocline.errors import FileError, InvalidArgument
 from halocline.qcd import checks, site_file
+from halocline.qcd.doublet import DoubletPropagator
 from halocline.qcd.gauge import geometry
 from halocline.qcd.hdf5_gauge import is_hdf5
+from halocline.qcd.runfile_action import Action
 from halocline.schema import choice, integer, takes
 
 Propagator = _halocline.qcd.Propagator
 StaggeredPropagator = _halocline.qcd.StaggeredPropagator
+AnyPropagator = Propagator | StaggeredPropagator | DoubletPropagator
 FORMAT = "halocline propagator 1"
 
 
@@ -48,17 +52,32 @@ class Layout(NamedTuple):
     order: str
     """The names of the dataset's axes, by which a reader knows the class."""
     numbers: tuple[int, ...]
-    """The shape of the numbers of a site."""
+    """The shape of the numbers of a site: of the sink, then of the source."""
     basis: str
+    hdf5_alone: str = ""
+    """Whose propagators these are, for classes that SciDAC files do not hold."""
 
 
 LAYOUTS = {
     Propagator: Layout("t, z, y, x, sink spin, sink colour, source spin, source colour", (4, 3, 4, 3), "DeGrand-Rossi"),
-    StaggeredPropagator: Layout("t, z, y, x, sink colour, source colour", (3, 3), "one spin, phases of MILC"),
+    StaggeredPropagator: Layout(
+        "t, z, y, x, sink colour, source colour", (3, 3), "one spin, phases of MILC", "staggered quarks"
+    ),
+    DoubletPropagator: Layout(
+        "t, z, y, x, sink flavour, sink spin, sink colour, source flavour, source spin, source colour",
+        (2, 4, 3, 2, 4, 3),
+        "DeGrand-Rossi",
+        "twisted doublets",
+    ),
 }
 
 
-def layout_of(s: Propagator | StaggeredPropagator) -> Layout:
+def propagator_class(action: Action) -> type[AnyPropagator]:
+    """The class of the propagators of an [action]."""
+    return DoubletPropagator if action.flavours == 2 else StaggeredPropagator if action.staggered else Propagator
+
+
+def layout_of(s: AnyPropagator) -> Layout:
     """That of its class, or of the class from which it is derived."""
     return next(layout for kind, layout in LAYOUTS.items() if isinstance(s, kind))
 
@@ -66,13 +85,11 @@ def layout_of(s: Propagator | StaggeredPropagator) -> Layout:
 SUFFIXES = {".lime": "scidac", ".scidac": "scidac", ".qio": "scidac", ".h5": "hdf5", ".hdf5": "hdf5"}
 
 
-@takes(s=checks.any_propagator, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
-def write_propagator(
-    path: str | Path, s: Propagator | StaggeredPropagator, format: str | None = None, bits: int = 64
-) -> None:
+@takes(s=checks.for_a_file, format=choice("hdf5", "scidac"), bits=integer(at_least=1))
+def write_propagator(path: str | Path, s: AnyPropagator, format: str | None = None, bits: int = 64) -> None:
     """Writes a propagator and its parameters (`s.record`), the whole file or none.
 
-    format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); staggered quarks need "hdf5"
+    format: "hdf5" or "scidac"; taken from the suffix when None (.h5, .lime); staggered quarks and doublets need "hdf5"
     bits: 32 or 64 of each real number
     The midpoint of domain walls is a propagator for a file of its own: write_propagator(path, s.midpoint).
     Raises InvalidArgument and FileError, on every process alike. Collective; each process writes its part.
@@ -87,7 +104,7 @@ def write_propagator(
             )
     if bits not in (32, 64):
         raise InvalidArgument(f"write_propagator: bits = {bits}: expected 32 or 64.")
-    check_format(path, format, isinstance(s, StaggeredPropagator))
+    check_format(path, format, layout_of(s))
     record = complete_record(s)
     if format == "scidac":
         _halocline.qcd.write_propagator(str(path), s, bits, record_xml(record))
@@ -98,13 +115,13 @@ def write_propagator(
 @takes(grid=checks.a_grid, source=checks.a_site)
 def read_propagator(
     path: str | Path, comm: Any = None, grid: Sequence[int] | None = None, source: Sequence[int] | None = None
-) -> Propagator | StaggeredPropagator:
+) -> AnyPropagator:
     """The propagator of a file, verified against its checksum, each process its own part.
 
     comm: see halocline.comm; grid: processes along x, y, z, t, least surface when None
     source: position x, y, z, t; needed for the files of other codes, which do not hold it
-    Returns a Propagator, or a StaggeredPropagator from a file of staggered quarks; its attribute `record` holds the
-    parameters that reproduce it, and `info` the file's format, lattice, bits, checksum and warnings.
+    Returns a Propagator, or a StaggeredPropagator or DoubletPropagator from a file of these; its attribute `record`
+    holds the parameters that reproduce it, and `info` the file's format, lattice, bits, checksum and warnings.
     Raises FileError (missing, damaged, foreign, truncated) and InvalidArgument (grid; no source), on every process
     alike. Collective.
     """
@@ -138,15 +155,15 @@ def format_of(path: str | Path, otherwise: str = "scidac") -> str:
     return SUFFIXES.get(Path(path).suffix.lower(), otherwise)
 
 
-def check_format(path: str | Path, format: str, staggered: bool) -> None:
-    """Raises InvalidArgument for a format that does not hold such propagators. Not collective."""
-    if staggered and format != "hdf5":
+def check_format(path: str | Path, format: str, layout: Layout) -> None:
+    """Raises InvalidArgument for a format that does not hold propagators of this layout. Not collective."""
+    if layout.hdf5_alone and format != "hdf5":
         raise InvalidArgument(
-            f"{path}: propagators of staggered quarks are kept as HDF5; give a name that ends in .h5."
+            f"{path}: propagators of {layout.hdf5_alone} are kept as HDF5; give a name that ends in .h5."
         )
 
 
-def complete_record(s: Propagator | StaggeredPropagator) -> dict[str, Any]:
+def complete_record(s: AnyPropagator) -> dict[str, Any]:
     """The record of a propagator with the entries that every file has, the only ones for a propagator made by hand."""
     record = dict(getattr(s, "record", {}))
     return record | {
@@ -195,7 +212,7 @@ def _inspect_scidac(path: str | Path) -> dict[str, Any]:
 KIND = site_file.Kind(b"halocline prop.1", "propagator", "propagator", "fetch or compute the propagator again")
 
 
-def _write_hdf5(path: str, s: Propagator | StaggeredPropagator, bits: int, record: dict[str, Any]) -> None:
+def _write_hdf5(path: str, s: AnyPropagator, bits: int, record: dict[str, Any]) -> None:
     here = s.geometry
     numbers = s.array().astype(np.complex64 if bits == 32 else np.complex128, copy=False)
     if here.communicator.any(not np.isfinite(numbers).all()):
@@ -242,14 +259,12 @@ def _described(path: str | Path, file: h5py.File, offset: int) -> dict[str, Any]
         "warnings": [],
         "record": json.loads(file.attrs["record"]),
         "offset": offset,
-        "staggered": kind is StaggeredPropagator,
+        "class": kind,
     }
 
 
-def _read_hdf5(
-    path: str | Path, here: Any, info: dict[str, Any], position: Sequence[int]
-) -> Propagator | StaggeredPropagator:
-    kind = StaggeredPropagator if info.pop("staggered") else Propagator
+def _read_hdf5(path: str | Path, here: Any, info: dict[str, Any], position: Sequence[int]) -> AnyPropagator:
+    kind = info.pop("class")
     shape = LAYOUTS[kind].numbers
     numbers = np.empty((*here.local[::-1], *shape), dtype=np.complex64 if info["bits"] == 32 else np.complex128)
     site_file.read(path, KIND, numbers, here, info.pop("offset"), info["checksum"])

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from halocline import _halocline
 from halocline.errors import Error, InvalidArgument
 from halocline.qcd import checks
+from halocline.qcd.doublet import DoubletPropagator
 from halocline.qcd.gauge import GaugeField
 from halocline.qcd.measure import Spinor, mesons, source_columns, staggered_point_source, staggered_wall_source
-from halocline.qcd.propagators import Propagator, StaggeredPropagator, gauge_record
+from halocline.qcd.propagators import AnyPropagator, Propagator, gauge_record, propagator_class
 from halocline.qcd.quark_solver import SOLVER_KEYS, Progress, QuarkSolver
 from halocline.qcd.runfile import STAGGERED_SOURCES, Parallel, Solver, Source
 from halocline.qcd.runfile_action import STAGGERED, WALLS, Action
@@ -43,9 +44,6 @@ class DiracOperator:
     The actions are classes of their own: WilsonClover, TwistedMass, TwistedDoublet, DomainWall, Staggered. Collective,
     like all of this file.
     """
-
-    epsilon: float | None = None
-    """The splitting of a twisted doublet; None for other actions."""
 
     def _open(
         self,
@@ -257,9 +255,8 @@ class TwistedDoublet(DiracOperator):
 
         The solver is conjugate gradients on the normal equations, on the CPU. Raises as WilsonClover.
         """
-        self.epsilon = epsilon
         self._open(
-            u, "twisted-clover", solver, solver_keys, "cpu", None, time_limit, mu=mu,
+            u, "twisted-doublet", solver, solver_keys, "cpu", None, time_limit, mu=mu, epsilon=epsilon,
             mass=mass, kappa=kappa, csw=csw, boundary=tuple(boundary), anisotropy=anisotropy, nu=nu, csw_t=csw_t,
         )  # fmt: skip
 
@@ -309,6 +306,29 @@ class DomainWall(DiracOperator):
         self._open(
             u, "domain-wall" if shamir else "mobius", solver, solver_keys, device, halo_policy, time_limit,
             mass=mass, M5=M5, Ls=Ls, boundary=tuple(boundary), **more,
+        )  # fmt: skip
+
+    def __call__(self, spinor: Spinor) -> Spinor:
+        """D of five dimensions on an array [s][t][z][y][x][spin][colour], in double, on the CPU."""
+        return super().__call__(spinor)
+
+    def dagger(self, spinor: Spinor) -> Spinor:
+        """D^dagger of five dimensions, as D above."""
+        return super().dagger(spinor)
+
+    def pauli_villars(self) -> DomainWall:
+        """The Pauli-Villars operator: D with mass 1 on the same links, with the present settings of `solver`.
+
+        det D / det D_PV is the determinant of the overlap operator that Ls approximates. D_PV^-1 b of five dimensions
+        is `P.solver.solve_shifted(P.dagger(b), [0.0])[0]`. It converts the links once more; those of the C++ class are
+        shared. Collective.
+        """
+        a, p = self.action, self._parallel
+        walls = a.walls
+        moebius = {name: walls[name] for name in "bc"} if a.kind == "mobius" else {}
+        return DomainWall(
+            self._u, mass=1.0, M5=walls["M5"], Ls=walls["Ls"], boundary=a.boundary, solver=self.solver.settings,
+            device=p.device, halo_policy=p.halo_policy, time_limit=p.time_limit, **moebius,
         )  # fmt: skip
 
     @property
@@ -393,7 +413,8 @@ def dirac_operator(
 
     choice: the method of kind = "auto", "schwarz" or "bicgstab", without a trial; empty for a trial
     """
-    others = {"twisted-clover": TwistedMass} | dict.fromkeys(WALLS, DomainWall) | dict.fromkeys(STAGGERED, Staggered)
+    others = {"twisted-clover": TwistedMass, "twisted-doublet": TwistedDoublet}
+    others |= dict.fromkeys(WALLS, DomainWall) | dict.fromkeys(STAGGERED, Staggered)
     kind = others.get(action.kind, WilsonClover)
     self = kind.__new__(kind)
     self.action, self._u, self._choice = action, u, choice
@@ -411,8 +432,9 @@ def propagator(
     inner: Callable[[int, int, int, float], bool] | None = None,
     chosen: Callable[[dict[str, Any]], None] | None = None,
     **keys: Any,
-) -> Propagator | StaggeredPropagator:
-    """Twelve solutions from one source, or three of staggered quarks, `D.solver.rhs_batch` columns at a time.
+) -> AnyPropagator:
+    """Twelve solutions from one source, three of staggered quarks, or 24 of a doublet, `D.solver.rhs_batch` columns at
+    a time.
 
     source: global position x, y, z, t, or a Source, which then describes the source completely
     kind: "point", "wall", "gaussian" or "z2"; for staggered quarks "point" or "wall", a corner wall
@@ -423,17 +445,13 @@ def propagator(
     residual; returning False stops, which raises Interrupted
     chosen: called after the first solve with the trial of kind = "auto" (`D.solver.choose`), if there was a choice
     Returns a Propagator with its arrays and the attributes `reports` (one a column) and `record` (the parameters that
-    reproduce it; write_propagator stores them); of staggered quarks a StaggeredPropagator.
+    reproduce it; write_propagator stores them); of staggered quarks a StaggeredPropagator, of a doublet a
+    DoubletPropagator.
     Raises InvalidArgument, and Error when a column does not converge.
     """
     in_source, in_solver = sorted_keys(
         "propagator", keys, SOURCE_KEYS, SOLVER_KEYS, known=("source", "kind", "progress", "inner", "chosen")
     )
-    if D.epsilon is not None:
-        raise InvalidArgument(
-            "propagator: a twisted doublet has two flavours at source and sink, and a Propagator has one; solve the "
-            "sources of each flavour by D.solve."
-        )
     how = _one_source(source, kind, in_source)
     if D.geometry.communicator.rank == 0:
         for sentence in how.doubts():
@@ -448,10 +466,10 @@ def propagator_from(
     progress: Callable[[int, dict[str, Any]], None] | None = None,
     inner: Callable[[int, int, int, float], bool] | None = None,
     chosen: Callable[[dict[str, Any]], None] | None = None,
-) -> Propagator | StaggeredPropagator:
+) -> AnyPropagator:
     """The propagator from a Source with one position; the rest as `propagator`."""
     source = how.positions[0]
-    s = (StaggeredPropagator if D.action.staggered else Propagator)(D.geometry, list(source))
+    s = propagator_class(D.action)(D.geometry, list(source))
     s.reports = []
     if D.action.walls:
         s.midpoint = Propagator(D.geometry, list(source))
@@ -508,6 +526,9 @@ def shifted_propagators_from(
 
 def _sources(D: DiracOperator, how: Source, position: Sequence[int]) -> list[Spinor]:
     """The right-hand sides of a propagator of D. Collective."""
+    if D.action.flavours == 2:
+        columns = source_columns(D._u, how, position, D.action.boundary)
+        return [np.stack((b, 0 * b) if flavour == 0 else (0 * b, b), -3) for flavour in (0, 1) for b in columns]
     if not D.action.staggered:
         return source_columns(D._u, how, position, D.action.boundary)
     if how.kind not in STAGGERED_SOURCES or how.sink != "point":
@@ -525,10 +546,16 @@ def failures_of(reports: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(note for note, kind in pairs if kind == "failure"))
 
 
-def _finish(s: Propagator, D: DiracOperator, how: Source, settings: Solver) -> None:
+def _finish(s: AnyPropagator, D: DiracOperator, how: Source, settings: Solver) -> None:
     """Smears the sink of a solved propagator if the source asks for it, and makes its `record`. Collective."""
     if how.sink == "gaussian":
-        _halocline.qcd.smear_sink(s, D._u, how.width, how.steps, [complex(b) for b in D.action.boundary[:3]])
+        smearing = (how.width, how.steps, [complex(b) for b in D.action.boundary[:3]])
+        if isinstance(s, DoubletPropagator):
+            for *source, sink in np.ndindex(2, 4, 3, 2):
+                one = s.column(*source)[..., sink, :, :]
+                one[...] = _halocline.qcd.smear_gaussian(np.ascontiguousarray(one), D._u, *smearing)
+        else:
+            _halocline.qcd.smear_sink(s, D._u, *smearing)
     s.record = {
         "action": D.action.as_toml_values(),
         "source": how.as_toml_values(),

@@ -21,7 +21,7 @@ from halocline.errors import Error, Interrupted, InvalidArgument
 from halocline.qcd.low_modes_file import read_low_modes, write_low_modes
 from halocline.qcd.measure import Spinor, spinor_of
 from halocline.qcd.multigrid_keys import Multigrid
-from halocline.qcd.propagators import Propagator, StaggeredPropagator
+from halocline.qcd.propagators import AnyPropagator
 from halocline.qcd.runfile import Solver
 from halocline.qcd.setup_file import read_setup, write_setup
 from halocline.schema import read_table, sorted_keys
@@ -101,7 +101,7 @@ class QuarkSolver:
             None if modes is None else modes["numbers"].view(np.uint16),
             [] if modes is None else modes["values"],
             None if self.settings is None else self._quark, a.walls, a.staggered,
-            self._D.epsilon,
+            a.epsilon,
         )  # fmt: skip
         self.settings = settings
         self._recall()
@@ -248,7 +248,7 @@ class QuarkSolver:
             self.settings = dataclasses.replace(self.settings, deflation=None)
 
     def apply(self, spinor: Spinor, dagger: bool = False) -> Spinor:
-        """D spinor, or D^dagger spinor, in double."""
+        """D spinor, or D^dagger spinor, in double; of domain walls on arrays [s][t][z][y][x][spin][colour]."""
         return self._quark.apply(spinor_of(spinor), dagger)
 
     def solve(self, source: Spinor, progress: Progress | None = None, **changes: Any) -> Spinor:
@@ -270,6 +270,25 @@ class QuarkSolver:
         self._store_setup()
         _check(self.report)
         return x
+
+    def solve_many(self, sources: Sequence[Spinor], progress: Progress | None = None) -> list[Spinor]:
+        """The x with D x = source for several sources, `rhs_batch` of them at a time, as `solve` for each.
+
+        progress: called with iterations and the worst residual; returning False stops, which raises Interrupted
+        Raises Error when one does not converge; `reports` holds the reports of all either way.
+        """
+        solutions, self.reports = self._solve_many(sources, progress)
+        for report in self.reports:
+            _check(report)
+        return solutions
+
+    def _solve_many(
+        self, sources: Sequence[Spinor], progress: Progress | None
+    ) -> tuple[list[Spinor], list[dict[str, Any]]]:
+        solved = self._quark.solve_many([spinor_of(b) for b in sources], progress)
+        self._remember()
+        self._store_setup()
+        return solved
 
     def solve_shifted(
         self, source: Spinor, shifts: Sequence[float], even_odd: bool = False, progress: Progress | None = None
@@ -335,7 +354,7 @@ class QuarkSolver:
 
     def solve_columns(
         self,
-        s: Propagator | StaggeredPropagator,
+        s: AnyPropagator,
         first: int,
         sources: Sequence[Spinor],
         progress: Progress | None = None,
@@ -343,13 +362,17 @@ class QuarkSolver:
         """Solves columns of a propagator together and in place: as many as there are sources, from `first` on.
 
         With domain walls also those of `s.midpoint`, if it has one. The propagator of staggered quarks is a
-        StaggeredPropagator, with a column for each colour.
+        StaggeredPropagator, with a column for each colour, and that of a doublet a DoubletPropagator.
 
         progress: called with iterations and the worst residual; returning False stops
         Returns the solver's report of each column. Raises as `solve`.
         """
         sources = [spinor_of(b) for b in sources]
-        if self._action.staggered:
+        if self._action.flavours == 2:
+            solutions, reports = self._solve_many(sources, progress)
+            for number, x in enumerate(solutions, first):
+                s.column(number // 12, number // 3 % 4, number % 3)[...] = x
+        elif self._action.staggered:
             reports = self._quark.solve_staggered_columns(s, first, sources, progress)
         else:
             reports = self._quark.solve_columns(s, first, sources, progress, getattr(s, "midpoint", None))

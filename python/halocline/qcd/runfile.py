@@ -424,6 +424,8 @@ class Run(RunFile):
         self._check_channels()
         if self.action.staggered:
             self._check_staggered()
+        if self.action.flavours == 2:
+            return self._check_doublet()
         if self.action.mu and self.measure.nucleon:
             raise InvalidArgument(
                 "[measure] the nucleon of twisted-mass quarks needs both flavours, and this run has one; set "
@@ -474,6 +476,23 @@ class Run(RunFile):
             raise InvalidArgument(
                 f'[source] staggered quarks (kind = "{kind}") have point sources, corner walls, and point sinks only; '
                 'give kind = "point" or "wall", and leave sink out.'
+            )
+
+    def _check_doublet(self) -> None:
+        if self.solver.kind not in ("auto", "cg", "block-cg"):
+            raise InvalidArgument(
+                f'[solver] kind = "{self.solver.kind}" does not solve twisted doublets; give "auto", "cg" or '
+                '"block-cg".'
+            )
+        if self.parallel.device != "cpu":
+            raise InvalidArgument(
+                f'[parallel] device = "{self.parallel.device}": twisted doublets are solved on the processor; give '
+                '"cpu".'
+            )
+        if self.solver.shifts is not None:
+            raise InvalidArgument(
+                "[solver] shifts: run files have none of twisted doublets; in Python call "
+                "D.solver.solve_shifted(b, shifts)."
             )
 
     @property

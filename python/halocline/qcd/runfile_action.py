@@ -9,11 +9,16 @@ from typing import Any, ClassVar
 from halocline.errors import InvalidArgument
 from halocline.schema import Section, Unfit, array, choice, integer, key, number, phase, pythonic
 
-ACTIONS = ("wilson-clover", "wilson", "twisted-clover", "domain-wall", "mobius", "one-link", "asqtad", "hisq")
+ACTIONS = (
+    "wilson-clover", "wilson", "twisted-clover", "twisted-doublet",
+    "domain-wall", "mobius", "one-link", "asqtad", "hisq",
+)  # fmt: skip
 WALLS = ("domain-wall", "mobius")
 """Actions with a fifth dimension."""
 STAGGERED = ("one-link", "asqtad", "hisq")
 """Actions of staggered quarks, with one spin."""
+TWISTED = ("twisted-clover", "twisted-doublet")
+"""Actions with a twisted mass."""
 
 
 def coefficients(value: Any) -> tuple:
@@ -62,7 +67,13 @@ class Action(Section):
         None, number(), "clover coefficient of the planes with t; csw when absent", example="csw_t = 1.0"
     )
     mu: float | None = key(
-        None, number(), "twisted-clover: twisted mass; -mu is the other flavour", example="mu = 0.01"
+        None,
+        number(),
+        "twisted-clover: twisted mass; -mu is the other flavour; twisted-doublet: mu_sigma",
+        example="mu = 0.01",
+    )
+    epsilon: float | None = key(
+        None, number(), "twisted-doublet: splitting of the masses, mu_delta", example="epsilon = 0.19"
     )
     M5: float | None = key(
         None, number(above=0.0, below=2.0), "domain-wall, mobius: height of the wall, positive; else 1.8",
@@ -83,7 +94,7 @@ class Action(Section):
     )
 
     def check_together(self) -> None:
-        for name, kind in (("naik_epsilon", "hisq"), ("u0", "asqtad")):
+        for name, kind in (("naik_epsilon", "hisq"), ("u0", "asqtad"), ("epsilon", "twisted-doublet")):
             if getattr(self, name) is not None and self.kind != kind:
                 raise InvalidArgument(
                     f'[action] {name} is set but kind = "{self.kind}" does not have it; use "{kind}".'
@@ -111,7 +122,11 @@ class Action(Section):
             raise InvalidArgument('[action] kind = "wilson-clover" needs csw (1.0 at tree level).')
         if self.kind == "twisted-clover" and self.mu is None:
             raise InvalidArgument('[action] kind = "twisted-clover" needs mu, the twisted mass.')
-        if self.kind != "twisted-clover" and self.mu is not None:
+        if self.kind == "twisted-doublet" and (self.mu is None or self.epsilon is None):
+            raise InvalidArgument(
+                '[action] kind = "twisted-doublet" needs mu, the twisted mass, and epsilon, the splitting of masses.'
+            )
+        if self.kind not in TWISTED and self.mu is not None:
             raise InvalidArgument(
                 f'[action] mu is set but kind = "{self.kind}" has no twisted mass; use "twisted-clover".'
             )
@@ -160,8 +175,13 @@ class Action(Section):
 
     @property
     def columns(self) -> int:
-        """Columns of a propagator: 12, or the 3 colours of staggered quarks."""
-        return 3 if self.kind in STAGGERED else 12
+        """Columns of a propagator: 12, the 3 colours of staggered quarks, or 24 of a doublet."""
+        return 3 if self.kind in STAGGERED else 12 * self.flavours
+
+    @property
+    def flavours(self) -> int:
+        """Flavours of a quark's array: 2 of a doublet, else 1."""
+        return 2 if self.kind == "twisted-doublet" else 1
 
     @property
     def staggered(self) -> dict[str, Any] | None:

@@ -17,7 +17,17 @@ from halocline.comm import on_root
 from halocline.errors import Interrupted, InvalidArgument
 from halocline.files import output_names, refuse_existing
 from halocline.qcd import gauge
-from halocline.qcd.propagators import Propagator, check_format, format_of, gauge_record, record_of, write_propagator
+from halocline.qcd.propagators import (
+    LAYOUTS,
+    AnyPropagator,
+    Propagator,
+    check_format,
+    format_of,
+    gauge_record,
+    propagator_class,
+    record_of,
+    write_propagator,
+)
 from halocline.qcd.quark import DiracOperator, shifted_propagators_from
 from halocline.qcd.runfile import Run
 from halocline.qcd.spectrum import ITERATIONS_BETWEEN_AGREEMENTS, Job
@@ -32,8 +42,8 @@ def solve_run(
 ) -> dict[str, Any]:
     """Solves twelve columns for every configuration, source and shift of a run file.
 
-    output: file for the solutions, HDF5 (.h5) or SciDAC (any other name, not for staggered quarks); numbered when there
-    are several, shift by shift, then source by source; with None none is written
+    output: file for the solutions, HDF5 (.h5) or SciDAC (any other name, not for staggered quarks and doublets);
+    numbered when there are several, shift by shift, then source by source; with None none is written
     overwrite: replace existing files of these names
     resume: keep existing files that this run would write, and make those that are missing
     Returns the numbers for --json: configurations[i].sources[k] with position, method, notes, note_kinds, and one entry
@@ -45,7 +55,7 @@ def solve_run(
     if resume and (output is None or overwrite):
         raise InvalidArgument("--resume keeps the files of --output; give --output, and not --overwrite.")
     if output is not None:
-        check_format(output, format_of(output), run.action.staggered)
+        check_format(output, format_of(output), LAYOUTS[propagator_class(run.action)])
     job = Job(run, group, reporter)
     shifts = run.solver.shifts or ()
     if len(shifts) > 1:
@@ -77,7 +87,7 @@ class _Solves:
             for position in run.source.positions:
                 paths = [next(self.paths) for _ in self.shifts]
                 kept = self._kept(paths, position, gauge_record(u)["checksum"]) if self.resume else set()
-                solved: Sequence[Propagator | None] = [None] * len(paths)
+                solved: Sequence[AnyPropagator | None] = [None] * len(paths)
                 if len(kept) < len(paths):
                     D = D or job.operator(u)
                     shifted = run.solver.shifts is not None
@@ -119,6 +129,7 @@ class _Solves:
                 "tolerance": run.solver.tolerance,
                 "links": links,
                 "quark": None,
+                "flavours": None,
                 "shift": shift,
                 "shift_operator": None if shift is None else run.solver.shift_operator or "full",
             }

@@ -39,7 +39,8 @@ ITERATIONS_BETWEEN_AGREEMENTS = 10
 SITE_BYTES, COLUMN_BYTES = 7500, 1800
 """The least memory of a job [bytes a site]: a fixed part, and one for each column that is solved together with others.
 Measured on 12^4 sites: 11600 and 31900 bytes a site for even-odd BiCGStab with 1 and 12 columns, 37500 for Schwarz with
-12. A column of domain walls has Ls times as many numbers, and one of staggered quarks a quarter."""
+12. A column of domain walls has Ls times as many numbers, one of a doublet twice, and one of staggered quarks a
+quarter."""
 ONE_LINK_BYTES = 5000
 """The fixed part of staggered quarks of one link. Measured on 16^4 sites: 6050 and 6540 bytes a site with 1 and 3
 columns; HISQ takes 9410."""
@@ -60,8 +61,14 @@ def spectrum(
     return Job(run, communicator(comm), reporter or Reporter(), overwrite).run_all()
 
 
-def refuse_shifts(run: Run) -> None:
-    """Raises InvalidArgument for a run with shifted systems, whose solutions are no propagators of D."""
+def refuse_without_correlators(run: Run) -> None:
+    """Raises InvalidArgument for a run with shifted systems, whose solutions are no propagators of D, and for a
+    doublet, whose mesons have a quark of another action."""
+    if run.action.flavours == 2:
+        raise InvalidArgument(
+            f'[action] kind = "{run.action.kind}": the mesons of a doublet have a light quark of another action; solve '
+            "both by `halocline qcd solve`, and contract the blocks in Python (docs/actions.md)."
+        )
     if run.solver.shifts is not None:
         raise InvalidArgument(
             "[solver] shifts is set, and correlators are made of solutions of D x = b; leave shifts out, or solve the "
@@ -80,7 +87,8 @@ class Job:
         self._check_positions()
         batch = run.solver.rhs_batch or 1 if run.parallel.device == "cpu" else 0
         site_bytes = ONE_LINK_BYTES if run.action.kind == "one-link" else SITE_BYTES
-        site_bytes += batch * COLUMN_BYTES * run.action.points * run.action.columns / 12
+        size = 0.25 if run.action.staggered else run.action.points * run.action.flavours
+        site_bytes += batch * COLUMN_BYTES * size
         gauge.require_memory(self.extents, group, site_bytes, "a propagator on ")
         self.least_bytes = site_bytes * math.prod(self.extents) / group.size
         self.geometry = gauge.geometry(self.extents, group, run.parallel.grid)
@@ -136,7 +144,7 @@ class Job:
         if staggered := action.staggered:
             return {name: v for name, v in staggered.items() if name != "kind"}
         numbers = {"kappa": 0.5 / (4.0 + action.m0), "m0": action.m0, "csw": action.clover}
-        return numbers | ({"mu": action.mu} if action.mu is not None else {})
+        return numbers | {name: v for name in ("mu", "epsilon") if (v := getattr(action, name)) is not None}
 
     def log_parameters(self) -> None:
         a, action, solver = self.attributes, self.run.action, self.run.solver
@@ -193,7 +201,7 @@ class Job:
 
     def run_all(self) -> tuple[dict[str, Any], list[Measured]]:
         """Measures all configurations; no other run may write the result file until the end. Collective."""
-        refuse_shifts(self.run)
+        refuse_without_correlators(self.run)
         with claimed_for(self.group, self.run.output.file), self.work:
             return self._run_all()
 
@@ -454,7 +462,8 @@ def action_text(action: Any) -> str:
         return f"{action.kind}, mass = {staggered['mass']:.10g}{more.get(action.kind, '')}"
     said = f"{action.kind}, kappa = {0.5 / (4.0 + action.m0):.10g}, m0 = {action.m0:.10g}"
     said += f", csw = {action.clover:g}" if action.kind != "wilson" else ""
-    return said + (f", mu = {action.mu:g}" if action.mu is not None else "")
+    said += f", mu = {action.mu:g}" if action.mu is not None else ""
+    return said + (f", epsilon = {action.epsilon:g}" if action.epsilon is not None else "")
 
 
 def phase_text(phase: complex) -> str:

@@ -119,6 +119,23 @@ void DomainWall<T>::apply_full(Field& out, const Field& in, bool dagger) const {
 }
 
 template <class T>
+void DomainWall<T>::apply_full(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
+                               bool dagger) const {
+  const int ls = points();
+  const auto each = static_cast<std::size_t>(spinor_components * this->layout()->geometry().local_volume());
+  const std::size_t expected = each * static_cast<std::size_t>(ls);
+  if (in.size() != expected || out.size() != expected || this->columns() != ls)
+    throw core::InvalidArgument(fmt::format(
+        "a domain-wall operator of {} columns was given arrays of {} and {} complex numbers; give an operator of Ls = "
+        "{} columns and arrays [s][t][z][y][x][spin 4][colour 3], {} numbers",
+        this->columns(), in.size(), out.size(), ls, expected));
+  Field from = this->field(lattice::Subset::full), to = this->field(lattice::Subset::full);
+  for (int s = 0; s < ls; ++s) from_canonical<T>(from, s, in.subspan(static_cast<std::size_t>(s) * each, each));
+  apply_full(to, from, dagger);
+  for (int s = 0; s < ls; ++s) to_canonical<T>(out.subspan(static_cast<std::size_t>(s) * each, each), to, s);
+}
+
+template <class T>
 void DomainWall<T>::load_sources(Field& b, std::span<const std::span<const std::complex<double>>> sources) const {
   std::ranges::fill(b.span(), T(0));
   const int ls = points();

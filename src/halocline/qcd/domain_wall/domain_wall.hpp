@@ -85,6 +85,10 @@ public:
   /// @throws InvalidArgument  for other fields. Collective: yes.  Cost: two hops; and with c not zero, for D, a pass
   /// over the fields and memory for one.
   void apply_full(Field& out, const Field& in, bool dagger = false) const;
+  /// The same on local boxes [s][t][z][y][x][spin 4][colour 3]. out may be in.
+  /// @throws InvalidArgument  for a wrong length; for an operator of other than Ls columns. Collective: yes.
+  void apply_full(std::span<std::complex<double>> out, std::span<const std::complex<double>> in,
+                  bool dagger = false) const;
   /// x = B^-1 y, from the solution of this operator to that of D. x may be y. Collective: no.  Cost: a pass.
   void to_solution(Field& x, const Field& y) const;
   /// y = B x, the way back, or y = B^dagger x. y may be x.

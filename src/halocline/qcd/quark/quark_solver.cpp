@@ -16,6 +16,7 @@
 #include "halocline/comm/group/time_limit.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/field/gauge_field.hpp"
 #include "halocline/qcd/quark/detail/column_solves.hpp"
 #include "halocline/qcd/quark/detail/host_batch.hpp"
@@ -499,7 +500,6 @@ std::vector<SolveReport> QuarkSolver::solve_shifted(std::span<const std::span<st
                                                     const Progress& progress) {
   auto& me = *state_;
   const bool walls = std::holds_alternative<DomainWallAction>(me.action);
-  if (!walls) require_four_dimensions(me.action, "solve_shifted");
   if (walls && me.backend && me.parameters.schur == "symmetric")
     throw core::InvalidArgument(
         "shifted systems of domain walls are those of the asymmetric Schur complement, and this solver on a device has "
@@ -570,10 +570,13 @@ void QuarkSolver::refresh(const GaugeField& gauge, const Action& action) {
 }
 
 void QuarkSolver::apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger) {
+  const bool walls = std::holds_alternative<DomainWallAction>(state_->action);
+  if (state_->backend && walls)
+    throw core::InvalidArgument(
+        "D of domain walls is applied on the processor alone; make the operator without device");
   if (state_->backend) return state_->backend->apply(out, in, dagger);
-  if (points(state_->action) != flavours(state_->action))
-    require_four_dimensions(state_->action, "apply, whose arrays have four dimensions,");
   auto& d = *state_->operators->precise;
+  if (walls) return dynamic_cast<const DomainWall<double>&>(*d.with_columns(d.points())).apply_full(out, in, dagger);
   auto from = d.field(lattice::Subset::full), to = d.field(lattice::Subset::full);
   d.load_sources(from, std::array{in});
   if (dagger)

@@ -245,7 +245,8 @@ public:
   /// @throws InvalidArgument  for an unknown method. Collective: no.
   void recall(std::span<const Trial> trials);
 
-  /// out = D in, or D^dagger in, in double; shapes as above. Collective: yes.
+  /// out = D in, or D^dagger in, in double; shapes as above, of domain walls those of solve_shifted().
+  /// @throws InvalidArgument  for domain walls on a device. Collective: yes.
   void apply(std::span<std::complex<double>> out, std::span<const std::complex<double>> in, bool dagger = false);
 
   /// The set-up of multigrid; null as long as there is none. Collective: no.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "halocline/core/error.hpp"
 #include "halocline/qcd/domain_wall/domain_wall.hpp"
 #include "halocline/qcd/quark/detail/quark_engine.hpp"
@@ -45,18 +47,22 @@ std::vector<solve::SolveResult> solve_shifted_on(const DiracOperator<double>& d,
   Level<DiracOperator<double>> level(d.with_columns(d.points()), even_odd, form);
   auto& space = level.space();
   const int points = d.points();
-  // A point of the fifth dimension after the other: each is an array of four dimensions.
+  const auto* walls = dynamic_cast<const DomainWall<double>*>(&level.d());
   const auto expected = static_cast<std::size_t>(d.layout()->geometry().local_volume() * d.components() * points);
   for (const std::size_t given : {b.size(), x.empty() ? expected : x[0].size()})
     if (given != expected)
       throw core::InvalidArgument(fmt::format(
           "shifted systems were asked for with arrays of {} complex numbers; give {}, the shape of the local "
           "box{}",
-          given, expected, points > 1 ? ", [s][t][z][y][x][spin 4][colour 3]" : ""));
+          given, expected, walls != nullptr ? ", [s][t][z][y][x][spin 4][colour 3]" : ""));
+  // A point of the fifth dimension after the other: each is an array of four dimensions.
   const std::size_t of_point = expected / static_cast<std::size_t>(points);
   auto source = space.create();
-  for (int s = 0; s < points; ++s)
-    from_canonical<double>(source, s, b.subspan(static_cast<std::size_t>(s) * of_point, of_point));
+  if (walls == nullptr)
+    level.d().load_sources(source, std::array{b});
+  else
+    for (int s = 0; s < points; ++s)
+      from_canonical<double>(source, s, b.subspan(static_cast<std::size_t>(s) * of_point, of_point));
   std::vector<SpinorField<double>> solutions;
   for (std::size_t i = 0; i < shifts.size(); ++i) solutions.push_back(space.create());
   std::vector<solve::SolveResult> results;
@@ -67,7 +73,7 @@ std::vector<solve::SolveResult> solve_shifted_on(const DiracOperator<double>& d,
     for (double& shift : scaled) shift /= factor;
     results = solve::multishift_cg(space, level.a(), scaled, std::span(solutions), source, options);
     for (auto& one : solutions) space.scale(solve::Scalars{1 / factor}, one);
-  } else if (const auto* walls = dynamic_cast<const DomainWall<double>*>(&level.d())) {
+  } else if (walls != nullptr) {
     const WithB whole(level.a(), *walls, source);
     solve::NormalOperator<SpinorSpace<double>, const WithB> normal(space, whole);
     results = solve::multishift_cg(space, normal, shifts, std::span(solutions), source, options);
@@ -76,8 +82,11 @@ std::vector<solve::SolveResult> solve_shifted_on(const DiracOperator<double>& d,
     results = solve::multishift_cg(space, normal, shifts, std::span(solutions), source, options);
   }
   for (std::size_t i = 0; i < shifts.size(); ++i)
-    for (int s = 0; s < points; ++s)
-      to_canonical<double>(x[i].subspan(static_cast<std::size_t>(s) * of_point, of_point), solutions[i], s);
+    if (walls == nullptr)
+      level.d().unload_quark(x[i], solutions[i], 0);
+    else
+      for (int s = 0; s < points; ++s)
+        to_canonical<double>(x[i].subspan(static_cast<std::size_t>(s) * of_point, of_point), solutions[i], s);
   return results;
 }
 
