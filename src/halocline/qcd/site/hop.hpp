@@ -52,10 +52,13 @@ HALOCLINE_INLINE void reconstruct(Complex<Real> (&sum)[4], const Complex<Real> (
   const Complex<Real> lower2 = times_i_to<gamma[mu].power[2] + turn>(chi[gamma[mu].column[2]]);
   const Complex<Real> lower3 = times_i_to<gamma[mu].power[3] + turn>(chi[gamma[mu].column[3]]);
   if constexpr (first) {
-    sum[0] = chi[0];
-    sum[1] = chi[1];
-    sum[2] = lower2;
-    sum[3] = lower3;
+    // Part by part: g++ copies a pair of packs through memory, in halves of registers.
+    const Complex<Real>* const parts[4] = {&chi[0], &chi[1], &lower2, &lower3};
+    HALOCLINE_UNROLLED(4)
+    for (int spin = 0; spin < 4; ++spin) {
+      sum[spin].re = parts[spin]->re;
+      sum[spin].im = parts[spin]->im;
+    }
   } else {
     sum[0] += chi[0];
     sum[1] += chi[1];

@@ -94,6 +94,14 @@ HALOCLINE_INLINE void store_packed(T* to, const Spinor<Real>& sum) {
     }
 }
 
+/// The hop at a tile of which third rows have factors: few tiles, so out of line, and the sum comes through memory.
+template <bool dagger, class T, int width, class Accessor>
+__attribute__((noinline)) void hop_with_factors(T* to, const Accessor& accessor) {
+  Spinor<typename Accessor::Real> sum;
+  hop<dagger>(sum, accessor);
+  store_packed<T, width>(to, sum);
+}
+
 /// How finish_columns() writes the two reals of a result: to the caches, or past them.
 template <class T, class Real, int stride, bool streams>
 struct FifthResult {
@@ -226,6 +234,7 @@ void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& ne
 #pragma omp parallel
   {
     alignas(64) T far[spinor_reals * V] = {};
+    alignas(64) T edge[spinor_reals * View::width];
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t tile = tiles[i];
@@ -235,7 +244,12 @@ void hop_single(T* out, const HopView<T, V>& view, const lattice::Neighbours& ne
         const TileAccessor<T, V, reals> accessor{
             view, near, coming, view.links + tile * (8 * reals * V) + lane, tile, lane, 0, 0, far};
         Spinor<typename View::Real> sum;
-        hop<dagger>(sum, accessor);
+        if (reals == 12 && __builtin_expect(accessor.has_factors(), 0)) {
+          hop_with_factors<dagger, T, View::width>(edge, accessor.with_factors());
+          sum = load_spinor<T, View::width>(edge);
+        } else {
+          hop<dagger>(sum, accessor);
+        }
         finish<T, V>(out, sum, terms, tile * (spinor_reals * V) + lane, tile * (clover::block_reals * V) + lane,
                      past_caches);
       }
@@ -271,6 +285,7 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
 #pragma omp parallel
   {
     alignas(64) T far[spinor_reals * V] = {};
+    alignas(64) T edge[spinor_reals * View::width];
     core::AlignedArray<T> sums, added;
     if (mixed) sums = core::AlignedArray<T>(range.extent * spinor_reals * View::width);
     if (mixed && !doublets && terms.hop_term != nullptr && terms.add_term != nullptr)
@@ -299,7 +314,12 @@ void hop_batch(T* out, const HopView<T, V>& view, const lattice::Neighbours& nei
           const TileAccessor<T, V, 18, true> accessor{
               view, near, over ? coming : near, links + lane, tile, lane, column, ahead, far};
           Spinor<typename View::Real> sum;
-          hop<dagger>(sum, accessor);
+          if (__builtin_expect(accessor.has_factors(), 0)) {
+            hop_with_factors<dagger, T, View::width>(edge, accessor.with_factors());
+            sum = load_spinor<T, View::width>(edge);
+          } else {
+            hop<dagger>(sum, accessor);
+          }
           // The terms below read the columns of `add` in pieces, which no prefetcher of the processor follows.
           if (mixed && terms.add != nullptr)
             for (int real = 0; real < spinor_reals; ++real)

@@ -87,9 +87,12 @@ struct HopView {
   std::array<int, 8> received_count;                  ///< lanes of a slot: V / T_mu
 };
 
-/// @tparam reals  18, or 12 with the third row computed
-/// @tparam batch  for the loop over several columns. Their links are in the first-level cache, so loads do not prefetch
-template <class T, int V, int reals = 18, bool batch = false>
+/// @tparam reals     18, or 12 with the third row computed
+/// @tparam batch     for the loop over several columns. Their links are in the first-level cache, so loads do not
+///                   prefetch
+/// @tparam factored  for a tile of which third rows have a factor f. The others have a kernel without the branch, which
+///                   made the compiler keep the rows of all products in memory.
+template <class T, int V, int reals = 18, bool batch = false, bool factored = false>
 struct TileAccessor {
   static constexpr int rows = reals / 6;
   using View = HopView<T, V>;
@@ -141,27 +144,39 @@ struct TileAccessor {
     return stored<d>(row, link_column);
   }
 
+  /// True if a third row of this tile has a factor.
+  HALOCLINE_INLINE bool has_factors() const {
+    if (view.row_factors == nullptr) return false;
+    std::uint64_t all;
+    std::memcpy(&all, view.row_factors + 8 * tile, sizeof(all));
+    return all != 0;
+  }
+
+  /// The accessor of such a tile.
+  HALOCLINE_INLINE TileAccessor<T, V, reals, batch, true> with_factors() const {
+    return {view, neighbours, coming, links, tile, first_lane, column, coming_column, far};
+  }
+
   /// Multiplies the third row of the product by f, which the stored rows do not contain. The batch loop computes
   /// third rows beforehand, but multiplies by f here too, so that a column has the same bits as when it is computed
   /// alone.
   template <int d>
-  HALOCLINE_INLINE void complete(Complex<Real> (&row)[2]) const {
-    if constexpr (reals == 12 || batch) {
-      const int which = batch && !view.row_factors ? 0 : view.row_factors[8 * tile + d];
-      if (__builtin_expect(which != 0, 0)) {
-        const T* at = view.factors + (d * 2 + which - 1) * (2 * V) + first_lane;
-        const Complex<Real> factor{core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
-        for (int spin = 0; spin < 2; ++spin) {
-          Complex<Real> product{factor.re * row[spin].re, factor.re * row[spin].im};
-          core::hold(product.re);
-          core::hold(product.im);
-          product.re -= factor.im * row[spin].im;
-          product.im += factor.im * row[spin].re;
-          core::hold(product.re);
-          core::hold(product.im);
-          row[spin] = product;
-        }
-      }
+  HALOCLINE_INLINE void complete(Complex<Real> (&row)[2]) const
+    requires factored
+  {
+    const int which = view.row_factors[8 * tile + d];
+    if (which == 0) return;
+    const T* at = view.factors + (d * 2 + which - 1) * (2 * V) + first_lane;
+    const Complex<Real> factor{core::Lanes<Real>::load(at), core::Lanes<Real>::load(at + V)};
+    for (int spin = 0; spin < 2; ++spin) {
+      Complex<Real> product{factor.re * row[spin].re, factor.re * row[spin].im};
+      core::hold(product.re);
+      core::hold(product.im);
+      product.re -= factor.im * row[spin].im;
+      product.im += factor.im * row[spin].re;
+      core::hold(product.re);
+      core::hold(product.im);
+      row[spin] = product;
     }
   }
 
