@@ -277,18 +277,12 @@ class QuarkSolver:
         progress: called with iterations and the worst residual; returning False stops, which raises Interrupted
         Raises Error when one does not converge; `reports` holds the reports of all either way.
         """
-        solutions, self.reports = self._solve_many(sources, progress)
+        solutions, self.reports = self._quark.solve_many([spinor_of(b) for b in sources], progress)
+        self._remember()
+        self._store_setup()
         for report in self.reports:
             _check(report)
         return solutions
-
-    def _solve_many(
-        self, sources: Sequence[Spinor], progress: Progress | None
-    ) -> tuple[list[Spinor], list[dict[str, Any]]]:
-        solved = self._quark.solve_many([spinor_of(b) for b in sources], progress)
-        self._remember()
-        self._store_setup()
-        return solved
 
     def solve_shifted(
         self, source: Spinor, shifts: Sequence[float], even_odd: bool = False, progress: Progress | None = None
@@ -369,7 +363,7 @@ class QuarkSolver:
         """
         sources = [spinor_of(b) for b in sources]
         if self._action.flavours == 2:
-            solutions, reports = self._solve_many(sources, progress)
+            solutions, reports = self._quark.solve_many(sources, progress)
             for number, x in enumerate(solutions, first):
                 s.column(number // 12, number // 3 % 4, number % 3)[...] = x
         elif self._action.staggered:
