@@ -233,8 +233,8 @@ def test_a_smeared_sink_of_the_doublet(u):
     assert np.array_equal(smeared.column(1, 2, 0)[..., 0, :, :], hc.qcd.smear_gaussian(column, u, 1.0, 8))
 
 
-def test_the_way_back_of_the_doublet_and_its_mesons(u):
-    """S(x, y) = gamma5 tau3 S(y, x)^dagger gamma5 tau3, so the kaon may be made from either end."""
+def test_the_way_back_of_the_doublet(u):
+    """S(x, y) = gamma5 tau3 S(y, x)^dagger gamma5 tau3"""
     here, there = (0, 0, 0, 0), (1, 2, 0, 3)
     D = hc.qcd.TwistedDoublet(u, mu=0.15, epsilon=0.19, kappa=0.14, csw=1.2, tolerance=1e-12)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from halocline import _halocline
+from halocline.qcd.doublet import DoubletPropagator
 from halocline.schema import Unfit, array, instance, integer, number, phase, pythonic
 
 AXES = "xyzt"
@@ -20,6 +21,10 @@ a_propagator = instance(_halocline.qcd.Propagator, "a Propagator, as hc.qcd.prop
 any_propagator = instance(
     (_halocline.qcd.Propagator, _halocline.qcd.StaggeredPropagator),
     "a Propagator or a StaggeredPropagator, as hc.qcd.propagator gives it, or a block of a DoubletPropagator",
+)
+for_a_file = instance(
+    (_halocline.qcd.Propagator, _halocline.qcd.StaggeredPropagator, DoubletPropagator),
+    "a propagator, as hc.qcd.propagator gives it",
 )
 a_seed = integer(at_least=0, at_most=2**64 - 1)
 a_grid = array(integer(at_least=1), "four integers, the processes along x, y, z, t", length=4)
@@ -54,10 +59,3 @@ def an_axis(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 4:
         return value
     raise Unfit('an axis, 0 to 3 or "x", "y", "z", "t"')
-
-
-def for_a_file(value: Any) -> Any:
-    """Any propagator, that of a doublet too."""
-    from halocline.qcd.doublet import DoubletPropagator
-
-    return value if isinstance(value, DoubletPropagator) else any_propagator(value)
