@@ -184,7 +184,7 @@ private:
   }
   Task timed(const Step& step) const {
     return under_ncu(step, "time of each kernel of: ",
-                     {"--metrics", "gpu__time_duration.sum", "--csv", "--log-file",
+                     {"--cache-control", "none", "--metrics", "gpu__time_duration.sum", "--csv", "--log-file",
                       fmt::format("{}/profile-{}.csv", here_, step.name)});
   }
 

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "halocline/gpu/host_place.hpp"
+
 #if defined(__CUDACC__)
 
 namespace halocline::gpu::detail {
@@ -48,6 +50,27 @@ __device__ __forceinline__ void set(std::uint64_t* flag, std::uint64_t value) {
 /// Writes a number that the host looks at, as a whole. Orders nothing.
 __device__ __forceinline__ void store_for_host(double* place, double value) {
   asm volatile("st.relaxed.sys.global.f64 [%0], %1;" ::"l"(__cvta_generic_to_global(place)), "d"(value) : "memory");
+}
+
+/// Whether nothing has been stored to a place of host_place.hpp.
+__device__ __forceinline__ bool is_no_number(double value) {
+  return __double_as_longlong(value) == static_cast<long long>(no_number_bits);
+}
+
+/// Makes a place ready for the next number. As an integer: of a constant, nvcc would make a quiet NaN.
+__device__ __forceinline__ void clear_within(double* place) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(place)), "l"(no_number_bits)
+               : "memory");
+}
+
+/// Stores and looks at a number that another block of this kernel waits for, as a whole. Orders nothing.
+__device__ __forceinline__ void store_within(double* place, double value) {
+  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(__cvta_generic_to_global(place)), "d"(value) : "memory");
+}
+__device__ __forceinline__ double look_within(const double* place) {
+  double value;
+  asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(__cvta_generic_to_global(place)) : "memory");
+  return value;
 }
 
 }  // namespace halocline::gpu::detail

@@ -14,8 +14,8 @@
 /// shape of blocks and every number of columns a thread. All additions are in double.
 ///
 /// On a GPU one kernel does all stages. A block takes 32, 64, 128 or 256 consecutive sites of some columns, which is a
-/// whole branch of the pair tree, and stores the sum of this branch. The last block to finish a column adds what
-/// follows. Cost beside the functor: 8 N bytes for each branch and column, written and read once.
+/// whole branch of the pair tree, and stores the sum of this branch. The block with the highest number adds what
+/// follows. Cost beside the functor: 8 N bytes for each branch and column, written, read and cleared once.
 ///
 /// A functor is as for launch.cuh, but without hooks. It does the work of one site (vector updates, the hop) for C
 /// columns, from C * group on, and returns the numbers to be added:
@@ -27,8 +27,9 @@
 /// A *step* may follow the sum: `explicit operator bool() const`, and for each column
 ///   `template <class Publish> HALOCLINE_HOST_DEVICE void run(int column, const double* sums, const Publish&) const`
 /// which gets the N sums of the column, in the block that completes them, and may compute from them what later kernels
-/// read from device memory. `publish(place, number)` stores a number to pinned memory, where the host sees it after all
-/// writes of earlier kernels. A step that converts to true takes the place of the buffer's results: the host gets none.
+/// read from device memory. `publish(place, number)` stores a number to pinned memory, where the host sees it as a
+/// whole. It orders nothing else. A step that converts to true takes the place of the buffer's results: the host gets
+/// none.
 
 #include <cstdint>
 

@@ -34,13 +34,13 @@ SumBuffer::SumBuffer(const Device& device, int sums, std::int64_t sites, int col
       columns_(checked(columns, 32, "columns")),
       most_blocks_(blocks_of(sites, least_sum_block)),
       partial_(device, most_blocks_ * sums * columns),
-      finished_(device, columns),
       total_(device, sums * columns),
       arrived_(static_cast<std::size_t>(sums * columns)),
       fetched_(device) {
   for (double& place : total_.span()) clear(place);
   Stream stream(device);
-  stream.set_zero(finished_.data(), finished_.bytes());
+  const std::vector<double> places(static_cast<std::size_t>(partial_.size()), no_number);
+  partial_.upload(stream, std::span<const double>(places));
   stream.synchronize();
 }
 
@@ -58,7 +58,6 @@ SumBuffer::SumBuffer(SumBuffer&& other) noexcept
       columns_(other.columns_),
       most_blocks_(other.most_blocks_),
       partial_(std::move(other.partial_)),
-      finished_(std::move(other.finished_)),
       total_(std::move(other.total_)),
       arrived_(std::move(other.arrived_)),
       fetched_(std::move(other.fetched_)),
@@ -71,7 +70,6 @@ SumBuffer& SumBuffer::operator=(SumBuffer&& other) noexcept {
   std::swap(columns_, other.columns_);
   std::swap(most_blocks_, other.most_blocks_);
   std::swap(partial_, other.partial_);
-  std::swap(finished_, other.finished_);
   std::swap(total_, other.total_);
   std::swap(arrived_, other.arrived_);
   std::swap(fetched_, other.fetched_);
@@ -129,13 +127,11 @@ void SumBuffer::collect() {
 }
 
 std::int64_t SumBuffer::bytes(int sums, std::int64_t sites, int columns) {
-  return blocks_of(sites, least_sum_block) * sums * columns * std::int64_t{sizeof(double)} +
-         columns * std::int64_t{sizeof(unsigned)};
+  return blocks_of(sites, least_sum_block) * sums * columns * std::int64_t{sizeof(double)};
 }
 
 double* SumBuffer::partial(int sum) noexcept { return partial_.data() + sum * most_blocks_ * columns_; }
 double* SumBuffer::total(int sum) noexcept { return total_.data() + sum * columns_; }
-unsigned* SumBuffer::finished() noexcept { return finished_.data(); }
 
 namespace detail {
 

@@ -43,9 +43,9 @@ public:
   static std::int64_t bytes(int sums, std::int64_t sites, int columns);
 
   /// For launch_sum.
-  double* partial(int sum) noexcept;  ///< [block][column] of one sum, in device memory
-  double* total(int sum) noexcept;    ///< [column] of one sum, in pinned memory
-  unsigned* finished() noexcept;      ///< [column], in device memory: number of finished blocks, zero between launches
+  /// [block][column] of one sum, in device memory. On a GPU no_number (host_place.hpp) between launches.
+  double* partial(int sum) noexcept;
+  double* total(int sum) noexcept;  ///< [column] of one sum, in pinned memory
   /// A launch fills these sums. @param recorded  into a graph
   void note_launch(int first, int count, bool recorded) noexcept;
   int sums() const noexcept { return sums_; }
@@ -58,7 +58,6 @@ private:
   int sums_, columns_;
   std::int64_t most_blocks_;
   DeviceArray<double> partial_;
-  DeviceArray<unsigned> finished_;
   PinnedArray<double> total_;
   std::vector<double> arrived_;  // [sum][column]
   Event fetched_;

@@ -44,7 +44,7 @@ SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const So
     const auto curvature = detail::apply_and_reduce(problem, q, p, {{&q, &q}});
     const std::span<const Scalar> qq = curvature.wait();
     for (std::size_t c = 0; c < columns; ++c) {
-      scalars[c].take_v(monitor.track(c), {qq[c].real(), 0.0});
+      scalars[c].take_q(monitor.track(c), qq[c].real());
       minus_alpha[c] = -scalar(scalars[c].alpha);
     }
     const auto residual = update_and_reduce(space, {add(r, minus_alpha, q)}, {{&r, &r}});
@@ -77,8 +77,10 @@ SolveResult cg_normal_on(Problem& problem, typename Problem::Vector& x, const So
           alpha[c] = 0.0;
         }
       }
-      for (std::size_t c = 0; c < columns; ++c)
-        beta[c] = scalar(scalars[c].beta = quotient(monitor.track(c), scalars[c].next, scalars[c].rho));
+      for (std::size_t c = 0; c < columns; ++c) {
+        scalars[c].choose_cg_beta(monitor.track(c));
+        beta[c] = scalar(scalars[c].beta);
+      }
       update(space, {add(x, alpha, p), scale_add(p, beta, {}, s)});
       ahead.resume();
     }

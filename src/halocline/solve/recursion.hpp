@@ -63,6 +63,16 @@ HALOCLINE_INLINE Number quotient(ColumnTrack& track, const Number& n, const Numb
   return value;
 }
 
+/// The same for real numbers, bit by bit, in a few instructions: where a thread of a device computes it, the others
+/// wait.
+HALOCLINE_INLINE double quotient(ColumnTrack& track, double n, double d) {
+  if (!track.active) return 0.0;
+  const double value = n / d;
+  if (finite(value) && finite(d)) return value;
+  track.pause(finite(n) && finite(d) ? Reason::breakdown : Reason::not_finite);
+  return 0.0;
+}
+
 /// A cosine this small between two vectors is rounding error.
 inline constexpr double vanishing_cosine = 1e-14;
 
@@ -92,6 +102,13 @@ struct RecursionScalars {
     rho = next;
     alpha = quotient(track, rho, v);
   }
+  /// From |q|^2 in CG.
+  HALOCLINE_INLINE void take_q(ColumnTrack& track, double q2) {
+    rho = next;
+    alpha = {quotient(track, rho.re, q2), 0.0};
+  }
+  /// From `next` in CG.
+  HALOCLINE_INLINE void choose_cg_beta(ColumnTrack& track) { beta = {quotient(track, next.re, rho.re), 0.0}; }
   /// From <t, s> and |t|^2.
   HALOCLINE_INLINE void take_t(ColumnTrack& track, const Number& ts, double tt) {
     if (lost(magnitude(rho), shadow2, r2, s2)) {
@@ -160,24 +177,15 @@ struct RecursionStep {
   HALOCLINE_INLINE explicit operator bool() const { return kind != StepKind::none; }
 
   /// @param sums     of this column
-  /// @param publish  publish(place, number) stores a number for the host, after all writes of earlier kernels
+  /// @param publish  publish(place, number) stores a number for the host
   template <class Publish>
   HALOCLINE_INLINE void run(int column, const double* sums, const Publish& publish) const {
-    if (is_first() && memory.stop[0] != 0) memory.stop[1] = 1;
-    if (memory.stop[is_first() ? 0 : 1] != 0) return;
     const Number first = dot(sums, 0), second = dot(sums, 1);
-    const int turn = advance(kind, memory, column, first, second.re, second.im);
-    if (!is_last()) return;
-    const RecursionColumn& own = memory.column[column];
-    const bool stops = !own.idle && (!own.track.active || own.track.wants_replacement());
-    if (stops) memory.stop[0] = 1;
-    const double size = own.idle ? 0.0 : ::fabs(own.scalars.r2);
-    publish(memory.report + (turn % 2) * memory.columns + column, stops ? -size : size);
+    const Report report = advance(kind, memory, column, first, second.re, second.im);
+    if (report.place != nullptr) publish(report.place, report.size);
   }
 
 private:
-  HALOCLINE_INLINE bool is_first() const { return kind == StepKind::bicgstab_v_first || kind == StepKind::cg_q_first; }
-  HALOCLINE_INLINE bool is_last() const { return kind == StepKind::bicgstab_r_last || kind == StepKind::cg_s_last; }
   HALOCLINE_INLINE Number dot(const double* sums, int number) const {
     const Place& at = place[number];
     return {sums[at.re], at.im >= 0 ? at.sign * sums[at.im] : 0.0};
@@ -200,39 +208,62 @@ private:
       if (!own.track.wants_replacement()) scalars.choose_beta(own.track);
       return;
     case StepKind::cg_q_first:
-      return scalars.take_v(own.track, {first.re, 0.0});
+      return scalars.take_q(own.track, first.re);
     case StepKind::cg_r:
       scalars.r2 = first.re;
       return;
     case StepKind::cg_s_last:
       scalars.next = {first.re, 0.0};
       own.track.record(scalars.r2);
-      if (!own.track.wants_replacement()) scalars.beta = quotient(own.track, scalars.next, scalars.rho);
+      if (!own.track.wants_replacement()) scalars.choose_cg_beta(own.track);
       return;
     case StepKind::none:
       return;
     }
   }
 
-  /// Called, not inlined, on a device, so that the work of the kernel before it keeps its registers. Returns the turn.
-  static HALOCLINE_KERNEL_CALL int advance(StepKind kind, const RecursionMemory& memory, int column, Number first,
-                                           double second_re, double second_im) {
+  /// What the host is told; no place: nothing.
+  struct Report {
+    double* place = nullptr;
+    double size = 0.0;
+  };
+
+  /// Called, not inlined, on a device, so that the work of the kernel before it keeps its registers.
+  static HALOCLINE_KERNEL_CALL Report advance(StepKind kind, const RecursionMemory& memory, int column, Number first,
+                                              double second_re, double second_im) {
+    const bool begins = kind == StepKind::bicgstab_v_first || kind == StepKind::cg_q_first;
+    const bool ends = kind == StepKind::bicgstab_r_last || kind == StepKind::cg_s_last;
+    // Both loads before the first branch, so that their latencies overlap.
+    const unsigned stopped = memory.stop[begins ? 0 : 1];
     RecursionColumn own = memory.column[column];
+    if (stopped != 0) {
+      if (begins) memory.stop[1] = 1;
+      return {};
+    }
     if (!own.idle) take(kind, own, first, {second_re, second_im});
-    const bool last = kind == StepKind::bicgstab_r_last || kind == StepKind::cg_s_last;
-    if (last) ++own.turn;
+    if (ends) ++own.turn;
     memory.column[column] = own;
     const RecursionScalars& scalars = own.scalars;
     const auto put = [&](StoredCoefficient which, const Number& value) {
       memory.stored[static_cast<int>(which) * memory.columns + column] = value;
     };
-    put(StoredCoefficient::alpha, scalars.alpha);
-    put(StoredCoefficient::minus_alpha, -scalars.alpha);
-    put(StoredCoefficient::omega, scalars.omega);
-    put(StoredCoefficient::minus_omega, -scalars.omega);
-    put(StoredCoefficient::beta, scalars.beta);
-    put(StoredCoefficient::minus_beta_omega, scalars.minus_beta_omega());
-    return own.turn;
+    // Those that this sum may have changed.
+    using enum StepKind;
+    if (kind == bicgstab_v_first || kind == bicgstab_t || kind == cg_q_first) {
+      put(StoredCoefficient::alpha, scalars.alpha);
+      put(StoredCoefficient::minus_alpha, -scalars.alpha);
+    }
+    if (kind == bicgstab_t) {
+      put(StoredCoefficient::omega, scalars.omega);
+      put(StoredCoefficient::minus_omega, -scalars.omega);
+    }
+    if (ends) put(StoredCoefficient::beta, scalars.beta);
+    if (kind == bicgstab_r_last) put(StoredCoefficient::minus_beta_omega, scalars.minus_beta_omega());
+    if (!ends) return {};
+    const bool stops = !own.idle && (!own.track.active || own.track.wants_replacement());
+    if (stops) memory.stop[0] = 1;
+    const double size = own.idle ? 0.0 : ::fabs(scalars.r2);
+    return {memory.report + (own.turn % 2) * memory.columns + column, stops ? -size : size};
   }
 };
 

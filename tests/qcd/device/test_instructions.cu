@@ -207,23 +207,22 @@ TEST_CASE("device instructions: stores are whole, loops do not empty the cache, 
     MESSAGE("skipped on this machine: there is no cuobjdump, or no object of nvcc");
     return;
   }
-  // Without sums: one store of 16 bytes a chunk; in fixed16 three and the scale, in fixed8 of 16 and 8 bytes. With
-  // sums: a release of each block, and fences of the last: before it reads the sums of blocks, and before it stores for
-  // the host, totals or the report of a step.
+  // Without sums: one store of 16 bytes a chunk, and a thread has four; in fixed16 three and the scale, in fixed8 of 16
+  // and 8 bytes. With sums: a fence of the last block, before it stores totals for the host.
   check_source(disassembler, folder, "qcd/device/spinor_space",
                {{"run_functor<halocline::qcd::device::detail::Algebra<halocline::qcd::device::Fixed16", 1, 0, 0, 3, 1},
                 {"run_functor<halocline::qcd::device::detail::Algebra<halocline::qcd::device::Fixed8", 1, 0, 0, 1, 2},
-                {"run_functor<halocline::qcd::device::detail::Algebra<float", 1, 0, 0, 1, 0},
-                {"run_functor<halocline::qcd::device::detail::Algebra<double", 1, 0, 0, 1, 0},
+                {"run_functor<halocline::qcd::device::detail::Algebra<float", 1, 0, 0, 4, 0},
+                {"run_functor<halocline::qcd::device::detail::Algebra<double", 1, 0, 0, 4, 0},
                 {"AssignParity<halocline::qcd::device::Fixed16", 1, 0, 0, 3, 1},
-                {"sum_functor<", 8, 4, 2, -1, -1}});
+                {"sum_functor<", 8, 1, 1, -1, -1}});
   // A release of each block, the fence before the flag.
   check_source(disassembler, folder, "qcd/wilson/cuda_halo",
                {{"PackAndRaise<", 4, 2, 1, -1, -1}, {"::Pack<halocline::qcd::device::Fixed16", 1, 0, 0, 2, 0}});
   // As in packing, and one fence behind the flags of all faces, one where a message is given up.
   check_source(disassembler, folder, "qcd/wilson/cuda_fused", {{"FusedHop<", 4, 4, 3, -1, -1}});
   check_source(disassembler, folder, "qcd/wilson/cuda_fixed16",
-               {{"HopExterior<", 3, 2, 2, -1, -1}, {"sum_functor<", 6, 4, 2, -1, -1}});
+               {{"HopExterior<", 3, 2, 2, -1, -1}, {"sum_functor<", 6, 1, 1, -1, -1}});
   check_source(disassembler, folder, "gpu/detail/await_faces", {{"AwaitFaces", 1, 2, 2, -1, -1}});
 }
 

@@ -146,22 +146,33 @@ TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, how
                    float, Fixed16) {
   constexpr int reals = fused_reals<S>();
   for (const auto& device : testing::test_devices())
-    for (const auto& [ls, on_hop, on_add] :
-         {std::tuple{4, true, false}, {6, true, false}, {6, false, true}, {6, true, true}, {16, true, false}}) {
+    // With many points the kernel follows recursions: Q^-1 of Shamir's walls, P Q^-1 and Q^-1 P of Moebius'.
+    for (const auto& [ls, moebius, dagger, on_hop, on_add] : {std::tuple{4, false, true, true, false},
+                                                              {6, false, true, true, false},
+                                                              {6, false, true, false, true},
+                                                              {6, false, true, true, true},
+                                                              {16, false, true, true, false},
+                                                              {12, true, false, true, true},
+                                                              {14, true, true, true, true},
+                                                              {12, true, true, false, true}}) {
       CAPTURE(ls);
+      CAPTURE(moebius);
+      CAPTURE(dagger);
       CAPTURE(on_hop);
       CAPTURE(on_add);
-      Walls<S> walls(device, {.mass = 0.1, .m5 = 1.4, .ls = ls}, 0, reals);
+      DomainWallAction action{.mass = 0.1, .m5 = 1.4, .ls = ls};
+      if (moebius) action.b = {1.5}, action.c = {0.5};
+      Walls<S> walls(device, action, 0, reals);
       const auto in = walls.field(lattice::Subset::odd, walls.random(lattice::Subset::odd, 10));
       const auto add = walls.field(lattice::Subset::even, walls.random(lattice::Subset::even, 70));
       DeviceTerms<S> terms;
-      if (on_hop) terms.hop_term = walls.there.inverse_site(0, true);
-      if (on_add) terms.add_term = walls.there.site(0, true);
+      if (on_hop) terms.hop_term = walls.there.inverse_site(0, dagger);
+      if (on_add) terms.add_term = walls.there.site(0, dagger);
       terms.hop_scale = -0.25;
       terms.add = &add;
       auto out = walls.field(lattice::Subset::even), first = walls.field(lattice::Subset::even);
       walls.there.fuse(false);
-      walls.there.hop(out, in, 0, true, terms);
+      walls.there.hop(out, in, 0, dagger, terms);
       Columns expected(static_cast<std::size_t>(out.columns()), Numbers(12 * volume));
       for (int c = 0; c < out.columns(); ++c) to_canonical<S>(expected[static_cast<std::size_t>(c)], out, c);
 
@@ -192,7 +203,7 @@ TEST_CASE_TEMPLATE("device walls: hop and matrix are the same in one kernel, how
         DeviceDomainWall<S> there(walls.data, walls.matrices, walls.there.columns());
         const bool is_first = p == candidates[0];
         auto& result = is_first ? first : out;
-        there.hop(result, in, 0, true, terms);
+        there.hop(result, in, 0, dagger, terms);
         CHECK(measured == 0);  // it was found
         CHECK(walls.apart(result, expected) < tolerance<S>());
         for (int c = 0; c < out.columns(); ++c) {

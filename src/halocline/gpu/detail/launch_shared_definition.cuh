@@ -20,25 +20,29 @@ struct alignas(16) SharedPiece {
 };
 
 template <class Functor>
+inline constexpr bool has_between =
+    requires(const Functor& functor, const Block& block, const ThreadPlace& at) { functor.between(block, at); };
+
+template <class Functor>
 void run_shared_on_host(const Functor& functor, const Extent& extent, const Block& block,
                         const detail::Blocks& blocks) {
   std::vector<SharedPiece> memory(functor.shared_bytes(block) / sizeof(SharedPiece) + 1);
   for (unsigned bz = 0; bz < blocks.z; ++bz)
     for (unsigned by = 0; by < blocks.y; ++by)
       for (unsigned bx = 0; bx < blocks.x; ++bx)
-        for (const bool second : {false, true})
+        for (int part = 0; part < 3; ++part)
           for (int tz = 0; tz < block.z; ++tz)
             for (int ty = 0; ty < block.y; ++ty)
               for (int tx = 0; tx < block.x; ++tx) {
                 const std::int64_t x = std::int64_t{bx} * block.x + tx;
                 const std::int64_t y = std::int64_t{by} * block.y + ty, z = std::int64_t{bz} * block.z + tz;
+                const ThreadPlace at{memory.data(), tx, ty, tz, block.x};
+                if constexpr (has_between<Functor>)
+                  if (part == 1) functor.between(block, at);
                 if (x >= extent.x || y >= extent.y || z >= extent.z) continue;
                 const Point p{x, static_cast<int>(y), static_cast<int>(z)};
-                const ThreadPlace at{memory.data(), tx, ty, tz, block.x};
-                if (second)
-                  functor.second(p, at);
-                else
-                  functor.first(p, at);
+                if (part == 0) functor.first(p, at);
+                if (part == 2) functor.second(p, at);
               }
 }
 
@@ -55,6 +59,11 @@ __global__ void __launch_bounds__(max_threads<Functor>(), min_blocks<Functor>())
   const bool works = p.x < extent.x && p.y < extent.y && p.z < extent.z;
   if (works) functor.first(p, at);
   __syncthreads();
+  if constexpr (has_between<Functor>) {
+    functor.between(Block{static_cast<int>(blockDim.x), static_cast<int>(blockDim.y), static_cast<int>(blockDim.z)},
+                    at);
+    __syncthreads();
+  }
   if (works) functor.second(p, at);
 }
 #endif

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "halocline/core/device.hpp"
+#include "halocline/gpu/host_place.hpp"
 #include "halocline/gpu/memory_order.cuh"
 
 namespace halocline::gpu {
@@ -19,8 +20,7 @@ struct SumPlan {
   std::int64_t sites, along, most_blocks;
   int columns, across;
   double* partial;
-  double* total;       // [sum][columns], in pinned memory
-  unsigned* finished;  // [blocks across the columns]
+  double* total;  // [sum][columns], in pinned memory
 
   HALOCLINE_INLINE double* partial_of(int sum, std::int64_t block, int column) const {
     return partial + (sum * most_blocks + block) * columns + column;
@@ -120,40 +120,54 @@ __device__ __forceinline__ double add_lanes(double value) {
   return value;
 }
 
-/// The sum of one column from the sums of its blocks, by one warp. The first lane gets it. Lane i stands for the
-/// numbers i, i + 32, ... of the 256 that stage 2 of sum.cuh makes.
-/// @param parts  blocks of a group: 1, 2, 4 or 8
-__device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int sum, int column, int parts, int lane) {
-  constexpr int at_once = warps / 2;  // all of them cost registers
-  const unsigned along = static_cast<unsigned>(plan.along), blocks = static_cast<unsigned>(parts);
-  double total = 0;
-#pragma unroll 1
-  for (int half = 0; half < 2; ++half) {
-    double values[at_once] = {};
-    for (unsigned group = static_cast<unsigned>(half * at_once * warp + lane); group * blocks < along;
-         group += sum_group) {
+/// Takes the sums of up to eight blocks out of their places, as soon as they are there, and clears the places for the
+/// next launch. `block(i)` is the number of each; those from `along` on are missing, and count as zero.
+template <class Number>
+__device__ __forceinline__ void take_partial(double (&values)[8], const detail::SumPlan& plan, int sum, int column,
+                                             const Number& block) {
+  const unsigned along = static_cast<unsigned>(plan.along);
 #pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const unsigned first = (group + static_cast<unsigned>(i * warp)) * blocks;
-        values[i] += add_pairs(parts, [&](int part) {
-          const unsigned block = first + static_cast<unsigned>(part);
-          return block < along ? __ldcg(plan.partial_of(sum, block, column)) : 0.0;
-        });
-      }
-    }
+  for (int i = 0; i < 8; ++i)
+    values[i] = block(i) < along ? detail::look_within(plan.partial_of(sum, block(i), column)) : 0.0;
 #pragma unroll
-    for (int i = 0; i < at_once; ++i) values[i] = add_lanes(values[i]);
-    const double sum_of_half = add_pairs(at_once, [&](int i) { return values[i]; });
-    total = half == 0 ? sum_of_half : total + sum_of_half;
+  for (int i = 0; i < 8; ++i) {
+    if (block(i) >= along) continue;
+    double* const place = plan.partial_of(sum, block(i), column);
+    while (detail::is_no_number(values[i])) values[i] = detail::look_within(place);
+    detail::clear_within(place);
   }
-  return total;
+}
+
+/// The sum of 32 of the 256 numbers that stage 2 of sum.cuh makes, by one warp. The first lane gets it.
+/// @param parts  blocks of a group: 1, 2, 4 or 8; @param number  of the lane, among the 256
+__device__ __forceinline__ double add_groups(const detail::SumPlan& plan, int sum, int column, int parts, int number) {
+  const unsigned along = static_cast<unsigned>(plan.along), blocks = static_cast<unsigned>(parts);
+  const unsigned at_once = parts == 1 ? 8 : 1;  // groups of one block, or the blocks of one group
+  double value = 0;
+#pragma unroll 1
+  for (unsigned group = static_cast<unsigned>(number); group * blocks < along; group += sum_group * at_once) {
+    double values[8];
+    take_partial(values, plan, sum, column, [&](int i) {
+      const unsigned one = static_cast<unsigned>(i);
+      return parts == 1 ? group + one * sum_group : one < blocks ? group * blocks + one : along;
+    });
+    if (parts == 1) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) value += values[i];
+    } else {
+      value += add_pairs(parts, [&](int i) { return values[i]; });
+    }
+  }
+  return add_lanes(value);
 }
 
 /// The grid's block i works on columns number i mod plan.across, so that the columns of the same sites run together and
-/// share the data they read. Each warp has 32 sites of one group of columns. The block stores its sums, passes a
-/// barrier, and one thread counts the block with release. The last block of its columns fences once, and reads the sums
-/// past the first-level cache. A host that sees a total also sees what earlier kernels wrote. If there is a step, the
-/// last block leaves the totals in shared memory, and a thread runs the step of each column.
+/// share the data they read. Each warp has 32 sites of one group of columns. A block stores its sums into places that
+/// hold no_number before. The last block of its columns waits for all places, adds, and clears them. It has the highest
+/// number, and a GPU starts blocks in the order of their numbers (hop_fused.cuh relies on this too), so all others have
+/// started. The sums themselves are what is waited for, so nothing has to be fenced or counted. Each thread of the last
+/// block that stores a total fences before, so that a host that sees a total also sees what earlier kernels wrote. If
+/// there is a step, the last block leaves the totals in shared memory, and a thread runs the step of each column.
 template <int N, int C, int max_threads, int min_blocks, class Functor, class Step>
 __global__ void __launch_bounds__(max_threads, min_blocks)
     sum_functor(const __grid_constant__ Functor functor, const __grid_constant__ detail::SumPlan plan,
@@ -168,7 +182,9 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   if (site < plan.sites && group * C < plan.columns) mine.fill(functor, site, group);
 
   __shared__ double of_warps[C * N][max_threads / warp];
-  double* const totals = &of_warps[0][0];  // [column][sum], by the last block, which has read of_warps
+  __shared__ double of_eighths[max_threads / warp * C * N]
+                              [warps];     // [column][sum]; this and the next by the last block
+  double* const totals = &of_warps[0][0];  // [column][sum]; it has read of_warps
   const int thread = static_cast<int>(threadIdx.y) * wide + static_cast<int>(threadIdx.x);
   const int lane = thread % warp, number = thread / warp;
 #pragma unroll
@@ -183,42 +199,34 @@ __global__ void __launch_bounds__(max_threads, min_blocks)
   for (int one = thread; one < columns * N; one += wide * high) {
     const int column = one / N, n = one - column * N, row = column / C, c = column - row * C;
     if (first + column < plan.columns)
-      *plan.partial_of(n, block, first + column) =
-          add_pairs(in_a_row, [&](int i) { return of_warps[c * N + n][row * in_a_row + i]; });
+      detail::store_within(plan.partial_of(n, block, first + column),
+                           add_pairs(in_a_row, [&](int i) { return of_warps[c * N + n][row * in_a_row + i]; }));
   }
+  if (block + 1 < static_cast<unsigned>(plan.along)) return;  // the same for all threads of the block
 
-  __shared__ bool last;
-  __syncthreads();
-  if (thread == 0) {
-    last = detail::count_with_release(plan.finished + part) == static_cast<unsigned>(plan.along) - 1U;
-    if (last) {
-      detail::fence_device();
-      plan.finished[part] = 0;  // for the next launch, which comes after this one
-    }
-  }
-  __syncthreads();
-  if (!last) return;  // the same for all threads of the block
-
-  if (!step) detail::fence_system();  // of the thread that stores a total
+  // A warp adds 32 of the 256 numbers of a sum. The threads that store totals fence meanwhile.
+  if (!step && thread < columns * N) detail::fence_system();
   const int parts = sum_group / wide;
-  for (int one = number; one < columns * N; one += wide * high / warp) {
-    const int column = first + one / N, n = one % N;
+  for (int one = number; one < columns * N * warps; one += wide * high / warp) {
+    const int sum = one / warps, eighth = one - sum * warps, column = first + sum / N;
     if (column >= plan.columns) break;  // and so are all that follow
-    const double total = add_groups(plan, n, column, parts, lane);
-    if (lane != 0) continue;
+    const double part_of_sum = add_groups(plan, sum % N, column, parts, eighth * warp + lane);
+    if (lane == 0) of_eighths[sum][eighth] = part_of_sum;
+  }
+  __syncthreads();
+  const int column = first + thread / N;
+  if (thread < columns * N && column < plan.columns) {  // a block has more threads than sums
+    const double total = add_pairs(warps, [&](int eighth) { return of_eighths[thread][eighth]; });
     if (step)
-      totals[one] = total;
+      totals[thread] = total;
     else
-      detail::store_for_host(plan.total + n * plan.columns + column, total);
+      detail::store_for_host(plan.total + (thread % N) * plan.columns + column, total);
   }
   if constexpr (!std::is_same_v<Step, NoStep>) {
     if (!step) return;
     __syncthreads();
     if (thread < columns && first + thread < plan.columns)
-      step.run(first + thread, totals + thread * N, [](double* place, double value) {
-        detail::fence_system();
-        detail::store_for_host(place, value);
-      });
+      step.run(first + thread, totals + thread * N, detail::store_for_host);
   }
 }
 #endif
@@ -236,7 +244,7 @@ void launch_sum(Stream& stream, const char* name, std::int64_t sites, int column
   const detail::SumBlocks blocks =
       detail::plan_sum(stream, name, sites, columns, sums, first, N, block, C, max_threads);
   const detail::SumPlan plan{sites,         blocks.along,        sums.most_blocks(), columns,
-                             blocks.across, sums.partial(first), sums.total(first),  sums.finished()};
+                             blocks.across, sums.partial(first), sums.total(first)};
   if (!step) sums.note_launch(first, N, stream.capturing());
 #if defined(__CUDACC__)
   if (stream.device().on_gpu()) {

@@ -59,6 +59,10 @@ public:
   /// Updates behind the last sum.
   void update(Updates updates);
 
+  /// Bytes on the device.
+  static std::int64_t bytes(int columns) {
+    return std::int64_t{sizeof(Head)} + std::int64_t{sizeof(solve::Number)} * solve::stored_coefficients * columns;
+  }
   /// Number of graphs kept.
   std::size_t graphs() const noexcept { return work_.graphs(); }
 

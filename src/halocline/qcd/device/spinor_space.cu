@@ -152,7 +152,11 @@ Operand<S> operand(const DeviceSpinor<S>& v) {
 template <class S>
 VectorShape shape_of(const DeviceSpinor<S>& v, int points) {
   const auto first = v.reader(first_parity(v));
-  VectorShape shape{v.sites(), first.stride, 0, 0, v.columns() / points, points};
+  VectorShape shape{.sites = v.sites(),
+                    .stride = first.stride,
+                    .elements = Place<S>::elements(std::int64_t{v.sites()} * points),
+                    .columns = v.columns() / points,
+                    .points = points};
   if (v.subset() != lattice::Subset::full) return shape;
   const auto second = v.reader(1);
   shape.second = second.data - first.data;
@@ -236,6 +240,11 @@ std::span<const Scalar> PendingSums::wait() const {
   return state_->values;
 }
 
+namespace {
+/// The operator adds over sites (gpu::launch_sum), the algebra over elements.
+std::int64_t most_summed(const Box& box, std::int64_t elements) { return std::max<std::int64_t>(box.sites, elements); }
+}  // namespace
+
 template <class S>
 std::int64_t SpinorSpace<S>::elements(const Box& box, lattice::Subset subset, int points, int components) {
   return detail::Place<S>::elements(std::int64_t{box.sites} * components / spinor_components * points) *
@@ -253,12 +262,12 @@ SpinorSpace<S>::SpinorSpace(ContextPtr context, lattice::Subset subset, int colu
   if (columns_ < 1 || columns_ > 32 || columns % points != 0)
     throw core::InvalidArgument(std::to_string(columns) + " columns, in vectors of " + std::to_string(points) +
                                 ", were asked for on a device; give columns for 1 to 32 vectors");
-  sums_ = std::make_shared<detail::SumPool>(*context_, elements(), columns_);
+  sums_ = std::make_shared<detail::SumPool>(*context_, most_summed(context_->box, elements()), columns_);
 }
 
 template <class S>
 std::int64_t SpinorSpace<S>::bytes(const Box& box, lattice::Subset subset, int columns, int points, int components) {
-  return 2 * detail::SumPool::bytes(elements(box, subset, points, components), columns);
+  return 2 * detail::SumPool::bytes(most_summed(box, elements(box, subset, points, components)), columns);
 }
 
 template <class S>

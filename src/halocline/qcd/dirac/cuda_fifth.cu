@@ -125,6 +125,18 @@ DeviceFifth<S>::DeviceFifth(Context& context, const FifthTerm<double>& term, boo
     }
   elements_ = gpu::DeviceArray<Real>(context.device, static_cast<std::int64_t>(elements.size()));
   elements_.upload(context.stream, std::span<const Real>(elements));
+  std::vector<FifthStep<Real>> steps;
+  if (!complex_ && term.form() != FifthForm::product && extent_ >= least_chain_points)
+    for (const int chirality : {0, 1})
+      for (const auto& step : term.steps(chirality))
+        steps.push_back({step.s, static_cast<Real>(step.x[0]), static_cast<Real>(step.x_before[0]),
+                         static_cast<Real>(step.y_before[0]), static_cast<Real>(step.near[0]),
+                         static_cast<Real>(step.far[0]), static_cast<Real>(step.corner[0])});
+  if (!steps.empty()) {
+    only_solves_ = term.form() == FifthForm::solve;
+    steps_ = gpu::DeviceArray<FifthStep<Real>>(context.device, static_cast<std::int64_t>(steps.size()));
+    steps_.upload(context.stream, std::span<const FifthStep<Real>>(steps));
+  }
   context.stream.synchronize();
 }
 

@@ -54,6 +54,20 @@ HALOCLINE_INLINE Spinor<RealOf<S>> load_spinor(const typename Storage<S>::Word* 
   return psi;
 }
 
+/// Packs 24 reals in fixed point, and returns their scale. `real` gives number i.
+template <class S, class Load>
+HALOCLINE_INLINE float pack_spinor(Record<typename Storage<S>::Word, spinor_reals>& record, const Load& real) {
+  std::uint32_t largest = 0;
+  HALOCLINE_UNROLL
+  for (int i = 0; i < spinor_reals; ++i) {
+    const std::uint32_t bits = bits_of(real(i)) & 0x7fffffffu;
+    largest = bits > largest ? bits : largest;
+  }
+  const FixedScale found = fixed_scale<S>(largest);
+  pack_fixed(record, found.factor, real);
+  return found.kept;
+}
+
 }  // namespace detail
 
 template <class S>
@@ -69,15 +83,8 @@ template <class S>
 HALOCLINE_INLINE void SpinorWriter<S>::store(int site, int column, const Spinor<Real>& psi, bool streams) const {
   detail::Record<typename Storage<S>::Word, spinor_reals> record;
   if constexpr (Storage<S>::scaled) {
-    std::uint32_t largest = 0;
-    HALOCLINE_UNROLL
-    for (int i = 0; i < spinor_reals; ++i) {
-      const std::uint32_t bits = detail::bits_of(detail::real_of(psi, i)) & 0x7fffffffu;
-      largest = bits > largest ? bits : largest;
-    }
-    const detail::FixedScale found = detail::fixed_scale<S>(largest);
-    detail::pack_fixed(record, found.factor, [&](int i) { return detail::real_of(psi, i); });
-    scale[std::int64_t{stride} * column + site] = found.kept;
+    scale[std::int64_t{stride} * column + site] =
+        detail::pack_spinor<S>(record, [&](int i) { return detail::real_of(psi, i); });
   } else {
     HALOCLINE_UNROLL
     for (int i = 0; i < spinor_reals; ++i) record.at[i] = detail::real_of(psi, i);

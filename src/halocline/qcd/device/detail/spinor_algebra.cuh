@@ -5,15 +5,15 @@
 ///
 /// Lists differ from solver to solver, and the fields are far larger than any cache. So a launch should read a vector
 /// from memory once, however often the list names it. A thread goes through the list for one element. In floating point
-/// an element is a chunk of 16 bytes (one or two complex numbers). In fixed point it is a whole spinor, because the
-/// scale depends on all reals of the spinor. A thread keeps the chunk that it wrote last in registers. Other chunks
-/// that it has touched are still in the caches a few instructions later. All threads take the same branches.
+/// an element is four chunks of 16 bytes (of one or two complex numbers each). In fixed point it is a whole spinor,
+/// because the scale depends on all reals of the spinor. A thread keeps the element that it wrote last in registers.
+/// Others that it has touched are still in the caches a few instructions later. All threads take the same branches.
 ///
 /// The list is an argument of the kernel, coefficients included, so nothing has to be copied before a launch. The
 /// coefficients of a recursion (solve/recursion.hpp) lie in device memory instead, where the steps of earlier kernels
 /// wrote them. The constants below limit the length of a list; SpinorSpace cuts longer lists.
 ///
-/// Bytes for each element and column, and each vector read or written: 16; in fixed point a spinor and its scale.
+/// Bytes for each element and column, and each vector read or written: 64; in fixed point a spinor and its scale.
 
 #include "halocline/gpu/sum.cuh"
 #include "halocline/qcd/device/spinor_array.cuh"
@@ -42,6 +42,7 @@ struct VectorShape {
   std::int64_t stride = 0;        ///< between the chunks of a column
   std::int64_t second = 0;        ///< words from the first parity to the second
   std::int64_t second_scale = 0;  ///< floats from the scales of the first parity to those of the second
+  std::int64_t elements = 0;      ///< of each parity (Place::elements)
   int columns = 1;                ///< of the space: vectors
   int points = 1;                 ///< columns of a field that make one vector
 };
@@ -72,41 +73,72 @@ struct AlgebraList {
   Dot dot[most_dots];
   core::Complex<RealOf<S>> coefficient[most_coefficients];
   const core::Complex<double>* stored = nullptr;  ///< [coefficient][column]
-  const unsigned* stop = nullptr;                 ///< not zero there: the kernel does nothing; null: it does its work
+  const unsigned* stop = nullptr;                 ///< not zero there: no vector changes; null: the kernel does its work
 };
 
-/// The element of a thread in floating point: one chunk of 16 bytes.
+/// The element of a thread in floating point: up to four chunks of 16 bytes, 256 apart, so that a warp reads whole
+/// lines and a thread has four loads in flight. 256 elements cover 1024 consecutive chunks of one parity.
 template <class S>
 struct ChunkPlace {
   using Real = RealOf<S>;
-  static constexpr int reals = 16 / static_cast<int>(sizeof(Real));
-  static constexpr int chunks = spinor_reals / reals;
-  static constexpr bool keeps_last = true;
+  static constexpr int chunk = 16 / static_cast<int>(sizeof(Real));  ///< reals of a chunk
+  static constexpr int chunks_of_site = spinor_reals / chunk;
+  static constexpr int chunks = 4, apart = 256;
+  static constexpr int reals = chunks * chunk;
   using Value = Record<Real, reals>;
+  using Loaded = Value;
 
-  std::int64_t offset;
+  std::int64_t offset;   ///< of the first chunk
+  int further[chunks];   ///< of each, from the first
+  int present = chunks;  ///< the others lie behind the end of the parity
 
   /// Number of elements that one parity of a vector has, for so many sites times points.
-  static std::int64_t elements(std::int64_t sites) { return chunks * sites; }
-  HALOCLINE_INLINE ChunkPlace(const VectorShape& shape, std::int64_t element, int column) {
-    const std::int64_t rows = std::int64_t{chunks} * shape.points;
-    std::int64_t within = element;
-    offset = 0;
-    if (within >= rows * shape.sites) {
-      within -= rows * shape.sites;
-      offset = shape.second;
-    }
-    // Without padding the chunks of a vector are contiguous.
-    if (shape.stride != shape.sites) within = within / shape.sites * shape.stride + within % shape.sites;
-    offset += (column * rows * shape.stride + within) * reals;
+  static std::int64_t elements(std::int64_t sites) {
+    return (chunks_of_site * sites + chunks * apart - 1) / (chunks * apart) * apart;
   }
-  HALOCLINE_INLINE Value load(const Operand<S>& v) const {
+  HALOCLINE_INLINE ChunkPlace(const VectorShape& shape, std::int64_t element, int column) {
+    const std::int64_t rows = std::int64_t{chunks_of_site} * shape.points, all = rows * shape.sites;
+    const bool second = element >= shape.elements;
+    if (second) element -= shape.elements;
+    const std::int64_t first = element / apart * (chunks * apart) + element % apart;
+    const std::int64_t left = (all - first + apart - 1) / apart;
+    if (left < chunks) present = static_cast<int>(left);
+    const std::int64_t begin = place(shape, first);
+    offset = (column * rows * shape.stride + begin) * chunk + (second ? shape.second : 0);
+    HALOCLINE_UNROLLED(4)
+    for (int i = 0; i < chunks; ++i) further[i] = static_cast<int>(place(shape, first + i * apart) - begin) * chunk;
+  }
+  HALOCLINE_INLINE Loaded load(const Operand<S>& v) const {
     Value value;
-    load_piece<Read::written, 0, reals>(value, v.data + offset);
+    load_chunk<0>(value, v);
+    load_chunk<1>(value, v);
+    load_chunk<2>(value, v);
+    load_chunk<3>(value, v);
     return value;
   }
-  HALOCLINE_INLINE void store(const Operand<S>& v, const Value& value) const {
-    store_piece<false, 0, reals>(v.data + offset, value);
+  static HALOCLINE_INLINE const Value& decode(const Loaded& loaded) { return loaded; }
+  HALOCLINE_INLINE const Loaded& store(const Operand<S>& v, const Value& value) const {
+    store_chunk<0>(v, value);
+    store_chunk<1>(v, value);
+    store_chunk<2>(v, value);
+    store_chunk<3>(v, value);
+    return value;
+  }
+
+private:
+  /// Without padding the chunks of a vector are contiguous.
+  static HALOCLINE_INLINE std::int64_t place(const VectorShape& shape, std::int64_t number) {
+    return shape.stride == shape.sites ? number : number / shape.sites * shape.stride + number % shape.sites;
+  }
+  template <int i>
+  HALOCLINE_INLINE void load_chunk(Value& value, const Operand<S>& v) const {
+    HALOCLINE_UNROLLED(4)
+    for (int r = 0; r < chunk; ++r) value.at[i * chunk + r] = Real(0);
+    if (i < present) load_piece<Read::written, i * chunk, chunk>(value, v.data + offset + further[i]);
+  }
+  template <int i>
+  HALOCLINE_INLINE void store_chunk(const Operand<S>& v, const Value& value) const {
+    if (i < present) store_piece<false, i * chunk, chunk>(v.data + offset + further[i], value);
   }
 };
 
@@ -115,17 +147,21 @@ template <class S>
 struct SitePlace {
   using Real = RealOf<S>;
   static constexpr int reals = spinor_reals;
-  static constexpr bool keeps_last = false;  // the stored value is rounded, and keeping it takes 24 registers
   using Value = Record<Real, reals>;
+  /// As in memory, so that the loads of several vectors are in flight together.
+  struct Loaded {
+    Record<typename Storage<S>::Word, reals> words;
+    float scale;
+  };
 
   std::int64_t data_offset = 0, scale_offset = 0;
-  int site, column, stride, columns;
+  int site, column, stride;
 
   static std::int64_t elements(std::int64_t sites) { return sites; }
   HALOCLINE_INLINE SitePlace(const VectorShape& shape, std::int64_t element, int of)
-      : column(of), stride(static_cast<int>(shape.stride)), columns(shape.columns) {
-    if (element >= shape.sites * shape.points) {
-      element -= shape.sites * shape.points;
+      : column(of), stride(static_cast<int>(shape.stride)) {
+    if (element >= shape.elements) {
+      element -= shape.elements;
       data_offset = shape.second;
       scale_offset = shape.second_scale;
     }
@@ -135,28 +171,33 @@ struct SitePlace {
     }
     site = static_cast<int>(element);
   }
-  HALOCLINE_INLINE SpinorWriter<S> at(const Operand<S>& v) const {
-    return {v.data + data_offset, v.scale + scale_offset, stride, columns};
+  HALOCLINE_INLINE Loaded load(const Operand<S>& v) const {
+    Loaded loaded;
+    load_record<Read::written>(loaded.words, row(v), stride, site);
+    loaded.scale = v.scale[scale_place()];
+    return loaded;
   }
-  HALOCLINE_INLINE Value load(const Operand<S>& v) const {
-    const Spinor<Real> psi = at(v).load(site, column);
+  static HALOCLINE_INLINE Value decode(const Loaded& loaded) {
+    const Real factor = loaded.scale * (1.0f / Storage<S>::largest);
     Value value;
-    HALOCLINE_UNROLLED(3)
-    for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
-    for (int spin = 0; spin < 4; ++spin) {
-      value.at[2 * (4 * colour + spin)] = psi.at[colour][spin].re;
-      value.at[2 * (4 * colour + spin) + 1] = psi.at[colour][spin].im;
-    }
+    HALOCLINE_UNROLLED(24)
+    for (int i = 0; i < reals; ++i) value.at[i] = number(loaded.words, i) * factor;
     return value;
   }
-  HALOCLINE_INLINE void store(const Operand<S>& v, const Value& value) const {
-    Spinor<Real> psi;
-    HALOCLINE_UNROLLED(3)
-    for (int colour = 0; colour < 3; ++colour) HALOCLINE_UNROLLED(4)
-    for (int spin = 0; spin < 4; ++spin)
-      psi.at[colour][spin] = {value.at[2 * (4 * colour + spin)], value.at[2 * (4 * colour + spin) + 1]};
-    at(v).store(site, column, psi);
+  /// Returns the rounded numbers.
+  HALOCLINE_INLINE Loaded store(const Operand<S>& v, const Value& value) const {
+    Loaded stored;
+    stored.scale = pack_spinor<S>(stored.words, [&](int i) { return value.at[i]; });
+    store_record(row(v), stride, site, stored.words);
+    v.scale[scale_place()] = stored.scale;
+    return stored;
   }
+
+private:
+  HALOCLINE_INLINE typename Storage<S>::Word* row(const Operand<S>& v) const {
+    return v.data + data_offset + std::int64_t{stride} * (spinor_reals * column);
+  }
+  HALOCLINE_INLINE std::int64_t scale_place() const { return scale_offset + std::int64_t{stride} * column + site; }
 };
 
 template <class S>
@@ -166,45 +207,40 @@ using Place = std::conditional_t<Storage<S>::scaled, SitePlace<S>, ChunkPlace<S>
 template <class S, int dots>
 struct Algebra {
   static constexpr int max_threads = 256;
-  /// Blocks that must fit on one multiprocessor. This allows a thread 80 registers in fixed point, 64 in floating
-  /// point.
-  static constexpr int min_blocks = Storage<S>::scaled ? 3 : 4;
+  /// Blocks that must fit on one multiprocessor. This allows a thread 128 registers.
+  static constexpr int min_blocks = 2;
   using Real = RealOf<S>;
   using Value = typename Place<S>::Value;
+  using Loaded = typename Place<S>::Loaded;
 
   AlgebraList<S> list;
 
   HALOCLINE_HOST_DEVICE void operator()(const gpu::Point& p) const
     requires(dots == 0)
   {
-    if (list.stop != nullptr && *list.stop != 0) return;
-    const Place<S> place(list.shape, p.x, p.y);
-    Value last{};
-    const void* written = nullptr;
-    carry_out(place, p.y, last, written);
+    Written written;
+    carry_out(Place<S>(list.shape, p.x, p.y), p.y, written);
   }
 
   HALOCLINE_HOST_DEVICE void operator()(std::int64_t element, int column,
                                         double (&values)[2 * (dots > 0 ? dots : 1)]) const
     requires(dots > 0)
   {
-    if (list.stop != nullptr && *list.stop != 0) return;
     const Place<S> place(list.shape, element, column);
-    Value last{};
-    const void* written = nullptr;
-    carry_out(place, column, last, written);
+    Written written;
+    carry_out(place, column, written);
     HALOCLINE_UNROLLED(4)
     for (int i = 0; i < dots; ++i) {
       values[2 * i] = values[2 * i + 1] = 0;
       if (i >= list.dots) continue;
       const auto& dot = list.dot[i];
-      const Value left = value_of(place, dot.left, last, written);
+      const Loaded left = written.load(place, dot.left);
       if (dot.left.data == dot.right.data) {
-        values[2 * i] = norm2(left);
+        values[2 * i] = norm2(Place<S>::decode(left));
         continue;
       }
-      const Value right = value_of(place, dot.right, last, written);
-      product(left, right, values[2 * i], values[2 * i + 1]);
+      const Loaded right = written.load(place, dot.right);
+      product(Place<S>::decode(left), Place<S>::decode(right), values[2 * i], values[2 * i + 1]);
     }
   }
 
@@ -218,42 +254,42 @@ private:
     return list.coefficient[entry * list.shape.columns + column];
   }
 
-  static HALOCLINE_INLINE Value value_of(const Place<S>& place, const Operand<S>& v, const Value& last,
-                                         const void* written) {
-    if constexpr (Place<S>::keeps_last)
-      if (v.data == written) return last;
-    return place.load(v);
-  }
+  /// The element that the thread wrote last.
+  struct Written {
+    Loaded value{};
+    const void* vector = nullptr;
 
-  /// Carries out the updates. If Place keeps the last value, `last` is afterwards the value written to the vector
-  /// `written`.
-  HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Value& last, const void*& written) const {
+    HALOCLINE_INLINE Loaded load(const Place<S>& place, const Operand<S>& v) const {
+      return v.data == vector ? value : place.load(v);
+    }
+  };
+
+  HALOCLINE_INLINE void carry_out(const Place<S>& place, int column, Written& written) const {
+    // Not awaited before the first coefficients are loaded too.
+    const bool stopped = list.stop != nullptr && *list.stop != 0;
     for (int u = 0; u < list.updates; ++u) {
       const auto& update = list.update[u];
       const auto s = coefficient(update.scale, column);
-      bool frozen = update.keep && s.re == Real(1) && s.im == Real(0);
-      for (int t = update.first_term; frozen && t < update.first_term + update.terms; ++t) {
-        const auto a = coefficient(list.term[t].entry, column);
-        frozen = a.re == Real(0) && a.im == Real(0);
-      }
-      if (frozen) continue;
-      Value sum;
-      if (update.keep) {
-        sum = value_of(place, update.target, last, written);
-        if (update.scale != AlgebraList<S>::one) scale(sum, s);
-      } else {
-        HALOCLINE_UNROLLED(24)
-        for (int i = 0; i < Place<S>::reals; ++i) sum.at[i] = Real(0);
-      }
+      bool changes = !update.keep || s.re != Real(1) || s.im != Real(0);
       for (int t = update.first_term; t < update.first_term + update.terms; ++t) {
+        const auto a = coefficient(list.term[t].entry, column);
+        changes = changes || a.re != Real(0) || a.im != Real(0);
+      }
+      if (!changes || stopped) continue;
+      // The loads of two vectors are in flight together.
+      const int end = update.first_term + update.terms;
+      int t = update.first_term;
+      Loaded old{}, first{};
+      if (update.keep) old = written.load(place, update.target);
+      if (t < end) first = written.load(place, list.term[t].vector);
+      Value sum = Place<S>::decode(old);
+      if (update.keep && update.scale != AlgebraList<S>::one) scale(sum, s);
+      if (t < end) add(sum, coefficient(list.term[t].entry, column), Place<S>::decode(first));
+      for (++t; t < end; ++t) {
         const auto& term = list.term[t];
-        add(sum, coefficient(term.entry, column), value_of(place, term.vector, last, written));
+        add(sum, coefficient(term.entry, column), Place<S>::decode(written.load(place, term.vector)));
       }
-      place.store(update.target, sum);
-      if constexpr (Place<S>::keeps_last) {
-        last = sum;
-        written = update.target.data;
-      }
+      written = {place.store(update.target, sum), update.target.data};
     }
   }
 

@@ -80,7 +80,7 @@ public:
   static std::int64_t bytes(const Box& box, const BackendOptions& options, int columns, const FieldShape& shape) {
     const auto subset = options.even_odd ? lattice::Subset::even : lattice::Subset::full;
     const int points = shape.points;
-    return SpinorSpace<S>::bytes(box, subset, columns, points, shape.components) +
+    return SpinorSpace<S>::bytes(box, subset, columns, points, shape.components) + Recursion<S>::bytes(columns) +
            (options.even_odd ? DeviceSchur<S>::bytes(box, columns * points, shape.components) : 0) +
            (points > 1 ? DeviceDomainWall<S>::bytes(box, columns * points) : 0);
   }

@@ -4,13 +4,16 @@
 /// The hop of all points s of a fifth dimension, and matrices along s, in one kernel.
 ///
 /// A block of threads has all points of its sites, so that it can multiply by a matrix what never leaves the
-/// multiprocessor: the results of the hop, and the field that is added, go to its shared memory, and every thread reads
-/// those of its site. A thread has one or two points; with two it reads shared memory half as often. Compiled where
-/// common_storage<S, reals>, for real matrices.
+/// multiprocessor: the results of the hop, and the field that is added, go to its shared memory. A matrix with a
+/// recursion (DeviceFifth::chain) is applied there in place: a thread follows it for 16 bytes of a spinor, along all
+/// points of a site. By any other matrix a thread multiplies for its own points, and reads all points of its site. It
+/// has one or two points; with two it reads shared memory half as often. Compiled where common_storage<S, reals>, for
+/// real matrices.
 
 #include <cstddef>
 
 #include "halocline/gpu/launch_shared.cuh"
+#include "halocline/qcd/dirac/cuda_fifth.cuh"
 #include "halocline/qcd/wilson/detail/hop_site.cuh"
 
 namespace halocline::qcd::device {
@@ -29,7 +32,8 @@ struct HopFifthSite {
 
   HopInput<S, reals, false> input;
   HopOutput<S> output;
-  const Real *f, *g;  ///< [s][s'][chirality]; null for one
+  const Real *f, *g;                  ///< [s][s'][chirality]; null for one
+  FifthChain<Real> f_chain, g_chain;  ///< of f and g, if they have one
   int points;
 
   HALOCLINE_INLINE static int threads_of_site(int points) { return (points + columns - 1) / columns; }
@@ -71,6 +75,52 @@ struct HopFifthSite {
     }
   }
 
+  /// Follows the recursions, in place.
+  HALOCLINE_INLINE void between(const gpu::Block& block, const gpu::ThreadPlace& at) const {
+    if (f_chain.steps != nullptr) follow(f_chain, false, block, at);
+    if (g_chain.steps != nullptr) follow(g_chain, true, block, at);
+  }
+  HALOCLINE_INLINE void follow(const FifthChain<Real>& chain, bool of_add, const gpu::Block& block,
+                               const gpu::ThreadPlace& at) const {
+    Piece* const all = static_cast<Piece*>(at.memory) + (of_add ? points * pieces * block.x : 0);
+    for (int number = at.y * block.x + at.x; number < pieces * block.x; number += block.x * block.y) {
+      const int lower_spins = number / block.x * in_piece / 2 % 4 / 2;
+      const FifthStep<Real>* const steps = chain.steps + points * lower_spins;
+      if (chain.only_solves)
+        follow_piece<true>(all + number, pieces * block.x, steps);
+      else
+        follow_piece<false>(all + number, pieces * block.x, steps);
+    }
+  }
+  /// @param psi  piece of s = 0; @param apart  from one s to the next
+  template <bool only_solves>
+  HALOCLINE_INLINE void follow_piece(Piece* psi, int apart, const FifthStep<Real>* steps) const {
+    Piece y{}, x_before{};
+    HALOCLINE_UNROLLED(2)
+    for (int i = 0; i < points; ++i) {
+      const Piece x = psi[steps[i].s * apart];
+      HALOCLINE_UNROLLED(4)
+      for (int r = 0; r < in_piece; ++r) y.at[r] += steps[i].corner * x.at[r];
+    }
+    if constexpr (!only_solves) x_before = psi[steps[points - 1].s * apart];
+    HALOCLINE_UNROLLED(2)
+    for (int i = 0; i < points; ++i) {
+      const FifthStep<Real> step = steps[i];
+      const Piece x = psi[step.s * apart];
+      Piece result;
+      HALOCLINE_UNROLLED(4)
+      for (int r = 0; r < in_piece; ++r) {
+        Real next = step.x * x.at[r];
+        if constexpr (!only_solves) next += step.x_before * x_before.at[r];
+        next += step.y_before * y.at[r];
+        result.at[r] = only_solves ? next : step.near * next + step.far * y.at[r];
+        y.at[r] = next;
+      }
+      if constexpr (!only_solves) x_before = x;
+      psi[step.s * apart] = result;
+    }
+  }
+
   /// sum[k] += row s + k of the matrix times the spinors in shared memory
   HALOCLINE_INLINE void multiply(Real (&sum)[columns][spinor_reals], const Real* matrix, int s, bool of_add,
                                  const gpu::ThreadPlace& at) const {
@@ -102,7 +152,7 @@ struct HopFifthSite {
     }
   }
 
-  /// The matrices, the sum and the store.
+  /// The other matrices, the sum and the store.
   HALOCLINE_INLINE void second(const gpu::Point& p, const gpu::ThreadPlace& at) const {
     const int each = threads_of_site(points), s = columns * (p.y % each), start = points * (p.y / each);
     const int site = static_cast<int>(p.x);
@@ -112,10 +162,21 @@ struct HopFifthSite {
       const Piece* own = place(at, false, s + k < points ? s + k : s);
       HALOCLINE_UNROLLED(24)
       for (int number = 0; number < spinor_reals; ++number)
-        sum[k][number] = f != nullptr ? Real(0) : own[number / in_piece * at.threads_x].at[number % in_piece];
+        sum[k][number] = f != nullptr && f_chain.steps == nullptr
+                             ? Real(0)
+                             : own[number / in_piece * at.threads_x].at[number % in_piece];
     }
-    if (f != nullptr) multiply(sum, f, s, false, at);
-    if (g != nullptr) multiply(sum, g, s, true, at);
+    if (f != nullptr && f_chain.steps == nullptr) multiply(sum, f, s, false, at);
+    if (g != nullptr && g_chain.steps == nullptr) multiply(sum, g, s, true, at);
+    if (g_chain.steps != nullptr) {
+      HALOCLINE_UNROLL_COLUMNS
+      for (int k = 0; k < columns; ++k) {
+        const Piece* own = place(at, true, s + k < points ? s + k : s);
+        HALOCLINE_UNROLLED(24)
+        for (int number = 0; number < spinor_reals; ++number)
+          sum[k][number] += own[number / in_piece * at.threads_x].at[number % in_piece];
+      }
+    }
     HALOCLINE_UNROLL_COLUMNS
     for (int k = 0; k < columns; ++k) {
       if (columns > 1 && s + k >= points) continue;

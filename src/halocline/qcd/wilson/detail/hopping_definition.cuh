@@ -286,7 +286,8 @@ void Hopping<S>::Work::run_with_fifth(Hopping& hopping, const HopCall<S>& call,
     gpu::launch_shared(context.stream, "wilson_hop_fifth", gpu::Extent{context.box.sites, threads, 1},
                        block_of(p, input),
                        Site{input, output(call, out, p), f != nullptr ? f->data() : nullptr,
-                            g != nullptr ? g->data() : nullptr, points});
+                            g != nullptr ? g->data() : nullptr, f != nullptr ? f->chain() : FifthChain<RealOf<S>>{},
+                            g != nullptr ? g->chain() : FifthChain<RealOf<S>>{}, points});
   };
   const auto enqueue = [&](const gpu::TuneParameters& p, DeviceSpinor<S>& out) {
     if constexpr (most >= 2)
