@@ -10,8 +10,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "halocline/core/device.hpp"
-
 namespace halocline::gpu {
 
 inline constexpr std::uint64_t no_number_bits = 0x7ff0'0068'616c'6f63;
