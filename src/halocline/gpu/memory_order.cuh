@@ -29,10 +29,7 @@ __device__ __forceinline__ std::uint32_t count_with_release(std::uint32_t* count
   return before;
 }
 
-/// Orders what this thread has written or seen before what it writes or reads next, for threads of this device.
-__device__ __forceinline__ void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
-/// The same for the host and all devices.
+/// Orders what this thread has written or seen before what it writes or reads next, for the host and all devices.
 __device__ __forceinline__ void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
 /// The value of a flag that another device may write. Orders nothing.
