@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "halocline/solve/detail/least_squares.hpp"
+
 namespace halocline::solve::detail {
 
 void DenseLeastSquares::Reflector::apply(std::vector<Scalar>& v) const {
@@ -50,15 +52,7 @@ double DenseLeastSquares::append(std::vector<Scalar> column) {
   return residual2;
 }
 
-std::vector<DenseLeastSquares::Scalar> DenseLeastSquares::solve() const {
-  std::vector<Scalar> y(g_.begin(), g_.begin() + static_cast<std::ptrdiff_t>(size()));
-  for (std::size_t j = size(); j-- > 0;) {
-    const Scalar pivot = triangle_[j][j];
-    y[j] = pivot == 0.0 ? Scalar(0.0) : y[j] / pivot;
-    for (std::size_t i = 0; i < j; ++i) y[i] -= triangle_[j][i] * y[j];
-  }
-  return y;
-}
+std::vector<DenseLeastSquares::Scalar> DenseLeastSquares::solve() const { return solve_triangle(triangle_, g_); }
 
 std::vector<DenseLeastSquares::Scalar> DenseLeastSquares::complement() const {
   std::vector<Scalar> out(g_.size());

@@ -21,8 +21,8 @@ public:
   /// size()).
   double append(std::vector<Scalar> column);
   std::size_t size() const noexcept { return triangle_.size(); }
-  /// The minimiser, of length size(). A column that depends on those before it, to rounding, gets the
-  /// coefficient zero.
+  /// The minimiser, of length size(), as solve_triangle() gives it. A column that depends on those before it, to
+  /// rounding, gets the coefficient zero.
   std::vector<Scalar> solve() const;
   /// A unit vector of size() + 1 entries orthogonal to all columns, if no column has more entries.
   std::vector<Scalar> complement() const;

@@ -4,6 +4,7 @@
 
 #include "halocline/solve/detail/least_squares.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halocline::solve::detail {
@@ -39,13 +40,31 @@ double HessenbergLeastSquares::append(std::span<const Scalar> upper, double subd
 }
 
 std::vector<HessenbergLeastSquares::Scalar> HessenbergLeastSquares::solve() const {
-  std::vector<Scalar> y(rhs_.begin(), rhs_.end() - 1);
-  for (std::size_t j = size(); j-- > 0;) {
-    const Scalar pivot = triangle_[j][j];
-    y[j] = pivot == 0.0 ? Scalar(0.0) : y[j] / pivot;
-    for (std::size_t i = 0; i < j; ++i) y[i] -= triangle_[j][i] * y[j];
+  return solve_triangle(triangle_, rhs_);
+}
+
+std::vector<std::complex<double>> solve_triangle(const std::vector<std::vector<std::complex<double>>>& columns,
+                                                 const std::vector<std::complex<double>>& g) {
+  const auto length2 = [](std::span<const std::complex<double>> v) {
+    double sum = 0.0;
+    for (const auto& entry : v) sum += std::norm(entry);
+    return sum;
+  };
+  const std::size_t size = columns.size();
+  double longest2 = 0.0;
+  for (const auto& column : columns) longest2 = std::max(longest2, length2(column));
+  for (std::size_t n = size; n > 0; --n) {
+    std::vector<std::complex<double>> y(g.begin(), g.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t j = n; j-- > 0;) {
+      const std::complex<double> pivot = columns[j][j];
+      y[j] = pivot == 0.0 ? std::complex<double>(0.0) : y[j] / pivot;
+      for (std::size_t i = 0; i < j; ++i) y[i] -= columns[j][i] * y[j];
+    }
+    y.resize(size);
+    // NaN is passed on: it must reach the residual.
+    if (!(longest2 * length2(y) > 1e24 * length2(g))) return y;
   }
-  return y;
+  return std::vector<std::complex<double>>(size);
 }
 
 std::vector<std::complex<double>> solve_unit_triangle(const std::vector<std::vector<std::complex<double>>>& columns,

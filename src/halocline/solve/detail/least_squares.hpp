@@ -21,7 +21,7 @@ public:
   /// least residual. Cost: O(j).
   double append(std::span<const Scalar> upper, double subdiagonal);
   std::size_t size() const noexcept { return triangle_.size(); }
-  /// The minimiser, of length size(). A direction with zero pivot (singular operator) gets the coefficient zero.
+  /// The minimiser, of length size(), as solve_triangle() gives it.
   std::vector<Scalar> solve() const;
 
 private:
@@ -30,6 +30,15 @@ private:
   std::vector<Scalar> sine_;
   std::vector<Scalar> rhs_;
 };
+
+/// Solves R y = g for upper triangular R, the factor of H in a least-squares problem. columns[j] has j + 1 entries; g
+/// may have more entries than R has columns. A column with zero pivot gets the coefficient zero.
+///
+/// If R is singular but for rounding, y grows until the rounding of x += V y is as large as the residual. Then the last
+/// columns get zeros: the result is the minimiser of the most columns with |H| |y| <= 1e12 |g|, |H| being the length of
+/// the longest column.
+std::vector<std::complex<double>> solve_triangle(const std::vector<std::vector<std::complex<double>>>& columns,
+                                                 const std::vector<std::complex<double>>& g);
 
 /// Solves R y = g for upper triangular R with unit diagonal; columns[j][i] = R_ij for i < j.
 std::vector<std::complex<double>> solve_unit_triangle(const std::vector<std::vector<std::complex<double>>>& columns,
