@@ -48,6 +48,12 @@ void bind_pseudopotential(nb::module_& m) {
       "pseudopotential"_a, "xc"_a, "A sentence where they do not fit, else an empty text.");
   m.def("functionals", &ExchangeCorrelation::names);
   m.def(
+      "functional_name", [](const std::string& name) { return ExchangeCorrelation(name, 1).name(); }, "name"_a,
+      "The short name if there is one. Raises InvalidArgument for a name that is none.");
+  m.def(
+      "functional_has_gradients", [](const std::string& name) { return ExchangeCorrelation(name, 1).has_gradients(); },
+      "name"_a, "Raises InvalidArgument for a name that is none.");
+  m.def(
       "blas",
       [] {
         const blas::Library& found = blas::library();

@@ -76,7 +76,7 @@ def test_charge_and_spin_change_the_electrons():
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"functional": "pbe"}, '"pz", "pw", "pade", "x" or "none"'),
+        ({"functional": "scan"}, '"pbe", "pbesol", "revpbe", "blyp", "none", or libxc'),
         ({"charge": 1}, "cannot be paired"),
         ({"charge": -6, "states": 2}, "do not fit 2 states"),
         ({"charge": 2}, "0 electrons"),

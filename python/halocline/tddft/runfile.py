@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from halocline import _halocline
 from halocline.errors import InvalidArgument
 from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
 from halocline.schema import (
@@ -40,9 +41,15 @@ FUNCTIONALS = {
     "pw": ("pw92", "pw-mod", "lda-pw", "pwlda", "perdew-wang"),
     "pade": ("teter", "teter93", "lda-pade", "gth", "goedecker"),
     "x": ("slater", "lda-x", "exchange"),
+    "pbe": ("pbe96", "gga-pbe", "perdew-burke-ernzerhof"),
+    "pbesol": ("gga-pbesol",),
+    "revpbe": ("gga-revpbe", "zhang-yang"),
+    "blyp": ("gga-blyp", "b88lyp"),
     "none": ("hartree",),
 }
 """Functional -> other common names. Case, blanks, "-", "_" and "+" do not matter."""
+OF_LIBXC = re.compile(r"(lda|gga|mgga|hyb)_\w+(\+(lda|gga|mgga|hyb)_\w+)*")
+"""Names of libxc, joined by "+"."""
 AXES = ("x", "y", "z")
 
 length = quantity("length", above=0.0)
@@ -67,7 +74,7 @@ def atom(value: Any) -> tuple:
 
 
 def functional(value: Any) -> str:
-    """A name of FUNCTIONALS, given by this or another common name."""
+    """A name of FUNCTIONALS, given by this or another common name, or names of libxc."""
 
     def plainly(name: str) -> str:
         return re.sub(r"[\s_+-]", "", name.lower())
@@ -76,8 +83,13 @@ def functional(value: Any) -> str:
     given = plainly(text(value))
     if given in names:
         return names[given]
+    if OF_LIBXC.fullmatch(name := value.lower().replace(" ", "")):
+        try:
+            return _halocline.tddft.functional_name(name)
+        except InvalidArgument as error:
+            raise Unfit(f"functionals of libxc; {error}") from None
     ours = [f'"{n}"' for n in FUNCTIONALS]
-    expected = f"a local functional: {', '.join(ours[:-1])} or {ours[-1]}"
+    expected = f"a functional: {', '.join(ours[:-1])}, {ours[-1]}, or libxc's names joined by +"
     if given in ("lda", "lsda"):
         raise Unfit(f'{expected}; codes mean different ones by LDA, mostly "pz" or "pw"')
     near = difflib.get_close_matches(given, list(names), n=1, cutoff=0.6)
@@ -284,7 +296,8 @@ class Xc(Section):
     functional: str = key(
         "auto",
         functional,
-        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", or "auto": the one that the pseudopotentials were made for',
+        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc\'s names joined by '
+        '"+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the pseudopotentials were made for',
     )
 
 

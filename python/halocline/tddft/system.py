@@ -140,6 +140,8 @@ class System:
         orbitals = block_bytes * (channels * blocks + 2 * (blocks + guards))
         mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
         fields = (150 if self.periodic else 210) + mixed
+        if native.functional_has_gradients(self.functional):
+            fields += 256 + 48 * self.spins
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)
@@ -303,7 +305,8 @@ def from_atoms(
     mesh, shift, gamma: k-points of a crystal
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
         ones
-    functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", or "auto"
+    functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc's names
+        joined by "+", or "auto"
     temperature: of the Fermi smearing
     system: other keys of [system]: charge, spin, moment, states, centre
     Raises InvalidArgument and FileError. Collective: no.

@@ -77,4 +77,24 @@ inline std::vector<double> part_of_grid(const Grid& grid, const Box& box, const 
   return part;
 }
 
+/// All divisions of the ranks over space that leave four points to each, and one over orbitals.
+inline std::vector<ProcessCounts> divisions(int ranks, const Grid& grid) {
+  std::vector<ProcessCounts> result;
+  for (int x = 1; x <= ranks; ++x)
+    for (int y = 1; x * y <= ranks; ++y) {
+      if (ranks % (x * y) != 0) continue;
+      const int z = ranks / (x * y);
+      const auto fits = [](std::int64_t extent, int parts) { return parts == 1 || extent / parts >= 4; };
+      if (fits(grid.extent[0], x) && fits(grid.extent[1], y) && fits(grid.extent[2], z))
+        result.push_back({1, 1, {x, y, z}});
+    }
+  result.push_back({1, ranks, {1, 1, 1}});
+  return result;
+}
+
+inline System divided(System system) {
+  system.states = 4 * 8;  // blocks for a division over orbitals
+  return system;
+}
+
 }  // namespace halocline::tddft::test

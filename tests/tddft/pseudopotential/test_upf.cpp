@@ -180,6 +180,10 @@ TEST_CASE("upf: functionals get our names") {
   CHECK(functional("sla+pz") == "pz");
   CHECK(functional("SLA PW NOGX NOGC") == "pw");
   CHECK(functional("PBE") == "pbe");
+  CHECK(functional("SLA PW PBX PBC") == "pbe");
+  CHECK(functional("SLA PW PSX PSC") == "pbesol");
+  CHECK(functional("sla+pw+revx+pbc") == "revpbe");
+  CHECK(functional("SLA LYP B88 BLYP") == "blyp");
   CHECK(functional("RPBE of 1999") == "rpbe of 1999");
   CHECK(functional("").empty());
 }

@@ -11,6 +11,8 @@
 #include <limits>
 #include <numbers>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace halocline::tddft {
 namespace {
@@ -23,6 +25,12 @@ struct Point {
   double energy;  ///< of an electron
   double v;
 };
+
+std::vector<std::string> local_names() {
+  auto names = ExchangeCorrelation::names();
+  std::erase_if(names, [](const std::string& name) { return ExchangeCorrelation(name, 1).has_gradients(); });
+  return names;
+}
 
 /// One point of a functional without spin.
 Point at(const std::string& name, double n) {
@@ -132,7 +140,7 @@ TEST_CASE("xc: none is nothing") {
 }
 
 TEST_CASE("xc: the potential is the slope of the energy in each spin") {
-  for (const std::string& name : ExchangeCorrelation::names()) {
+  for (const std::string& name : local_names()) {
     CAPTURE(name);
     for (const std::array<double, 2> n : {std::array{0.02, 0.01}, {0.3, 0.7}, {0.1, 1e-3}, {1e-5, 2e-5}}) {
       for (std::size_t spin = 0; spin < 2; ++spin) {
@@ -154,7 +162,7 @@ TEST_CASE("xc: the potential is the slope of the energy in each spin") {
 }
 
 TEST_CASE("xc: two equal spins are none, and spins may change places") {
-  for (const std::string& name : ExchangeCorrelation::names()) {
+  for (const std::string& name : local_names()) {
     CAPTURE(name);
     for (const double n : {0.01, 0.5}) {
       const SpinPoint equal = at(name, std::array{n / 2, n / 2});
@@ -188,7 +196,7 @@ TEST_CASE("xc: a polarised gas correlates about half as much, in every functiona
 }
 
 TEST_CASE("xc: no electrons, less than none, and very few are harmless; not a number stays one") {
-  for (const std::string& name : ExchangeCorrelation::names()) {
+  for (const std::string& name : local_names()) {
     CAPTURE(name);
     for (const int spins : {1, 2}) {
       const ExchangeCorrelation functional(name, spins);
@@ -234,14 +242,26 @@ TEST_CASE("xc: many points are the points one by one, whatever the threads") {
 }
 
 TEST_CASE("xc: unknown functionals, numbers of spins and lengths are refused") {
-  CHECK_THROWS_WITH_AS(ExchangeCorrelation("pbe", 1),
-                       doctest::Contains("the functional \"pbe\" is not known; there are pz, "), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(ExchangeCorrelation("bpe", 1),
+                       doctest::Contains("the functional \"bpe\" is not known; there are pz, "), core::InvalidArgument);
+  for (const char* name : {"", "+", "gga_x_pbe+"}) CHECK_THROWS_AS(ExchangeCorrelation(name, 1), core::InvalidArgument);
+  for (const char* name :
+       {"mgga_x_scan", "hyb_gga_xc_pbeh", "gga_x_pbe+mgga_c_scan", "lda_k_tf", "gga_x_lb", "lda_x_2d"})
+    CHECK_THROWS_WITH_AS(ExchangeCorrelation(name, 1), doctest::Contains("not available: choose another"),
+                         core::InvalidArgument);
   CHECK_THROWS_AS(ExchangeCorrelation("pz", 3), core::InvalidArgument);
   const ExchangeCorrelation functional("pz", 2);
   std::vector<double> three(3), four(4);
   CHECK_THROWS_AS(static_cast<void>(functional.evaluate(three, three)), core::InvalidArgument);
   CHECK_THROWS_AS(static_cast<void>(functional.evaluate(four, three)), core::InvalidArgument);
   CHECK(functional.name() == "pz");
+  CHECK(ExchangeCorrelation("gga_x_pbe+gga_c_pbe", 1).name() == "pbe");
+  CHECK(ExchangeCorrelation("gga_x_pbe+gga_c_lyp", 1).name() == "gga_x_pbe+gga_c_lyp");
+  const ExchangeCorrelation pbe("pbe", 1);
+  CHECK_THROWS_WITH_AS(static_cast<void>(pbe.evaluate(three, three)), doctest::Contains("depends on gradients"),
+                       core::InvalidArgument);
+  std::vector<double> nine(9);
+  CHECK_THROWS_AS(static_cast<void>(pbe.evaluate(three, nine, three, four)), core::InvalidArgument);
 }
 
 }  // namespace halocline::tddft

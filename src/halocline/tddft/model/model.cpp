@@ -107,7 +107,7 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const
   double xc = 0;
   {
     core::Region region("tddft/xc");
-    xc = xc_.evaluate(xc_potential_, density);
+    xc = xc_.evaluate(xc_potential_, density, hamiltonian_.stencil());
   }
   for (int spin = 0; spin < system_.spins; ++spin)
     for (std::size_t i = 0; i < points; ++i) {

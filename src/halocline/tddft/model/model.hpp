@@ -8,8 +8,8 @@
 
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/ions.hpp"
+#include "halocline/tddft/model/grid_xc.hpp"
 #include "halocline/tddft/model/hamiltonian.hpp"
-#include "halocline/tddft/xc/xc.hpp"
 
 #include <array>
 #include <string>
@@ -56,7 +56,7 @@ public:
   const Decomposition& decomposition() const noexcept { return decomposition_; }
   Hamiltonian& hamiltonian() noexcept { return hamiltonian_; }
   Hartree& hartree() noexcept { return hartree_; }
-  const ExchangeCorrelation& xc() const noexcept { return xc_; }
+  const ExchangeCorrelation& xc() const noexcept { return xc_.functional(); }
   std::span<const double> ion_potential() const noexcept { return ion_potential_; }
   double ion_ion_energy() const noexcept { return ion_ion_; }
 
@@ -95,7 +95,7 @@ private:
   Decomposition decomposition_;
   Hamiltonian hamiltonian_;
   Hartree hartree_;
-  ExchangeCorrelation xc_;
+  GridExchangeCorrelation xc_;
   std::vector<double> ion_potential_;
   double ion_ion_ = 0;
   std::vector<double> hartree_potential_, xc_potential_;

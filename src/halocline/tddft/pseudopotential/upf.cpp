@@ -39,7 +39,7 @@ std::string functional_name(std::string text) {
   std::string name;
   for (std::string_view word = words.next(); !word.empty(); word = words.next())
     name += (name.empty() ? "" : " ") + lower(word);
-  static constexpr std::array<std::array<std::string_view, 2>, 10> known{{{"pz", "pz"},
+  static constexpr std::array<std::array<std::string_view, 2>, 15> known{{{"pz", "pz"},
                                                                           {"lda", "pz"},
                                                                           {"sla pz nogx nogc", "pz"},
                                                                           {"sla pz", "pz"},
@@ -48,7 +48,12 @@ std::string functional_name(std::string text) {
                                                                           {"sla pw nogx nogc", "pw"},
                                                                           {"pade", "pade"},
                                                                           {"goedecker", "pade"},
-                                                                          {"sla pw pbx pbc", "pbe"}}};
+                                                                          {"sla pw pbx pbc", "pbe"},
+                                                                          {"sla pw psx psc", "pbesol"},
+                                                                          {"sla pw rpb pbc", "revpbe"},
+                                                                          {"sla pw revx pbc", "revpbe"},
+                                                                          {"sla lyp b88 blyp", "blyp"},
+                                                                          {"sla b88 lyp blyp", "blyp"}}};
   for (const auto& [theirs, ours] : known)
     if (name == theirs) return std::string(ours);
   return name;
