@@ -27,7 +27,7 @@
 namespace halocline::tddft {
 namespace {
 
-constexpr std::int64_t chunk = 256;  ///< points in one call of libxc: four arrays of two spins are 16 KiB
+constexpr std::int64_t chunk = 256;  ///< points in one call of libxc: its arrays have 16 KiB, 34 with gradients
 constexpr std::size_t most_spins = 2, most_pairs = 3;  ///< pairs of spins: up up, up down, down down
 
 /// Below this density [1/bohr^3] libxc leaves energy and potential zero. Its own limits, about 1e-15, would cause a
@@ -151,8 +151,8 @@ double ExchangeCorrelation::State::evaluate(double* v, double* flux, const doubl
           sigma[at(i * pairs + pair)] =
               slope(a, 0, i) * slope(b, 0, i) + slope(a, 1, i) * slope(b, 1, i) + slope(a, 2, i) * slope(b, 2, i);
   potential.fill(0.0);
-  sigma_slope.fill(0.0);
   energy.fill(0.0);
+  if (gradient != nullptr) sigma_slope.fill(0.0);
   for (const Functional& functional : functionals) {
     if (functional.has_gradients()) {
       functional.evaluate(count, density.data(), sigma.data(), part_energy.data(), part_potential.data(),
