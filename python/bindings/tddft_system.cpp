@@ -5,9 +5,8 @@
 #include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
-#include "halocline/tddft/pseudopotential/ky.hpp"
+#include "halocline/tddft/pseudopotential/potential_file.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
-#include "halocline/tddft/pseudopotential/upf.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 #include "tddft.hpp"
 
@@ -29,19 +28,34 @@ void bind_pseudopotential(nb::module_& m) {
       .def("projectors", &Pseudopotential::projectors, "l"_a)
       .def("local", &Pseudopotential::local, "r"_a, "V_local(r) [hartree], r in bohr.")
       .def("projector", &Pseudopotential::projector, "l"_a, "i"_a, "r"_a)
-      .def("coupling", &Pseudopotential::coupling, "l"_a, "i"_a, "j"_a);
+      .def("coupling", &Pseudopotential::coupling, "l"_a, "i"_a, "j"_a)
+      .def_prop_ro("core_radius", &Pseudopotential::core_radius, "Of the core correction [bohr]; 0 without one.")
+      .def("core_density", &Pseudopotential::core_density, "r"_a, "Partial core density [1/bohr^3], r in bohr.");
   m.def(
-      "goedecker", [](const std::string& symbol, int valence) { return goedecker(symbol, valence); }, "symbol"_a,
-      "valence"_a = 0);
-  m.def("goedecker_symbols", &goedecker_symbols);
-  m.def("goedecker_valences", [](const std::string& symbol) { return goedecker_valences(symbol); }, "symbol"_a);
-  m.def(
-      "read_ky",
-      [](const std::string& path, const std::string& symbol, int local, int largest_l) {
-        return read_ky(path, symbol, local, largest_l);
+      "goedecker",
+      [](const std::string& symbol, int valence, const std::string& functional) {
+        return goedecker(symbol, valence, functional);
       },
-      "path"_a, "symbol"_a, "local"_a = -1, "largest_l"_a = -1);
-  m.def("read_upf", [](const std::string& path) { return read_upf(path); }, "path"_a);
+      "symbol"_a, "valence"_a = 0, "functional"_a = "pade");
+  m.def(
+      "goedecker_symbols", [](const std::string& functional) { return goedecker_symbols(functional); },
+      "functional"_a = "pade");
+  m.def(
+      "goedecker_valences",
+      [](const std::string& symbol, const std::string& functional) { return goedecker_valences(symbol, functional); },
+      "symbol"_a, "functional"_a = "pade");
+  m.def(
+      "read_potential_file",
+      [](const std::string& path, const std::string& symbol, const std::string& format, int local, int largest,
+         int valence, const std::string& name) {
+        return read_potential_file(path, {symbol, format, local, largest, valence, name});
+      },
+      "path"_a, "symbol"_a = "", "format"_a = "", "local"_a = -1, "largest"_a = -1, "valence"_a = 0, "name"_a = "");
+  m.def("library_entries", &library_entries, "path"_a, "Symbol and name of each entry of a library in GTH format.");
+  m.def("potential_file_formats", &potential_file_formats);
+  m.def(
+      "recognised_format", [](const std::string& path) { return recognised_format(path); }, "path"_a,
+      "One of potential_file_formats(), or an empty text.");
   m.def(
       "functional_warning",
       [](const Pseudopotential& p, const std::string& xc) { return functional_warning(p, xc).value_or(""); },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// What the fuzzers of the two kinds of pseudopotential files share: the judgement on what was read.
+/// What the fuzzers of pseudopotential files share: the judgement on what was read.
 
 #include <cmath>
 #include <functional>
@@ -23,6 +23,8 @@ inline std::vector<double> values_of(const tddft::Pseudopotential& p) {
     values.push_back(p.local(r > 0 ? r : 1e-6));
     values.push_back(p.local_slope(r > 0 ? r : 1e-6));
     values.push_back(p.start_density(r));
+    values.push_back(p.core_density(r));
+    values.push_back(p.core_slope(r));
     for (int l = 0; l <= p.largest_l(); ++l)
       for (int i = 0; i < p.projectors(l); ++i) {
         values.push_back(p.projector(l, i, r));

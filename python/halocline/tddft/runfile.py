@@ -223,31 +223,31 @@ class Element(Section):
     """The pseudopotential of one element."""
 
     title: ClassVar[str] = "[pseudopotential]"
-    file: str | None = key(None, text, "a UPF or KY file; the built-in one when absent")
-    format: str | None = key(None, choice("upf", "ky"), '"upf" or "ky"; from the name of the file when absent')
+    file: str | None = key(None, text, "a file of one of the formats below; the built-in one when absent")
+    format: str | None = key(
+        None,
+        choice("upf", "abinit", "gth", "cpi", "ky"),
+        "upf (1 and 2), abinit (psp8, fhi, pspnc, hgh, ...), gth (a library of CP2K), cpi (bare FHI table), ky; "
+        "recognised by the content when absent",
+    )
     local: int | None = key(
-        None, integer(at_least=0, at_most=3), "ky: angular momentum of the local channel; the largest when absent"
+        None,
+        integer(at_least=0, at_most=3),
+        "ky, cpi, abinit's fhi and pspnc: angular momentum of the local channel; that of the file, or the largest, "
+        "when absent",
     )
     largest: int | None = key(
         None, integer(at_least=0, at_most=3), "ky: channels of higher angular momentum are left out; none when absent"
     )
-    valence: int | None = key(None, integer(at_least=1), "built-in: valence electrons, where there is a choice")
+    valence: int | None = key(None, integer(at_least=1), "built-in and gth: valence electrons, where there is a choice")
+    name: str | None = key(None, text, 'gth: name of the entry, as "GTH-PBE-q4"')
 
     def check_together(self) -> None:
-        described = (self.format, self.local, self.largest)
-        if self.file is None and described != (None, None, None):
-            raise InvalidArgument("[pseudopotential] format, local and largest describe a file; name it with 'file'.")
-        if self.file is not None and self.valence is not None:
-            raise InvalidArgument("[pseudopotential] valence chooses among the built-in ones; a file has its own.")
-
-    @property
-    def kind(self) -> str:
-        """ "goedecker", "upf" or "ky"."""
-        if self.file is None:
-            return "goedecker"
-        if self.format is not None:
-            return self.format
-        return "upf" if self.file.lower().endswith(".upf") else "ky"
+        described = (self.format, self.local, self.largest, self.name)
+        if self.file is None and described != (None, None, None, None):
+            raise InvalidArgument(
+                "[pseudopotential] format, local, largest and name describe a file; name it with 'file'."
+            )
 
 
 def elements(value: Any) -> dict[str, Element]:
@@ -274,7 +274,7 @@ class Pseudopotential(Section):
     elements: dict = key(
         {},
         elements,
-        "of an element: a UPF or KY file, or the valence of the built-in one; the key is its symbol",
+        "of an element: a file, or the valence of the built-in one; the key is its symbol",
         example='# Si = { file = "Si_rps.dat", format = "ky", local = 2 }',
     )
 

@@ -53,7 +53,7 @@ class System:
         self.run = run
         self.warnings: list[str] = []
         self.structure: Structure = structure_of(run.system, atoms)
-        self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements)
+        self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements, run.xc.functional)
         self.extent, self.spacing = grid_points(self.structure.edges, run)
         self.functional = self._functional()
         valence = [self.species[s].valence for s in self.structure.symbols]
@@ -69,14 +69,21 @@ class System:
     def _functional(self) -> str:
         wanted = self.run.xc.functional
         if wanted == "auto":
-            made_for = {p.functional for p in self.species.values()} & set(native.functionals())
+            made_for = {p.functional for p in self.species.values()} - {""}
+            listed = ", ".join(f"{symbol}: {p.functional or 'not stated'}" for symbol, p in self.species.items())
             if len(made_for) > 1:
-                listed = ", ".join(f"{symbol}: {p.functional}" for symbol, p in self.species.items())
                 raise InvalidArgument(
                     f'[xc] the pseudopotentials were made for different functionals ({listed}); "auto" cannot choose: '
                     "say which."
                 )
             wanted = made_for.pop() if made_for else "pz"
+            try:
+                native.functional_name(wanted)
+            except InvalidArgument:
+                raise InvalidArgument(
+                    f'[xc] the pseudopotentials were made for a functional that there is not here ({listed}); "auto" '
+                    "cannot choose: say which."
+                ) from None
         for p in self.species.values():
             if sentence := native.functional_warning(p, wanted):
                 self.warnings.append(sentence)
@@ -140,6 +147,8 @@ class System:
         orbitals = block_bytes * (channels * blocks + 2 * (blocks + guards))
         mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
         fields = (150 if self.periodic else 210) + mixed
+        if any(p.core_radius > 0 for p in self.species.values()):
+            fields += 8 + 8 * self.spins
         if native.functional_has_gradients(self.functional):
             fields += 256 + 48 * self.spins
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
@@ -247,9 +256,13 @@ def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[flo
     return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
 
 
-def pseudopotentials(symbols: Sequence[str], elements: Mapping[str, Element]) -> dict[str, Any]:
+def pseudopotentials(
+    symbols: Sequence[str], elements: Mapping[str, Element], functional: str = "auto"
+) -> dict[str, Any]:
     """The pseudopotential of each element, in the order of first appearance.
 
+    functional: of the calculation; built-in ones are those made for PBE if it has gradients, else those for the LDA.
+        With "auto" the files decide, and without files the LDA is taken.
     Raises InvalidArgument for an element without one, FileError for a file that is damaged or of another element.
     """
     present = list(dict.fromkeys(symbols))
@@ -260,22 +273,42 @@ def pseudopotentials(symbols: Sequence[str], elements: Mapping[str, Element]) ->
                 f"[pseudopotential] has a line for {symbol}, but there are only {', '.join(present) or 'no'} atoms"
                 f"{f'; did you mean {near[0]}?' if near else '.'}"
             )
-    return {symbol: pseudopotential(symbol, elements.get(symbol, Element())) for symbol in present}
+    from_files = {
+        symbol: pseudopotential(symbol, elements[symbol])
+        for symbol in present
+        if symbol in elements and elements[symbol].file is not None
+    }
+    wanted = [p.functional for p in from_files.values()] if functional == "auto" else [functional]
+    table = "pbe" if any(has_gradients(name) for name in wanted) else "pade"
+    return {
+        symbol: from_files.get(symbol) or pseudopotential(symbol, elements.get(symbol, Element()), table)
+        for symbol in present
+    }
 
 
-def pseudopotential(symbol: str, element: Element) -> Any:
-    """The pseudopotential of one element; see pseudopotentials()."""
-    if element.kind == "goedecker":
-        return native.goedecker(symbol, element.valence or 0)
+def has_gradients(functional: str) -> bool:
+    """Whether a functional has gradients; False for an unknown one and for none."""
+    try:
+        return bool(functional) and native.functional_has_gradients(functional)
+    except InvalidArgument:
+        return False
+
+
+def pseudopotential(symbol: str, element: Element, table: str = "pade") -> Any:
+    """The pseudopotential of one element; see pseudopotentials(). table: of the built-in ones, "pade" or "pbe"."""
+    if element.file is None:
+        return native.goedecker(symbol, element.valence or 0, table)
     if not Path(element.file).is_file():
         raise FileError(f"{element.file}: no such pseudopotential (paths are relative to the folder of the command).")
-    if element.kind == "ky":
-        channels = (-1 if given is None else given for given in (element.local, element.largest))
-        return native.read_ky(file_name(element.file), symbol, *channels)
-    made = native.read_upf(file_name(element.file))
-    if made.symbol != symbol:
-        raise FileError(f"{element.file}: is a pseudopotential of {made.symbol}, and was given for {symbol}.")
-    return made
+    return native.read_potential_file(
+        file_name(element.file),
+        symbol=symbol,
+        format=element.format or "",
+        local=-1 if element.local is None else element.local,
+        largest=-1 if element.largest is None else element.largest,
+        valence=element.valence or 0,
+        name=element.name or "",
+    )
 
 
 def from_atoms(

@@ -78,13 +78,22 @@ public:
       weight_.push_back(2 * radius * x / points);
       density.push_back(pseudopotential.start_density(r_.back()));
     }
-    for (int l = 0; l <= 2; ++l)
+    for (int l = 0; l <= 3; ++l)
       if (std::ranges::any_of(shells_, [l](const Shell& s) { return s.l == l; })) add_channel(pseudopotential, l);
     solve(density);
   }
 
   const std::vector<double>& eigenvalues() const noexcept { return eigenvalues_; }  ///< of the shells [hartree]
   double energy() const noexcept { return energy_; }                                ///< total [hartree]
+  /// Root mean square of one component of the electrons' positions [bohr].
+  double width() const {
+    double charge = 0, square = 0;
+    for (std::size_t i = 0; i < r_.size(); ++i) {
+      charge += weight_[i] * r_[i] * r_[i] * density_[i];
+      square += weight_[i] * std::pow(r_[i], 4) * density_[i];
+    }
+    return std::sqrt(square / (3 * charge));
+  }
 
 private:
   static constexpr int points = 400;
@@ -228,11 +237,12 @@ private:
         density[i] += 0.35 * (out[i] - density[i]);
       }
     }
+    density_ = std::move(density);
   }
 
   std::vector<Shell> shells_;
   ExchangeCorrelation xc_;
-  std::vector<double> r_, weight_;
+  std::vector<double> r_, weight_, density_;
   std::vector<Channel> channels_;
   std::vector<double> eigenvalues_;
   double energy_ = 0;

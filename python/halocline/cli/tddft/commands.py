@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three commands; halocline/tddft/jobs.py does their work."""
+"""The commands; halocline/tddft/jobs.py and potentials.py do their work."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
     group.command()(spectrum)
+    group.command()(potentials)
 
 
 def run_of(run_file: str | None, example: bool, command: str) -> Run | None:
@@ -135,3 +136,44 @@ def spectrum(
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
+
+
+def potentials(
+    element: Annotated[
+        str | None, typer.Argument(metavar="[ELEMENT]", help="Symbol; all elements when absent.")
+    ] = None,
+    functional: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only those made for this functional, as in [xc].")
+    ] = None,
+    folder: Annotated[
+        list[str] | None, typer.Option(metavar="FOLDER", help="Look here, too; may be given several times.")
+    ] = None,
+    refused: Annotated[bool, typer.Option("--refused", help="List the refused files, with reasons.")] = False,
+    json: Json = None,
+) -> None:
+    """Lists pseudopotentials: the built-in ones, and files in the usual folders of other codes.
+
+    Files are looked for in the folders of HALOCLINE_POTENTIALS, ESPRESSO_PSEUDO, ABI_PSPDIR and CP2K_DATA_DIR, and
+    where Debian's packages quantum-espresso-data, abinit-data and cp2k-data put theirs. The spacing [angstrom] is the
+    largest that is recommended, with an error of some 1e-3 hartree an atom. The cutoff [hartree] is that of plane waves
+    of the same resolution.
+    """
+    from halocline.tddft import potentials as found
+
+    if not speaks():
+        return
+    entries = found.find(element or "", functional or "", folder or ())
+    usable = [e for e in entries if not e.refused]
+    rejected = [e for e in entries if e.refused]
+    for line in found.table(usable):
+        print(line)
+    searched = ", ".join(map(str, found.folders(folder or ()))) or "none of the usual folders exists"
+    print(f"\nfolders       {searched}")
+    if refused:
+        for entry in rejected:
+            print(f"{entry.path} {entry.name}: {entry.refused}".replace(" : ", ": "))
+    elif rejected:
+        print(f"refused       {len(rejected)} files; --refused lists them with the reasons")
+    if not usable:
+        print("none found; docs/pseudopotentials.md says where there are some")
+    write_json(json, [dataclasses.asdict(e) | {"cutoff": e.cutoff} for e in entries])

@@ -9,6 +9,9 @@
 /// vary on a scale that the grid hardly resolves, and their derivatives on a shorter one; orbitals are smooth. The
 /// force is therefore not the exact derivative of the grid's energy. It leaves out the egg-box error of that energy,
 /// and is much closer to the force on a fine grid (docs/tddft-accuracy.md).
+///
+/// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
+/// are smooth enough to be differentiated themselves.
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
@@ -38,7 +41,15 @@ std::vector<Vec3> forces(Model& model, const State& state) {
     }
   }
   // Every process has the contribution of its orbitals on its box; one sum completes the forces.
-  const std::vector<Vec3> local = local_forces(system, decomposition, gradient);
+  std::vector<Vec3> local = local_forces(system, decomposition, gradient);
+  if (!model.core_density().empty()) {
+    const std::vector<double> v = model.mean_xc_potential(state.density);
+    const std::vector<Vec3> core = core_forces(system, decomposition, v);
+    // All processes with the same box have the same contribution; one of them counts it.
+    if (decomposition.box_mates().rank() == 0)
+      for (std::size_t atom = 0; atom < local.size(); ++atom)
+        for (std::size_t axis = 0; axis < 3; ++axis) local[atom][axis] += core[atom][axis];
+  }
   std::vector<double> sums;
   for (std::size_t atom = 0; atom < force.size(); ++atom)
     for (std::size_t axis = 0; axis < 3; ++axis) sums.push_back(force[atom][axis] + local[atom][axis]);

@@ -56,7 +56,8 @@ std::vector<Near> near_along(const Grid& grid, const Box& box, int axis, double 
   return result;
 }
 
-/// Calls action(index in the box, distance) for the points nearer to `centre` than `radius`, including periodic images.
+/// Calls action(index in the box, distance, vector from `centre` to the point) for the points nearer to `centre` than
+/// `radius`, including periodic images.
 template <class Action>
 void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double radius, Action&& action) {
   const auto xs = near_along(grid, box, 0, centre[0], radius), ys = near_along(grid, box, 1, centre[1], radius),
@@ -64,8 +65,8 @@ void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double 
   for (const Near& z : zs)
     for (const Near& y : ys)
       for (const Near& x : xs)
-        if (const double r = norm({x.distance, y.distance, z.distance}); r <= radius)
-          action(box.index(x.place, y.place, z.place), r);
+        if (const Vec3 d{x.distance, y.distance, z.distance}; norm(d) <= radius)
+          action(box.index(x.place, y.place, z.place), norm(d), d);
 }
 
 std::vector<double> isolated_potential(const System& system, const Box& box) {
@@ -143,7 +144,7 @@ std::vector<double> jellium_density(const System& system, const Decomposition& d
   const Box& box = decomposition.box();
   std::vector<double> density(at(box.points()), 0.0);
   const double radius = sphere.radius_per_charge * std::cbrt(sphere.charge);
-  for_each_near(grid, box, sphere.centre, radius, [&](std::int64_t i, double) { density[at(i)] = 1; });
+  for_each_near(grid, box, sphere.centre, radius, [&](std::int64_t i, double, const Vec3&) { density[at(i)] = 1; });
   double points = 0;
   for (const double value : density) points += value;
   points = sum_over_space(decomposition, points);
@@ -185,6 +186,35 @@ std::vector<Vec3> local_forces(const System& system, const Decomposition& decomp
   return forces;
 }
 
+std::vector<double> core_density(const System& system, const Decomposition& decomposition) {
+  const auto corrected = [](const auto& species) { return species->core_radius() > 0; };
+  if (std::ranges::none_of(system.species, corrected)) return {};
+  std::vector<double> density(at(decomposition.box().points()), 0.0);
+  for (const Atom& atom : system.atoms) {
+    const Pseudopotential& species = species_of(system, atom);
+    if (species.core_radius() == 0) continue;
+    for_each_near(system.grid, decomposition.box(), atom.position, species.core_radius(),
+                  [&](std::int64_t i, double r, const Vec3&) { density[at(i)] += species.core_density(r); });
+  }
+  return density;
+}
+
+std::vector<Vec3> core_forces(const System& system, const Decomposition& decomposition, std::span<const double> v) {
+  std::vector<Vec3> forces(system.atoms.size(), Vec3{});
+  const double volume = system.grid.point_volume();
+  for (std::size_t a = 0; a < forces.size(); ++a) {
+    const Pseudopotential& species = species_of(system, system.atoms[a]);
+    if (species.core_radius() == 0) continue;
+    for_each_near(system.grid, decomposition.box(), system.atoms[a].position, species.core_radius(),
+                  [&](std::int64_t i, double r, const Vec3& d) {
+                    if (r == 0) return;  // the slope of an even function
+                    const double slope = volume * v[at(i)] * species.core_slope(r) / r;
+                    for (std::size_t axis = 0; axis < 3; ++axis) forces[a][axis] += slope * d[axis];
+                  });
+  }
+  return forces;
+}
+
 std::vector<double> start_density(const System& system, const Decomposition& decomposition) {
   if (system.jellium) {
     auto density = jellium_density(system, decomposition);
@@ -197,7 +227,7 @@ std::vector<double> start_density(const System& system, const Decomposition& dec
   for (const Atom& atom : system.atoms) {
     const Pseudopotential& species = species_of(system, atom);
     for_each_near(system.grid, decomposition.box(), atom.position, radius[at(atom.species)],
-                  [&](std::int64_t i, double r) { density[at(i)] += species.start_density(r); });
+                  [&](std::int64_t i, double r, const Vec3&) { density[at(i)] += species.start_density(r); });
   }
   double charge = 0;
   for (const double n : density) charge += n;

@@ -48,6 +48,16 @@ std::vector<Vec3> ion_ion_forces(const System& system);
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
                                std::span<const double> gradient);
 
+/// The partial core densities of all ions (nonlinear core correction) on the box of this process, including periodic
+/// images [1/bohr^3]; empty if no ion has one. Collective: no.
+std::vector<double> core_density(const System& system, const Decomposition& decomposition);
+
+/// Forces of the potential of exchange and correlation on the core densities: + integral v grad n_core(r - R), the
+/// exact derivative of the grid's energy.
+/// @param v  mean over the spins, shape (points,) [hartree]
+/// @return shape (atoms,) [hartree/bohr]: the contribution of the box of this process. Collective: no.
+std::vector<Vec3> core_forces(const System& system, const Decomposition& decomposition, std::span<const double> v);
+
 /// Superposed densities of the pseudo-atoms, scaled to the number of electrons: the start of the self-consistent cycle.
 /// For jellium, the scaled background. @return shape (points,). Collective over decomposition.space().
 std::vector<double> start_density(const System& system, const Decomposition& decomposition);

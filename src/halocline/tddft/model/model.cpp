@@ -42,9 +42,11 @@ Model::Model(System system, const comm::Communicator& world, ProcessCounts count
       hartree_(decomposition_, options.hartree),
       xc_(options.xc, system_.spins),
       ion_potential_(tddft::ion_potential(system_, decomposition_)),
+      core_density_(tddft::core_density(system_, decomposition_)),
       ion_ion_(tddft::ion_ion_energy(system_, decomposition_)),
       hartree_potential_(size(decomposition_.box().points())),
-      xc_potential_(size(system_.spins * decomposition_.box().points())) {}
+      xc_potential_(size(system_.spins * decomposition_.box().points())),
+      with_core_(core_density_.empty() ? 0 : xc_potential_.size()) {}
 
 State Model::empty_state() const {
   State state;
@@ -92,6 +94,26 @@ void Model::sum_density(State& state) const {
   decomposition_.box_mates().sum(state.density);
 }
 
+/// Fills xc_potential_. Each spin has half of the core. @return sum over the points of this process of the energy
+double Model::fill_xc_potential(std::span<const double> density) {
+  core::Region region("tddft/xc");
+  if (core_density_.empty()) return xc_.evaluate(xc_potential_, density, hamiltonian_.stencil());
+  const double share = 1.0 / system_.spins;
+  const std::size_t points = core_density_.size();
+  for (std::size_t first = 0; first < with_core_.size(); first += points)
+    for (std::size_t i = 0; i < points; ++i) with_core_[first + i] = density[first + i] + share * core_density_[i];
+  return xc_.evaluate(xc_potential_, with_core_, hamiltonian_.stencil());
+}
+
+std::vector<double> Model::mean_xc_potential(std::span<const double> density) {
+  static_cast<void>(fill_xc_potential(density));
+  const std::size_t points = size(decomposition_.box().points());
+  std::vector<double> mean(points, 0.0);
+  for (std::size_t first = 0; first < xc_potential_.size(); first += points)
+    for (std::size_t i = 0; i < points; ++i) mean[i] += xc_potential_[first + i] / system_.spins;
+  return mean;
+}
+
 /// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
 ///          contributions
 std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const double> density) {
@@ -104,11 +126,7 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const
     core::Region region("tddft/hartree");
     hartree_.solve(hartree_potential_, total);
   }
-  double xc = 0;
-  {
-    core::Region region("tddft/xc");
-    xc = xc_.evaluate(xc_potential_, density, hamiltonian_.stencil());
-  }
+  const double xc = fill_xc_potential(density);
   for (int spin = 0; spin < system_.spins; ++spin)
     for (std::size_t i = 0; i < points; ++i) {
       const std::size_t at = size(spin) * points + i;

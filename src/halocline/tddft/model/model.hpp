@@ -59,12 +59,18 @@ public:
   const ExchangeCorrelation& xc() const noexcept { return xc_.functional(); }
   std::span<const double> ion_potential() const noexcept { return ion_potential_; }
   double ion_ion_energy() const noexcept { return ion_ion_; }
+  /// The partial core densities (ions.hpp); empty without core corrections.
+  std::span<const double> core_density() const noexcept { return core_density_; }
 
   /// An empty state: zero orbitals, occupations, density.
   State empty_state() const;
   /// density[spin] = sum over channels and states of weight x occupation x |psi|^2, summed over box_mates().
   /// Collective over the world.
   void sum_density(State& state) const;
+
+  /// The mean over the spins of the potential of exchange and correlation of a density and the core densities.
+  /// @return shape (points,) [hartree]. Collective over the world.
+  std::vector<double> mean_xc_potential(std::span<const double> density);
 
   /// The effective potential of a density: v = v_ion + v_Hartree + v_xc.
   /// @param v  shape (spins, points)
@@ -90,15 +96,17 @@ public:
 
 private:
   std::array<double, 3> fill_potential(std::span<double> v, std::span<const double> density);
+  double fill_xc_potential(std::span<const double> density);
 
   System system_;
   Decomposition decomposition_;
   Hamiltonian hamiltonian_;
   Hartree hartree_;
   GridExchangeCorrelation xc_;
-  std::vector<double> ion_potential_;
+  std::vector<double> ion_potential_, core_density_;
   double ion_ion_ = 0;
   std::vector<double> hartree_potential_, xc_potential_;
+  std::vector<double> with_core_;  ///< densities of the spins and the core, shape (spins, points); empty without cores
 };
 
 }  // namespace halocline::tddft

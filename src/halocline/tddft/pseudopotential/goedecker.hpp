@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The built-in pseudopotentials: dual-space Gaussians of Goedecker, Teter and Hutter (Phys. Rev. B 54, 1703, 1996)
-/// with the parameters of Hartwigsen, Goedecker and Hutter (Phys. Rev. B 58, 3641, 1998, table I), made for the local
-/// density approximation in Pade form. Spin-orbit coupling is left out.
+/// The built-in pseudopotentials: dual-space Gaussians of Goedecker, Teter and Hutter (Phys. Rev. B 54, 1703, 1996).
 ///
-/// With x = r/r_loc,
-///   V_local(r) = -Z/r erf(x/sqrt 2) + exp(-x^2/2) (C1 + C2 x^2 + C3 x^4 + C4 x^6),
-///   p_i^l(r) = sqrt 2 r^(l+2i) exp(-r^2/(2 r_l^2)) / (r_l^(l+2i+3/2) sqrt Gamma(l+2i+3/2)),   i = 0, 1, 2,
-/// and all functions have closed forms in both spaces. The paper tabulates h_ii; h_ij for i < j is a fixed multiple of
-/// h_jj.
+/// Two tables of parameters: "pade", of Hartwigsen, Goedecker and Hutter (Phys. Rev. B 58, 3641, 1998, table I), made
+/// for the local density approximation in Pade form, hydrogen to radon; and "pbe", of Krack (Theor. Chem. Acc. 114,
+/// 145, 2005) and later additions, made for PBE, hydrogen to radon and uranium. The numbers are those of the tables
+/// that the authors publish with eight digits. Spin-orbit coupling is left out. detail/gaussian.hpp has the functions.
 ///
 /// The projectors of an l are cut off where all of them have fallen to 1e-6 of their maxima, at 5.3 to 6 r_l, because
 /// the cost of the nonlocal part grows with the volume of the sphere. For silicon (16^3 points in the cubic cell) this
@@ -19,20 +16,23 @@
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace halocline::tddft {
 
-/// @param symbol   of the element, in any case
-/// @param valence  charge of the ion, for elements with two of them in the paper; 0: the first of goedecker_valences()
-/// @throws core::InvalidArgument  an unknown element or valence; lists the available ones
-std::shared_ptr<const Pseudopotential> goedecker(std::string_view symbol, int valence = 0);
+/// @param symbol      of the element, in any case
+/// @param valence     charge of the ion, for elements with several of them; 0: the first of goedecker_valences()
+/// @param functional  "pade" or "pbe"
+/// @throws core::InvalidArgument  an unknown element, valence or functional; lists the available ones
+std::shared_ptr<const Pseudopotential> goedecker(std::string_view symbol, int valence = 0,
+                                                 std::string_view functional = "pade");
 
 /// The available elements, by atomic number.
-std::vector<std::string> goedecker_symbols();
-/// Valences of an element, the usual one first: with d electrons for Cu, Ag and Au, without semicore electrons for Na
-/// and Ga. Empty for an unknown element.
-std::vector<int> goedecker_valences(std::string_view symbol);
+std::vector<std::string> goedecker_symbols(std::string_view functional = "pade");
+/// Valences of an element, the usual one first: with semicore electrons, as the authors recommend, but without them for
+/// Na (pade) and Ga, and without the filled s and p shells for Cu, Ag and Au. Empty for an unknown element.
+std::vector<int> goedecker_valences(std::string_view symbol, std::string_view functional = "pade");
 
 }  // namespace halocline::tddft

@@ -5,6 +5,7 @@
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/detail/cubic_spline.hpp"
 #include "halocline/tddft/pseudopotential/detail/finite.hpp"
+#include "halocline/tddft/pseudopotential/detail/semilocal.hpp"
 #include "halocline/tddft/pseudopotential/detail/spacing.hpp"
 #include "halocline/tddft/pseudopotential/detail/text_table.hpp"
 
@@ -109,16 +110,6 @@ private:
   detail::Words words_;
 };
 
-/// Electrons of the pseudo-atom in s, p, d, f, filled in this order, for the start density.
-std::array<double, detail::largest_tabulated_l + 1> filling(double valence) {
-  std::array<double, detail::largest_tabulated_l + 1> electrons{};
-  for (int l = 0; l <= detail::largest_tabulated_l; ++l) {
-    electrons[at(l)] = std::min(valence, 2.0 * (2 * l + 1));
-    valence -= electrons[at(l)];
-  }
-  return electrons;
-}
-
 class Ky final : public Pseudopotential {
 public:
   Ky(std::string path, std::string_view symbol, int local_l, const Table& table)
@@ -210,7 +201,7 @@ private:
   }
 
   void make_start_density(const Table& table) {
-    const auto electrons = filling(valence_);
+    const auto electrons = detail::filling(valence_);
     const std::size_t points = table.u[0].size();
     std::vector<double> r(points), n(points, 0.0);
     for (std::size_t i = 0; i < points; ++i) {

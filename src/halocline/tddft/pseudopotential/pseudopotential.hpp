@@ -3,7 +3,7 @@
 /// @file
 /// A separable norm-conserving pseudopotential of any origin:
 ///   V = V_local(r) + sum_{l m} sum_{i j} |p_i^l Y_lm> h_ij^l <p_j^l Y_lm|,   real spherical harmonics.
-/// Made by goedecker.hpp (built in), upf.hpp and ky.hpp (files).
+/// Made by goedecker.hpp (built in), and by potential_file.hpp from files of several formats.
 
 #include <memory>
 #include <optional>
@@ -38,6 +38,12 @@ public:
   virtual double coupling(int l, int i, int j) const = 0;            ///< h_ij^l [hartree], symmetric
   /// The projectors of l act on the grid points nearer than this [bohr]; 0 for an l without any.
   virtual double projector_radius(int l) const = 0;
+
+  /// The partial core density of the nonlinear core correction at r [1/bohr^3] (Louie, Froyen and Cohen, Phys. Rev. B
+  /// 26, 1738, 1982). Exchange and correlation are those of valence and core together. Zero from core_radius() on.
+  virtual double core_density(double) const { return 0; }
+  virtual double core_slope(double) const { return 0; }  ///< its derivative [bohr^-4]
+  virtual double core_radius() const { return 0; }       ///< [bohr]; 0: no core correction
 
   /// The spacing [bohr] above which to expect an error of some 1e-3 hartree an atom.
   virtual double coarsest_spacing() const = 0;

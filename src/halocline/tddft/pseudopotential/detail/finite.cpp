@@ -29,6 +29,8 @@ void require_finite(const Pseudopotential& pseudopotential, const std::string& p
     check(pseudopotential.local(r), "a local potential", r);
     check(pseudopotential.local_slope(r), "a slope of the local potential", r);
     check(pseudopotential.start_density(r), "a density", r);
+    check(pseudopotential.core_density(r), "a core density", r);
+    check(pseudopotential.core_slope(r), "a slope of the core density", r);
   }
   for (const double g : {0.0, 1.0, 10.0}) check(pseudopotential.local_fourier(g), "a Fourier transform", g);
   for (int l = 0; l <= pseudopotential.largest_l(); ++l)

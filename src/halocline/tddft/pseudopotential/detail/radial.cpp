@@ -29,9 +29,11 @@ double spherical_bessel(int l, double x) {
   return now;
 }
 
-double RadialFunction::norm2() const {
+double RadialFunction::norm2() const { return overlap(*this); }
+
+double RadialFunction::overlap(const RadialFunction& g) const {
   double sum = 0;
-  for (std::size_t i = 0; i < r_.size(); ++i) sum += weight_[i] * r_[i] * r_[i] * f_[i] * f_[i];
+  for (std::size_t i = 0; i < r_.size(); ++i) sum += weight_[i] * r_[i] * r_[i] * f_[i] * g.f_[i];
   return sum;
 }
 

@@ -29,6 +29,8 @@ public:
 
   /// integral of r^2 f(r)^2 dr.
   double norm2() const;
+  /// integral of r^2 f(r) g(r) dr. @param g  of the same radius and number of intervals
+  double overlap(const RadialFunction& g) const;
   /// sqrt(2/pi) integral of r^2 j_l(q r) f(r) dr: its square integrated with q^2 dq gives norm2 again.
   double bessel_transform(int l, double q) const;
 

@@ -14,11 +14,15 @@
 /// Check by ground states of single atoms in periodic boxes, at a grid point and between eight of them [bohr]:
 ///
 ///   atom                 measured spacing of 1e-3 hartree error   estimate
-///   hydrogen                                               0.37       0.39
+///   hydrogen                                               0.37       0.42
+///   carbon                                                 0.29       0.28
 ///   oxygen                                                 0.20       0.20
-///   silicon                                                0.49       0.36
-///   gold                                                   0.28       0.32
+///   silicon                                                0.49       0.39
+///   gold                                                   0.28       0.33
 ///   silicon (KY file)                                      0.56       0.48
+///
+/// Files that are optimised for few plane waves need fewer points than this estimate says (detail/tabulated.cpp).
+/// docs/pseudopotentials.md has measured spacings of all families.
 
 namespace halocline::tddft {
 class Pseudopotential;

@@ -36,6 +36,10 @@ std::optional<double> Words::number() {
   return value;
 }
 
+bool Words::at_end() const noexcept {
+  return std::all_of(text_.begin() + static_cast<std::ptrdiff_t>(at_), text_.end(), separates);
+}
+
 std::string_view Words::rest_of_line() noexcept {
   const std::size_t begin = at_;
   while (at_ < text_.size() && text_[at_] != '\n') ++at_;
@@ -68,6 +72,13 @@ std::string read_text(const std::string& path, std::size_t limit) {
   }
   if (file.bad()) throw core::FileError(path, "", "reading stopped with an error of the file system");
   return text;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
 }
 
 std::string shown(std::string_view word) {

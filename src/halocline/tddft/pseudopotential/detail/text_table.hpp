@@ -25,6 +25,8 @@ public:
   int line() const noexcept { return line_; }
   /// The last word.
   std::string_view word() const noexcept { return word_; }
+  /// Whether only white space is left.
+  bool at_end() const noexcept;
   /// Returns the rest of the present line and skips to its end.
   std::string_view rest_of_line() noexcept;
 
@@ -36,6 +38,9 @@ private:
 
 /// Reads a whole file. @throws core::FileError  it cannot be read or holds more than `limit` bytes
 std::string read_text(const std::string& path, std::size_t limit = std::size_t{64} << 20);
+
+/// ASCII letters in lower case.
+std::string lower(std::string_view text);
 
 /// A word as shown in an error message: in quotes, without unprintable bytes, at most 24 characters long.
 std::string shown(std::string_view word);
