@@ -76,7 +76,7 @@ def test_every_parameter_comes_back_as_it_went_in():
     run = parsed(text)
     again = hc.tddft.Run.from_table(run.as_toml_values())
     assert again == run and again.physics_hash() == run.physics_hash()
-    assert run.pseudopotential.elements["H"].kind == "ky"
+    assert run.pseudopotential.elements["H"].largest == 0
 
 
 def test_the_hash_sees_physics_and_nothing_else():
