@@ -196,7 +196,8 @@ class Grid(Section):
     spacing: tuple | None = key(
         None,
         lengths,
-        "of the grid points, along each axis or one for all; made smaller until it divides the cell",
+        "of the grid points, along each axis or one for all; made smaller until it divides the cell; the recommended "
+        "one of the pseudopotentials when absent",
         example='spacing = "0.25 angstrom"',
     )
     extent: tuple | None = key(
@@ -206,8 +207,8 @@ class Grid(Section):
     egg_box: bool = key(False, boolean, "measure how the energy changes as an atom moves between grid points")
 
     def check_together(self) -> None:
-        if (self.spacing is None) == (self.extent is None):
-            raise InvalidArgument("[grid] needs 'spacing' or 'extent', one of them.")
+        if self.spacing is not None and self.extent is not None:
+            raise InvalidArgument("[grid] has both 'spacing' and 'extent'; give one of them, or none.")
 
 
 @dataclasses.dataclass(frozen=True)

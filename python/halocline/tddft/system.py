@@ -29,6 +29,8 @@ native = _halocline.tddft
 
 STATED_ERROR = 1e-3
 """Expected error of an atom at the spacing Pseudopotential.coarsest_spacing [hartree]."""
+RECOMMENDED = 0.8
+"""The recommended spacing over Pseudopotential.coarsest_spacing, where errors are a tenth of STATED_ERROR."""
 LARGEST_ERROR = 1.0
 """Estimated error of an atom above which a spacing is refused [hartree]."""
 LANES = 4
@@ -54,7 +56,7 @@ class System:
         self.warnings: list[str] = []
         self.structure: Structure = structure_of(run.system, atoms)
         self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements, run.xc.functional)
-        self.extent, self.spacing = grid_points(self.structure.edges, run)
+        self.extent, self.spacing = grid_points(self.structure.edges, run, self.recommended_spacing)
         self.functional = self._functional()
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
@@ -207,6 +209,12 @@ class System:
         }
 
     @property
+    def recommended_spacing(self) -> float | None:
+        """Spacing at which an error of some 1e-4 hartree an atom is to be expected [bohr]; None for jellium."""
+        coarsest = [p.coarsest_spacing for p in self.species.values()]
+        return RECOMMENDED * min(coarsest) if coarsest else None
+
+    @property
     def spins(self) -> int:
         """Number of spins, 1 or 2."""
         return 2 if self.run.system.spin else 1
@@ -223,7 +231,10 @@ class System:
             f"system        {s.formula()}, {'crystal' if s.periodic else 'isolated'}, "
             f"{' x '.join(f'{e:.6g}' for e in edges)} bohr",
             f"grid          {' x '.join(map(str, self.extent))} points, spacing "
-            f"{' x '.join(f'{h:.6g}' for h in self.spacing)} bohr ({self.spacing[0] * BOHR_ANGSTROM:.4g} angstrom)",
+            f"{' x '.join(f'{h:.6g}' for h in self.spacing)} bohr ({self.spacing[0] * BOHR_ANGSTROM:.4g} angstrom"
+            + (
+                f"; {self.recommended_spacing * BOHR_ANGSTROM:.3g} is recommended)" if self.recommended_spacing else ")"
+            ),
         ]
         if s.jellium:
             lines.append(f"jellium       r_s = {s.jellium[0]:.6g} bohr, charge {s.jellium[1]:g}")
@@ -245,12 +256,18 @@ def digest(path: str) -> str:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
 
 
-def grid_points(edges: np.ndarray, run: Run) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Points and spacing along each axis: the requested spacing, reduced until it divides the edge."""
+def grid_points(edges: np.ndarray, run: Run, recommended: float | None) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Points and spacing along each axis: the requested or the recommended spacing, reduced until it divides the edge.
+
+    Raises InvalidArgument if there is neither.
+    """
+    spacing = run.grid.spacing or (None if recommended is None else (recommended,) * 3)
     if run.grid.extent is not None:
         extent = run.grid.extent
+    elif spacing is None:
+        raise InvalidArgument("[grid] needs 'spacing' or 'extent': without pseudopotentials none is recommended.")
     else:
-        counts = [float(e) / h - 1e-6 for e, h in zip(edges, run.grid.spacing, strict=True)]
+        counts = [float(e) / h - 1e-6 for e, h in zip(edges, spacing, strict=True)]
         # Infinite numbers and NaN become LARGEST_NUMBER, and are refused later with all numbers that are too large.
         extent = tuple(max(1, math.ceil(n)) if n < LARGEST_NUMBER else LARGEST_NUMBER for n in counts)
     return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
@@ -333,7 +350,7 @@ def from_atoms(
     own unit, as in "0.4 bohr" or "300 K". With unit = "bohr" plain lengths are in bohr.
 
     atoms: positions and cell in angstrom, as in ASE
-    spacing: of the grid; or give extent
+    spacing: of the grid; or give extent. Without both it is System.recommended_spacing
     box: edges of an isolated box, if the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
