@@ -32,6 +32,26 @@ def test_a_molecule_stands_in_the_middle_of_its_box():
     assert np.array(system.spacing) * system.extent == pytest.approx(np.array([5, 5, 6]) / BOHR_ANGSTROM)
 
 
+def test_without_a_spacing_the_recommended_one_of_the_hardest_element_is_taken():
+    atoms = ase.Atoms("CO", [[0, 0, 0], [0, 0, 1.13]])
+    system = hc.tddft.from_atoms(atoms, box=[5, 5, 6])
+    expected = 0.8 * min(p.coarsest_spacing for p in system.species.values())
+    assert system.recommended_spacing == pytest.approx(expected)
+    assert system.species["O"].coarsest_spacing < system.species["C"].coarsest_spacing
+    assert 0.9 * expected < max(system.spacing) <= expected and not system.warnings
+    assert any("is recommended" in line for line in system.describe())
+    coarse = hc.tddft.from_atoms(atoms, spacing="0.25 bohr", box=[5, 5, 6])
+    assert coarse.recommended_spacing == pytest.approx(expected) and max(coarse.spacing) > expected
+    with pytest.raises(hc.InvalidArgument, match="both 'spacing' and 'extent'"):
+        hc.tddft.from_atoms(atoms, spacing="0.2 bohr", extent=(40, 40, 40), box=[5, 5, 6])
+
+
+def test_jellium_has_no_recommended_spacing():
+    table = {"system": {"jellium": {"radius": 1.0, "charge": 10}, "box": [10, 10, 10]}}
+    with pytest.raises(hc.InvalidArgument, match="without pseudopotentials none is recommended"):
+        hc.tddft.System(hc.tddft.Run.from_table(table))
+
+
 def test_the_cell_of_a_molecule_is_its_box():
     atoms = ase.build.molecule("H2", vacuum=3.0)
     system = hc.tddft.from_atoms(atoms, spacing="0.6 bohr")
