@@ -138,11 +138,11 @@ def test_systems_that_say_too_little_or_too_much(system, said):
     refused(said, system=system)
 
 
-def test_a_grid_needs_spacing_or_extent():
-    refused("one of them", grid="[grid]\n")
-    refused("one of them", grid="[grid]\nspacing = 0.2\nextent = [9, 9, 9]\n")
-    with pytest.raises(hc.InvalidArgument, match=r"\[grid\] is missing"):
-        parse_run_file(SYSTEM, "run.toml")
+def test_a_grid_may_have_spacing_or_extent_or_neither():
+    refused("both 'spacing' and 'extent'", grid="[grid]\nspacing = 0.2\nextent = [9, 9, 9]\n")
+    for text in (SYSTEM, SYSTEM + "[grid]\n"):
+        run = parse_run_file(text, "run.toml")
+        assert run.grid.spacing is None and run.grid.extent is None
 
 
 @pytest.mark.parametrize(

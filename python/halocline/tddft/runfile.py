@@ -511,7 +511,7 @@ class Run(RunFile):
         "output": Output,
         "parallel": Parallel,
     }
-    required: ClassVar[tuple[str, ...]] = ("system", "grid")
+    required: ClassVar[tuple[str, ...]] = ("system",)
     command: ClassVar[str] = "halocline tddft ground-state"
     example_head: ClassVar[tuple[str, ...]] = (
         "Run file of `halocline tddft ground-state`, `propagate` and `spectrum`: acetylene in a box.",
@@ -521,7 +521,7 @@ class Run(RunFile):
     example_keys: ClassVar[tuple[str, ...]] = ("system.atoms", "system.box", "grid.extent", "propagate.total_time")
 
     system: System
-    grid: Grid
+    grid: Grid = dataclasses.field(default_factory=Grid)
     kpoints: KPoints = dataclasses.field(default_factory=KPoints)
     pseudopotential: Pseudopotential = dataclasses.field(default_factory=Pseudopotential)
     xc: Xc = dataclasses.field(default_factory=Xc)
