@@ -152,7 +152,7 @@ class System:
         if any(p.core_radius > 0 for p in self.species.values()):
             fields += 8 + 8 * self.spins
         if native.functional_has_gradients(self.functional):
-            fields += 256 + 48 * self.spins
+            fields += 64 + 56 * self.spins
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)

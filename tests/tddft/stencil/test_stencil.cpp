@@ -141,6 +141,32 @@ std::vector<Form> forms() {
   return all;
 }
 
+/// Gradients and divergences of fields against the slopes of the block that holds them.
+void compare_fields(const Grid& grid, const Values& block, const Values& slopes) {
+  Stencil stencil(alone(grid));
+  const std::int64_t points = grid.points();
+  for (int fields = 1; fields <= 2; ++fields) {
+    CAPTURE(fields);
+    std::vector<double> gradient(static_cast<std::size_t>(3 * fields * points), -7.0),
+        divergence(static_cast<std::size_t>(fields * points), -7.0), expected_gradient, expected_divergence;
+    const auto slope = [&](std::int64_t axis, std::int64_t i, std::int64_t number) {
+      return slopes[(axis * points + i) * doubles_per_point + number];
+    };
+    for (int f = 0; f < fields; ++f) {
+      for (int axis = 0; axis < 3; ++axis)
+        for (std::int64_t i = 0; i < points; ++i) expected_gradient.push_back(slope(axis, i, f));
+      for (std::int64_t i = 0; i < points; ++i)
+        expected_divergence.push_back(slope(0, i, 3 * f) + slope(1, i, 3 * f + 1) + slope(2, i, 3 * f + 2));
+    }
+    stencil.gradient(gradient, block.data(), fields);
+    stencil.divergence(divergence, block.data(), fields);
+    CHECK(difference(gradient, expected_gradient) < 8 * 4 * epsilon / 0.4);
+    CHECK(difference(divergence, expected_divergence) < 3 * 8 * 4 * epsilon / 0.4);
+    CHECK_THROWS_AS(stencil.gradient(gradient, block.data(), fields + 1), core::InvalidArgument);
+    CHECK_THROWS_AS(stencil.divergence(gradient, block.data(), fields), core::InvalidArgument);
+  }
+}
+
 /// Fast against reference on one grid, with and without the current, the result on top of the base where there is one.
 void compare(const Grid& grid) {
   CAPTURE(grid.extent[0]);
@@ -160,6 +186,7 @@ void compare(const Grid& grid) {
   reference::slopes(grid, expected_gradient.data(), in.data());
   stencil.slopes(gradient.data(), in.data());
   CHECK(difference(gradient.span(), expected_gradient.span()) < 8 * 4 * epsilon / 0.4);
+  compare_fields(grid, in, expected_gradient);
   for (const Form& form : forms()) {
     CAPTURE(form.q[0]);
     CAPTURE(form.q[1]);
@@ -210,6 +237,7 @@ TEST_CASE("stencil: what the reference gives where a grid is cut into tiles") {
     reference::slopes(grid, expected_gradient.data(), in.data());
     stencil.slopes(gradient.data(), in.data());
     CHECK(difference(gradient.span(), expected_gradient.span()) < 8 * 4 * epsilon / 0.4);
+    compare_fields(grid, in, expected_gradient);
   }
 }
 

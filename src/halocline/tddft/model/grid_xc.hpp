@@ -26,14 +26,15 @@ public:
   /// @param n  shape (spins, points of the box) [1/bohr^3]
   /// @return sum over the points of this process of f, not multiplied by the volume of a point
   /// Collective over the stencil's processes for a functional with gradients; otherwise not.
-  /// Cost: with gradients two slopes of a block of orbitals, and 256 + 48 spins bytes a point that are kept.
+  /// Cost: with gradients two sweeps of the stencil over scalar fields, and 64 + 56 spins bytes a point that are kept.
   double evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil);
 
 private:
   ExchangeCorrelation xc_;
   int spins_;
-  core::AlignedArray<double> block_, slopes_;  ///< scalar fields in the place of a block's numbers, and their slopes
-  std::vector<double> gradient_, flux_;        ///< shape (spins, 3, points)
+  core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers
+  std::vector<double> gradient_, flux_;  ///< shape (spins, 3, points)
+  std::vector<double> divergence_;       ///< shape (spins, points)
 };
 
 }  // namespace halocline::tddft

@@ -189,6 +189,31 @@ struct Stencil::State {
     pass.gradient = gradient;
     run(pass, blocks);
   }
+
+  /// A pass of a kernel of slopes. @param component  see detail::Row
+  Pass slopes_pass(const double* in, std::int64_t component, detail::RowKernel kernel) const {
+    Pass pass;
+    pass.in = in;
+    pass.component = component;
+    pass.weights.slope = slope_weights;
+    for (std::size_t a = 0; a < 3; ++a) pass.weights.q[a] = 1 / grid.spacing[a];
+    pass.kernel = kernel;
+    return pass;
+  }
+
+  /// A pass over scalar fields. @param each  scalars of `out` for each field
+  void run_fields(std::span<double> out, const double* in, int fields, int each,
+                  const std::array<detail::RowKernel, 2>& kernels) {
+    const std::int64_t points = halo.box().points();
+    if (fields < 1 || fields > 2 || static_cast<std::int64_t>(out.size()) != fields * each * points)
+      throw core::InvalidArgument(fmt::format(
+          "derivatives of {} fields on {} points were to fill {} numbers; give 1 or 2 fields and {} numbers "
+          "for each and each point",
+          fields, points, out.size(), each));
+    Pass pass = slopes_pass(in, points, kernels[static_cast<std::size_t>(fields - 1)]);
+    pass.field = out.data();
+    run(pass, 1);
+  }
 };
 
 Stencil::Stencil(const Decomposition& decomposition, const std::string& transport)
@@ -225,14 +250,19 @@ void Stencil::current(const double* in, std::int64_t blocks, std::span<double> g
 void Stencil::slopes(double* out, const double* in) {
   const core::Region region("stencil slopes");
   if (out == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
-  Pass pass;
+  Pass pass = state_->slopes_pass(in, state_->block_doubles(), &detail::slopes_row);
   pass.out = out;
-  pass.in = in;
-  pass.component = state_->block_doubles();
-  pass.weights.slope = slope_weights;
-  for (std::size_t a = 0; a < 3; ++a) pass.weights.q[a] = 1 / state_->grid.spacing[a];
-  pass.kernel = &detail::slopes_row;
   state_->run(pass, 1);
+}
+
+void Stencil::gradient(std::span<double> out, const double* in, int fields) {
+  const core::Region region("stencil fields");
+  state_->run_fields(out, in, fields, 3, {&detail::gradient_row<1>, &detail::gradient_row<2>});
+}
+
+void Stencil::divergence(std::span<double> out, const double* in, int fields) {
+  const core::Region region("stencil fields");
+  state_->run_fields(out, in, fields, 1, {&detail::divergence_row<1>, &detail::divergence_row<2>});
 }
 
 }  // namespace halocline::tddft

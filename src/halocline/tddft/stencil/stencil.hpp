@@ -68,6 +68,21 @@ public:
   /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital; one halo.
   void slopes(double* out, const double* in);
 
+  /// The gradients of scalar fields that stand in the place of a block's numbers.
+  /// @param out     shape (fields, 3, points), overwritten
+  /// @param in      shape (points, 8); field f is number f of each point, the others are not used
+  /// @param fields  1 or 2 @throws InvalidArgument  another number, or `out` of another length
+  /// Collective over decomposition.space().  Cost: 36 multiply-adds and sums for each point and field; one halo.
+  void gradient(std::span<double> out, const double* in, int fields);
+
+  /// The divergences of vector fields that stand in the place of a block's numbers, by the same derivative: minus the
+  /// adjoint of gradient().
+  /// @param out     shape (fields, points), overwritten
+  /// @param in      shape (points, 8); component a of field f is number 3 f + a of each point
+  /// @param fields  1 or 2 @throws InvalidArgument  another number, or `out` of another length
+  /// Collective over decomposition.space().  Cost: as gradient().
+  void divergence(std::span<double> out, const double* in, int fields);
+
   /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree].
   static double largest_kinetic(const Grid& grid, const Vec3& q);
 

@@ -69,6 +69,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
       if (pass.out != nullptr) row.out = pass.out + first * doubles_per_point;
       if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
       if (pass.v != nullptr) row.v = pass.v + first;
+      if (pass.field != nullptr) row.field = pass.field + first;
       pass.kernel(row, pass.weights, products);
     }
   }

@@ -19,6 +19,7 @@ struct Pass {
   const double* in = nullptr;
   const double* base = nullptr;
   const double* v = nullptr;
+  double* field = nullptr;  ///< scalar fields of the box, see detail::Row
   detail::Weights weights;
   detail::RowKernel kernel = nullptr;
   std::span<double> gradient;  ///< of all blocks; empty: not requested

@@ -65,7 +65,8 @@ struct Row {
   /// the hardware prefetcher follows too many other streams here to detect them. 0: they are in the cache already.
   std::int64_t ahead = 0;
   std::int64_t component =
-      0;  ///< distance in `out` from one slope of a point to the next, for the slopes kernel [doubles]
+      0;  ///< distance from one slope of a point to the next, for the kernels of slopes and fields [doubles]
+  double* field = nullptr;  ///< scalar fields of the box at the first point, for the kernels of fields
 };
 
 /// (a, b, c, d, ...) -> (b, a, d, c, ...)
@@ -253,6 +254,48 @@ inline void slopes_row(const Row& row, const Weights& weights, double* /*product
     (w.q[1] * y).store(row.out + row.component + i);
     (w.q[2] * z).store(row.out + 2 * row.component + i);
   }
+}
+
+/// Stores the slopes of the first `fields` numbers of each point: shape (fields, 3, points) of row.field.
+template <int fields>
+inline void gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
+  for (std::int64_t i = 0; i < row.points; ++i)
+    for (int f = 0; f < fields; ++f) {
+      const std::int64_t at = i * doubles_per_point + f;
+      double x = 0, y = 0, z = 0;
+#pragma GCC unroll 4
+      for (int j = 1; j <= stencil_reach; ++j) {
+        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+        const double n = weights.slope[static_cast<std::size_t>(j - 1)];
+        x += n * (row.along[at + j * doubles_per_point] - row.along[at - j * doubles_per_point]);
+        y += n * (row.y[up][at] - row.y[down][at]);
+        z += n * (row.z[up][at] - row.z[down][at]);
+      }
+      double* const to = row.field + 3 * f * row.component + i;
+      to[0] = weights.q[0] * x;
+      to[row.component] = weights.q[1] * y;
+      to[2 * row.component] = weights.q[2] * z;
+    }
+}
+
+/// Stores the divergences of `fields` vectors, whose components are the numbers 3 f, 3 f + 1 and 3 f + 2 of each point:
+/// shape (fields, points) of row.field.
+template <int fields>
+inline void divergence_row(const Row& row, const Weights& weights, double* /*products*/) {
+  for (std::int64_t i = 0; i < row.points; ++i)
+    for (int f = 0; f < fields; ++f) {
+      const std::int64_t at = i * doubles_per_point + 3 * f;
+      double x = 0, y = 0, z = 0;
+#pragma GCC unroll 4
+      for (int j = 1; j <= stencil_reach; ++j) {
+        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+        const double n = weights.slope[static_cast<std::size_t>(j - 1)];
+        x += n * (row.along[at + j * doubles_per_point] - row.along[at - j * doubles_per_point]);
+        y += n * (row.y[up][at + 1] - row.y[down][at + 1]);
+        z += n * (row.z[up][at + 2] - row.z[down][at + 2]);
+      }
+      row.field[f * row.component + i] = weights.q[0] * x + weights.q[1] * y + weights.q[2] * z;
+    }
 }
 
 using RowKernel = void (*)(const Row&, const Weights&, double*);
