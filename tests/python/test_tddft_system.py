@@ -124,6 +124,17 @@ def test_overlapping_atoms_and_atoms_outside_are_refused():
         hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 9]]), spacing="0.6 bohr", box=[5, 5, 5])
 
 
+def test_atoms_whose_cores_overlap_are_warned_about():
+    keys = {"extent": (8, 8, 8), "allow_coarse": True, "box": [5, 5, 6]}
+    close = hc.tddft.from_atoms(ase.Atoms("Si2", [[0, 0, 0], [0, 0, 1.0]]), **keys)
+    assert [w for w in close.warnings if "atoms 0 (Si) and 1 (Si)" in w and "cores overlap" in w]
+    across = ase.Atoms("Si2", [[0, 0, 0.2], [0, 0, 5.5]], cell=[6, 6, 6], pbc=True)
+    wrapped = hc.tddft.from_atoms(across, extent=(8, 8, 8), allow_coarse=True)
+    assert [w for w in wrapped.warnings if "cores overlap" in w]
+    for molecule in (ase.build.molecule("H2O"), ase.build.molecule("C2H2"), ase.Atoms("N2", [[0, 0, 0], [0, 0, 1.1]])):
+        assert not [w for w in hc.tddft.from_atoms(molecule, **keys).warnings if "cores overlap" in w]
+
+
 def test_cells_that_are_not_orthogonal_or_half_periodic_are_refused():
     with pytest.raises(hc.InvalidArgument, match="orthogonal"):
         hc.tddft.from_atoms(ase.build.bulk("Si"), spacing="0.6 bohr")

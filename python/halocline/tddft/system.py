@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ase.data import atomic_numbers, covalent_radii
 
 from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
@@ -31,6 +32,8 @@ STATED_ERROR = 1e-3
 """Expected error of an atom at the spacing Pseudopotential.coarsest_spacing [hartree]."""
 RECOMMENDED = 0.8
 """The recommended spacing over Pseudopotential.coarsest_spacing, where errors are a tenth of STATED_ERROR."""
+CLOSE = 0.6
+"""Distance of two atoms over the sum of their covalent radii below which a warning is given."""
 LARGEST_ERROR = 1.0
 """Estimated error of an atom above which a spacing is refused [hartree]."""
 LANES = 4
@@ -65,6 +68,7 @@ class System:
         self.states = self._states()
         self._refuse_impossible_sizes()
         self._check_spacing()
+        self._check_distances()
         self.native = self._build()
         native.validate(self.native, run.scf.temperature > 0)
 
@@ -106,6 +110,29 @@ class System:
             if error > LARGEST_ERROR and not self.run.grid.allow_coarse:
                 raise InvalidArgument(f"[grid] {sentence}; take a smaller one, or set allow_coarse = true.")
             self.warnings.append(sentence + ".")
+
+    def _check_distances(self) -> None:
+        """Warns of the closest pair of atoms if their cores overlap."""
+        s = self.structure
+        if len(s.symbols) < 2:
+            return
+        radii = np.array([covalent_radii[atomic_numbers[symbol]] for symbol in s.symbols]) / BOHR_ANGSTROM
+        closest, share = None, CLOSE
+        for i in range(1, len(radii)):
+            apart = s.positions[:i] - s.positions[i]
+            if s.periodic:
+                apart -= s.edges * np.round(apart / s.edges)
+            shares = np.linalg.norm(apart, axis=1) / (radii[:i] + radii[i])
+            j = int(np.argmin(shares))
+            if shares[j] < share:
+                closest, share = (j, i, float(np.linalg.norm(apart[j]))), float(shares[j])
+        if closest:
+            j, i, distance = closest
+            self.warnings.append(
+                f"atoms {j} ({s.symbols[j]}) and {i} ({s.symbols[i]}) are {distance:.3g} bohr "
+                f"({distance * BOHR_ANGSTROM:.3g} angstrom) apart, {share:.0%} of a bond: their cores overlap, and "
+                "pseudopotentials do not describe that; check the positions and their unit."
+            )
 
     def _states(self) -> int:
         """Number of states of a channel: as requested, or the filled ones and a few more, in whole groups of lanes."""
