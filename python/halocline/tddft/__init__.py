@@ -12,6 +12,7 @@ Plain numbers are in Hartree atomic units; a text carries its unit. In `from_ato
 
 from typing import TYPE_CHECKING, Any
 
+from halocline.tddft import potentials
 from halocline.tddft.ground import GroundState, ground_state
 from halocline.tddft.propagation import Series, propagate
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GroundState", "Halocline", "Run", "Series", "Spectrum", "System", "example_run_file", "from_atoms", "ground_state",
-    "parse_run_file", "propagate", "read_run_file", "spectrum",
+    "parse_run_file", "potentials", "propagate", "read_run_file", "spectrum",
 ]  # fmt: skip
 
 

@@ -227,6 +227,8 @@ TEST_CASE("upf: the density of the core correction is read") {
   for (double r = 0; r < 3.5; r += 0.1) CHECK(std::abs(p->core_density(r) - core(r)) < 1e-7);
   CHECK(p->core_radius() < 4);
   CHECK(read_upf(plain.path())->core_radius() == 0);
+  file.write(replaced(text, "core_correction=\"T\"", "core_correction=\"F\""));
+  CHECK(read_upf(file.path())->core_radius() == 0);
 }
 
 TEST_CASE("upf: damaged records are named") {

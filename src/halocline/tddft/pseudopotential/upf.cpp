@@ -59,7 +59,8 @@ public:
     content.local = numbers(child(root_, "PP_LOCAL"), "PP_LOCAL");
     read_nonlocal(content);
     if (const auto node = root_.child("PP_RHOATOM")) content.density = numbers(node, "PP_RHOATOM");
-    if (const auto node = root_.child("PP_NLCC")) content.core = numbers(node, "PP_NLCC");
+    // A record without the flag is not used, as in Quantum ESPRESSO.
+    if (content.core_correction) content.core = numbers(child(root_, "PP_NLCC"), "PP_NLCC");
     return content;
   }
 
@@ -108,7 +109,7 @@ private:
     content.paw = flag("is_paw");
     content.coulomb = flag("is_coulomb");
     content.spin_orbit = flag("has_so");
-    content.core_correction = flag("core_correction") || root_.child("PP_NLCC");
+    content.core_correction = flag("core_correction");
   }
 
   void read_nonlocal(UpfContent& content) const {
