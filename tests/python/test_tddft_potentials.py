@@ -173,6 +173,8 @@ def test_a_folder_is_listed_with_what_can_be_used_and_what_not(own_folder):
     assert {f.functional for f in potentials.find(functional="PBE", more=[own_folder]) if not f.refused} == {"pbe"}
     with pytest.raises(hc.InvalidArgument, match="did you mean"):
         potentials.find(functional="bpe")
+    with pytest.raises(hc.InvalidArgument, match="no chemical symbol"):
+        potentials.find("Zz")
 
 
 def test_the_command_lists_and_writes_json(own_folder):
