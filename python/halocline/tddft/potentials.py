@@ -159,8 +159,8 @@ def find(
 
     element: only of this one; functional: only made for this one, by a name of [xc]
     more: folders beside those of the environment and the usual ones
-    Returns the usable ones by element, then the refused files. Raises InvalidArgument for an unknown element or functional,
-    FileError for a folder of `more` that does not exist. Collective: no. Cost: every file is read.
+    Returns the usable ones by element, then the refused files. Raises InvalidArgument for an unknown element or
+    functional, FileError for a folder of `more` that does not exist. Collective: no. Cost: every file is read.
     """
     if element and element not in atomic_numbers:
         raise InvalidArgument(f'"{element}" was given, and is no chemical symbol; give one such as "Si".')
