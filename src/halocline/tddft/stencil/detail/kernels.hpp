@@ -256,25 +256,32 @@ inline void slopes_row(const Row& row, const Weights& weights, double* /*product
   }
 }
 
+/// The slopes along x, y and z of one number each of point `i`.
+/// @param numbers  of the point, one for each axis
+__attribute__((always_inline)) inline std::array<double, 3>
+slopes_of_numbers(const Row& row, const Weights& weights, std::int64_t i, const std::array<int, 3>& numbers) {
+  const std::int64_t at_x = i * doubles_per_point + numbers[0], at_y = i * doubles_per_point + numbers[1],
+                     at_z = i * doubles_per_point + numbers[2];
+  double x = 0, y = 0, z = 0;
+#pragma GCC unroll 4
+  for (int j = 1; j <= stencil_reach; ++j) {
+    const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+    const double n = weights.slope[static_cast<std::size_t>(j - 1)];
+    x += n * (row.along[at_x + j * doubles_per_point] - row.along[at_x - j * doubles_per_point]);
+    y += n * (row.y[up][at_y] - row.y[down][at_y]);
+    z += n * (row.z[up][at_z] - row.z[down][at_z]);
+  }
+  return {weights.q[0] * x, weights.q[1] * y, weights.q[2] * z};
+}
+
 /// Stores the slopes of the first `fields` numbers of each point: shape (fields, 3, points) of row.field.
 template <int fields>
 inline void gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
   for (std::int64_t i = 0; i < row.points; ++i)
     for (int f = 0; f < fields; ++f) {
-      const std::int64_t at = i * doubles_per_point + f;
-      double x = 0, y = 0, z = 0;
-#pragma GCC unroll 4
-      for (int j = 1; j <= stencil_reach; ++j) {
-        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-        const double n = weights.slope[static_cast<std::size_t>(j - 1)];
-        x += n * (row.along[at + j * doubles_per_point] - row.along[at - j * doubles_per_point]);
-        y += n * (row.y[up][at] - row.y[down][at]);
-        z += n * (row.z[up][at] - row.z[down][at]);
-      }
-      double* const to = row.field + 3 * f * row.component + i;
-      to[0] = weights.q[0] * x;
-      to[row.component] = weights.q[1] * y;
-      to[2 * row.component] = weights.q[2] * z;
+      const auto slopes = slopes_of_numbers(row, weights, i, {f, f, f});
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        row.field[(3 * f + static_cast<std::int64_t>(axis)) * row.component + i] = slopes[axis];
     }
 }
 
@@ -284,17 +291,8 @@ template <int fields>
 inline void divergence_row(const Row& row, const Weights& weights, double* /*products*/) {
   for (std::int64_t i = 0; i < row.points; ++i)
     for (int f = 0; f < fields; ++f) {
-      const std::int64_t at = i * doubles_per_point + 3 * f;
-      double x = 0, y = 0, z = 0;
-#pragma GCC unroll 4
-      for (int j = 1; j <= stencil_reach; ++j) {
-        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-        const double n = weights.slope[static_cast<std::size_t>(j - 1)];
-        x += n * (row.along[at + j * doubles_per_point] - row.along[at - j * doubles_per_point]);
-        y += n * (row.y[up][at + 1] - row.y[down][at + 1]);
-        z += n * (row.z[up][at + 2] - row.z[down][at + 2]);
-      }
-      row.field[f * row.component + i] = weights.q[0] * x + weights.q[1] * y + weights.q[2] * z;
+      const auto slopes = slopes_of_numbers(row, weights, i, {3 * f, 3 * f + 1, 3 * f + 2});
+      row.field[f * row.component + i] = slopes[0] + slopes[1] + slopes[2];
     }
 }
 
