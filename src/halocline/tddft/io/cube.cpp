@@ -2,6 +2,7 @@
 
 #include "halocline/tddft/io/cube.hpp"
 
+#include "halocline/tddft/base/elements.hpp"
 #include "halocline/tddft/io/detail/parallel_file.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
@@ -9,25 +10,11 @@
 #include <array>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 
 #include <fmt/format.h>
 
 namespace halocline::tddft {
 namespace {
-
-constexpr std::array<std::string_view, 87> symbols{
-    "",   "H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",  "S",  "Cl",
-    "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br",
-    "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",
-    "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu",
-    "Hf", "Ta", "W",  "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn"};
-
-/// Atomic number of a symbol; 0, the cube format's ghost atom, if it is not an element.
-std::ptrdiff_t atomic_number(const std::string& symbol) {
-  const auto found = std::find(symbols.begin(), symbols.end(), symbol);
-  return found == symbols.end() ? 0 : found - symbols.begin();
-}
 
 std::string cube_text(const System& system, const std::vector<double>& values, const std::string& comment) {
   const Grid& grid = system.grid;
@@ -44,9 +31,10 @@ std::string cube_text(const System& system, const std::vector<double>& values, c
     step[a] = grid.spacing[a];
     fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", grid.extent[a], step[0], step[1], step[2]);
   }
+  // The number 0 is the format's ghost atom, for what is no element.
   for (const Atom& atom : system.atoms) {
     const Pseudopotential& species = *system.species[static_cast<std::size_t>(atom.species)];
-    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f} {:12.6f}\n", atomic_number(species.symbol()),
+    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f} {:12.6f}\n", atomic_number_of(species.symbol()),
                    species.valence(), atom.position[0], atom.position[1], atom.position[2]);
   }
   for (std::int64_t x = 0; x < grid.extent[0]; ++x)

@@ -2,7 +2,7 @@
 #include "halocline/tddft/pseudopotential/abinit.hpp"
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/pseudopotential/detail/elements.hpp"
+#include "halocline/tddft/base/elements.hpp"
 #include "halocline/tddft/pseudopotential/detail/finite.hpp"
 #include "halocline/tddft/pseudopotential/detail/functional_name.hpp"
 #include "halocline/tddft/pseudopotential/detail/psp_tables.hpp"

@@ -15,7 +15,7 @@
 ///
 ///   atom                 measured spacing of 1e-3 hartree error   estimate
 ///   hydrogen                                               0.37       0.42
-///   carbon                                                 0.29       0.28
+///   carbon                                                 0.28       0.28
 ///   oxygen                                                 0.20       0.20
 ///   silicon                                                0.49       0.39
 ///   gold                                                   0.28       0.33
