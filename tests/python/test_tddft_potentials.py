@@ -3,8 +3,7 @@
 
 The files are those of Debian's packages quantum-espresso-data, abinit-data and cp2k-data, installed or unpacked by
 tools/fetch_potentials; without them these tests skip. The reference values are our own runs of abinit 9.6.2 and of pw.x
-6.7 (Quantum ESPRESSO) on eight silicon atoms in the cubic cell of 10.26 bohr at Gamma, with cutoffs at which they are
-converged to 0.1 millihartree an atom.
+6.7 (Quantum ESPRESSO) on eight silicon atoms in the cubic cell of 10.26 bohr at Gamma, with the cutoffs named below.
 """
 
 import collections
@@ -196,6 +195,11 @@ def test_an_entry_of_a_library_is_chosen_by_its_name(own_folder):
     assert system.functional == "pbe" and system.species["C"].valence == 4
     with pytest.raises(hc.FileError, match="GTH-PBE-q4"):
         hc.tddft.from_atoms(ase.Atoms("C"), pseudopotential={"C": {"file": library, "name": "GTH-PBE-q6"}}, **keys)
+    upf = str(own_folder / "C.upf")
+    Path(upf).write_text("<UPF")
+    for choice in ({"valence": 4}, {"name": "GTH-PBE-q4"}, {"local": 1}, {"largest": 1}):
+        with pytest.raises(hc.InvalidArgument, match="leave it away"):
+            hc.tddft.from_atoms(ase.Atoms("C"), pseudopotential={"C": {"file": upf, **choice}}, **keys)
     with pytest.raises(hc.InvalidArgument, match="name it with 'file'"):
         hc.tddft.from_atoms(ase.Atoms("C"), pseudopotential={"C": {"name": "GTH-PBE-q4"}}, **keys)
 

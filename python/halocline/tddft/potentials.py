@@ -95,10 +95,10 @@ def candidates(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def built_in() -> Iterator[Found]:
-    """All built-in pseudopotentials."""
+def built_in(element: str = "") -> Iterator[Found]:
+    """All built-in pseudopotentials, or those of one element."""
     for table in ("pade", "pbe"):
-        for symbol in native.goedecker_symbols(table):
+        for symbol in [element] if element else native.goedecker_symbols(table):
             for valence in native.goedecker_valences(symbol, table):
                 yield described(native.goedecker(symbol, valence, table), "", f"GTH ({table})")
 
@@ -128,7 +128,7 @@ def read(path: Path, element: str = "") -> Iterator[Found]:
             p = native.read_potential_file(file_name(name), symbol="?", format=kind)
             yield dataclasses.replace(described(p, name, kind), symbol="")
         else:
-            p = native.read_potential_file(file_name(name))
+            p = native.read_potential_file(file_name(name), format=kind)
             yield described(p, name, family_of(p, kind))
     except Error as error:
         yield Found(path=name, refused=str(error).removeprefix(name).lstrip(": "))
@@ -170,7 +170,7 @@ def find(
             wanted = runfile.functional(functional)
         except runfile.Unfit as error:
             raise InvalidArgument(f'functional = "{functional}" given, but expected {error}.') from None
-    found = list(built_in()) if built_in_too else []
+    found = list(built_in(element)) if built_in_too else []
     for folder in folders(more):
         for path in candidates(folder):
             found += read(path, element)

@@ -67,6 +67,18 @@ bool looks_like_gth(std::string_view text) {
   return false;
 }
 
+/// Refuses a choice that would be ignored.
+void require_fitting(const std::string& path, const std::string& format, const FileChoice& choice) {
+  const auto refuse = [&](const char* keys, const char* meaning) {
+    throw core::InvalidArgument(
+        fmt::format("{} given for {}, a file in {} format: {}; leave it away", keys, path, format, meaning));
+  };
+  if (format != "gth" && (choice.valence != 0 || !choice.name.empty()))
+    refuse("valence or name", "they choose an entry of a library in GTH format, or a built-in one");
+  if ((format == "upf" || format == "gth") && choice.local_l >= 0) refuse("local", "its local potential is fixed");
+  if (format != "ky" && choice.largest_l >= 0) refuse("largest", "only KY files leave channels out");
+}
+
 }  // namespace
 
 std::vector<std::string> potential_file_formats() { return {"upf", "abinit", "gth", "cpi", "ky"}; }
@@ -95,6 +107,7 @@ std::vector<std::pair<std::string, std::string>> library_entries(const std::stri
 
 std::shared_ptr<const Pseudopotential> read_potential_file(const std::string& path, const FileChoice& choice) {
   const std::string format = choice.format.empty() ? recognised_format(path) : choice.format;
+  require_fitting(path, format, choice);
   std::shared_ptr<const Pseudopotential> made;
   if (format == "upf") {
     made = read_upf(path);
