@@ -2,6 +2,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
+#include "halocline/tddft/base/elements.hpp"
 #include "halocline/tddft/base/system.hpp"
 
 #include <algorithm>
@@ -170,6 +171,17 @@ TEST_CASE("division: a number of processes that has none names a smaller one tha
   system.grid = {{8, 8, 8}, {0.5, 0.5, 0.5}, Boundary::periodic};
   CHECK(refusal([&] { choose_counts(3, system); }).find("; 2 can") != std::string::npos);
   CHECK(refusal([&] { choose_counts(16, system); }).find("; 8 can") != std::string::npos);
+}
+
+TEST_CASE("elements: symbols and atomic numbers belong together") {
+  for (int number = 1; number <= 103; ++number) CHECK(atomic_number_of(symbol_of(number)) == number);
+  CHECK(atomic_number_of("H") == 1);
+  CHECK(symbol_of(14) == "Si");
+  CHECK(symbol_of(92) == "U");
+  CHECK(symbol_of(0).empty());
+  CHECK(symbol_of(104).empty());
+  CHECK(atomic_number_of("X") == 0);
+  CHECK(atomic_number_of("") == 0);
 }
 
 }  // namespace
