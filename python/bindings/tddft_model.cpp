@@ -5,6 +5,7 @@
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/ground_state/start.hpp"
+#include "halocline/tddft/model/forces.hpp"
 #include "tddft.hpp"
 
 namespace halocline::bindings {
@@ -175,6 +176,9 @@ void bind_tddft_model(nb::module_& m) {
       .def_prop_ro("ion_ion_energy", &Model::ion_ion_energy)
       .def_prop_ro("communicator", [](const Model& model) { return model.decomposition().world(); })
       .def("empty_state", &Model::empty_state, Released())
+      .def(
+          "move_atoms", [](Model& model, const std::vector<Vec3>& positions) { model.move_atoms(positions); },
+          "positions"_a, Released(), "[bohr] Collective.")
       .def(
           "energies",
           [](Model& model, const State& state) {

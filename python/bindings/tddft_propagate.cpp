@@ -46,6 +46,22 @@ PropagateOptions propagate_options(const nb::dict& d) {
   return options;
 }
 
+std::optional<IonOptions> ion_options(const std::optional<nb::dict>& given) {
+  if (!given) return std::nullopt;
+  const nb::dict& d = *given;
+  return IonOptions{nb::cast<std::vector<double>>(d["masses"]), nb::cast<std::vector<Vec3>>(d["velocities"]),
+                    nb::cast<int>(d["every"])};
+}
+
+nb::dict to_dict(const IonRecord& ions) {
+  nb::dict d;
+  d["positions"] = ions.positions;
+  d["velocities"] = ions.velocities;
+  d["forces"] = ions.forces;
+  d["kinetic"] = ions.kinetic;
+  return d;
+}
+
 nb::dict to_dict(const Record& record) {
   nb::dict d;
   d["step"] = record.step;
@@ -57,6 +73,7 @@ nb::dict to_dict(const Record& record) {
   d["norm"] = record.norm;
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
   d["prediction_error"] = record.prediction_error;
+  if (record.ions) d["ions"] = to_dict(*record.ions);
   return d;
 }
 
@@ -77,13 +94,16 @@ void bind_tddft_propagate(nb::module_& m) {
   nb::class_<Propagator>(m, "Propagator", "Orbitals in time. Every method but the properties is collective.")
       .def(
           "__init__",
-          [](Propagator* self, Model& model, State& state, const nb::dict& field, const nb::dict& options) {
+          [](Propagator* self, Model& model, State& state, const nb::dict& field, const nb::dict& options,
+             const std::optional<nb::dict>& ions) {
             Field light = field_from(field);
             const PropagateOptions chosen = propagate_options(options);
+            std::optional<IonOptions> moving = ion_options(ions);
             const nb::gil_scoped_release unlocked;
-            new (self) Propagator(model, state, std::move(light), chosen);
+            new (self) Propagator(model, state, std::move(light), chosen, std::move(moving));
           },
-          "model"_a, "state"_a, "field"_a, "options"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+          "model"_a, "state"_a, "field"_a, "options"_a, "ions"_a = nb::none(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>())
       .def_prop_ro("step_limit", &Propagator::step_limit, "Largest stable time step [a.u.].")
       .def_prop_ro("time_step", &Propagator::time_step, "[a.u.]")
       .def_prop_ro("steps_done", &Propagator::steps_done)
@@ -91,8 +111,16 @@ void bind_tddft_propagate(nb::module_& m) {
       .def("step", &recorded<&Propagator::step>)
       .def("observe", &recorded<&Propagator::observe>)
       .def("excited", &Propagator::excited, "ground"_a, Released(), "Electrons that have left the ground state.")
-      .def("resume", &Propagator::resume, "steps_done"_a, "first_norm"_a = 0.0, Released(),
-           "first_norm: electrons at the first step of the run; 0: those of now.");
+      .def(
+          "resume",
+          [](Propagator& self, std::int64_t steps_done, double first_norm,
+             const std::optional<std::pair<std::vector<Vec3>, std::vector<Vec3>>>& atoms) {
+            IonRecord ions;
+            if (atoms) std::tie(ions.positions, ions.velocities) = *atoms;
+            self.resume(steps_done, first_norm, atoms ? &ions : nullptr);
+          },
+          "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), Released(),
+          "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities.");
   m.def(
       "field_of",
       [](const nb::dict& field, const std::vector<double>& times) {

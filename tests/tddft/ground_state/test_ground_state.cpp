@@ -3,6 +3,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/model/forces.hpp"
 #include "tddft/ground_state/systems.hpp"
 
 #include <algorithm>

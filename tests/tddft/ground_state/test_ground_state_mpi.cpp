@@ -3,6 +3,7 @@
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/model/forces.hpp"
 #include "tddft/ground_state/systems.hpp"
 
 #include <array>

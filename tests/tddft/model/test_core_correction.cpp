@@ -2,6 +2,7 @@
 //
 // The nonlinear core correction on the grid: its density, energy, potential and forces.
 
+#include "halocline/tddft/model/forces.hpp"
 #include "halocline/tddft/model/model.hpp"
 #include "tddft/ions/core_systems.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/comm/group/world.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/model/forces.hpp"
 #include "tddft/ions/core_systems.hpp"
 
 #include <doctest/doctest.h>

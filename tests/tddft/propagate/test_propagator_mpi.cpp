@@ -14,7 +14,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace soft;
@@ -27,11 +29,11 @@ struct Run {
 };
 
 Run run_on(const comm::Communicator& world, const System& system, ProcessCounts counts, const Field& field,
-           const PropagateOptions& options, int steps) {
+           const PropagateOptions& options, int steps, std::optional<IonOptions> ions = {}) {
   Model model(system, world, counts, no_trial);
   State state = system.grid.boundary == Boundary::isolated ? oscillator(model, 0.5) : waves(model);
   const State start = state;
-  Propagator run(model, state, field, options);
+  Propagator run(model, state, field, options, std::move(ions));
   Run result;
   result.limit = run.step_limit();
   for (int i = 0; i < steps; ++i) result.records.push_back(run.step());
@@ -51,6 +53,13 @@ void check_equal(const Run& a, const Run& b) {
     REQUIRE(x.has_energy);
     CHECK(std::abs(x.energy.total - y.energy.total) < 1e-9);
     CHECK(std::abs(x.energy.ion_nonlocal - y.energy.ion_nonlocal) < 1e-9);
+    REQUIRE(x.ions.has_value() == y.ions.has_value());
+    if (!x.ions) continue;
+    for (std::size_t atom = 0; atom < y.ions->positions.size(); ++atom)
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        CHECK(std::abs(x.ions->positions[atom][axis] - y.ions->positions[atom][axis]) < 1e-9);
+        CHECK(std::abs(x.ions->forces[atom][axis] - y.ions->forces[atom][axis]) < 1e-9);
+      }
   }
   CHECK(std::abs(a.excited - b.excited) < 1e-9);
   CHECK(a.limit == doctest::Approx(b.limit).epsilon(1e-9));
@@ -91,6 +100,31 @@ TEST_CASE("propagator: every division of a cell with k-points and projectors giv
     const std::string division = counts.text();
     CAPTURE(division);
     check_equal(run_on(world, system, counts, field, options, 6), alone);
+  }
+}
+
+TEST_CASE("propagator: every division gives the same motion of atoms that fly from process to process") {
+  const comm::Communicator world = comm::world();
+  System cell = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 4, 4, {2, 1, 1});
+  cell.grid.extent[2] = 12;
+  cell.grid.spacing[2] = 0.7;
+  cell.channels = monkhorst_pack(cell.grid, {2, 1, 1});
+  System box = isolated(12, 0.9, std::make_shared<SoftIon>(1.0, 1.2, 0.3), 2, 4);
+  box.atoms = {{0, {0.2, -0.1, 0.9}}, {0, {-0.3, 0.4, -1.2}}};
+  for (const System& system : {cell, box}) {
+    Field field;
+    field.kick = {0.01, 0.02, -0.03};
+    const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
+    // Fast enough to cross several grid points, and one face of the cell.
+    const IonOptions ions{{50.0, 90.0}, {{6.0, -2.0, 7.0}, {1.0, 3.0, -6.0}}, 2};
+    const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 6, ions);
+    const auto all = divisions(world.size(), system);
+    REQUIRE(!all.empty());
+    for (const ProcessCounts& counts : all) {
+      const std::string division = counts.text();
+      CAPTURE(division);
+      check_equal(run_on(world, system, counts, field, options, 6, ions), alone);
+    }
   }
 }
 

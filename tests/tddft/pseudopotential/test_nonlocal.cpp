@@ -220,7 +220,7 @@ TEST_CASE("nonlocal: a force is the slope of an atom's energy as the orbitals mo
     const Orbitals psi = test::random_orbitals(on.decomposition), slopes = test::random_orbitals(on.decomposition, 5);
     const std::vector<double> in = with_slopes(psi, slopes);
     std::vector<Vec3> force(system.atoms.size(), Vec3{1, 2, 3});
-    on.nonlocal.add_forces(0, in.data(), factors, force);
+    on.nonlocal.add_forces(0, in.data(), in.data() + psi.block_doubles(), factors, force);
     double largest = 0;
     for (std::size_t atom = 0; atom < system.atoms.size(); ++atom) {
       System one = system;
@@ -274,7 +274,7 @@ TEST_CASE("nonlocal: of smooth orbitals the force is minus the derivative with r
   constexpr std::array<double, orbital_lanes> factors{2.0, 0, 0, 0};
   Single on(system, momenta[1]);
   std::vector<Vec3> force(system.atoms.size(), Vec3{});
-  on.nonlocal.add_forces(0, in.data(), factors, force);
+  on.nonlocal.add_forces(0, in.data(), in.data() + psi.block_doubles(), factors, force);
   for (std::size_t atom = 0; atom < system.atoms.size(); ++atom)
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const auto energy = [&](double by) {

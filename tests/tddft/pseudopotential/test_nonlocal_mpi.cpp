@@ -59,7 +59,7 @@ struct Results {
         for (int axis = 0; axis < 3; ++axis)
           for (std::int64_t i = 0; i < psi.block_doubles(); ++i)
             in.push_back(slopes.block(c, block)[i] * (axis + 1) + psi.block(c, block)[i] * axis);
-        nonlocal.add_forces(c, in.data(), factors, force);
+        nonlocal.add_forces(c, in.data(), in.data() + psi.block_doubles(), factors, force);
       }
     }
     // Forces are sums over all channels and orbitals, and every process has its part of each.

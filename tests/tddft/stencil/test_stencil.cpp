@@ -385,20 +385,46 @@ TEST_CASE("density: the weighted squares of four orbitals, added") {
   }
 }
 
-TEST_CASE("density: its gradient is twice the real part of the orbitals times their slopes") {
-  const std::int64_t points = 27;
-  const Values block = random_values(points * doubles_per_point, 4), slopes = random_values(3 * block.size(), 5);
-  const std::array<double, 4> factors{0.5, 2.0, 0.0, 1.25};
-  std::vector<double> gradient(3 * static_cast<std::size_t>(points), 3.0), expected = gradient;
-  for (std::int64_t axis = 0; axis < 3; ++axis)
-    for (std::int64_t i = 0; i < block.size(); i += 2) {
-      const double* slope = slopes.data() + axis * block.size() + i;
-      expected[static_cast<std::size_t>(axis * points + i / doubles_per_point)] +=
-          factors[static_cast<std::size_t>(i / 2 % 4)] * 2 *
-          (Complex(block[i], -block[i + 1]) * Complex(slope[0], slope[1])).real();
-    }
-  add_density_gradient(gradient, block.data(), slopes.data(), factors);
-  CHECK(difference(gradient, expected) < 10 * epsilon * 8);
+TEST_CASE("stencil: the gradient of the density is twice the real part of the orbitals times their slopes") {
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
+    const Grid grid{{13, 9, 10}, {0.5, 0.4, 0.6}, boundary};
+    const std::int64_t points = grid.points();
+    const Values block = random_values(points * doubles_per_point, 4);
+    Values slopes(3 * block.size()), plain(3 * block.size());
+    std::ranges::fill(slopes.span(), 7.0);
+    reference::slopes(grid, plain.data(), block.data());
+    const std::array<double, 4> factors{0.5, 2.0, 0.0, 1.25};
+    std::vector<double> gradient(3 * static_cast<std::size_t>(points), 3.0), expected = gradient;
+    for (std::int64_t axis = 0; axis < 3; ++axis)
+      for (std::int64_t i = 0; i < block.size(); i += 2) {
+        const double* slope = plain.data() + axis * block.size() + i;
+        expected[static_cast<std::size_t>(axis * points + i / doubles_per_point)] +=
+            factors[static_cast<std::size_t>(i / 2 % 4)] * 2 *
+            (Complex(block[i], -block[i + 1]) * Complex(slope[0], slope[1])).real();
+      }
+    // Rows of every kind: nothing, all, and parts at both ends and in the middle.
+    std::vector<Range> kept(static_cast<std::size_t>(grid.extent[1] * grid.extent[2]));
+    for (std::size_t row = 0; row < kept.size(); ++row)
+      kept[row] = std::array<Range, 5>{Range{0, 0}, {0, 13}, {0, 4}, {9, 13}, {5, 6}}[row % 5];
+    Stencil(alone(grid)).add_density_gradient(gradient, slopes.data(), block.data(), factors, kept);
+    CHECK(difference(gradient, expected) < 100 * epsilon * 8);
+    double largest = 0;
+    bool others_untouched = true;
+    for (std::int64_t axis = 0; axis < 3; ++axis)
+      for (std::int64_t i = 0; i < block.size(); ++i) {
+        const std::int64_t point = i / doubles_per_point, x = point % 13, place = axis * block.size() + i;
+        const Range& row = kept[static_cast<std::size_t>(point / 13)];
+        if (x >= row.begin && x < row.end)
+          largest = std::max(largest, std::abs(slopes[place] - plain[place]));
+        else
+          others_untouched = others_untouched && slopes[place] == 7.0;
+      }
+    CHECK(largest < 100 * epsilon);
+    CHECK(others_untouched);
+    CHECK_THROWS_AS(Stencil(alone(grid))
+                        .add_density_gradient(gradient, slopes.data(), block.data(), factors, std::span(kept).first(3)),
+                    core::InvalidArgument);
+  }
 }
 
 TEST_CASE("stencil: refuses what it cannot mean") {

@@ -58,9 +58,4 @@ struct GroundState {
 GroundState solve_ground_state(Model& model, State& state, const ScfOptions& options,
                                const std::function<bool(const ScfStep&)>& progress = {});
 
-/// Forces on the atoms [hartree/bohr] of a converged state; the derivatives are taken from the orbitals. The grid makes
-/// the sum of the forces slightly different from zero. The sum is not removed: it measures the accuracy of the forces.
-/// Collective over the world.
-std::vector<Vec3> forces(Model& model, const State& state);
-
 }  // namespace halocline::tddft

@@ -15,22 +15,13 @@ namespace halocline::tddft {
 
 namespace {
 
+/// Points above which waking threads pays.
+constexpr std::int64_t points_for_threads = 4096;
 constexpr double no_density = 1e-10;  // [1/bohr^3], limit below which an atom's start density is neglected
 
 const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
 
 double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
-
-/// Calls action(index in the box, vector from `centre` to the point) for all points of the box.
-template <class Action>
-void for_each_point(const Grid& grid, const Box& box, const Vec3& centre, Action&& action) {
-  for (std::int64_t z = 0; z < box.extent[2]; ++z)
-    for (std::int64_t y = 0; y < box.extent[1]; ++y)
-      for (std::int64_t x = 0; x < box.extent[0]; ++x)
-        action(box.index(x, y, z),
-               Vec3{grid.position(0, box.offset[0] + x) - centre[0], grid.position(1, box.offset[1] + y) - centre[1],
-                    grid.position(2, box.offset[2] + z) - centre[2]});
-}
 
 /// A point of the box, or a periodic image of it, that is nearer to `centre` along one axis than `radius`: its index in
 /// the box and its distance.
@@ -69,14 +60,78 @@ void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double 
           action(box.index(x.place, y.place, z.place), norm(d), d);
 }
 
+/// The local potential of one ion in an isolated box, row by row. Far from the ion it is -Z/r, which is faster to
+/// compute than the whole function.
+class IonRows {
+public:
+  IonRows(const Grid& grid, const Box& box, const Pseudopotential& species, const Vec3& centre)
+      : species_(species), charge_(species.valence()), inner_(species.local_radius()) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (std::int64_t i = 0; i < box.extent[axis]; ++i)
+        squares_[axis].push_back(
+            std::pow(grid.position(static_cast<int>(axis), box.offset[axis] + i) - centre[axis], 2));
+  }
+
+  /// row[x] = V(|r - R|) at the points of a row. @param row  shape (points along x,)
+  void fill(std::span<double> row, std::int64_t y, std::int64_t z) const {
+    const double beside = squares_[1][at(y)] + squares_[2][at(z)], inner = inner_ * inner_, charge = charge_;
+    const double* along = squares_[0].data();
+    double* out = row.data();
+    const auto n = static_cast<std::int64_t>(row.size());
+    std::int64_t first = 0, last = n;  // the points nearer than the inner radius
+    while (first < n && along[first] + beside >= inner) ++first;
+    while (last > first && along[last - 1] + beside >= inner) --last;
+#pragma omp simd
+    for (std::int64_t x = 0; x < first; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
+    for (std::int64_t x = first; x < last; ++x) out[x] = species_.local(std::sqrt(along[x] + beside));
+#pragma omp simd
+    for (std::int64_t x = last; x < n; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
+  }
+
+private:
+  const Pseudopotential& species_;
+  double charge_, inner_;
+  std::array<std::vector<double>, 3> squares_;  ///< of the distances along each axis
+};
+
 std::vector<double> isolated_potential(const System& system, const Box& box) {
   std::vector<double> potential(at(box.points()), 0.0);
-  for (const Atom& atom : system.atoms) {
-    const Pseudopotential& species = species_of(system, atom);
-    for_each_point(system.grid, box, atom.position,
-                   [&](std::int64_t i, const Vec3& d) { potential[at(i)] += species.local(norm(d)); });
+  std::vector<IonRows> ions;
+  for (const Atom& atom : system.atoms) ions.emplace_back(system.grid, box, species_of(system, atom), atom.position);
+#pragma omp parallel for schedule(static) if (box.points() >= points_for_threads)
+  for (std::int64_t z = 0; z < box.extent[2]; ++z) {
+    std::vector<double> row(at(box.extent[0]));
+    for (std::int64_t y = 0; y < box.extent[1]; ++y) {
+      double* out = potential.data() + box.index(0, y, z);
+      for (const IonRows& ion : ions) {
+        ion.fill(row, y, z);
+        for (std::size_t x = 0; x < row.size(); ++x) out[x] += row[x];
+      }
+    }
   }
   return potential;
+}
+
+/// - integral V(r - R) grad n of one ion in an isolated box.
+Vec3 isolated_force(const IonRows& ion, const Grid& grid, const Box& box, std::span<const double> gradient) {
+  const double* slope_x = gradient.data();
+  const double *slope_y = slope_x + box.points(), *slope_z = slope_y + box.points();
+  double fx = 0, fy = 0, fz = 0;
+  std::vector<double> row(at(box.extent[0]));
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y) {
+      ion.fill(row, y, z);
+      const std::int64_t first = box.index(0, y, z), n = box.extent[0];
+      const double* v = row.data();
+#pragma omp simd reduction(+ : fx, fy, fz)
+      for (std::int64_t x = 0; x < n; ++x) {
+        fx += v[x] * slope_x[first + x];
+        fy += v[x] * slope_y[first + x];
+        fz += v[x] * slope_z[first + x];
+      }
+    }
+  const double volume = grid.point_volume();
+  return {-volume * fx, -volume * fy, -volume * fz};
 }
 
 std::vector<double> jellium_potential(const System& system, const Decomposition& decomposition) {
@@ -131,10 +186,20 @@ double density_radius(const Pseudopotential& species) {
 
 }  // namespace
 
-std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {
+IonTables::IonTables(const System& system) {
+  if (!system.jellium && system.grid.boundary == Boundary::periodic)
+    local_ = std::make_shared<const detail::LocalCoefficients>(system);
+}
+
+std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables) {
   if (system.jellium) return jellium_potential(system, decomposition);
-  return system.grid.boundary == Boundary::periodic ? detail::periodic_potential(system, decomposition.box())
-                                                    : isolated_potential(system, decomposition.box());
+  return system.grid.boundary == Boundary::periodic
+             ? detail::periodic_potential(system, decomposition.box(), tables.local())
+             : isolated_potential(system, decomposition.box());
+}
+
+std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {
+  return ion_potential(system, decomposition, IonTables(system));
 }
 
 std::vector<double> jellium_density(const System& system, const Decomposition& decomposition) {
@@ -167,21 +232,25 @@ std::vector<Vec3> ion_ion_forces(const System& system) { return ion_sum(system).
 
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
                                std::span<const double> gradient) {
+  return local_forces(system, decomposition, IonTables(system), gradient);
+}
+
+std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition, const IonTables& tables,
+                               std::span<const double> gradient) {
   const Grid& grid = system.grid;
   const comm::Communicator& space = decomposition.space();
-  const std::size_t points = at(decomposition.box().points());
   std::vector<Vec3> forces(system.atoms.size());
   if (forces.empty()) return forces;
   if (grid.boundary == Boundary::periodic)
     return detail::periodic_local_forces(
-        system, decomposition.box(), gradient, [&](std::span<double> planes) { space.sum(planes); }, space.rank(),
-        space.size());
-  for (std::size_t a = 0; a < forces.size(); ++a) {
-    const Pseudopotential& species = species_of(system, system.atoms[a]);
-    for_each_point(grid, decomposition.box(), system.atoms[a].position, [&](std::int64_t i, const Vec3& d) {
-      const double v = species.local(norm(d)) * grid.point_volume();
-      for (std::size_t axis = 0; axis < 3; ++axis) forces[a][axis] -= v * gradient[axis * points + at(i)];
-    });
+        system, decomposition.box(), tables.local(), gradient, [&](std::span<double> planes) { space.sum(planes); },
+        space.rank(), space.size());
+  const Box& box = decomposition.box();
+  const auto atoms = static_cast<std::int64_t>(forces.size());
+#pragma omp parallel for schedule(dynamic) if (box.points() * atoms >= points_for_threads)
+  for (std::int64_t a = 0; a < atoms; ++a) {
+    const Atom& atom = system.atoms[at(a)];
+    forces[at(a)] = isolated_force({grid, box, species_of(system, atom), atom.position}, grid, box, gradient);
   }
   return forces;
 }

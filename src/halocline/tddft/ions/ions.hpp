@@ -11,10 +11,28 @@
 
 #include "halocline/tddft/base/decomposition.hpp"
 
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace halocline::tddft {
+
+namespace detail {
+class LocalCoefficients;
+}
+
+/// Tables for the local potential that do not depend on the positions of the atoms. Periodic: the coefficients of each
+/// species at every length of a reciprocal vector; otherwise empty.
+/// Cost: one transform of the potential of each species for each length; 8 bytes for each species and eighth of a
+/// point.
+class IonTables {
+public:
+  explicit IonTables(const System& system);
+  const detail::LocalCoefficients& local() const noexcept { return *local_; }
+
+private:
+  std::shared_ptr<const detail::LocalCoefficients> local_;
+};
 
 /// The local potential of all ions, or of the jellium background, on the box of this process [hartree].
 /// Periodic: summed in reciprocal space over all vectors of the grid; at G = 0 the short-range part is kept and the
@@ -25,6 +43,8 @@ namespace halocline::tddft {
 /// depend on the division only by rounding.
 /// Cost: periodic, atoms x N^3/2 complex products, and N^3 (b_x + b_y b_x/N + ...) products in the one-dimensional sums
 /// for the box; isolated, atoms x points evaluations.
+/// @param tables  of a system that differs in positions alone; made anew by default
+std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables);
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition);
 
 /// The positive background of jellium on the box of this process [1/bohr^3].
@@ -44,7 +64,10 @@ std::vector<Vec3> ion_ion_forces(const System& system);
 /// @param gradient  of the density, or of the contribution of this process's orbitals; shape (3, points) [1/bohr^4]
 /// @return shape (atoms,) [hartree/bohr]: the contribution of this process; the force is the sum over
 ///         decomposition.space()
+/// @param tables  as for ion_potential()
 /// Collective over decomposition.space().  Cost: that of three potentials.
+std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition, const IonTables& tables,
+                               std::span<const double> gradient);
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
                                std::span<const double> gradient);
 

@@ -79,6 +79,11 @@ Vec3 Hamiltonian::momentum(std::int64_t channel) const noexcept {
 
 int Hamiltonian::spin(std::int64_t channel) const noexcept { return channels_[static_cast<std::size_t>(channel)].spin; }
 
+void Hamiltonian::move_atoms(const System& system) {
+  nonlocal_.move(system, decomposition_);
+  set_vector_potential(a_);
+}
+
 void Hamiltonian::set_vector_potential(const Vec3& a) {
   a_ = a;
   std::vector<Vec3> q;

@@ -30,6 +30,9 @@ public:
   /// Also sets the phases of the projectors. Cost: a factorised phase for each point near an atom and each channel.
   void set_vector_potential(const Vec3& a);
   const Vec3& vector_potential() const noexcept { return a_; }
+  /// Computes the projectors anew, for the positions of `system`; everything else of it must be as at the construction.
+  /// Collective over Decomposition::space().
+  void move_atoms(const System& system);
 
   /// out = base_factor base + factor (H - shift) in, for consecutive blocks of a channel.
   /// @param channel    local number

@@ -15,6 +15,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace halocline::tddft {
 namespace {
 
@@ -41,12 +43,31 @@ Model::Model(System system, const comm::Communicator& world, ProcessCounts count
       hamiltonian_(system_, decomposition_, options.transport),
       hartree_(decomposition_, options.hartree),
       xc_(options.xc, system_.spins),
-      ion_potential_(tddft::ion_potential(system_, decomposition_)),
+      odd_allowed_(options.odd_allowed),
+      ion_tables_(system_),
+      ion_potential_(tddft::ion_potential(system_, decomposition_, ion_tables_)),
       core_density_(tddft::core_density(system_, decomposition_)),
       ion_ion_(tddft::ion_ion_energy(system_, decomposition_)),
       hartree_potential_(size(decomposition_.box().points())),
       xc_potential_(size(system_.spins * decomposition_.box().points())),
       with_core_(core_density_.empty() ? 0 : xc_potential_.size()) {}
+
+void Model::move_atoms(std::span<const Vec3> positions) {
+  core::Region region("tddft/moving atoms");
+  System moved = system_;
+  comm::on_every_rank(decomposition_.world(), [&] {
+    if (positions.size() != moved.atoms.size())
+      throw core::InvalidArgument(
+          fmt::format("{} positions given for {} atoms; one of each expected", positions.size(), moved.atoms.size()));
+    for (std::size_t i = 0; i < positions.size(); ++i) moved.atoms[i].position = positions[i];
+    validate(moved, odd_allowed_);
+  });
+  system_ = std::move(moved);
+  ion_potential_ = tddft::ion_potential(system_, decomposition_, ion_tables_);
+  core_density_ = tddft::core_density(system_, decomposition_);
+  ion_ion_ = tddft::ion_ion_energy(system_, decomposition_);
+  hamiltonian_.move_atoms(system_);
+}
 
 State Model::empty_state() const {
   State state;
@@ -56,6 +77,11 @@ State Model::empty_state() const {
   state.eigenvalues.assign(states, 0.0);
   state.density.assign(size(system_.spins * decomposition_.box().points()), 0.0);
   return state;
+}
+
+double* Model::scratch(std::int64_t doubles) {
+  if (scratch_.size() < doubles) scratch_ = core::AlignedArray<double>(doubles);
+  return scratch_.data();
 }
 
 int Model::state_number(std::int64_t block, int lane) const noexcept {
@@ -127,16 +153,24 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const
     hartree_.solve(hartree_potential_, total);
   }
   const double xc = fill_xc_potential(density);
-  for (int spin = 0; spin < system_.spins; ++spin)
-    for (std::size_t i = 0; i < points; ++i) {
-      const std::size_t at = size(spin) * points + i;
-      v[at] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[at];
-    }
+  add_potentials(v);
   const double volume = decomposition_.grid().point_volume();
   return {0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
 }
 
+void Model::add_potentials(std::span<double> v) const {
+  const std::size_t points = ion_potential_.size();
+  for (std::size_t first = 0; first < v.size(); first += points)
+    for (std::size_t i = 0; i < points; ++i)
+      v[first + i] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[first + i];
+}
+
 void Model::effective_potential(std::span<double> v, std::span<const double> density) { fill_potential(v, density); }
+
+void Model::potential_after_move(std::span<double> v, std::span<const double> density) {
+  if (!core_density_.empty()) static_cast<void>(fill_xc_potential(density));
+  add_potentials(v);
+}
 
 Energies Model::potential_and_energies(std::span<double> v, std::span<const double> density) {
   std::array<double, 3> sums = fill_potential(v, density);

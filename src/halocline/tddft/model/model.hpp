@@ -58,9 +58,19 @@ public:
   Hartree& hartree() noexcept { return hartree_; }
   const ExchangeCorrelation& xc() const noexcept { return xc_.functional(); }
   std::span<const double> ion_potential() const noexcept { return ion_potential_; }
+  const IonTables& ion_tables() const noexcept { return ion_tables_; }
   double ion_ion_energy() const noexcept { return ion_ion_; }
   /// The partial core densities (ions.hpp); empty without core corrections.
   std::span<const double> core_density() const noexcept { return core_density_; }
+
+  /// Moves the atoms: computes their potential, core densities, own energy and projectors anew. The Hamiltonian's
+  /// potential is unchanged; see potential_after_move().
+  /// @param positions  shape (atoms,) [bohr]
+  /// @throws InvalidArgument  on every rank: another number of positions, or those that validate() (system.hpp)
+  /// refuses;
+  ///                          the atoms are then where they were
+  /// Collective over the world.
+  void move_atoms(std::span<const Vec3> positions);
 
   /// An empty state: zero orbitals, occupations, density.
   State empty_state() const;
@@ -76,6 +86,11 @@ public:
   /// @param v  shape (spins, points)
   /// Collective over the world.
   void effective_potential(std::span<double> v, std::span<const double> density);
+  /// The effective potential of the density for which the last call computed one, after move_atoms(). Hartree's part
+  /// has not changed, and is kept; so is that of exchange and correlation unless there are core densities. The result
+  /// has the same bits as effective_potential().
+  /// Collective over the world.
+  void potential_after_move(std::span<double> v, std::span<const double> density);
   /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one more sum over
   /// processes.
   Energies potential_and_energies(std::span<double> v, std::span<const double> density);
@@ -89,6 +104,9 @@ public:
   /// Collective over decomposition().space().
   void inner_products(std::span<double> out, const double* a, const double* b, std::int64_t blocks) const;
 
+  /// Memory for work between two calls; its contents are undefined, and the next call may move it.
+  double* scratch(std::int64_t doubles);
+
   /// Number of a local orbital's state in [0, states), or -1 for a padding lane.
   int state_number(std::int64_t block, int lane) const noexcept;
   /// Occupation times weight of the local orbitals of a channel, shape (blocks, 4); 0 for padding lanes.
@@ -97,15 +115,19 @@ public:
 private:
   std::array<double, 3> fill_potential(std::span<double> v, std::span<const double> density);
   double fill_xc_potential(std::span<const double> density);
+  void add_potentials(std::span<double> v) const;
 
   System system_;
   Decomposition decomposition_;
   Hamiltonian hamiltonian_;
   Hartree hartree_;
   GridExchangeCorrelation xc_;
+  bool odd_allowed_;
+  IonTables ion_tables_;
   std::vector<double> ion_potential_, core_density_;
   double ion_ion_ = 0;
   std::vector<double> hartree_potential_, xc_potential_;
+  core::AlignedArray<double> scratch_;
   std::vector<double> with_core_;  ///< densities of the spins and the core, shape (spins, points); empty without cores
 };
 

@@ -80,7 +80,8 @@ void check_kick(const Field& field, const Grid& grid) {
 }  // namespace
 
 struct Propagator::Work {
-  Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options);
+  Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
+       std::optional<IonOptions> given_ions);
 
   Hamiltonian& h() { return model.hamiltonian(); }
   double time() const { return static_cast<double>(steps) * dt; }
@@ -96,9 +97,13 @@ struct Propagator::Work {
   void finish_current(const Vec3& a);
   void sum_up();
   void whole_step(std::span<const double> potential);
+  std::vector<double> electrons_potential() const;
+  void add_ions(std::vector<double>& potential) const;
   void midpoint_step();
   void first_midpoint_step();
   void etrs_step();
+  void move_ions_before();
+  void move_ions_after();
   void measure();
   Record record(bool with_energy);
 
@@ -108,6 +113,7 @@ struct Propagator::Work {
   PropagateOptions options;
   detail::Exponential exponential;
   CurrentSum current;
+  std::optional<MovingIons> ions;
 
   double limit = 0, dt = 0;
   int order = 4;
@@ -125,7 +131,8 @@ struct Propagator::Work {
   Orbitals half;                          ///< etrs: orbitals in the middle of the step
 };
 
-Propagator::Work::Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options)
+Propagator::Work::Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
+                       std::optional<IonOptions> given_ions)
     : model(given_model),
       state(given_state),
       field(std::move(given_field)),
@@ -137,6 +144,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
     validate(field, model.system().grid.boundary);
     check_kick(field, model.system().grid);
   });
+  if (given_ions) ions.emplace(model, *std::move(given_ions));
   const auto points = size(model.decomposition().box().points());
   v.resize(size(model.system().spins) * points);
   channel_density.resize(points);
@@ -301,17 +309,41 @@ void Propagator::Work::whole_step(std::span<const double> potential) {
   sum_up();
 }
 
+/// The present potential; if ions move, without theirs.
+std::vector<double> Propagator::Work::electrons_potential() const {
+  std::vector<double> of_electrons = v;
+  if (ions) {
+    const std::span<const double> of_ions = model.ion_potential();
+    for (std::size_t first = 0; first < v.size(); first += of_ions.size())
+      for (std::size_t i = 0; i < of_ions.size(); ++i) of_electrons[first + i] -= of_ions[i];
+  }
+  return of_electrons;
+}
+
+/// The inverse of electrons_potential().
+void Propagator::Work::add_ions(std::vector<double>& potential) const {
+  if (!ions) return;
+  const std::span<const double> of_ions = model.ion_potential();
+  for (std::size_t first = 0; first < potential.size(); first += of_ions.size())
+    for (std::size_t i = 0; i < of_ions.size(); ++i) potential[first + i] += of_ions[i];
+}
+
 void Propagator::Work::midpoint_step() {
   std::vector<double>& earlier = state.earlier_potentials;
   const std::size_t n = v.size(), known = earlier.size() / n;
   if (known == 0) return first_midpoint_step();
+  // The potential of moving ions changes from one ion step to the next, and is known; that of the electrons is
+  // extrapolated.
+  const std::vector<double> without_ions = ions ? electrons_potential() : std::vector<double>();
+  const std::vector<double>& now = ions ? without_ions : v;
   middle.resize(n);
   const double *one = earlier.data(), *two = one + (known - 1) * n;
   for (std::size_t i = 0; i < n; ++i)
-    middle[i] = known == 1 ? 1.5 * v[i] - 0.5 * one[i] : 0.125 * (15 * v[i] - 10 * one[i] + 3 * two[i]);
+    middle[i] = known == 1 ? 1.5 * now[i] - 0.5 * one[i] : 0.125 * (15 * now[i] - 10 * one[i] + 3 * two[i]);
   earlier.resize(most_earlier_potentials * n);
   std::copy_backward(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(n), earlier.end());
-  std::copy(v.begin(), v.end(), earlier.begin());
+  std::copy(now.begin(), now.end(), earlier.begin());
+  add_ions(middle);
   whole_step(middle);
 }
 
@@ -319,10 +351,11 @@ void Propagator::Work::midpoint_step() {
 /// the end. The mean of both is the potential in the middle, up to the square of the step.
 void Propagator::Work::first_midpoint_step() {
   const Orbitals start = state.orbitals;
-  state.earlier_potentials = v;
-  whole_step(state.earlier_potentials);
+  state.earlier_potentials = electrons_potential();
+  const std::vector<double> at_start = v;
+  whole_step(at_start);
   middle.resize(v.size());
-  for (std::size_t i = 0; i < v.size(); ++i) middle[i] = 0.5 * (state.earlier_potentials[i] + v[i]);
+  for (std::size_t i = 0; i < v.size(); ++i) middle[i] = 0.5 * (at_start[i] + v[i]);
   std::copy(start.values().begin(), start.values().end(), state.orbitals.values().begin());
   whole_step(middle);
 }
@@ -356,6 +389,21 @@ void Propagator::Work::etrs_step() {
   sum_up();
 }
 
+/// If an ion step begins here, moves the atoms to the middle of their way.
+void Propagator::Work::move_ions_before() {
+  if (!ions || steps % ions->every() != 0) return;
+  ions->to_middle(state, dt * ions->every(), field.electric_field(time()));
+  model.potential_after_move(v, state.density);
+}
+
+/// If an ion step ends here, moves the atoms to the end of their way. `steps` counts the step just done.
+void Propagator::Work::move_ions_after() {
+  if (!ions || steps % ions->every() != 0) return;
+  ions->to_end(state, dt * ions->every(), field.electric_field(time()));
+  model.potential_after_move(v, state.density);
+  h().set_potential(v);
+}
+
 void Propagator::Work::measure() {
   exponentiate(0, 0, true);
   finish_density();
@@ -374,6 +422,7 @@ Record Propagator::Work::record(bool with_energy) {
   r.dipole = dipole;
   r.norm = norm;
   r.prediction_error = prediction_error;
+  if (ions) r.ions = ions->record();
   r.has_energy = with_energy;
   if (with_energy) {
     core::Region region("tddft/energy");
@@ -382,8 +431,9 @@ Record Propagator::Work::record(bool with_energy) {
   return r;
 }
 
-Propagator::Propagator(Model& model, State& state, Field field, const PropagateOptions& options)
-    : work_(std::make_unique<Work>(model, state, std::move(field), options)) {}
+Propagator::Propagator(Model& model, State& state, Field field, const PropagateOptions& options,
+                       std::optional<IonOptions> ions)
+    : work_(std::make_unique<Work>(model, state, std::move(field), options, std::move(ions))) {}
 Propagator::Propagator(Propagator&&) noexcept = default;
 Propagator::~Propagator() = default;
 
@@ -402,6 +452,7 @@ void Propagator::kick() {
   w.kicked = true;
   w.state.earlier_potentials.clear();
   if (!w.field.has_kick()) return;
+  if (w.ions) w.ions->kick(w.field.kick);
   if (w.length_gauge()) boost(w.state.orbitals, w.model.decomposition(), w.field.kick);
   w.set_vector_potential(w.vector_potential(0));
   w.measure();
@@ -411,6 +462,7 @@ Record Propagator::step() {
   Work& w = *work_;
   const comm::SolveUnderWay under_way(w.model.decomposition().world());
   if (!w.kicked) kick();
+  w.move_ions_before();
   if (w.options.scheme == "midpoint")
     w.midpoint_step();
   else if (w.options.scheme == "taylor4")
@@ -418,6 +470,7 @@ Record Propagator::step() {
   else
     w.etrs_step();
   ++w.steps;
+  w.move_ions_after();
   if (!(std::abs(w.norm - w.first_norm) <= 0.01 * w.first_norm))
     throw core::Error(
         fmt::format("step {}: the orbitals hold {:.10g} electrons after {:.10g} at the start; the step of "
@@ -426,7 +479,10 @@ Record Propagator::step() {
   return w.record(w.options.energy_every > 0 && w.steps % w.options.energy_every == 0);
 }
 
-Record Propagator::observe() { return work_->record(work_->options.energy_every > 0); }
+Record Propagator::observe() {
+  if (work_->ions) work_->ions->need_forces(work_->state);
+  return work_->record(work_->options.energy_every > 0);
+}
 
 double Propagator::excited(const State& ground) const {
   const Vec3 a = work_->model.hamiltonian().vector_potential();
@@ -441,8 +497,13 @@ double Propagator::excited(const State& ground) const {
   return excited_electrons(work_->model, work_->state, ground, a);
 }
 
-void Propagator::resume(std::int64_t steps_done, double first_norm) {
+void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRecord* atoms) {
   Work& w = *work_;
+  comm::on_every_rank(w.model.decomposition().world(), [&] {
+    if ((atoms != nullptr) != w.ions.has_value())
+      throw InvalidArgument(w.ions ? "the atoms move, and resume was asked for without their positions and velocities"
+                                   : "positions and velocities were given to resume, but the atoms do not move");
+  });
   comm::on_every_rank(w.model.decomposition().world(), [&] {
     if (!(first_norm >= 0) || !std::isfinite(first_norm))
       throw InvalidArgument(fmt::format("{} electrons given as those of the first step, a positive number expected, or "
@@ -457,6 +518,7 @@ void Propagator::resume(std::int64_t steps_done, double first_norm) {
   w.kicked = true;
   if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
   w.set_vector_potential(w.vector_potential(w.time()));
+  if (atoms != nullptr) w.ions->resume(atoms->positions, atoms->velocities);
   w.measure();
   if (first_norm > 0) w.first_norm = first_norm;
 }

@@ -24,9 +24,11 @@
 
 #include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/propagate/field.hpp"
+#include "halocline/tddft/propagate/moving_ions.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,16 +59,19 @@ struct Record {
   /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance if max_corrections
   /// were not enough.
   double prediction_error = 0;
+  std::optional<IonRecord> ions;  ///< if they move
 };
 
 class Propagator {
 public:
   /// @param model, state  must outlive this object. The state's density is set to that of its orbitals. Orbitals of
   ///               blocks that hold no electrons are not propagated
+  /// @param ions   the atoms move; without, they rest
   /// @throws InvalidArgument  on every rank: a time step beyond the limit of stability (gives the limit), an invalid
   ///                          field (field.hpp), an unknown scheme, a negative option
   /// Collective over the world.  Cost: 30 applications of H to a block of each channel, for the limit.
-  Propagator(Model& model, State& state, Field field, const PropagateOptions& options);
+  Propagator(Model& model, State& state, Field field, const PropagateOptions& options,
+             std::optional<IonOptions> ions = {});
   Propagator(Propagator&&) noexcept;
   ~Propagator();
 
@@ -80,7 +85,10 @@ public:
   /// velocity gauge. Call at most once, at step 0; otherwise the first step() applies it.
   /// @throws InvalidArgument  on every rank: the kick was applied already. Collective over the world.
   void kick();
-  /// One step. @throws core::Error  on every rank: the norm is lost. Collective over the world.
+  /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
+  /// middle of an ion step within; the current of the last step of an ion step has the projectors of its middle.
+  /// @throws core::Error  on every rank: the norm is lost, atoms left an isolated box or came too close
+  /// Collective over the world.
   Record step();
   /// The observables at the present time, without a step; with energy unless energy_every is 0. Collective over the
   /// world.
@@ -95,8 +103,10 @@ public:
   /// and for midpoint the earlier potentials; without these the next step is taken like a first one.
   /// @param first_norm  number of electrons at the first step of the run, the reference for the loss of norm; 0: the
   ///                    present number
-  /// @throws InvalidArgument  on every rank: called after the first step here, or a negative number
-  void resume(std::int64_t steps_done, double first_norm = 0);
+  /// @param atoms       if they move: their positions and velocities of that step
+  /// @throws InvalidArgument  on every rank: called after the first step here, a negative number, or atoms that do not
+  ///                          fit
+  void resume(std::int64_t steps_done, double first_norm = 0, const IonRecord* atoms = nullptr);
 
 private:
   struct Work;

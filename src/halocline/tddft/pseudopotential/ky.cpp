@@ -146,6 +146,7 @@ public:
   std::string functional() const override { return {}; }  // not stated in the format
 
   double local(double r) const override { return r < end_ ? local_.value(r) : -valence_ / r; }
+  double local_radius() const override { return end_; }
   double local_slope(double r) const override { return r < end_ ? local_.slope(r) : valence_ / (r * r); }
 
   double local_fourier(double g) const override {

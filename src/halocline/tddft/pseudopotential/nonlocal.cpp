@@ -30,6 +30,7 @@
 #include <cassert>
 #include <map>
 #include <omp.h>
+#include <set>
 
 namespace halocline::tddft {
 namespace {
@@ -37,6 +38,8 @@ namespace {
 using detail::Lines;
 using detail::Shape;
 using detail::Sphere;
+
+using Ranks = std::vector<int>;
 
 /// The atoms that the same ranks share. On this process they are consecutive spheres, hence consecutive sums.
 struct Team {
@@ -54,8 +57,12 @@ constexpr std::int64_t work_for_threads = 4096;
 struct Nonlocal::State {
   State(const System& system, const Decomposition& decomposition);
 
+  void place(const System& system, const Decomposition& decomposition);
+  void make_groups();
   void make_teams();
   void begin(std::int64_t channel, const double* in, std::int64_t blocks);
+  void project(std::int64_t channel, const double* in, std::int64_t blocks);
+  void begin_sums();
   void wait();
   /// c = factor h S for spheres [from, to), all blocks.
   void couple(std::size_t from, std::size_t to, std::complex<double> factor);
@@ -90,10 +97,13 @@ struct Nonlocal::State {
   std::int64_t points, planes;
   bool empty = true;
   detail::ProjectorSpheres all;
-  std::vector<std::int64_t> first;     ///< number of projectors of the spheres before each sphere
-  std::int64_t points_near_atoms = 0;  ///< sum over all spheres
-  std::size_t whole = 0;               ///< spheres before this index are entirely on this process
-  std::vector<char> counted_here;      ///< whether this rank is the first of those that share the sphere
+  std::set<Ranks> known;                       ///< sets of ranks that have shared an atom; the same on all ranks
+  std::map<Ranks, comm::Communicator> groups;  ///< of those sets with this rank
+  std::vector<std::int64_t> first;             ///< number of projectors of the spheres before each sphere
+  std::int64_t points_near_atoms = 0;          ///< sum over all spheres
+  std::vector<Range> near_rows;                ///< see Nonlocal::near_rows()
+  std::size_t whole = 0;                       ///< spheres before this index are entirely on this process
+  std::vector<char> counted_here;              ///< whether this rank is the first of those that share the sphere
 
   std::vector<Vec3> q;                             ///< of each local channel
   std::vector<char> phased;                        ///< q is not zero
@@ -102,6 +112,7 @@ struct Nonlocal::State {
   std::int64_t channel_under_way = 0, blocks_under_way = 0;
   const double* in_under_way = nullptr;
   core::AlignedArray<double> sums, coefficients;
+  core::AlignedArray<double> complete;  ///< forces: coefficients of the orbitals, while the slopes are projected
   std::vector<Team> teams;  ///< declared after `sums`, so that an unfinished sum ends before its memory is freed
 };
 
@@ -109,75 +120,100 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
     : grid(decomposition.grid()),
       space(decomposition.space()),
       points(decomposition.box().points()),
-      planes(decomposition.box().extent[2]),
-      all(detail::make_spheres(system, decomposition)) {
-  const std::int64_t channels = decomposition.channels().size();
+      planes(decomposition.box().extent[2]) {
+  const auto channels = at(decomposition.channels().size());
+  q.resize(channels);
+  phased.resize(channels);
+  phases.resize(channels);
+  place(system, decomposition);
+}
+
+/// Makes the spheres of all atoms where they are now.
+void Nonlocal::State::place(const System& system, const Decomposition& decomposition) {
+  all = detail::make_spheres(system, decomposition);
+  empty = true;
   for (const Atom& atom : system.atoms) empty = empty && all.species[at(atom.species)].count == 0;
+  make_groups();
   make_teams();
+  first.clear();
+  points_near_atoms = 0;
   for (std::size_t s = 0; s < all.spheres.size(); ++s) {
     first.push_back(s == 0 ? 0 : first[s - 1] + shape_of(s - 1).count);
     points_near_atoms += shape_of(s).points;
   }
-  q.resize(at(channels));
-  phased.resize(at(channels));
-  phases.resize(at(channels));
+  const std::int64_t nx = decomposition.box().extent[0];
+  near_rows.assign(at(decomposition.box().extent[1] * planes), Range{});
+  for (const Sphere& sphere : all.spheres)
+    for (const std::int32_t index : sphere.index) {
+      Range& row = near_rows[at(index / nx)];
+      const std::int64_t x = index % nx;
+      row = row.size() == 0 ? Range{x, x + 1} : Range{std::min(row.begin, x), std::max(row.end, x + 1)};
+    }
+  std::ranges::fill(q, Vec3{});
+  std::ranges::fill(phased, char{0});
 }
 
-void Nonlocal::State::make_teams() {
-  // The sets of ranks that share an atom, in an order that is the same on all ranks.
-  std::map<std::vector<int>, std::vector<int>> atoms_of;
-  for (std::size_t atom = 0; atom < all.ranks_of_atom.size(); ++atom)
-    if (all.ranks_of_atom[atom].size() > 1) atoms_of[all.ranks_of_atom[atom]].push_back(static_cast<int>(atom));
+/// A communicator for each new set of ranks that share an atom.
+void Nonlocal::State::make_groups() {
+  // In an order that is the same on all ranks.
+  std::set<Ranks> fresh;
+  for (const Ranks& ranks : all.ranks_of_atom)
+    if (ranks.size() > 1 && known.insert(ranks).second) fresh.insert(ranks);
 
   // Sets without a common rank share one call of split.
-  std::vector<std::vector<const std::vector<int>*>> rounds;
-  for (const auto& [ranks, atoms] : atoms_of) {
+  std::vector<std::vector<const Ranks*>> rounds;
+  for (const Ranks& ranks : fresh) {
     const auto disjoint = [&own = ranks](const auto& round) {
-      return std::ranges::none_of(round, [&](const std::vector<int>* other) {
-        return std::ranges::find_first_of(*other, own) != other->end();
-      });
+      return std::ranges::none_of(
+          round, [&](const Ranks* other) { return std::ranges::find_first_of(*other, own) != other->end(); });
     };
     auto round = std::ranges::find_if(rounds, disjoint);
-    if (round == rounds.end()) round = rounds.insert(round, std::vector<const std::vector<int>*>{});
+    if (round == rounds.end()) round = rounds.insert(round, std::vector<const Ranks*>{});
     round->push_back(&ranks);
   }
-  std::map<std::vector<int>, comm::Communicator> mine;
   for (const auto& round : rounds) {
     int colour = 0;
     for (std::size_t i = 0; i < round.size(); ++i)
       if (std::ranges::binary_search(*round[i], space.rank())) colour = static_cast<int>(i) + 1;
     const comm::Communicator group = space.split(colour, space.rank());
-    if (colour > 0) mine.emplace(*round[at(colour - 1)], group);
+    if (colour > 0) groups.emplace(*round[at(colour - 1)], group);
   }
+}
 
-  // Spheres that are entirely on this process first, then those of each set.
+/// Orders the spheres: those that are entirely on this process first, then those of each set of ranks.
+void Nonlocal::State::make_teams() {
   std::vector<Sphere> ordered;
   for (Sphere& sphere : all.spheres)
     if (all.ranks_of_atom[at(sphere.atom)].size() == 1) ordered.push_back(std::move(sphere));
   whole = ordered.size();
   counted_here.assign(whole, 1);
-  for (const auto& [ranks, group] : mine) {
+  teams.clear();
+  for (const auto& [ranks, group] : groups) {
     Team team{group, ordered.size(), ordered.size(), {}};
     for (Sphere& sphere : all.spheres)
       if (all.ranks_of_atom[at(sphere.atom)] == ranks) ordered.push_back(std::move(sphere));
     team.end = ordered.size();
     counted_here.resize(team.end, group.rank() == 0 ? 1 : 0);
-    teams.push_back(std::move(team));
+    if (team.end > team.begin) teams.push_back(std::move(team));
   }
   all.spheres = std::move(ordered);
 }
 
 void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t blocks) {
+  project(channel, in, blocks);
+  begin_sums();
+}
+
+/// Sums over the points of this process.
+void Nonlocal::State::project(std::int64_t channel, const double* in, std::int64_t blocks) {
   channel_under_way = channel;
   blocks_under_way = blocks;
   in_under_way = in;
   const std::size_t spheres = all.spheres.size();
   if (spheres == 0) return;
   const std::int64_t lines = doubles_per_point * blocks * (first.back() + shape_of(spheres - 1).count);
-  if (sums.size() < lines) {
-    sums = core::AlignedArray<double>(lines);
-    coefficients = core::AlignedArray<double>(lines);
-  }
+  if (sums.size() < lines) sums = core::AlignedArray<double>(lines);
+  if (coefficients.size() < lines) coefficients = core::AlignedArray<double>(lines);
   const auto work = static_cast<std::int64_t>(spheres) * blocks;
 #pragma omp parallel for schedule(static) if (points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t i = 0; i < work; ++i) {
@@ -189,9 +225,12 @@ void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t
                                           block_of(block), part, shape_of(s).padded);
     });
   }
+}
+
+void Nonlocal::State::begin_sums() {
   for (Team& team : teams) {
     const std::int64_t from = line(team.begin, 0),
-                       to = line(team.end - 1, blocks - 1) + doubles_per_point * shape_of(team.end - 1).count;
+                       to = line(team.end - 1, blocks_under_way - 1) + doubles_per_point * shape_of(team.end - 1).count;
     team.pending = team.group.begin_sum({sums.data() + from, at(to - from)});
   }
 }
@@ -250,6 +289,11 @@ Nonlocal::Nonlocal(const System& system, const Decomposition& decomposition)
 Nonlocal::Nonlocal(Nonlocal&&) noexcept = default;
 Nonlocal::~Nonlocal() = default;
 
+void Nonlocal::move(const System& system, const Decomposition& decomposition) {
+  assert(state_->in_under_way == nullptr);
+  state_->place(system, decomposition);
+}
+
 bool Nonlocal::empty() const noexcept { return state_->empty; }
 
 void Nonlocal::set_phases(std::span<const Vec3> q) {
@@ -263,7 +307,8 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
     state.q[c] = q[c];
     state.phased[c] = q[c] != Vec3{} ? 1 : 0;
     if (state.phased[c] == 0) continue;
-    if (state.phases[c].size() == 0) state.phases[c] = core::AlignedArray<double>(2 * state.all.phase_points);
+    if (state.phases[c].size() < 2 * state.all.phase_points)
+      state.phases[c] = core::AlignedArray<double>(2 * state.all.phase_points);
     for (const Shape& shape : state.all.shapes)
       detail::fill_phases(shape, state.grid, q[c], state.phases[c].data() + 2 * shape.first_point);
   }
@@ -338,27 +383,33 @@ void Nonlocal::finish_velocity(std::span<double> velocity) {
   state.in_under_way = nullptr;
 }
 
-void Nonlocal::add_forces(std::int64_t channel, const double* in, std::span<const double, orbital_lanes> factors,
-                          std::span<Vec3> force) {
+std::span<const Range> Nonlocal::near_rows() const noexcept { return state_->near_rows; }
+
+void Nonlocal::add_forces(std::int64_t channel, const double* in, const double* slopes,
+                          std::span<const double, orbital_lanes> factors, std::span<Vec3> force) {
   State& state = *state_;
   assert(force.size() == state.all.ranks_of_atom.size());
   if (state.empty) return;
-  begin(channel, in, 4);
+  begin(channel, in, 1);
   state.wait();
-  const double volume = state.grid.point_volume();
+  state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
+  state.in_under_way = nullptr;
+  if (state.all.spheres.empty()) return;
+  // The force is linear in the projections of the slopes: every process adds the part of its points, with the complete
+  // coefficients of the orbitals.
+  std::swap(state.coefficients, state.complete);
+  state.project(channel, slopes, 3);
+  state.in_under_way = nullptr;
   for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
-    if (state.counted_here[s] == 0) continue;
-    state.couple_one(s, 0, -2 * volume * volume);
-    const double* c = state.coefficients.data() + state.line(s, 0);
+    const double* c = state.complete.data() + doubles_per_point * state.first[s];
     for (std::int64_t axis = 0; axis < 3; ++axis) {
-      const double* slopes = state.sums.data() + state.line(s, 1 + axis);
+      const double* slope = state.sums.data() + state.line(s, axis);
       double sum = 0;
       for (std::int64_t i = 0; i < doubles_per_point * state.shape_of(s).count; ++i)
-        sum += factors[at(i % doubles_per_point / 2)] * c[i] * slopes[i];
+        sum += factors[at(i % doubles_per_point / 2)] * c[i] * slope[i];
       force[at(state.all.spheres[s].atom)][at(axis)] += sum;
     }
   }
-  state.in_under_way = nullptr;
 }
 
 }  // namespace halocline::tddft

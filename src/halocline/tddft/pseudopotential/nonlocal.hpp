@@ -30,6 +30,12 @@ public:
   Nonlocal(Nonlocal&&) noexcept;
   ~Nonlocal();
 
+  /// Computes the projectors anew, for the positions of `system`; everything else of it must be as at the construction.
+  /// Phases are those of q = 0 until set_phases(). Do not call between begin() and finish().
+  /// Collective over decomposition.space(). Splits communicators only for sets of ranks that did not share an atom
+  /// before.
+  void move(const System& system, const Decomposition& decomposition);
+
   /// Whether no atom of the whole system has projectors.
   bool empty() const noexcept;
   /// Sets the phases exp(i q r) for each local channel; before the first call q = 0. Channels whose q is unchanged are
@@ -59,14 +65,18 @@ public:
   /// @param velocity  shape (blocks, 4, 3), overwritten
   /// Collective as finish() is.  Cost: with begin() about that of an application.
   void finish_velocity(std::span<double> velocity);
+  /// Of each row (y, z) of the box, the range of points along x that holds all points near atoms.
+  std::span<const Range> near_rows() const noexcept;
   /// force[a] += - sum over four orbitals factors[lane] d<psi|V_nl|psi>/dR_a [hartree/bohr], with the derivative taken
   /// from the orbitals.
-  /// @param in       shape (4, points, 4, 2): a block of orbitals and its slopes along x, y and z (Stencil::slopes)
+  /// @param in       shape (points, 4, 2): a block of orbitals
+  /// @param slopes   shape (3, points, 4, 2): its slopes along x, y and z (Stencil::slopes), of which only those in
+  ///                 near_rows() are read
   /// @param factors  occupation times weight
   /// @param force    shape (atoms,); every process adds its contribution, and the sum over space() is the force
-  /// Collective over space().  Cost: two applications.
-  void add_forces(std::int64_t channel, const double* in, std::span<const double, orbital_lanes> factors,
-                  std::span<Vec3> force);
+  /// Collective over space().  Cost: two applications, half of them without sums over processes.
+  void add_forces(std::int64_t channel, const double* in, const double* slopes,
+                  std::span<const double, orbital_lanes> factors, std::span<Vec3> force);
 
 private:
   struct State;

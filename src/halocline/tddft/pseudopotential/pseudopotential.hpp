@@ -5,6 +5,7 @@
 ///   V = V_local(r) + sum_{l m} sum_{i j} |p_i^l Y_lm> h_ij^l <p_j^l Y_lm|,   real spherical harmonics.
 /// Made by goedecker.hpp (built in), and by potential_file.hpp from files of several formats.
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ public:
 
   /// V_local at distance r >= 0 [bohr] in hartree; -Z/r far away, finite at 0.
   virtual double local(double r) const = 0;
+  /// From this distance on V_local is -Z/r [bohr]; infinite if no distance is known.
+  virtual double local_radius() const { return std::numeric_limits<double>::infinity(); }
   /// dV_local/dr [hartree/bohr].
   virtual double local_slope(double r) const = 0;
   /// The short-range part in reciprocal space: integral of (V_local + Z/r) exp(-i G r) d^3r [hartree bohr^3]. The

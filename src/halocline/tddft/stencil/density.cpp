@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The density of a block: 12 flops and 72 bytes a point, bound by reading the orbitals. Its gradient: 60 flops and 304
-/// bytes.
+/// The density of a block: 12 flops and 72 bytes a point, bound by reading the orbitals.
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/stencil/stencil.hpp"
 
@@ -17,21 +16,6 @@ void add_density(std::span<double> density, const double* block, std::span<const
              (psi[2 * lane] * psi[2 * lane] + psi[2 * lane + 1] * psi[2 * lane + 1]);
     density[static_cast<std::size_t>(r)] += sum;
   }
-}
-
-void add_density_gradient(std::span<double> gradient, const double* block, const double* slopes,
-                          std::span<const double, orbital_lanes> factors) {
-  const auto points = static_cast<std::int64_t>(gradient.size() / 3);
-  for (std::int64_t axis = 0; axis < 3; ++axis)
-    for (std::int64_t r = 0; r < points; ++r) {
-      const double* psi = block + r * doubles_per_point;
-      const double* slope = slopes + (axis * points + r) * doubles_per_point;
-      double sum = 0;
-      for (int lane = 0; lane < orbital_lanes; ++lane)
-        sum += factors[static_cast<std::size_t>(lane)] *
-               (psi[2 * lane] * slope[2 * lane] + psi[2 * lane + 1] * slope[2 * lane + 1]);
-      gradient[static_cast<std::size_t>(axis * points + r)] += 2 * sum;
-    }
 }
 
 }  // namespace halocline::tddft

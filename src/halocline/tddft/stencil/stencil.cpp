@@ -255,6 +255,26 @@ void Stencil::slopes(double* out, const double* in) {
   state_->run(pass, 1);
 }
 
+void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
+                                   std::span<const double, orbital_lanes> factors, std::span<const Range> kept) {
+  const core::Region region("stencil density gradient");
+  const Box& box = state_->halo.box();
+  if (static_cast<std::int64_t>(gradient.size()) != 3 * box.points() ||
+      static_cast<std::int64_t>(kept.size()) != box.extent[1] * box.extent[2])
+    throw core::InvalidArgument(
+        fmt::format("a gradient of {} numbers and {} rows given for {} x {} x {} points; give three numbers for each "
+                    "point, and the rows along x",
+                    gradient.size(), kept.size(), box.extent[0], box.extent[1], box.extent[2]));
+  std::array<double, doubles_per_point> twice{};
+  for (std::size_t i = 0; i < twice.size(); ++i) twice[i] = 2 * factors[i / 2];
+  Pass pass = state_->slopes_pass(in, state_->block_doubles(), &detail::density_gradient_row);
+  pass.out = slopes;
+  pass.field = gradient.data();
+  pass.factors = twice.data();
+  pass.kept = kept.data();
+  state_->run(pass, 1);
+}
+
 void Stencil::gradient(std::span<double> out, const double* in, int fields) {
   const core::Region region("stencil fields");
   state_->run_fields(out, in, fields, 3, {&detail::gradient_row<1>, &detail::gradient_row<2>});

@@ -68,6 +68,18 @@ public:
   /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital; one halo.
   void slopes(double* out, const double* in);
 
+  /// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of a
+  /// block to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is
+  /// smaller than for the density itself.
+  /// @param gradient  shape (3, points)
+  /// @param slopes    shape (3, points, 4, 2): as slopes(), but only at the points `kept`; not `in`
+  /// @param kept      of each row (y, z) of the box, the points along x whose slopes are stored, e.g. those near atoms
+  /// @throws InvalidArgument  as apply(), or other lengths
+  /// Collective over decomposition.space().  Cost: that of slopes(), and 16 bytes of traffic a point and orbital where
+  /// slopes() and the sums would take 100.
+  void add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
+                            std::span<const double, orbital_lanes> factors, std::span<const Range> kept);
+
   /// The gradients of scalar fields that stand in the place of a block's numbers.
   /// @param out     shape (fields, 3, points), overwritten
   /// @param in      shape (points, 8); field f is number f of each point, the others are not used
@@ -93,14 +105,6 @@ private:
 
 /// density[r] += sum over the four orbitals of factors[lane] |psi|^2. @param block shape (points, 4, 2)
 void add_density(std::span<double> density, const double* block, std::span<const double, orbital_lanes> factors);
-
-/// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of
-/// these orbitals to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error
-/// is smaller than for the density itself.
-/// @param gradient  shape (3, points)
-/// @param slopes    shape (3, points, 4, 2), of Stencil::slopes()
-void add_density_gradient(std::span<double> gradient, const double* block, const double* slopes,
-                          std::span<const double, orbital_lanes> factors);
 
 namespace reference {
 /// The same as Stencil::apply on one process, in plain loops with indices taken modulo the extent (periodic) or tested

@@ -50,6 +50,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   detail::Row row;
   row.points = tile.extent[0];
   row.component = pass.component;
+  row.factors = pass.factors;
   if (scratch.windowed) row.ahead = box.extent[0] * doubles_per_point;
   if (scratch.windowed) scratch.window.begin(near, box, tile);
   for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z) {
@@ -70,6 +71,10 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
       if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
       if (pass.v != nullptr) row.v = pass.v + first;
       if (pass.field != nullptr) row.field = pass.field + first;
+      if (pass.kept != nullptr) {
+        row.kept_begin = std::max<std::int64_t>(pass.kept[number].begin - x, 0);
+        row.kept_end = std::min(pass.kept[number].end - x, row.points);
+      }
       pass.kernel(row, pass.weights, products);
     }
   }

@@ -22,8 +22,10 @@ struct Pass {
   double* field = nullptr;  ///< scalar fields of the box, see detail::Row
   detail::Weights weights;
   detail::RowKernel kernel = nullptr;
-  std::span<double> gradient;  ///< of all blocks; empty: not requested
-  std::int64_t component = 0;  ///< see detail::Row
+  std::span<double> gradient;       ///< of all blocks; empty: not requested
+  std::int64_t component = 0;       ///< see detail::Row
+  const double* factors = nullptr;  ///< see detail::Row
+  const Range* kept = nullptr;      ///< of each row (y, z) of the box, the points whose slopes are stored
 
   /// The same pass, `doubles` further in the arrays.
   Pass at(std::int64_t doubles) const;

@@ -78,7 +78,8 @@ std::vector<Complex> Waves::at_points(std::int64_t offset, std::int64_t points) 
   return result;
 }
 
-LocalCoefficients::LocalCoefficients(const System& system, const std::array<Waves, 3>& waves) {
+LocalCoefficients::LocalCoefficients(const System& system) {
+  const auto waves = waves_of(system.grid);
   for (std::size_t axis = 0; axis < 3; ++axis) count_[axis] = waves[axis].count();
   std::vector<double> squares;
   for (std::int64_t kz = 0; kz <= count_[2] / 2; ++kz)
@@ -112,9 +113,8 @@ std::size_t LocalCoefficients::index(std::int64_t kx, std::int64_t ky, std::int6
   return at(fold(0, kx) + (count_[0] / 2 + 1) * (fold(1, ky) + (count_[1] / 2 + 1) * fold(2, kz)));
 }
 
-std::vector<double> periodic_potential(const System& system, const Box& box) {
+std::vector<double> periodic_potential(const System& system, const Box& box, const LocalCoefficients& local) {
   const auto waves = waves_of(system.grid);
-  const LocalCoefficients local(system, waves);
   const AtomWaves atoms = phases_of(system, waves);
   const std::int64_t nx = waves[0].count(), ny = waves[1].count(), bx = box.extent[0], by = box.extent[1];
   const auto to_x = waves[0].at_points(box.offset[0], bx), to_y = waves[1].at_points(box.offset[1], by),
@@ -148,10 +148,10 @@ std::vector<double> periodic_potential(const System& system, const Box& box) {
   return potential;
 }
 
-std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> gradient,
+std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, const LocalCoefficients& local,
+                                        std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts) {
   const auto waves = waves_of(system.grid);
-  const LocalCoefficients local(system, waves);
   const AtomWaves atoms = phases_of(system, waves);
   const std::int64_t nx = waves[0].count(), ny = waves[1].count(), bx = box.extent[0], by = box.extent[1];
   const auto to_x = waves[0].at_points(box.offset[0], bx), to_y = waves[1].at_points(box.offset[1], by),

@@ -41,7 +41,7 @@ private:
 /// is computed once.
 class LocalCoefficients {
 public:
-  LocalCoefficients(const System& system, const std::array<Waves, 3>& waves);
+  explicit LocalCoefficients(const System& system);
   /// [hartree] for species s at the vector with numbers kx, ky, kz
   double operator()(std::size_t species, std::int64_t kx, std::int64_t ky, std::int64_t kz) const noexcept {
     return values_[species][index(kx, ky, kz)];
@@ -55,13 +55,14 @@ private:
 };
 
 /// The potential of the ions at the points of a box, by the sums above. @return shape (points of the box,) [hartree]
-std::vector<double> periodic_potential(const System& system, const Box& box);
+std::vector<double> periodic_potential(const System& system, const Box& box, const LocalCoefficients& local);
 
 /// - integral V(r - R) grad n for each atom. @param gradient  shape (3, points of the box)
 /// @param sum_planes  adds its argument over the processes that share the grid
 /// @param part, parts this process computes every parts-th plane; the returned forces are the contribution of its
 ///              planes
-std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, std::span<const double> gradient,
+std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, const LocalCoefficients& local,
+                                        std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts);
 
 }  // namespace halocline::tddft::detail

@@ -51,6 +51,7 @@ public:
     return -valence() / entry_.local_radius * coulomb + std::exp(-0.5 * x2) * polynomial;
   }
 
+  double local_radius() const override { return nothing_left * entry_.local_radius; }
   double local_slope(double r) const override {
     const double x = r / entry_.local_radius;
     if (x > nothing_left) return valence() / (r * r);

@@ -100,6 +100,7 @@ public:
   std::string functional() const override { return table_.functional; }
 
   double local(double r) const override { return r < tail_ ? local_.value(r) : -table_.valence / r; }
+  double local_radius() const override { return tail_; }
   double local_slope(double r) const override { return r < tail_ ? local_.slope(r) : table_.valence / (r * r); }
 
   double local_fourier(double g) const override {

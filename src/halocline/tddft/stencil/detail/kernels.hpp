@@ -66,7 +66,9 @@ struct Row {
   std::int64_t ahead = 0;
   std::int64_t component =
       0;  ///< distance from one slope of a point to the next, for the kernels of slopes and fields [doubles]
-  double* field = nullptr;  ///< scalar fields of the box at the first point, for the kernels of fields
+  double* field = nullptr;          ///< scalar fields of the box at the first point, for the kernels of fields
+  const double* factors = nullptr;  ///< of each number of a point, for the gradient of the density
+  std::int64_t kept_begin = 0, kept_end = 0;  ///< the points of the row whose slopes are stored
 };
 
 /// (a, b, c, d, ...) -> (b, a, d, c, ...)
@@ -253,6 +255,42 @@ inline void slopes_row(const Row& row, const Weights& weights, double* /*product
     (w.q[0] * x).store(row.out + i);
     (w.q[1] * y).store(row.out + row.component + i);
     (w.q[2] * z).store(row.out + 2 * row.component + i);
+  }
+}
+
+/// Adds the sum over the numbers of a point of factors times psi times slope to the gradient, shape (3, points) of
+/// row.field, and stores the slopes of some points of the row.
+inline void density_gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
+  using P = Register;
+  const Constants<P> w(weights, Form{});
+  const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
+  for (std::int64_t point = 0; point < row.points; ++point) {
+    P along_x(0.0), along_y(0.0), along_z(0.0);
+    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+      const std::int64_t i = point * doubles_per_point + lane;
+      P x(0.0), y(0.0), z(0.0);
+#pragma GCC unroll 4
+      for (int j = 1; j <= stencil_reach; ++j) {
+        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+        const P& n = w.slope[static_cast<std::size_t>(j - 1)];
+        x += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
+        y += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
+        z += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
+      }
+      const P psi = P::load(row.factors + lane) * P::load(row.along + i);
+      along_x += psi * x;
+      along_y += psi * y;
+      along_z += psi * z;
+      if (i < kept_begin || i >= kept_end) continue;
+      (w.q[0] * x).store(row.out + i);
+      (w.q[1] * y).store(row.out + row.component + i);
+      (w.q[2] * z).store(row.out + 2 * row.component + i);
+    }
+    double* gradient = row.field + point;
+    const std::int64_t points = row.component / doubles_per_point;
+    gradient[0] += weights.q[0] * horizontal_sum(along_x);
+    gradient[points] += weights.q[1] * horizontal_sum(along_y);
+    gradient[2 * points] += weights.q[2] * horizontal_sum(along_z);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Forces by the Hellmann-Feynman theorem. The orbitals are stationary, so only the ions' own terms remain: the ions
-/// among themselves, the local potential acting on the density, the projectors acting on the orbitals.
+/// Forces by the Hellmann-Feynman theorem. The orbitals are stationary, or follow their equation of motion, so only the
+/// ions' own terms remain: the ions among themselves, the local potential acting on the density, the projectors acting
+/// on the orbitals.
 ///
 /// Moving an atom against the electrons is equivalent to moving the electrons against the atom. So the derivative of
 /// <psi|V(r - R)|psi> with respect to R is taken from the orbitals, + 2 Re <psi|V|grad psi>, by the stencil of the
@@ -13,7 +14,7 @@
 /// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
 /// are smooth enough to be differentiated themselves.
 
-#include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/model/forces.hpp"
 
 #include <algorithm>
 
@@ -25,23 +26,20 @@ std::vector<Vec3> forces(Model& model, const State& state) {
   std::vector<Vec3> force(system.atoms.size(), Vec3{});
   if (force.empty()) return force;
   Hamiltonian& h = model.hamiltonian();
-  const std::int64_t doubles = state.orbitals.block_doubles();
-  core::AlignedArray<double> block_and_slopes(4 * doubles);
-  double* const slopes = block_and_slopes.data() + doubles;
+  double* const slopes = model.scratch(3 * state.orbitals.block_doubles());
   std::vector<double> gradient(3 * static_cast<std::size_t>(decomposition.box().points()), 0.0);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> weights = model.weights(state, channel);
     for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
       const std::span<const double, orbital_lanes> factors(weights.data() + block * orbital_lanes, orbital_lanes);
       if (std::ranges::all_of(factors, [](double f) { return f == 0; })) continue;
-      std::copy_n(state.orbitals.block(channel, block), doubles, block_and_slopes.data());
-      h.stencil().slopes(slopes, block_and_slopes.data());
-      add_density_gradient(gradient, block_and_slopes.data(), slopes, factors);
-      h.nonlocal().add_forces(channel, block_and_slopes.data(), factors, force);
+      const double* psi = state.orbitals.block(channel, block);
+      h.stencil().add_density_gradient(gradient, slopes, psi, factors, h.nonlocal().near_rows());
+      h.nonlocal().add_forces(channel, psi, slopes, factors, force);
     }
   }
   // Every process has the contribution of its orbitals on its box; one sum completes the forces.
-  std::vector<Vec3> local = local_forces(system, decomposition, gradient);
+  std::vector<Vec3> local = local_forces(system, decomposition, model.ion_tables(), gradient);
   if (!model.core_density().empty()) {
     const std::vector<double> v = model.mean_xc_potential(state.density);
     const std::vector<Vec3> core = core_forces(system, decomposition, v);
