@@ -4,6 +4,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
+#include "halocline/tddft/ground_state/predictor.hpp"
 #include "halocline/tddft/ground_state/start.hpp"
 #include "halocline/tddft/model/forces.hpp"
 #include "tddft.hpp"
@@ -104,10 +105,11 @@ nb::dict solve(Model& model, State& state, const nb::dict& given, const std::fun
   GroundState found;
   {
     const nb::gil_scoped_release unlocked;
-    found = solve_ground_state(model, state, options, [&progress](const ScfStep& step) {
+    const auto report = [&progress](const ScfStep& step) {
       const nb::gil_scoped_acquire lock;
       return progress(to_dict(step));
-    });
+    };
+    found = solve_ground_state(model, state, options, report);
   }
   nb::dict d;
   d["converged"] = found.converged;
@@ -174,6 +176,15 @@ void bind_tddft_model(nb::module_& m) {
       .def_prop_ro("counts", &counts_of, "Processes over k, orbitals and space.")
       .def_prop_ro("hartree", &hartree_of, "How the Hartree potential is shared, and what a trial of each way took.")
       .def_prop_ro("ion_ion_energy", &Model::ion_ion_energy)
+      .def_prop_ro(
+          "positions",
+          [](const Model& model) {
+            std::vector<double> flat;
+            for (const Atom& atom : model.system().atoms)
+              flat.insert(flat.end(), atom.position.begin(), atom.position.end());
+            return to_numpy(std::move(flat), {model.system().atoms.size(), 3});
+          },
+          nb::rv_policy::move, "Of the atoms [bohr], shape (atoms, 3).")
       .def_prop_ro("communicator", [](const Model& model) { return model.decomposition().world(); })
       .def("empty_state", &Model::empty_state, Released())
       .def(
@@ -190,6 +201,13 @@ void bind_tddft_model(nb::module_& m) {
             return to_dict(energy);
           },
           "state"_a, "Collective.");
+  nb::class_<Predictor>(m, "Predictor", "Starts for the ground states of atoms on their way.")
+      .def(nb::init<int>(), "orbitals"_a = 2)
+      .def("remember", &Predictor::remember, "model"_a, "state"_a, Released(), "Collective.")
+      .def(
+          "move",
+          [](Predictor& self, Model& model, const std::vector<Vec3>& positions) { return self.move(model, positions); },
+          "model"_a, "positions"_a, Released(), "A start at these positions [bohr]. Collective.");
   m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
   m.def("egg_box", &measure_egg_box, "model"_a, "transport"_a, "odd_allowed"_a, "options"_a, "steps"_a, "direction"_a,
         "Energies as all atoms move through a cell of the grid. Collective.");

@@ -89,9 +89,15 @@ bool Eigensolver::start(State& state) {
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     load(state, channel);
     const ChannelProblem problem(model_, subspace_, channel);
-    fresh = problem.fill_zeros(x_.data(), options_.seed, model_.system().states) > 0 || fresh;
+    const bool random = problem.fill_zeros(x_.data(), options_.seed, model_.system().states) > 0;
+    fresh = random || fresh;
     store(state, channel);
-    ritz_[size(channel)] = {};
+    Ritz& ritz = ritz_[size(channel)];
+    ritz = {};
+    const std::size_t first = size(model_.decomposition().channels().begin + channel) * size(model_.system().states);
+    const std::span<const double> known(state.eigenvalues.data() + first, size(model_.system().states));
+    if (!random && std::ranges::any_of(known, [](double e) { return e != 0; }))
+      ritz.values.assign(known.begin(), known.end());
   }
   return model_.decomposition().world().any(fresh);
 }

@@ -33,7 +33,8 @@ public:
 
   static std::vector<std::string> methods();
 
-  /// Fills every zero lane, including those beyond the states, with random numbers.
+  /// Fills every zero lane, including those beyond the states, with random numbers. For a channel whose states all have
+  /// orbitals, the state's eigenvalues, unless all are zero, tell the first pass what to keep.
   /// @return true if a state was among them. Collective over the world.
   bool start(State& state);
 
