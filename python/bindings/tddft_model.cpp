@@ -213,7 +213,13 @@ void bind_tddft_model(nb::module_& m) {
         "Energies as all atoms move through a cell of the grid. Collective.");
   m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),
         "A state to begin with from that of another model. Collective.");
-  m.def("forces", &forces, "model"_a, "state"_a, Released(), "[hartree/bohr] Collective.");
+  m.def(
+      "forces",
+      [](Model& model, const State& state) {
+        const AtomForces found = atom_forces(model, state);
+        return std::pair(found.on_atoms, found.grid);
+      },
+      "model"_a, "state"_a, Released(), "Forces, and what the grid added to their sum [hartree/bohr]. Collective.");
 }
 
 }  // namespace halocline::bindings

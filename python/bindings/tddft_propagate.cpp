@@ -2,6 +2,7 @@
 /// @file
 /// tddft: electrons in time.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/propagate/observables.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
 #include "tddft.hpp"
 
@@ -121,6 +122,14 @@ void bind_tddft_propagate(nb::module_& m) {
           },
           "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), Released(),
           "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities.");
+  m.def(
+      "electron_dipole",
+      [](const Model& model, const State& state) {
+        Vec3 dipole = moments(model.decomposition(), state.density).dipole;
+        model.decomposition().space().sum(dipole);
+        return dipole;
+      },
+      "model"_a, "state"_a, Released(), "Integral of n r of an isolated box [bohr]. Collective.");
   m.def(
       "field_of",
       [](const nb::dict& field, const std::vector<double>& times) {

@@ -32,6 +32,13 @@ DOUBTFUL_NET_FORCE = 0.1
 """[eV/angstrom] Limit for the sum of the forces on all atoms, above which they are called doubtful: twice the largest
 force at which a structure usually counts as relaxed."""
 
+FORCE_ERROR = 0.25
+"""Error of single forces over the square of what the grid added to their sum [angstrom/eV]: measured for H2O and N2."""
+
+DOUBTFUL_FORCE = 0.02
+"""[eV/angstrom] Expected error of single forces above which they are called doubtful: less than half of the largest
+force at which a structure usually counts as relaxed."""
+
 TABLE_HEAD = "  it   total energy [hartree]      change   density     eigen   gap [eV]   time [s]"
 
 
@@ -41,8 +48,8 @@ class GroundState:
     noted."""
 
     system: System
-    model: Any
-    """The system on its processes (an object of the library)."""
+    held_model: Any
+    """The system on its processes (an object of the library), wherever its atoms are now; see `model`."""
     state: Any
     """Orbitals of this process, occupations, eigenvalues and density (an object of the library)."""
     converged: bool
@@ -55,10 +62,22 @@ class GroundState:
     history: list[dict[str, float]]
     forces: np.ndarray | None = None
     """Shape (atoms, 3) [hartree/bohr]; None if they were not requested."""
+    grid_force: np.ndarray | None = None
+    """Shape (3,) [hartree/bohr]: what the grid added to the sum of the forces. It was taken off them, each atom's share
+    where it arose; what is left in single forces is smaller, by the square. None without forces."""
     options: Scf | None = None
     """Keys of [scf] used for the calculation; None if it was read from a file."""
     egg_box: float | None = None
     """Spread of the energy as one atom moves between grid points [hartree], if it was measured."""
+
+    @property
+    def model(self) -> Any:
+        """The system on its processes (an object of the library). Ground states along a path share one; if its atoms
+        have moved on since, they are put back. Collective then."""
+        there = self.system.structure.positions
+        if len(there) and not np.array_equal(self.held_model.positions, there):
+            self.held_model.move_atoms(there.tolist())
+        return self.held_model
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -72,9 +91,24 @@ class GroundState:
 
     @property
     def net_force(self) -> np.ndarray | None:
-        """Shape (3,) [hartree/bohr]: the sum of the forces, zero except for the error of the grid; None without
-        forces."""
+        """Shape (3,) [hartree/bohr]: the sum of the forces. In a crystal it is zero up to the convergence; in an isolated
+        box it is the force of its walls. None without forces."""
         return None if self.forces is None else self.forces.sum(axis=0)
+
+    @property
+    def moment(self) -> float:
+        """Electrons up minus electrons down; 0 without spin."""
+        if self.system.spins == 1:
+            return 0.0
+        weights = np.array([c[1] * (1 - 2 * c[2]) for c in self.system.native.channels])
+        return float(weights @ self.occupations.sum(axis=1))
+
+    def dipole(self) -> np.ndarray:
+        """Shape (3,): dipole of ions and electrons [e bohr]. Raises InvalidArgument in a crystal, where it is
+        undefined. Collective."""
+        if self.system.periodic:
+            raise InvalidArgument("the dipole of a crystal was asked for; only isolated systems have one.")
+        return self.system.ion_dipole - np.array(native.electron_dipole(self.model, self.state))
 
     def density(self) -> np.ndarray | None:
         """Shape (spins, z, y, x) [1/bohr^3] on the first process, None on the others. Collective."""
@@ -196,7 +230,8 @@ def solve(
         known_gap(found["gap"]), found["history"], options=options,
     )  # fmt: skip
     if result.converged and options.forces and system.structure.symbols:
-        result.forces = np.array(native.forces(model, state)).reshape(-1, 3)
+        forces, grid = native.forces(model, state)
+        result.forces, result.grid_force = np.array(forces).reshape(-1, 3), np.array(grid)
         if sentence := force_warning(result):
             (doubt or reporter.warning)(sentence)
     return result
@@ -216,15 +251,32 @@ def net_force_ev(ground: GroundState) -> float:
     return float(np.linalg.norm(ground.net_force)) * HARTREE_EV / BOHR_ANGSTROM
 
 
+def grid_force_ev(ground: GroundState) -> float:
+    """What the grid added to the sum of the forces [eV/angstrom]; 0 where it is not known."""
+    return 0.0 if ground.grid_force is None else float(np.linalg.norm(ground.grid_force)) * HARTREE_EV / BOHR_ANGSTROM
+
+
+def expected_force_error(grid_force: float) -> float:
+    """The error of single forces to be expected [eV/angstrom] where the grid added this to their sum [eV/angstrom]; see
+    docs/tddft-accuracy.md."""
+    return FORCE_ERROR * grid_force**2
+
+
 def force_warning(ground: GroundState) -> str | None:
     """A warning about doubtful forces; None if there is none."""
-    net = net_force_ev(ground)
+    net, grid = net_force_ev(ground), grid_force_ev(ground)
+    if expected_force_error(grid) > DOUBTFUL_FORCE:
+        return (
+            f"the grid added {grid:.3g} eV/angstrom to the sum of the forces. It was taken off, but errors of some "
+            f"{expected_force_error(grid):.1g} eV/angstrom are to be expected in single forces: the spacing of "
+            f"{spacing_text(ground.system)} is too coarse for them."
+        )
     if net <= DOUBTFUL_NET_FORCE:
         return None
+    cause = "the ground state is not converged well enough" if ground.system.periodic else "the box is too small"
     return (
         f"the forces add up to {net:.3g} eV/angstrom, more than {DOUBTFUL_NET_FORCE:g}, where the sum should be zero: "
-        f"the spacing of {spacing_text(ground.system)} is too coarse for them, or the box too small; expect an error "
-        "of that size in a single force."
+        f"{cause}; expect an error of that size in a single force."
     )
 
 
@@ -323,7 +375,12 @@ def summary(ground: GroundState) -> list[str]:
         unit = HARTREE_EV / BOHR_ANGSTROM
         for symbol, f in zip(ground.system.structure.symbols, ground.forces * unit, strict=True):
             lines.append(f"force on {symbol:<13}" + "".join(f"{v:12.6f}" for v in f) + " eV/angstrom")
+        grid = grid_force_ev(ground)
         lines.append(f"{'net force':<22}{net_force_ev(ground):12.6f} eV/angstrom")
+        lines.append(
+            f"{'grid, taken off':<22}{grid:12.6f} eV/angstrom; an error of {expected_force_error(grid):.1g} in single "
+            "forces is to be expected"
+        )
     return lines
 
 
@@ -379,7 +436,7 @@ def write(ground: GroundState, path: Path, guarded: results.Guarded | None = Non
         if system.structure.symbols:
             data["symbols"] = list(system.structure.symbols)
         if ground.forces is not None:
-            data |= {"forces": ground.forces, "net_force": ground.net_force}
+            data |= {"forces": ground.forces, "net_force": ground.net_force, "grid_force": ground.grid_force}
         if ground.egg_box is not None:
             data["egg_box"] = (ground.egg_box, "hartree")
         for name in ("density_residual", "energy_change", "eigen_residual", "seconds"):

@@ -21,8 +21,10 @@ from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
 from halocline.tddft.ground import GroundState, make_model, orbital_file
+from halocline.tddft.motion import ion_options, write_frames
 from halocline.tddft.propagation import (
     Series,
+    check_ions,
     count_excited,
     duration,
     excited_warning,
@@ -181,18 +183,20 @@ class PropagateJob:
         p = run.propagate
         if p.total_time is None and p.steps is None:
             raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
-        if not p.kick and not p.pulses and p.field_table is None:
+        if not p.kick and not p.pulses and p.field_table is None and not run.ions.move:
             raise InvalidArgument("[propagate] has no light: set kick (0.01 for a spectrum), pulses or field_table.")
+        check_ions(p, run.ions)
         self.must_restart = must_restart or p.restart == "always"
         if overwrite and self.must_restart:
             raise InvalidArgument("--overwrite begins anew, and --restart goes on; give one of them.")
         self.system = System(run)
         self.gauge = gauge_of(self.system, p)
+        self.ions = ion_options(self.system, run.ions)
         self.begun = time.monotonic()
 
     def run(self) -> list[Path]:
         """Runs, and returns the result files. Raises Interrupted if it was stopped; the progress is then on disk."""
-        for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "propagate"):
+        for line in head_lines(self.system, self.group) + echo(self.given, *SYSTEM_SECTIONS, "propagate", "ions"):
             self.reporter.line(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
@@ -240,7 +244,8 @@ class OneRun:
         values = self.options.as_toml_values()
         table = None if self.options.field_table is None else digest(self.options.field_table)
         light = {"gauge": self.job.gauge, "kick": list(self.kick), "field_table content": table}
-        return {n: values.get(n) for n in names} | light
+        moving = {} if self.job.ions is None else {"ions": self.job.ions}
+        return {n: values.get(n) for n in names} | light | moving
 
     def run(self) -> Path:
         """Propagates from the ground state or the checkpoint to the last step. Returns the result file."""
@@ -255,7 +260,8 @@ class OneRun:
         ground = self.job.ground(share)
         self.model, self.ground_orbitals = ground.model, ground.state
         self.state = ground.state.copy()
-        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick, ground.gap)
+        ions = self.run_file.ions
+        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick, ground.gap, ions)
         if there is not None:
             point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
             self.series.restore(there)
@@ -263,12 +269,16 @@ class OneRun:
             self.series.time_step = point["time_step"]
         field = field_of(self.options, self.job.gauge, self.kick)
         step = self.series.time_step or self.options.time_step
-        propagator = native.Propagator(self.model, self.state, field, library_options(self.options, step))
+        propagator = native.Propagator(
+            self.model, self.state, field, library_options(self.options, step), self.job.ions
+        )
         self.series.time_step = propagator.time_step
-        total = steps_of(self.options, propagator.time_step)
+        total = steps_of(self.options, propagator.time_step, ions)
         self._say_parameters(propagator, total)
         if there is not None:
-            propagator.resume(point["step"], first_norm=float(there["norm"][0]))
+            propagator.resume(
+                point["step"], first_norm=float(there["norm"][0]), atoms=self.series.atoms_at(point["step"])
+            )
             self.reporter.line(f"restart       from step {point['step']} of {orbital_file(self.path)}")
         else:
             if any(self.kick):
@@ -300,7 +310,9 @@ class OneRun:
                     f"them; {begin_anew}."
                 )
             if not orbitals.is_file():
-                if there["finished"] and there["steps"] >= steps_of(self.options, there["time_step"]):
+                if there["finished"] and there["steps"] >= steps_of(
+                    self.options, there["time_step"], self.run_file.ions
+                ):
                     return None, None, int(there["steps"])
                 raise FileError(
                     f"{orbitals}: is gone, so the {there['steps']} steps in {self.path} cannot go on; {begin_anew}."
@@ -320,6 +332,9 @@ class OneRun:
             f"stability is {propagator.step_limit:.6g} a.u."
         )
         say(f"steps         {total}, {total * propagator.time_step * fs:.6g} fs")
+        if self.job.ions is not None:
+            ions = self.run_file.ions
+            say(f"atoms         move every {ions.every} steps, {1e3 * ions.every * propagator.time_step * fs:.6g} as")
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
@@ -352,6 +367,10 @@ class OneRun:
         self._keep(propagator, True)
         reporter.line(f"{total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step")
         reporter.line(f"results       {self.path}")
+        if self.job.ions is not None:
+            frames_file = self.path.with_suffix(".xyz")
+            on_root(self.group, lambda: write_frames(frames_file, self.series.frames()))
+            reporter.line(f"geometries    {frames_file}")
         if self.run_file.output.plots:
             with self.work.paused():
                 pictures = on_root(self.group, lambda: plots.series(self.path))

@@ -67,12 +67,59 @@ def series(path: Path) -> list[Path]:
         axes[0].set_ylabel("current density [a.u.]" if periodic else r"dipole [e $\mathrm{\AA}$]")
         axes[0].legend()
         if with_energy:
-            change = (data["energy/total"] - data["energy/total"][0]) * HARTREE_EV
-            axes[1].plot(data["energy_time"] * ATOMIC_TIME_FS, change, lw=1.0, color=COLOURS[0])
+            curves = {"electrons": data["energy/total"]}
+            if "ions/kinetic" in data:
+                kinetic = np.interp(data["energy_time"], data["ions/time"], data["ions/kinetic"])
+                curves["with the atoms' kinetic energy"] = curves["electrons"] + kinetic
+            for (label, energy), colour in zip(curves.items(), COLOURS[:2], strict=False):
+                change = (energy - energy[0]) * HARTREE_EV
+                axes[1].plot(data["energy_time"] * ATOMIC_TIME_FS, change, lw=1.0, color=colour, label=label)
+            if len(curves) > 1:
+                axes[1].legend()
             axes[1].set_ylabel("energy change [eV]")
         axes[-1].set_xlabel("time [fs]")
         _title(axes[0], formula_label(attributes["formula"]))
     return [picture]
+
+
+def dynamics(path: Path) -> Path:
+    """Plots a file of molecular dynamics: energies and temperature. Returns the picture."""
+    attributes, data = results.read(path, "dynamics")
+    picture = path.with_suffix(".png")
+    time = data["time"] * ATOMIC_TIME_FS
+    with _figure(picture, 2, 5.2) as axes:
+        for name, label, colour in (
+            ("potential", "potential energy", COLOURS[0]),
+            ("kinetic", "kinetic energy", COLOURS[1]),
+            ("conserved", "conserved energy", COLOURS[2]),
+        ):
+            values = data[name] * HARTREE_EV
+            axes[0].plot(time, values - (0.0 if name == "kinetic" else values[0]), lw=1.2, color=colour, label=label)
+        axes[0].set_ylabel("energy change [eV]")
+        axes[0].legend()
+        axes[1].plot(time, data["temperature"], lw=1.2, color=COLOURS[0])
+        axes[1].set_ylabel("temperature [K]")
+        axes[-1].set_xlabel("time [fs]")
+        _title(axes[0], formula_label(attributes["formula"]))
+    return picture
+
+
+def relaxation(path: Path) -> Path:
+    """Plots a file of a relaxation: energy and largest force. Returns the picture."""
+    attributes, data = results.read(path, "relaxation")
+    picture = path.with_suffix(".png")
+    with _figure(picture, 2, 5.2) as axes:
+        step = np.arange(len(data["energy"]))
+        axes[0].plot(step, (data["energy"] - data["energy"][-1]) * HARTREE_EV, "o-", ms=3.5, lw=1.2, color=COLOURS[0])
+        axes[0].set_ylabel("energy above the last [eV]")
+        axes[1].semilogy(
+            step, data["largest_force"] * HARTREE_EV / BOHR_ANGSTROM, "o-", ms=3.5, lw=1.2, color=COLOURS[1]
+        )
+        axes[1].axhline(attributes["force_tolerance"] * HARTREE_EV / BOHR_ANGSTROM, lw=0.8, ls="--", color="0.5")
+        axes[1].set_ylabel(r"largest force [eV/$\mathrm{\AA}$]")
+        axes[-1].set_xlabel("geometry")
+        _title(axes[0], formula_label(attributes["formula"]))
+    return picture
 
 
 def spectrum(path: Path, made: Any) -> None:

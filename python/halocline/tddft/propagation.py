@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ import numpy as np
 from halocline import _halocline
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.reporter import Reporter
+from halocline.schema import sorted_keys
 from halocline.tddft import results
 from halocline.tddft.ground import GroundState, warner
+from halocline.tddft.motion import frames, ion_options
 from halocline.tddft.runfile import Propagate, unit_vector
+from halocline.tddft.runfile_motion import Ions
 from halocline.tddft.system import System
 from halocline.tddft.units import ATOMIC_TIME_FS
 
@@ -34,6 +37,8 @@ class Series:
     energy: part -> shape (m,), at the times energy_time; excited at excited_time
     current is the mean particle current density of the electrons. dipole is that of ions and electrons [e bohr], for
     isolated systems only. norm is the number of electrons.
+    positions, velocities, forces: shape (m, atoms, 3), and ion_kinetic: shape (m,), at the times ion_time, if the atoms
+    move. The kinetic energy of the atoms is not part of energy["total"]; the sum of both is conserved without light.
     """
 
     def __init__(
@@ -43,15 +48,58 @@ class Series:
         gauge: str,
         kick: tuple[float, float, float],
         gap: float | None = None,
+        ions: Ions | None = None,
     ) -> None:
-        """gap: of the ground state [hartree], 0 for a metal, None if unknown."""
+        """gap: of the ground state [hartree], 0 for a metal, None if unknown. ions: if the atoms move."""
         self.system, self.options, self.gauge, self.kick, self.gap = system, options, gauge, kick, gap
+        self.ions = ions if ions is not None and ions.move else None
         self.time_step = 0.0
         self.records: list[dict[str, Any]] = []
 
     def add(self, record: dict[str, Any]) -> None:
-        """Appends a record of the propagator."""
+        """Appends a record of the propagator. Of moving atoms it keeps those of whole ion steps, and the latest."""
+        if self.ions is not None and "ions" in record:
+            record["ion_dipole"] = self._ion_dipole(record["step"], record["ions"])
+            if self.records and self.records[-1]["step"] % self.ions.every != 0:
+                self.records[-1].pop("ions", None)
         self.records.append(record)
+
+    def _ion_dipole(self, step: int, ions: dict[str, Any]) -> list[float]:
+        """Of the ions at the time of a step [e bohr]. Within an ion step they are given in the middle of their way."""
+        every, positions = self.ions.every, np.array(ions["positions"])
+        if inside := step % every:
+            positions = positions + (inside / every - 0.5) * every * self.time_step * np.array(ions["velocities"])
+        return self.system.with_positions(positions).ion_dipole.tolist()
+
+    def _of_ions(self, name: str) -> np.ndarray:
+        every = 1 if self.ions is None else self.ions.every
+        return np.array([r["ions"][name] for r in self.records if "ions" in r and r["step"] % every == 0])
+
+    @property
+    def ion_time(self) -> np.ndarray:
+        """[a.u.]"""
+        every = 1 if self.ions is None else self.ions.every
+        return np.array([r["time"] for r in self.records if "ions" in r and r["step"] % every == 0])
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Shape (m, atoms, 3) [bohr], in the frame of the grid, not wrapped into a cell; at ion_time."""
+        return self._of_ions("positions")
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Shape (m, atoms, 3) [bohr hartree / hbar]; at ion_time."""
+        return self._of_ions("velocities")
+
+    @property
+    def forces(self) -> np.ndarray:
+        """Shape (m, atoms, 3) [hartree/bohr], without that of the light; at ion_time."""
+        return self._of_ions("forces")
+
+    @property
+    def ion_kinetic(self) -> np.ndarray:
+        """Shape (m,): kinetic energy of the atoms [hartree]; at ion_time."""
+        return self._of_ions("kinetic")
 
     def cut(self, steps: int) -> None:
         """Discards everything after a step."""
@@ -84,7 +132,10 @@ class Series:
     def dipole(self) -> np.ndarray:
         """Shape (n, 3): dipole of ions and electrons [e bohr]; isolated systems only."""
         electrons = self._column("dipole").reshape(-1, 3)
-        return electrons if self.system.periodic else self.system.ion_dipole - electrons
+        if self.system.periodic:
+            return electrons
+        of_ions = self.system.ion_dipole if self.ions is None else self._column("ion_dipole").reshape(-1, 3)
+        return of_ions - electrons
 
     @property
     def vector_potential(self) -> np.ndarray:
@@ -117,6 +168,22 @@ class Series:
         """[a.u.]"""
         return np.array([r["time"] for r in self.records if "excited" in r])
 
+    def atoms_at(self, step: int) -> tuple[list, list] | None:
+        """Positions and velocities of the atoms after a step, to go on from; None if they rest. Raises FileError if
+        they are not known."""
+        if self.ions is None:
+            return None
+        found = [r["ions"] for r in self.records if r["step"] == step and "ions" in r]
+        if not found:
+            raise FileError(f"the series does not have the atoms of step {step}, where its orbitals are from.")
+        return found[0]["positions"], found[0]["velocities"]
+
+    def frames(self) -> list[Any]:
+        """ASE's atoms at ion_time, with velocities and forces; empty if they rest."""
+        if self.ions is None:
+            return []
+        return frames(self.system, self.positions, velocities=self.velocities, forces=self.forces, time=self.ion_time)
+
     def data(self) -> dict[str, Any]:
         """The series in the form for results.write."""
         found: dict[str, Any] = {"step": self.step, "time": self.time, "norm": self.norm, "current": self.current}
@@ -128,15 +195,23 @@ class Series:
             found["energy_time"] = (self.energy_time, results.UNITS["time"])
         if self.excited_time.size:
             found |= {"excited": self.excited, "excited_time": (self.excited_time, results.UNITS["time"])}
+        if self.ions is not None:
+            names = ("positions", "velocities", "forces")
+            found |= {f"ions/{name}": getattr(self, name) for name in names}
+            found |= {"ions/kinetic": self.ion_kinetic, "ions/time": self.ion_time}
+            latest = self.records[-1]["ions"]
+            found |= {f"ions/now/{name}": latest[name] for name in names}
+            if not self.system.periodic:
+                found["ions/dipole"] = self._column("ion_dipole").reshape(-1, 3)
         return found
 
     def restore(self, data: dict[str, Any]) -> None:
         """The inverse of data()."""
         at = {float(t): n for n, t in enumerate(data.get("energy_time", ()))}
         excited = dict(zip(map(float, data.get("excited_time", ())), data.get("excited", ()), strict=True))
-        electrons = (
-            np.zeros((len(data["time"]), 3)) if self.system.periodic else self.system.ion_dipole - data["dipole"]
-        )
+        of_ions = data.get("ions/dipole", self.system.ion_dipole)
+        electrons = np.zeros((len(data["time"]), 3)) if self.system.periodic else of_ions - data["dipole"]
+        moved = {float(t): n for n, t in enumerate(data.get("ions/time", ()))}
         for n, time in enumerate(map(float, data["time"])):
             record = {"step": int(data["step"][n]), "time": time, "norm": float(data["norm"][n])}
             record |= {name: data[name][n].tolist() for name in ("current", "vector_potential", "electric_field")}
@@ -145,7 +220,17 @@ class Series:
                 record["energy"] = {part: float(data[f"energy/{part}"][at[time]]) for part in results.PARTS}
             if time in excited:
                 record["excited"] = float(excited[time])
-            self.add(record)
+            if "ions/dipole" in data:
+                record["ion_dipole"] = data["ions/dipole"][n].tolist()
+            if time in moved:
+                at_time = moved[time]
+                record["ions"] = {"kinetic": float(data["ions/kinetic"][at_time])} | {
+                    name: data[f"ions/{name}"][at_time].tolist() for name in ("positions", "velocities", "forces")
+                }
+            self.records.append(record)
+        if "ions/now/positions" in data and "ions" not in self.records[-1]:
+            names = ("positions", "velocities", "forces")
+            self.records[-1]["ions"] = {name: data[f"ions/now/{name}"].tolist() for name in names}
 
 
 def gauge_of(system: System, options: Propagate) -> str:
@@ -200,6 +285,23 @@ def count_excited(record: dict[str, Any], propagator: Any, ground: Any, options:
             record["excited"] = excited
 
 
+def check_ions(options: Propagate, ions: Ions) -> None:
+    """Raises InvalidArgument for options that do not go with moving atoms."""
+    if not ions.move:
+        return
+    if options.excited_every:
+        raise InvalidArgument(
+            "[propagate] excited_every counts electrons outside the ground state of atoms at rest; leave it out where "
+            "[ions] move = true."
+        )
+    for name in ("energy_every", "steps", "checkpoint_every"):
+        if (value := getattr(options, name)) and value % ions.every:
+            raise InvalidArgument(
+                f"[propagate] {name} = {value} is no multiple of [ions] every = {ions.every}; within an ion step the "
+                "atoms have no energy of their own."
+            )
+
+
 def excited_warning(system: System, options: Propagate) -> str | None:
     """A warning if excited electrons are requested but cannot be counted at all times; None otherwise."""
     if not options.excited_every or not system.periodic:
@@ -212,13 +314,27 @@ def excited_warning(system: System, options: Propagate) -> str | None:
     return "excited electrons are counted after the pulse only, where the vector potential is zero again."
 
 
-def steps_of(options: Propagate, time_step: float) -> int:
-    """The number of steps of the run. Raises InvalidArgument if the options do not determine it."""
+def steps_of(options: Propagate, time_step: float, ions: Ions | None = None) -> int:
+    """The number of steps of the run, whole ion steps if the atoms move. Raises InvalidArgument if the options do not
+    determine it."""
     if options.steps is not None:
         return options.steps
     if options.total_time is None:
         raise InvalidArgument("[propagate] needs 'total_time' or 'steps'.")
-    return max(1, math.ceil(options.total_time / time_step - 1e-9))
+    steps = max(1, math.ceil(options.total_time / time_step - 1e-9))
+    whole = ions.every if ions is not None and ions.move else 1
+    return -(-steps // whole) * whole
+
+
+def ions_of(system: System, given: Mapping[str, Any] | bool | None) -> Ions:
+    """The [ions] of a call: those of the system's run file, with move and other keys as given."""
+    if given is None:
+        return system.run.ions
+    if isinstance(given, bool):
+        return dataclasses.replace(system.run.ions, move=given)
+    known = {f.name for f in dataclasses.fields(Ions)}
+    sorted_keys("ions", given, dict.fromkeys(known))
+    return dataclasses.replace(system.run.ions, **({"move": True} | dict(given)))
 
 
 def time_line(done: int, total: int, record: dict[str, Any], seconds_a_step: float) -> str:
@@ -241,11 +357,14 @@ def propagate(
     reporter: Reporter | None = None,
     callback: Callable[[dict[str, Any]], bool | None] | None = None,
     direction: Any = None,
+    ions: Mapping[str, Any] | bool | None = None,
     **options: Any,
 ) -> Series:
     """Propagates a copy of the ground state's orbitals in time.
 
     direction: of the kick, "x", "y", "z" or a vector
+    ions: True, or keys of [ions] (every, temperature, velocities, masses, fixed): the atoms move in the mean field of
+        the electrons. Their velocities at the start are those of the ASE atoms of the system, if they have some
     options: keys of [propagate] (time_step, total_time or steps, scheme, gauge, kick, pulses, ...), instead of those of
         the system's run file; the library writes no checkpoints, only the command line does
     callback: gets every record, a dictionary; returning False ends the run
@@ -266,14 +385,18 @@ def propagate(
     chosen = dataclasses.replace(system.run.propagate, **given)
     if chosen.direction == "xyz":
         raise InvalidArgument('direction = "xyz" is for run files; here, make one run along each axis.')
+    moving = ions_of(system, ions)
+    check_ions(chosen, moving)
     gauge = gauge_of(system, chosen)
     kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
     state = ground.state.copy()
-    series = Series(system, chosen, gauge, kick, ground.gap)
+    series = Series(system, chosen, gauge, kick, ground.gap, moving)
     field = field_of(chosen, gauge, kick)
-    propagator = native.Propagator(ground.model, state, field, library_options(chosen, chosen.time_step))
+    propagator = native.Propagator(
+        ground.model, state, field, library_options(chosen, chosen.time_step), ion_options(system, moving)
+    )
     series.time_step = propagator.time_step
-    total = steps_of(chosen, propagator.time_step)
+    total = steps_of(chosen, propagator.time_step, moving)
     group = ground.model.communicator
     if sentence := excited_warning(system, chosen):
         doubt(sentence)

@@ -8,7 +8,9 @@
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
-                           electric_field; energy_time and energy/<part>; excited_time and excited
+                           electric_field; energy_time and energy/<part>; excited_time and excited; of moving atoms
+                           ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
+                           every step, and ions/now/<name> of the last step
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
@@ -47,6 +49,7 @@ UNITS = {
     "forces": "hartree/bohr",
     "net_force": "hartree/bohr",
     "positions": "bohr",
+    "velocities": "bohr hartree/hbar",
     "time": "hbar/hartree",
     "time_step": "hbar/hartree",
     "current": "electrons hartree/(hbar bohr^2), particle current density of the electrons",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run file of `halocline tddft`: sections, keys, defaults and refusals.
 
-One file serves the three commands: sections of the other commands are checked and otherwise ignored. Numbers are in
+One file serves all commands: sections of the other commands are checked and otherwise ignored. Numbers are in
 Hartree atomic units, texts carry their unit ("0.25 angstrom"); see units.py. Paths are relative to the folder in which
 the command is started.
 """
@@ -32,6 +32,7 @@ from halocline.schema import (
     table,
     text,
 )
+from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
 from halocline.tddft.units import converted, quantity, vector
 
 FUNCTIONALS = {
@@ -506,19 +507,28 @@ class Run(RunFile):
         "pseudopotential": Pseudopotential,
         "xc": Xc,
         "scf": Scf,
+        "ions": Ions,
         "propagate": Propagate,
         "spectrum": Spectrum,
+        "relax": Relax,
+        "dynamics": Dynamics,
         "output": Output,
         "parallel": Parallel,
     }
     required: ClassVar[tuple[str, ...]] = ("system",)
     command: ClassVar[str] = "halocline tddft ground-state"
     example_head: ClassVar[tuple[str, ...]] = (
-        "Run file of `halocline tddft ground-state`, `propagate` and `spectrum`: acetylene in a box.",
+        "Run file of `halocline tddft ground-state`, `propagate`, `spectrum`, `relax` and `dynamics`: acetylene in a box.",
         'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
         "What is commented out has no default, or stands for what is.",
     )
-    example_keys: ClassVar[tuple[str, ...]] = ("system.atoms", "system.box", "grid.extent", "propagate.total_time")
+    example_keys: ClassVar[tuple[str, ...]] = (
+        "system.atoms",
+        "system.box",
+        "grid.extent",
+        "propagate.total_time",
+        "dynamics.total_time",
+    )
 
     system: System
     grid: Grid = dataclasses.field(default_factory=Grid)
@@ -526,8 +536,11 @@ class Run(RunFile):
     pseudopotential: Pseudopotential = dataclasses.field(default_factory=Pseudopotential)
     xc: Xc = dataclasses.field(default_factory=Xc)
     scf: Scf = dataclasses.field(default_factory=Scf)
+    ions: Ions = dataclasses.field(default_factory=Ions)
     propagate: Propagate = dataclasses.field(default_factory=Propagate)
     spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
+    relax: Relax = dataclasses.field(default_factory=Relax)
+    dynamics: Dynamics = dataclasses.field(default_factory=Dynamics)
     output: Output = dataclasses.field(default_factory=Output)
     parallel: Parallel = dataclasses.field(default_factory=Parallel)
 

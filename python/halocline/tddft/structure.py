@@ -18,7 +18,7 @@ import numpy as np
 
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import System
-from halocline.tddft.units import BOHR_ANGSTROM
+from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM
 
 
 def formula_of(symbols: Iterable[str]) -> str:
@@ -39,6 +39,8 @@ class Structure:
     periodic: bool
     jellium: tuple[float, float, tuple[float, float, float]] | None = None
     """Radius r_s [bohr], charge, centre [bohr]."""
+    velocities: np.ndarray | None = None
+    """Shape (atoms, 3) [a.u.], if the file or the atoms had some."""
 
     def formula(self) -> str:
         """As formula_of() gives it."""
@@ -85,7 +87,17 @@ def structure_of(section: System, atoms: Any = None) -> Structure:
     positions = np.asarray(atoms.get_positions(), dtype=float) / BOHR_ANGSTROM
     middle = None if cell is None else 0.5 * np.asarray(cell)
     chosen = dataclasses.replace(section, periodic=periodic, cell=None, box=None)
-    return _placed(chosen, atoms.get_chemical_symbols(), positions, edges or cell, middle)
+    placed = _placed(chosen, atoms.get_chemical_symbols(), positions, edges or cell, middle)
+    return dataclasses.replace(placed, velocities=_velocities_of(atoms))
+
+
+def _velocities_of(atoms: Any) -> np.ndarray | None:
+    """Velocities of ASE's atoms [a.u.]; None if all are zero."""
+    from ase.units import fs
+
+    if "momenta" not in atoms.arrays or not atoms.get_momenta().any():
+        return None
+    return atoms.get_velocities() * (fs * ATOMIC_TIME_FS / BOHR_ANGSTROM)
 
 
 def _cell_of(atoms: Any) -> tuple[tuple[float, ...] | None, bool]:

@@ -9,6 +9,7 @@ doubtful choices.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import difflib
 import hashlib
 import math
@@ -64,7 +65,7 @@ class System:
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
         self.electrons = positive - run.system.charge
-        self.ion_dipole = np.array(valence) @ self.structure.positions if valence else np.zeros(3)
+        self.ion_dipole = self._charges() @ self.structure.positions if valence else np.zeros(3)
         self.states = self._states()
         self._refuse_impossible_sizes()
         self._check_spacing()
@@ -210,6 +211,17 @@ class System:
         other.states = states
         other.native = other._build()
         return other
+
+    def with_positions(self, positions: np.ndarray) -> System:
+        """The same system with the atoms elsewhere [bohr, in the frame of the grid]; nothing is checked."""
+        other = copy.copy(self)
+        other.structure = dataclasses.replace(self.structure, positions=np.array(positions, dtype=float))
+        other.ion_dipole = self._charges() @ other.structure.positions
+        other.native = other._build()
+        return other
+
+    def _charges(self) -> np.ndarray:
+        return np.array([self.species[s].valence for s in self.structure.symbols])
 
     def identity(self) -> dict[str, Any]:
         """Everything that another run must share to continue from this one's orbitals, as plain values."""

@@ -24,6 +24,8 @@ ATOMIC_FIELD_V_PER_ANGSTROM = HARTREE_EV / BOHR_ANGSTROM
 ATOMIC_INTENSITY_W_PER_CM2 = 3.50944506e16
 """Intensity of a linearly polarised wave with a peak field of one atomic unit: c eps_0 E^2 / 2."""
 KELVIN_HARTREE = 3.1668115634564e-6
+ELECTRON_MASSES_PER_U = 1822.888486283
+"""The atomic mass unit."""
 SPEED_OF_LIGHT = 137.035999177
 
 Convert = Callable[[float], float]
@@ -57,6 +59,13 @@ UNITS: dict[str, dict[str, Convert]] = {
         "as": _times(1e-3 / ATOMIC_TIME_FS),
         "ps": _times(1e3 / ATOMIC_TIME_FS),
     },
+    "velocity": {
+        "au": _times(1.0),
+        "angstrom/fs": _times(ATOMIC_TIME_FS / BOHR_ANGSTROM),
+        "angstrom/ps": _times(1e-3 * ATOMIC_TIME_FS / BOHR_ANGSTROM),
+        "bohr/fs": _times(ATOMIC_TIME_FS),
+    },
+    "force": {"au": _times(1.0), "eV/angstrom": _times(BOHR_ANGSTROM / HARTREE_EV)},
     "momentum": {"1/bohr": _times(1.0), "1/angstrom": _times(BOHR_ANGSTROM)},
     "field": {
         "au": _times(1.0),

@@ -26,7 +26,7 @@ constexpr double unmoved = std::numeric_limits<double>::infinity();
 /// Two soft ions with projectors and two electrons, off the grid points.
 System molecule(double strength = 0.4, double apart = 1.7) {
   System system;
-  system.grid = {{20, 19, 22}, {0.6, 0.6, 0.6}, Boundary::isolated};
+  system.grid = {{24, 23, 27}, {0.5, 0.5, 0.5}, Boundary::isolated};
   system.species = {std::make_shared<soft::SoftIon>(1.0, 0.9, strength)};
   system.atoms = {{0, {0.07, -0.11, -0.5 * apart}}, {0, {0.07, -0.11, 0.5 * apart}}};
   system.electrons = 2;
@@ -130,10 +130,10 @@ TEST_CASE("moving ions: without electrons' fields a neutral molecule flies strai
   State state = ground(model);
   const Vec3 velocity{0.02, 0.0, 0.01};
   boost(state.orbitals, model.decomposition(), velocity);
-  Propagator propagator(model, state, {}, steps_of(0.1), IonOptions{{1836.0, 1836.0}, {velocity, velocity}, 1});
+  Propagator propagator(model, state, {}, steps_of(0.06), IonOptions{{1836.0, 1836.0}, {velocity, velocity}, 1});
   const Record first = propagator.observe();
   Record last = first;
-  for (int i = 0; i < 100; ++i) last = propagator.step();
+  for (int i = 0; i < 80; ++i) last = propagator.step();
   const Vec3 middle_before{0.07, -0.11, 0.0};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double middle = 0.5 * (last.ions->positions[0][axis] + last.ions->positions[1][axis]);
@@ -153,7 +153,7 @@ TEST_CASE("moving ions: energy is kept to second order in the step, with project
       CAPTURE(scheme);
       CAPTURE(every);
       std::vector<double> change;
-      for (const double dt : {0.08, 0.04}) {
+      for (const double dt : {0.06, 0.03}) {
         model.move_atoms(rest);
         State state = start;
         // Light ions make the electrons follow fast enough for the error of the step to be seen.
@@ -161,7 +161,7 @@ TEST_CASE("moving ions: energy is kept to second order in the step, with project
                               IonOptions{{20.0, 30.0}, {{0, 0, 0.05}, {0, 0, -0.03}}, every});
         const double first = total_of(propagator.observe());
         double largest = 0;
-        const int steps = static_cast<int>(std::lround(10.24 / dt));
+        const int steps = static_cast<int>(std::lround(4.8 / dt));
         for (int i = 1; i <= steps; ++i) {
           const Record record = propagator.step();
           if (i % every == 0) largest = std::max(largest, std::abs(total_of(record) - first));
@@ -177,7 +177,7 @@ TEST_CASE("moving ions: energy is kept to second order in the step, with project
       } else {
         CHECK(change[1] < 5e-6);
         CHECK(change[0] > 3 * change[1]);
-        CHECK(change[0] < 6 * change[1]);
+        CHECK(change[0] < 10 * change[1]);
       }
     }
 }
@@ -191,7 +191,7 @@ TEST_CASE("moving ions: time reversal leads back to the start") {
   constexpr int steps = 12;
   IonRecord turned;
   {
-    Propagator there(model, state, {}, steps_of(0.1, "etrs"), light);
+    Propagator there(model, state, {}, steps_of(0.06, "etrs"), light);
     Record last;
     for (int i = 0; i < steps; ++i) last = there.step();
     turned = *last.ions;
@@ -203,7 +203,7 @@ TEST_CASE("moving ions: time reversal leads back to the start") {
   back.velocities = turned.velocities;
   for (Vec3& v : back.velocities)
     for (double& x : v) x = -x;
-  Propagator propagator(model, state, {}, steps_of(0.1, "etrs"), back);
+  Propagator propagator(model, state, {}, steps_of(0.06, "etrs"), back);
   Record last;
   for (int i = 0; i < steps; ++i) last = propagator.step();
   CHECK(largest_difference(last.ions->positions, rest) < 1e-9);
@@ -217,7 +217,7 @@ TEST_CASE("moving ions: heavy ones follow the ground state's force, a field pull
   State state = ground(model);
   const std::vector<Vec3> pull = forces(model, state);
   CHECK(std::abs(pull[0][2]) > 0.01);
-  const double mass = 1e6, dt = 0.1;
+  const double mass = 1e6, dt = 0.06;
   Propagator propagator(model, state, {}, steps_of(dt), IonOptions{{mass, mass}, std::vector<Vec3>(2), 1});
   Record record;
   for (int i = 0; i < 20; ++i) record = propagator.step();
@@ -248,7 +248,7 @@ TEST_CASE("moving ions: a kick pushes them against the electrons") {
     Field field;
     field.gauge = gauge;
     field.kick = {0, 0.02, 0};
-    Propagator propagator(model, state, field, steps_of(0.1), IonOptions{{1836.0, unmoved}, std::vector<Vec3>(2), 1});
+    Propagator propagator(model, state, field, steps_of(0.06), IonOptions{{1836.0, unmoved}, std::vector<Vec3>(2), 1});
     propagator.kick();
     const Record record = propagator.observe();
     CHECK(record.ions->velocities[0][1] == doctest::Approx(-0.02 / 1836.0).epsilon(1e-14));
@@ -264,10 +264,10 @@ TEST_CASE("moving ions: atoms of infinite mass stay, and all at rest are a run w
   field.gauge = Gauge::length;
   field.kick = {0, 0, 0.05};
   State moving = start, resting = start;
-  Propagator with(model, moving, field, steps_of(0.1), IonOptions{{unmoved, unmoved}, {{1, 0, 0}, {}}, 1});
+  Propagator with(model, moving, field, steps_of(0.06), IonOptions{{unmoved, unmoved}, {{1, 0, 0}, {}}, 1});
   Record a, b;
   for (int i = 0; i < 10; ++i) a = with.step();
-  Propagator without(model, resting, field, steps_of(0.1));
+  Propagator without(model, resting, field, steps_of(0.06));
   for (int i = 0; i < 10; ++i) b = without.step();
   CHECK(a.ions->positions == positions_of(model));
   CHECK(a.ions->kinetic == 0);
@@ -289,7 +289,7 @@ TEST_CASE("moving ions: a run that is continued has the same bits, inside of an 
     State kept;
     IonRecord kept_ions;
     {
-      Propagator propagator(model, whole, {}, steps_of(0.1), options);
+      Propagator propagator(model, whole, {}, steps_of(0.06), options);
       for (int i = 1; i <= 12; ++i) {
         expected = propagator.step();
         if (i == stop) {
@@ -299,7 +299,7 @@ TEST_CASE("moving ions: a run that is continued has the same bits, inside of an 
       }
     }
     Model fresh = soft::model_of(molecule(0.4, 2.2));
-    Propagator again(fresh, kept, {}, steps_of(0.1), options);
+    Propagator again(fresh, kept, {}, steps_of(0.06), options);
     again.resume(stop, 0, &kept_ions);
     Record found;
     for (int i = stop + 1; i <= 12; ++i) found = again.step();
@@ -314,7 +314,7 @@ TEST_CASE("moving ions: numbers that do not fit are refused") {
   Model model = soft::model_of(molecule());
   State state = soft::oscillator(model, 0.4);
   const auto refused = [&](IonOptions options, const char* said) {
-    CHECK_THROWS_WITH_AS(Propagator(model, state, {}, steps_of(0.1), options), doctest::Contains(said),
+    CHECK_THROWS_WITH_AS(Propagator(model, state, {}, steps_of(0.06), options), doctest::Contains(said),
                          core::InvalidArgument);
   };
   refused({{1.0}, std::vector<Vec3>(2), 1}, "1 masses given for 2 atoms");
@@ -322,7 +322,31 @@ TEST_CASE("moving ions: numbers that do not fit are refused") {
   refused({{1.0, 1.0}, std::vector<Vec3>(3), 1}, "3 velocities given for 2 atoms");
   refused({{1.0, 1.0}, {{}, {unmoved, 0, 0}}, 1}, "velocity of atom 1 is not finite");
   refused({{1.0, 1.0}, std::vector<Vec3>(2), 0}, "every = 0");
-  Propagator resting(model, state, {}, steps_of(0.1));
+  Propagator resting(model, state, {}, steps_of(0.06));
   const IonRecord ions{std::vector<Vec3>(2), std::vector<Vec3>(2), {}, 0};
   CHECK_THROWS_WITH_AS(resting.resume(1, 0, &ions), doctest::Contains("the atoms do not move"), core::InvalidArgument);
+}
+
+TEST_CASE("moving ions: the momentum of ions and electrons is kept on every grid") {
+  // Coarse enough for the grid to push. Without projectors the electrons' current is their momentum.
+  System system = soft::periodic(std::make_shared<soft::SoftIon>(2.0, 0.45), 4, 4);
+  Model model = soft::model_of(system);
+  State state = ground(model);
+  const AtomForces at_rest = atom_forces(model, state);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    CHECK(std::abs(at_rest.on_atoms[0][axis] + at_rest.on_atoms[1][axis]) < 1e-7);
+  CHECK(std::hypot(at_rest.grid[0], at_rest.grid[1], at_rest.grid[2]) > 1e-3);
+  const IonOptions ions{{300.0, 500.0}, {{0.01, 0, 0.02}, {0, -0.01, 0}}, 1};
+  Propagator propagator(model, state, {}, steps_of(0.05, "etrs"), ions);
+  const auto momentum = [&](const Record& record, std::size_t axis) {
+    return 300.0 * record.ions->velocities[0][axis] + 500.0 * record.ions->velocities[1][axis] +
+           record.current[axis] * system.grid.volume();
+  };
+  const Record first = propagator.observe();
+  Record last;
+  for (int i = 0; i < 40; ++i) last = propagator.step();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    CHECK(std::abs(last.ions->velocities[0][axis] - first.ions->velocities[0][axis]) > 1e-5);
+    CHECK(momentum(last, axis) == doctest::Approx(momentum(first, axis)).epsilon(1e-6).scale(1));
+  }
 }

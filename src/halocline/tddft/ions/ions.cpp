@@ -284,6 +284,51 @@ std::vector<Vec3> core_forces(const System& system, const Decomposition& decompo
   return forces;
 }
 
+std::vector<double> core_gradient(const System& system, const Decomposition& decomposition) {
+  const auto corrected = [](const auto& species) { return species->core_radius() > 0; };
+  if (std::ranges::none_of(system.species, corrected)) return {};
+  const std::size_t points = at(decomposition.box().points());
+  std::vector<double> gradient(3 * points, 0.0);
+  for (const Atom& atom : system.atoms) {
+    const Pseudopotential& species = species_of(system, atom);
+    if (species.core_radius() == 0) continue;
+    for_each_near(system.grid, decomposition.box(), atom.position, species.core_radius(),
+                  [&](std::int64_t i, double r, const Vec3& d) {
+                    if (r == 0) return;  // the slope of an even function
+                    const double slope = species.core_slope(r) / r;
+                    for (std::size_t axis = 0; axis < 3; ++axis) gradient[axis * points + at(i)] += slope * d[axis];
+                  });
+  }
+  return gradient;
+}
+
+std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition,
+                                      std::span<const double> field) {
+  const std::size_t points = at(decomposition.box().points());
+  std::vector<double> radius, sum(points, 0.0);
+  for (const auto& species : system.species) radius.push_back(density_radius(*species));
+  const auto for_each_of = [&](const Atom& atom, auto&& action) {
+    const Pseudopotential& species = species_of(system, atom);
+    for_each_near(system.grid, decomposition.box(), atom.position, radius[at(atom.species)],
+                  [&](std::int64_t i, double r, const Vec3&) { action(at(i), species.start_density(r)); });
+  };
+  for (const Atom& atom : system.atoms) for_each_of(atom, [&](std::size_t i, double n) { sum[i] += n; });
+  const double volume = system.grid.point_volume();
+  Vec3 rest{};
+  for (std::size_t i = 0; i < points; ++i)
+    if (sum[i] <= 0)
+      for (std::size_t axis = 0; axis < 3; ++axis) rest[axis] += volume * field[axis * points + i];
+  for (double& part : rest) part /= static_cast<double>(system.atoms.size());
+  std::vector<Vec3> shares(system.atoms.size(), rest);
+  for (std::size_t a = 0; a < shares.size(); ++a)
+    for_each_of(system.atoms[a], [&](std::size_t i, double n) {
+      if (sum[i] <= 0) return;
+      const double part = volume * n / sum[i];
+      for (std::size_t axis = 0; axis < 3; ++axis) shares[a][axis] += part * field[axis * points + i];
+    });
+  return shares;
+}
+
 std::vector<double> start_density(const System& system, const Decomposition& decomposition) {
   if (system.jellium) {
     auto density = jellium_density(system, decomposition);

@@ -81,6 +81,17 @@ std::vector<double> core_density(const System& system, const Decomposition& deco
 /// @return shape (atoms,) [hartree/bohr]: the contribution of the box of this process. Collective: no.
 std::vector<Vec3> core_forces(const System& system, const Decomposition& decomposition, std::span<const double> v);
 
+/// Gradient of the core densities, shape (3, points) [1/bohr^4]; empty if no ion has one. Collective: no.
+std::vector<double> core_gradient(const System& system, const Decomposition& decomposition);
+
+/// Shares a field of forces between the atoms: the integral of w_a f, with w_a the part of the pseudo-atom a in the
+/// superposed densities of all (Hirshfeld, Theor. Chim. Acta 44, 129, 1977). All atoms have
+/// equal parts of points beyond all pseudo-atoms.
+/// @param field  shape (3, points) [hartree/bohr^4]
+/// @return shape (atoms,) [hartree/bohr]: the contribution of the box of this process. Collective: no.
+std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition,
+                                      std::span<const double> field);
+
 /// Superposed densities of the pseudo-atoms, scaled to the number of electrons: the start of the self-consistent cycle.
 /// For jellium, the scaled background. @return shape (points,). Collective over decomposition.space().
 std::vector<double> start_density(const System& system, const Decomposition& decomposition);

@@ -11,51 +11,94 @@
 /// force is therefore not the exact derivative of the grid's energy. It leaves out the egg-box error of that energy,
 /// and is much closer to the force on a fine grid (docs/tddft-accuracy.md).
 ///
+/// For stationary orbitals the expectation value of [H, grad] is zero, on the grid too, because the stencils of kinetic
+/// energy and gradient commute. So the net force of the ions is opposite to that of Hartree's potential and of exchange
+/// and correlation on the electrons,
+///   sum_a F_a = sum over points of d,   d = v_H grad n + v_xc grad n,   grad n = 2 Re psi* grad psi.
+/// In the continuum the right side is zero. On the grid it is not, because products of orbitals have waves that the
+/// grid folds back, and the chain rule does not hold. Terms whose sum is zero on every grid make d itself zero at every
+/// point of the continuum,
+///   d - v_H D n - D f + D (w D n),
+/// with the energy f of exchange and correlation in a volume and w = df/d(grad n). What is left on the grid is its
+/// error where it arises, near the cores. Each atom's share of it (ions.hpp) is taken off its force. In a periodic cell
+/// the net force is then zero, and moving ions and electrons keep their total momentum; the forces depend on the
+/// position between grid points less by one to two orders of magnitude. The sum that was taken off measures the grid.
+///
 /// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
 /// are smooth enough to be differentiated themselves.
 
 #include "halocline/tddft/model/forces.hpp"
 
+#include "halocline/tddft/base/index.hpp"
+
 #include <algorithm>
 
 namespace halocline::tddft {
 
-std::vector<Vec3> forces(Model& model, const State& state) {
-  const System& system = model.system();
+namespace {
+
+/// The gradients of the densities of the spins by this process's orbitals, shape (spins, 3, points). Adds the forces of
+/// the projectors on its points to `force`.
+std::vector<double> visit_orbitals(Model& model, const State& state, std::span<Vec3> force) {
   const Decomposition& decomposition = model.decomposition();
-  std::vector<Vec3> force(system.atoms.size(), Vec3{});
-  if (force.empty()) return force;
   Hamiltonian& h = model.hamiltonian();
   double* const slopes = model.scratch(3 * state.orbitals.block_doubles());
-  std::vector<double> gradient(3 * static_cast<std::size_t>(decomposition.box().points()), 0.0);
+  const std::size_t components = 3 * size(decomposition.box().points());
+  std::vector<double> slopes_of_density(size(model.system().spins) * components, 0.0);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> weights = model.weights(state, channel);
     for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
       const std::span<const double, orbital_lanes> factors(weights.data() + block * orbital_lanes, orbital_lanes);
       if (std::ranges::all_of(factors, [](double f) { return f == 0; })) continue;
       const double* psi = state.orbitals.block(channel, block);
+      const std::span gradient(slopes_of_density.data() + size(h.spin(channel)) * components, components);
       h.stencil().add_density_gradient(gradient, slopes, psi, factors, h.nonlocal().near_rows());
       h.nonlocal().add_forces(channel, psi, slopes, factors, force);
     }
   }
-  // Every process has the contribution of its orbitals on its box; one sum completes the forces.
+  return slopes_of_density;
+}
+
+}  // namespace
+
+AtomForces atom_forces(Model& model, const State& state) {
+  const System& system = model.system();
+  const Decomposition& decomposition = model.decomposition();
+  AtomForces result{std::vector<Vec3>(system.atoms.size()), {}};
+  std::vector<Vec3>& force = result.on_atoms;
+  if (force.empty()) return result;
+  const std::vector<double> slopes = visit_orbitals(model, state, force);
+  std::vector<double> gradient(slopes.size() / size(system.spins), 0.0);
+  for (std::size_t i = 0; i < slopes.size(); ++i) gradient[i % gradient.size()] += slopes[i];
+  // Every process has the contribution of its orbitals on its box; one sum completes the forces. All processes with the
+  // same box have the same contribution from the density; one of them counts it.
+  const bool first = decomposition.box_mates().rank() == 0;
   std::vector<Vec3> local = local_forces(system, decomposition, model.ion_tables(), gradient);
+  const std::vector<double> defect = model.force_defect(state.density, slopes, first);
+  const std::vector<Vec3> shares = share_between_atoms(system, decomposition, defect);
   if (!model.core_density().empty()) {
     const std::vector<double> v = model.mean_xc_potential(state.density);
     const std::vector<Vec3> core = core_forces(system, decomposition, v);
-    // All processes with the same box have the same contribution; one of them counts it.
-    if (decomposition.box_mates().rank() == 0)
+    if (first)
       for (std::size_t atom = 0; atom < local.size(); ++atom)
         for (std::size_t axis = 0; axis < 3; ++axis) local[atom][axis] += core[atom][axis];
   }
-  std::vector<double> sums;
+  std::vector<double> sums(3, 0.0);  // those of the shares, then of each atom
   for (std::size_t atom = 0; atom < force.size(); ++atom)
-    for (std::size_t axis = 0; axis < 3; ++axis) sums.push_back(force[atom][axis] + local[atom][axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      sums[axis] += shares[atom][axis];
+      sums.push_back(force[atom][axis] + local[atom][axis] - shares[atom][axis]);
+    }
   decomposition.world().sum(sums);
   const std::vector<Vec3> ions = ion_ion_forces(system);
-  for (std::size_t atom = 0; atom < force.size(); ++atom)
-    for (std::size_t axis = 0; axis < 3; ++axis) force[atom][axis] = sums[3 * atom + axis] + ions[atom][axis];
-  return force;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.grid[axis] = sums[axis];
+    for (std::size_t atom = 0; atom < force.size(); ++atom)
+      force[atom][axis] = sums[3 * (atom + 1) + axis] + ions[atom][axis];
+  }
+  return result;
 }
+
+std::vector<Vec3> forces(Model& model, const State& state) { return atom_forces(model, state).on_atoms; }
 
 }  // namespace halocline::tddft

@@ -9,11 +9,20 @@
 
 namespace halocline::tddft {
 
-/// Forces on the atoms [hartree/bohr] of a converged state, or of one that moves by its equation of motion; the
-/// derivatives are taken from the orbitals. The grid makes the sum of the forces of a ground state slightly different
-/// from zero. The sum is not removed: it measures the accuracy of the forces. The force of an external field is not
-/// included.
+struct AtomForces {
+  std::vector<Vec3> on_atoms;  ///< [hartree/bohr]
+  /// What the grid added to their sum; it was taken off. The error left in a force is smaller, by the square
+  /// (docs/tddft-accuracy.md).
+  Vec3 grid{};
+};
+
+/// Forces on the atoms of a converged state, or of one that moves by its equation of motion; the derivatives are taken
+/// from the orbitals. Of a ground state in a periodic cell their sum is zero, up to the convergence; in an isolated box
+/// it is the force of the walls. The force of an external field is not included.
 /// Collective over the world.
+AtomForces atom_forces(Model& model, const State& state);
+
+/// The forces alone, shape (atoms,).
 std::vector<Vec3> forces(Model& model, const State& state);
 
 }  // namespace halocline::tddft

@@ -29,7 +29,21 @@ public:
   /// Cost: with gradients two sweeps of the stencil over scalar fields, and 64 + 56 spins bytes a point that are kept.
   double evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil);
 
+  /// field_a += sum over spins of v slope_a - [D_a f - sum_bs D_b (w_sb D_a n_s)]: what the grid adds to the force of
+  /// exchange and correlation on the electrons. In the continuum the two parts are equal at every point, because
+  /// exchange and correlation push no whole body; on the grid the second part still adds up to nothing.
+  /// @param field   shape (3, points) [hartree/bohr^4]
+  /// @param n       shape (spins, points) [1/bohr^3]
+  /// @param slopes  gradients of n, or parts of them that others complete, shape (spins, 3, points)
+  /// @param second  add the second part
+  /// Collective over the stencil's processes.
+  void add_defect(std::span<double> field, std::span<const double> n, std::span<const double> slopes, bool second,
+                  Stencil& stencil);
+
 private:
+  void differentiate(std::span<const double> n, Stencil& stencil);
+  void fill(int fields, const double* field, std::int64_t points);
+
   ExchangeCorrelation xc_;
   int spins_;
   core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers

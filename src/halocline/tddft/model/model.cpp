@@ -140,6 +140,35 @@ std::vector<double> Model::mean_xc_potential(std::span<const double> density) {
   return mean;
 }
 
+std::vector<double> Model::force_defect(std::span<const double> density, std::span<const double> slopes, bool whole) {
+  const std::size_t points = size(decomposition_.box().points());
+  std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
+  if (system_.spins == 2)
+    for (std::size_t i = 0; i < points; ++i) total[i] += density[points + i];
+  std::vector<double> potential(points), field(3 * points, 0.0), gradient(3 * points);
+  hartree_.solve(potential, total);
+  core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
+  for (std::size_t i = 0; i < points; ++i) block[static_cast<std::int64_t>(i) * doubles_per_point] = total[i];
+  hamiltonian_.stencil().gradient(gradient, block.data(), 1);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t i = 0; i < points; ++i) {
+      double slope = whole ? -gradient[axis * points + i] : 0.0;
+      for (std::size_t s = 0; s < size(system_.spins); ++s) slope += slopes[(3 * s + axis) * points + i];
+      field[axis * points + i] = potential[i] * slope;
+    }
+  std::vector<double> n(density.begin(), density.end()), all(slopes.begin(), slopes.end());
+  if (!core_density_.empty()) {
+    const double share = 1.0 / system_.spins;
+    const std::vector<double> core = core_gradient(system_, decomposition_);
+    for (std::size_t s = 0; s < size(system_.spins); ++s) {
+      for (std::size_t i = 0; i < points; ++i) n[s * points + i] += share * core_density_[i];
+      for (std::size_t i = 0; whole && i < 3 * points; ++i) all[3 * s * points + i] += share * core[i];
+    }
+  }
+  xc_.add_defect(field, n, all, whole, hamiltonian_.stencil());
+  return field;
+}
+
 /// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
 ///          contributions
 std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const double> density) {

@@ -82,6 +82,15 @@ public:
   /// @return shape (points,) [hartree]. Collective over the world.
   std::vector<double> mean_xc_potential(std::span<const double> density);
 
+  /// The field of what the grid adds to the force on the electrons through Hartree's potential and that of exchange and
+  /// correlation; zero everywhere in the continuum, and its integral is the net force of the atoms (forces.cpp).
+  /// @param slopes  gradients of the densities of the spins by the orbitals, or parts of them, shape (spins, 3, points)
+  /// @param whole   add the terms that do not depend on `slopes`: on one of the processes with parts
+  /// @return shape (3, points) [hartree/bohr^4]
+  /// Collective over the world.  Cost: one Hartree potential, one evaluation of exchange and correlation, and sweeps of
+  /// the stencil over four to nine scalar fields.
+  std::vector<double> force_defect(std::span<const double> density, std::span<const double> slopes, bool whole);
+
   /// The effective potential of a density: v = v_ion + v_Hartree + v_xc.
   /// @param v  shape (spins, points)
   /// Collective over the world.

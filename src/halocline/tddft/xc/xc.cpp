@@ -127,12 +127,14 @@ struct ExchangeCorrelation::State {
 
   /// Evaluates the points [begin, begin + count) of n and v, whose spins are `points` apart. Returns the sum of n eps.
   /// @param flux, gradient  null for a local functional
-  double evaluate(double* v, double* flux, const double* n, const double* gradient, std::int64_t points,
+  /// @param f  the energy at each point, or null
+  double evaluate(double* f, double* v, double* flux, const double* n, const double* gradient, std::int64_t points,
                   std::int64_t begin, std::int64_t count) const;
-  double evaluate_all(double* v, double* flux, const double* n, const double* gradient, std::int64_t points) const;
+  double evaluate_all(double* f, double* v, double* flux, const double* n, const double* gradient,
+                      std::int64_t points) const;
 };
 
-double ExchangeCorrelation::State::evaluate(double* v, double* flux, const double* n, const double* gradient,
+double ExchangeCorrelation::State::evaluate(double* f, double* v, double* flux, const double* n, const double* gradient,
                                             std::int64_t points, std::int64_t begin, std::int64_t count) const {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const std::int64_t pairs = spins == 1 ? 1 : 3;
@@ -171,6 +173,9 @@ double ExchangeCorrelation::State::evaluate(double* v, double* flux, const doubl
       sum += density[at(i * spins + s)] * energy[at(i)];
     }
   }
+  if (f != nullptr)
+    for (std::int64_t i = 0; i < count; ++i)
+      f[begin + i] = (density[at(i * spins)] + (spins == 2 ? density[at(2 * i + 1)] : 0.0)) * energy[at(i)];
   if (gradient == nullptr) return sum;
   // sigma of two equal spins has two factors of the gradient, that of two different ones has one.
   for (std::int64_t s = 0; s < spins; ++s)
@@ -184,15 +189,15 @@ double ExchangeCorrelation::State::evaluate(double* v, double* flux, const doubl
   return sum;
 }
 
-double ExchangeCorrelation::State::evaluate_all(double* v, double* flux, const double* n, const double* gradient,
-                                                std::int64_t points) const {
+double ExchangeCorrelation::State::evaluate_all(double* f, double* v, double* flux, const double* n,
+                                                const double* gradient, std::int64_t points) const {
   const std::int64_t chunks = (points + chunk - 1) / chunk;
   std::vector<double> energies(static_cast<std::size_t>(chunks));
 #pragma omp parallel for schedule(static)
   for (std::int64_t c = 0; c < chunks; ++c) {
     const std::int64_t begin = c * chunk;
     energies[static_cast<std::size_t>(c)] =
-        evaluate(v, flux, n, gradient, points, begin, std::min(chunk, points - begin));
+        evaluate(f, v, flux, n, gradient, points, begin, std::min(chunk, points - begin));
   }
   return std::accumulate(energies.begin(), energies.end(), 0.0);
 }
@@ -238,20 +243,29 @@ double ExchangeCorrelation::evaluate(std::span<double> v, std::span<const double
     throw core::InvalidArgument("exchange-correlation was given " + std::to_string(n.size()) + " densities and " +
                                 std::to_string(v.size()) + " potentials; both must be " + std::to_string(state.spins) +
                                 " times the points");
-  return state.evaluate_all(v.data(), nullptr, n.data(), nullptr, static_cast<std::int64_t>(n.size()) / state.spins);
+  return state.evaluate_all(nullptr, v.data(), nullptr, n.data(), nullptr,
+                            static_cast<std::int64_t>(n.size()) / state.spins);
 }
 
 double ExchangeCorrelation::evaluate(std::span<double> v, std::span<double> flux, std::span<const double> n,
                                      std::span<const double> gradient) const {
+  return evaluate({}, v, flux, n, gradient);
+}
+
+double ExchangeCorrelation::evaluate(std::span<double> f, std::span<double> v, std::span<double> flux,
+                                     std::span<const double> n, std::span<const double> gradient) const {
   const State& state = *state_;
-  if (v.size() != n.size() || n.size() % static_cast<std::size_t>(state.spins) != 0 || flux.size() != 3 * n.size() ||
-      gradient.size() != flux.size())
-    throw core::InvalidArgument(
-        "exchange-correlation was given " + std::to_string(n.size()) + " densities, " + std::to_string(v.size()) +
-        " potentials, " + std::to_string(gradient.size()) + " gradients and " + std::to_string(flux.size()) +
-        " fluxes; the numbers must be as 1, 1, 3 and 3, for " + std::to_string(state.spins) + " times the points");
-  return state.evaluate_all(v.data(), flux.data(), n.data(), gradient.data(),
-                            static_cast<std::int64_t>(n.size()) / state.spins);
+  const bool local = !has_gradients() && gradient.empty() && flux.empty();
+  const std::size_t points = n.size() / static_cast<std::size_t>(state.spins);
+  if (v.size() != n.size() || n.size() % static_cast<std::size_t>(state.spins) != 0 ||
+      (!local && (flux.size() != 3 * n.size() || gradient.size() != flux.size())) || (!f.empty() && f.size() != points))
+    throw core::InvalidArgument("exchange-correlation was given " + std::to_string(n.size()) + " densities, " +
+                                std::to_string(v.size()) + " potentials, " + std::to_string(gradient.size()) +
+                                " gradients, " + std::to_string(flux.size()) + " fluxes and " +
+                                std::to_string(f.size()) + " energies; the numbers must be as 1, 1, 3 and 3, for " +
+                                std::to_string(state.spins) + " times the points, and an energy a point or none");
+  return state.evaluate_all(f.empty() ? nullptr : f.data(), v.data(), local ? nullptr : flux.data(), n.data(),
+                            local ? nullptr : gradient.data(), static_cast<std::int64_t>(points));
 }
 
 }  // namespace halocline::tddft

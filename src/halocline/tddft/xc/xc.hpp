@@ -49,6 +49,12 @@ public:
   double evaluate(std::span<double> v, std::span<double> flux, std::span<const double> n,
                   std::span<const double> gradient) const;
 
+  /// As both above, and the energy in a volume at each point.
+  /// @param f         shape (points,), overwritten [hartree/bohr^3]
+  /// @param flux, gradient  empty for a local functional
+  double evaluate(std::span<double> f, std::span<double> v, std::span<double> flux, std::span<const double> n,
+                  std::span<const double> gradient) const;
+
 private:
   struct State;
   std::unique_ptr<State> state_;

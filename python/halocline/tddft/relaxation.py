@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The geometry of lowest energy: `relax(system, ...)`, by the optimisers of ASE."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from halocline.errors import NotConverged
+from halocline.reporter import Reporter
+from halocline.tddft.ground import GroundState
+from halocline.tddft.motion import GroundStates, frames, largest_force_ev, masses_of, required
+from halocline.tddft.runfile_motion import Relax
+from halocline.tddft.system import System
+from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
+
+FORCE = HARTREE_EV / BOHR_ANGSTROM
+"""One atomic unit of force [eV/angstrom]."""
+
+
+class Relaxation:
+    """The geometries of a relaxation, from the first to the last. Arrays are in atomic units.
+
+    energy, largest_force (on an atom that is not fixed): shape (n,); positions, forces: shape (n, atoms, 3), positions
+    in the frame of the grid; converged; ground: the last ground state; system: of the last geometry
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.records: list[dict[str, Any]] = []
+        self.converged = False
+        self.ground: GroundState | None = None
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name in ("energy", "largest_force", "positions", "forces", "iterations"):
+            return np.array([r[name] for r in self.records])
+        raise AttributeError(name)
+
+    def require_converged(self) -> Relaxation:
+        """Returns itself if converged; otherwise raises NotConverged."""
+        if not self.converged:
+            raise NotConverged(
+                f"the relaxation did not converge: the largest force is {self.largest_force[-1] * FORCE:.3g} "
+                f"eV/angstrom after {len(self.records) - 1} steps; raise [relax] max_steps, or see whether the net "
+                "force of the grid is in the way."
+            )
+        return self
+
+    def frames(self) -> list[Any]:
+        """ASE's atoms of every geometry, with energy and forces."""
+        return frames(self.system, self.positions, forces=self.forces, energy=self.energy)
+
+    def data(self) -> dict[str, Any]:
+        """The geometries in the form for results.write."""
+        names = ("energy", "largest_force", "positions", "forces", "iterations")
+        return {name: getattr(self, name) for name in names}
+
+
+def relax(
+    system: System,
+    *,
+    comm: Any = None,
+    reporter: Reporter | None = None,
+    ions: Mapping[str, Any] | None = None,
+    scf: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Relaxation:
+    """Moves the atoms to where no force is left on them.
+
+    The grid's net force (GroundState.net_force) is distributed over the atoms that may move, in proportion to their
+    masses, before the optimiser sees the forces; otherwise the whole molecule would wander over the grid. Records keep
+    the forces as they are.
+    ions: keys of [ions]: fixed, masses. scf: keys of [scf]
+    options: keys of [relax]: optimizer, force_tolerance, max_steps, longest_step
+    Plain numbers are in atomic units. Returns the path, converged or not. Raises NotConverged if a ground state does
+    not converge, InvalidArgument. Collective.
+
+        relaxed = hc.tddft.relax(system, force_tolerance="0.01 eV/angstrom").require_converged()
+    """
+    run = system.run
+    chosen = dataclasses.replace(run.relax, **options) if options else run.relax
+    chosen_ions = dataclasses.replace(run.ions, **dict(ions or {}))
+    states = GroundStates(system, comm=comm, reporter=None, **dict(scf or {}))
+    path = Relaxation(system)
+    reporter = reporter or Reporter()
+    with reporter.stage("relaxing", chosen.max_steps) as advance:
+        search(states, masses_of(system, chosen_ions), chosen, path, lambda record: advance(len(path.records) - 1, ""))
+    return path
+
+
+def without_net_force(forces: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """Forces whose sum is zero if no atom is fixed: the net force is taken off in proportion to the masses."""
+    if not np.isfinite(masses).all():
+        return forces
+    return forces - np.outer(masses / masses.sum(), forces.sum(axis=0))
+
+
+def search(
+    states: GroundStates,
+    masses: np.ndarray,
+    options: Relax,
+    path: Relaxation,
+    on_geometry: Callable[[dict[str, Any]], None],
+) -> None:
+    """The work of relax(). Geometries that `path` has already are not computed again: the optimiser is led through
+    them, which restores all that it has learnt.
+
+    on_geometry: called after each new geometry, with its record; may raise
+    """
+    import ase.optimize
+    from ase import Atoms
+    from ase.calculators.calculator import Calculator, all_changes
+    from ase.constraints import FixAtoms
+
+    known = list(path.records)
+    path.records = []
+
+    class Surface(Calculator):
+        implemented_properties = ("energy", "forces")
+
+        def calculate(self, atoms: Any = None, properties: Any = (), changes: Any = tuple(all_changes)) -> None:
+            super().calculate(atoms, properties, changes)
+            record = self._record(self.atoms.get_positions() / BOHR_ANGSTROM)
+            forces = without_net_force(record["forces"], masses)
+            self.results = {"energy": record["energy"] * HARTREE_EV, "forces": forces * FORCE}
+
+        def _record(self, positions: np.ndarray) -> dict[str, Any]:
+            number = len(path.records)
+            if number < len(known) and np.abs(known[number]["positions"] - positions).max() < 1e-9:
+                path.records.append(known[number])
+                return known[number]
+            known.clear()
+            ground = required(states.at(positions), f"geometry {number}")
+            path.ground, path.system = ground, ground.system
+            seen = without_net_force(ground.forces, masses)[np.isfinite(masses)]
+            record = {
+                "energy": ground.energy["total"],
+                "largest_force": float(np.linalg.norm(seen, axis=1).max(initial=0.0)),
+                "positions": ground.system.structure.positions.copy(),
+                "forces": ground.forces.copy(),
+                "iterations": float(len(ground.history)),
+            }
+            path.records.append(record)
+            on_geometry(record)
+            return record
+
+    system = states.system
+    atoms = Atoms(system.structure.symbols, system.structure.positions * BOHR_ANGSTROM)
+    atoms.set_masses(np.where(np.isfinite(masses), masses, 1.0))
+    atoms.set_constraint(FixAtoms(indices=np.flatnonzero(np.isinf(masses))))
+    atoms.calc = Surface()
+    kinds = {"bfgs": ase.optimize.BFGS, "lbfgs": ase.optimize.LBFGS, "fire": ase.optimize.FIRE}
+    optimizer = kinds[options.optimizer](atoms, logfile=None, maxstep=options.longest_step * BOHR_ANGSTROM)
+    path.converged = bool(optimizer.run(fmax=options.force_tolerance * FORCE, steps=options.max_steps))
+    if path.ground is None and path.records:  # everything was known
+        path.ground = states.at(path.records[-1]["positions"])
+        path.system = path.ground.system
+
+
+def summary(path: Relaxation, masses: np.ndarray) -> list[str]:
+    """The last lines of the log: energy, forces, and the distances of bonded atoms."""
+    from ase.neighborlist import natural_cutoffs, neighbor_list
+
+    atoms = path.frames()[-1]
+    lines = [
+        f"{'energy':<22}{path.energy[-1]:20.10f} hartree, {(path.energy[-1] - path.energy[0]) * HARTREE_EV:+.4f} eV",
+        f"{'largest force':<22}{path.largest_force[-1] * FORCE:20.6f} eV/angstrom",
+    ]
+    if path.ground is not None:
+        net = float(np.linalg.norm(path.ground.net_force)) * FORCE
+        lines.append(f"{'net force':<22}{net:20.6f} eV/angstrom, of the grid")
+        lines.append(f"{'with it':<22}{largest_force_ev(path.ground, masses):20.6f} eV/angstrom, largest force")
+    first, second, length = neighbor_list("ijd", atoms, natural_cutoffs(atoms, mult=1.15))
+    symbols = atoms.get_chemical_symbols()
+    for i, j, d in sorted(zip(first.tolist(), second.tolist(), length.tolist(), strict=True)):
+        if i < j:
+            lines.append(f"bond {symbols[i]}{i}-{symbols[j]}{j:<12}{d:20.5f} angstrom")
+    return lines
