@@ -74,6 +74,9 @@ void bind_tddft_files(nb::module_& m) {
         return to_dict(point);
       },
       "path"_a, "model"_a, "state"_a, "Fills the state; where the run stands. Collective.");
+  m.def(
+      "orbital_file_step", [](const std::string& path) { return orbital_file_info(path).point.step; }, "path"_a,
+      Released(), "The step that a file is of, from its header.");
   m.def("gather_density", &density_of, "model"_a, "state"_a,
         "Shape (spins, z, y, x) [1/bohr^3] on the first process, None elsewhere. Collective.");
   m.def("write_density_cube", &density_cube, "path"_a, "model"_a, "state"_a, "comment"_a, Released(),

@@ -217,9 +217,9 @@ void bind_tddft_model(nb::module_& m) {
       "forces",
       [](Model& model, const State& state) {
         const AtomForces found = atom_forces(model, state);
-        return std::pair(found.on_atoms, found.grid);
+        return std::pair(found.on_atoms, found.of_grid);
       },
-      "model"_a, "state"_a, Released(), "Forces, and what the grid added to their sum [hartree/bohr]. Collective.");
+      "model"_a, "state"_a, Released(), "Forces, and what of the grid was taken off each [hartree/bohr]. Collective.");
 }
 
 }  // namespace halocline::bindings

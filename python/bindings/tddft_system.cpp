@@ -88,7 +88,7 @@ void bind_pseudopotential(nb::module_& m) {
 void make_system(System* self, const std::array<std::int64_t, 3>& extent, const Vec3& spacing, bool periodic,
                  const std::vector<PseudopotentialPtr>& species, const std::vector<AtomEntry>& atoms,
                  const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
-                 bool gamma_centred, int spins, double electrons, int states) {
+                 bool gamma_centred, int spins, double electrons, int states, bool filtered) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
   made.species = species;
@@ -98,6 +98,7 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
   made.spins = spins;
   made.electrons = electrons;
   made.states = states;
+  made.filtered = filtered;
   new (self) System(std::move(made));
 }
 
@@ -107,7 +108,7 @@ void bind_tddft_system(nb::module_& m) {
   bind_pseudopotential(m);
   nb::class_<System>(m, "System", "Atoms or jellium on a grid, with k-points and spin.")
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
-           "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a)
+           "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true)
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Electrons in real time: from a molecule or a crystal to ground state, time propagation and absorption spectrum.
+"""Electrons in real time: from a molecule or a crystal to ground state, time propagation and absorption spectrum; and
+atoms that move, in the ground state or with the electrons in time.
 
     system = hc.tddft.from_atoms(ase.build.molecule("C2H2"), spacing="0.25 angstrom", box=[10, 10, 10])
     ground = hc.tddft.ground_state(system).require_converged()
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from halocline.tddft import potentials
 from halocline.tddft.ground import GroundState, ground_state
+from halocline.tddft.molecular_dynamics import Trajectory, dynamics
 from halocline.tddft.propagation import Series, propagate
+from halocline.tddft.relaxation import Relaxation, relax
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
 from halocline.tddft.spectra import Spectrum, spectrum
 from halocline.tddft.system import System, from_atoms
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
     from halocline.tddft.calculator import Halocline
 
 __all__ = [
-    "GroundState", "Halocline", "Run", "Series", "Spectrum", "System", "example_run_file", "from_atoms", "ground_state",
-    "parse_run_file", "potentials", "propagate", "read_run_file", "spectrum",
+    "GroundState", "Halocline", "Relaxation", "Run", "Series", "Spectrum", "System", "Trajectory", "dynamics",
+    "example_run_file", "from_atoms", "ground_state", "parse_run_file", "potentials", "propagate", "read_run_file",
+    "relax", "spectrum",
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ DOUBTFUL_NET_FORCE = 0.1
 force at which a structure usually counts as relaxed."""
 
 FORCE_ERROR = 0.25
-"""Error of single forces over the square of what the grid added to their sum [angstrom/eV]: measured for H2O and N2."""
+"""Error of single forces over the square of what the grid had added to them [angstrom/eV]: measured for H2O and N2."""
 
 DOUBTFUL_FORCE = 0.02
 """[eV/angstrom] Expected error of single forces above which they are called doubtful: less than half of the largest
@@ -62,9 +62,9 @@ class GroundState:
     history: list[dict[str, float]]
     forces: np.ndarray | None = None
     """Shape (atoms, 3) [hartree/bohr]; None if they were not requested."""
-    grid_force: np.ndarray | None = None
-    """Shape (3,) [hartree/bohr]: what the grid added to the sum of the forces. It was taken off them, each atom's share
-    where it arose; what is left in single forces is smaller, by the square. None without forces."""
+    grid_forces: np.ndarray | None = None
+    """Shape (atoms, 3) [hartree/bohr]: what the grid had added to the forces, and was taken off. What is left in a
+    force is smaller, by the square. None without forces."""
     options: Scf | None = None
     """Keys of [scf] used for the calculation; None if it was read from a file."""
     egg_box: float | None = None
@@ -91,8 +91,8 @@ class GroundState:
 
     @property
     def net_force(self) -> np.ndarray | None:
-        """Shape (3,) [hartree/bohr]: the sum of the forces. In a crystal it is zero up to the convergence; in an isolated
-        box it is the force of its walls. None without forces."""
+        """Shape (3,) [hartree/bohr]: the sum of the forces. In a crystal it is zero up to the convergence; in an
+        isolated box it is the force of its walls. None without forces."""
         return None if self.forces is None else self.forces.sum(axis=0)
 
     @property
@@ -230,8 +230,8 @@ def solve(
         known_gap(found["gap"]), found["history"], options=options,
     )  # fmt: skip
     if result.converged and options.forces and system.structure.symbols:
-        forces, grid = native.forces(model, state)
-        result.forces, result.grid_force = np.array(forces).reshape(-1, 3), np.array(grid)
+        forces, of_grid = native.forces(model, state)
+        result.forces, result.grid_forces = np.array(forces).reshape(-1, 3), np.array(of_grid).reshape(-1, 3)
         if sentence := force_warning(result):
             (doubt or reporter.warning)(sentence)
     return result
@@ -252,12 +252,14 @@ def net_force_ev(ground: GroundState) -> float:
 
 
 def grid_force_ev(ground: GroundState) -> float:
-    """What the grid added to the sum of the forces [eV/angstrom]; 0 where it is not known."""
-    return 0.0 if ground.grid_force is None else float(np.linalg.norm(ground.grid_force)) * HARTREE_EV / BOHR_ANGSTROM
+    """The largest force of the grid on an atom, which was taken off [eV/angstrom]; 0 where it is not known."""
+    if ground.grid_forces is None:
+        return 0.0
+    return float(np.linalg.norm(ground.grid_forces, axis=1).max(initial=0.0)) * HARTREE_EV / BOHR_ANGSTROM
 
 
 def expected_force_error(grid_force: float) -> float:
-    """The error of single forces to be expected [eV/angstrom] where the grid added this to their sum [eV/angstrom]; see
+    """The error of single forces to be expected [eV/angstrom] where the grid had added this to one [eV/angstrom]; see
     docs/tddft-accuracy.md."""
     return FORCE_ERROR * grid_force**2
 
@@ -267,7 +269,7 @@ def force_warning(ground: GroundState) -> str | None:
     net, grid = net_force_ev(ground), grid_force_ev(ground)
     if expected_force_error(grid) > DOUBTFUL_FORCE:
         return (
-            f"the grid added {grid:.3g} eV/angstrom to the sum of the forces. It was taken off, but errors of some "
+            f"the grid added up to {grid:.3g} eV/angstrom to the forces. It was taken off, but errors of some "
             f"{expected_force_error(grid):.1g} eV/angstrom are to be expected in single forces: the spacing of "
             f"{spacing_text(ground.system)} is too coarse for them."
         )
@@ -436,7 +438,7 @@ def write(ground: GroundState, path: Path, guarded: results.Guarded | None = Non
         if system.structure.symbols:
             data["symbols"] = list(system.structure.symbols)
         if ground.forces is not None:
-            data |= {"forces": ground.forces, "net_force": ground.net_force, "grid_force": ground.grid_force}
+            data |= {"forces": ground.forces, "net_force": ground.net_force, "grid_forces": ground.grid_forces}
         if ground.egg_box is not None:
             data["egg_box"] = (ground.egg_box, "hartree")
         for name in ("density_residual", "energy_change", "eigen_residual", "seconds"):

@@ -263,8 +263,11 @@ class OneRun:
         ions = self.run_file.ions
         self.series = Series(self.job.system, self.options, self.job.gauge, self.kick, ground.gap, ions)
         if there is not None:
-            point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
             self.series.restore(there)
+            if self.job.ions is not None:
+                step = on_root(self.group, lambda: native.orbital_file_step(str(orbital_file(self.path))))
+                self.model.move_atoms(self.series.atoms_at(step)[0])
+            point = native.read_orbitals(str(orbital_file(self.path)), self.model, self.state)
             self.series.cut(point["step"])
             self.series.time_step = point["time_step"]
         field = field_of(self.options, self.job.gauge, self.kick)

@@ -13,7 +13,7 @@ import numpy as np
 from ase.data import atomic_masses, atomic_numbers
 
 from halocline import _halocline
-from halocline.comm import communicator
+from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.files import write_file
 from halocline.reporter import Reporter
@@ -118,10 +118,11 @@ class GroundStates:
         parallel: Parallel | None = None,
         warn: bool = True,
         resumable: bool = False,
+        said: list[str] | None = None,
         **scf: Any,
     ) -> None:
         """scf: keys of [scf] instead of those of the system. warn: report the system's doubtful choices.
-        resumable: keep the orbitals of the last three, for write().
+        resumable: keep the orbitals of the last three, for write(). said: gets sentences about doubtful forces, too
 
         Raises InvalidArgument.
         """
@@ -138,6 +139,7 @@ class GroundStates:
         self.past: list[GroundState] = []
         self.most_past = 3 if resumable else 0
         self.doubted = False
+        self.said = said
 
     def at(self, positions: np.ndarray, on_step: Callable[[list[dict[str, float]]], None] | None = None) -> GroundState:
         """The ground state with the atoms at these positions [bohr, in the frame of the grid], converged or not.
@@ -162,6 +164,8 @@ class GroundStates:
         """Reports doubtful forces once, not at every geometry."""
         if not self.doubted:
             self.doubt(sentence)
+            if self.said is not None:
+                self.said.append(sentence)
         self.doubted = True
 
     def _remember(self, ground: GroundState) -> None:
@@ -169,21 +173,35 @@ class GroundStates:
         self.last = ground
         self.past = [ground, *self.past][: self.most_past]
 
-    def write(self, path: Path) -> None:
-        """Writes the orbitals of the latest ground states, which restore() reads."""
-        for number, ground in enumerate(self.past):
-            native.write_orbitals(str(path_of(path, number)), self.model, ground.state)
+    def write(self, path: Path, step: int) -> None:
+        """Writes the orbitals of the latest ground states, that of `step` first, for restore()."""
+        # The file of a step has the atoms of that step; the latest last, which leaves the atoms where they were.
+        for number, ground in reversed(list(enumerate(self.past))):
+            native.write_orbitals(str(path_of(path, number)), ground.model, ground.state, step=step - number)
 
-    def restore(self, path: Path, positions: list[np.ndarray]) -> None:
-        """Reads what write() wrote. positions: of the latest ground states, latest first. Raises FileError."""
-        for number in reversed(range(len(positions))):
-            self.model.move_atoms(positions[number].tolist())
+    def restore(self, path: Path, positions_of: Callable[[int], np.ndarray]) -> tuple[int, bool]:
+        """Reads what write() wrote. positions_of: the positions after a step.
+
+        Returns the step of the latest ground state, and whether the ones before it fit: if not, a crash came between
+        them, and the next ground states start from less. Raises FileError.
+        """
+        group = self.model.communicator
+        files: list[tuple[int, Path]] = []
+        for number in range(self.most_past):
+            file = path_of(path, number)
+            if number > 0 and not on_root(group, file.is_file):
+                break
+            step = on_root(group, lambda file=file: native.orbital_file_step(str(file)))
+            if files and step != files[0][0] - number:
+                break
+            files.append((step, file))
+        for step, file in reversed(files):
+            system, options = self.system.with_positions(positions_of(step)), self.options
+            self.model.move_atoms(system.structure.positions.tolist())
             state = self.model.empty_state()
-            native.read_orbitals(str(path_of(path, number)), self.model, state)
-            system = self.system.with_positions(positions[number])
-            self._remember(
-                GroundState(system, self.model, state, True, "read", {}, 0.0, None, [], options=self.options)
-            )
+            native.read_orbitals(str(file), self.model, state)
+            self._remember(GroundState(system, self.model, state, True, "read", {}, 0.0, None, [], options=options))
+        return files[0][0], len(files) == min(self.most_past, files[0][0] + 1)
 
 
 def path_of(path: Path, number: int) -> Path:

@@ -21,6 +21,9 @@ FORCE = HARTREE_EV / BOHR_ANGSTROM
 """One atomic unit of force [eV/angstrom]."""
 
 
+COLUMNS = ("energy", "largest_force", "positions", "forces", "iterations")
+
+
 class Relaxation:
     """The geometries of a relaxation, from the first to the last. Arrays are in atomic units.
 
@@ -35,7 +38,7 @@ class Relaxation:
         self.ground: GroundState | None = None
 
     def __getattr__(self, name: str) -> np.ndarray:
-        if name in ("energy", "largest_force", "positions", "forces", "iterations"):
+        if name in COLUMNS:
             return np.array([r[name] for r in self.records])
         raise AttributeError(name)
 
@@ -55,8 +58,12 @@ class Relaxation:
 
     def data(self) -> dict[str, Any]:
         """The geometries in the form for results.write."""
-        names = ("energy", "largest_force", "positions", "forces", "iterations")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """The inverse of data()."""
+        for n in range(len(data["energy"])):
+            self.records.append({name: np.array(data[name][n]) for name in COLUMNS})
 
 
 def relax(
@@ -83,7 +90,7 @@ def relax(
     run = system.run
     chosen = dataclasses.replace(run.relax, **options) if options else run.relax
     chosen_ions = dataclasses.replace(run.ions, **dict(ions or {}))
-    states = GroundStates(system, comm=comm, reporter=None, **dict(scf or {}))
+    states = GroundStates(system, comm=comm, **dict(scf or {}))
     path = Relaxation(system)
     reporter = reporter or Reporter()
     with reporter.stage("relaxing", chosen.max_steps) as advance:
@@ -171,9 +178,9 @@ def summary(path: Relaxation, masses: np.ndarray) -> list[str]:
     ]
     if path.ground is not None:
         net = float(np.linalg.norm(path.ground.net_force)) * FORCE
-        lines.append(f"{'net force':<22}{net:20.6f} eV/angstrom, of the grid")
+        lines.append(f"{'net force':<22}{net:20.6f} eV/angstrom, of the walls")
         lines.append(f"{'with it':<22}{largest_force_ev(path.ground, masses):20.6f} eV/angstrom, largest force")
-    first, second, length = neighbor_list("ijd", atoms, natural_cutoffs(atoms, mult=1.15))
+    first, second, length = neighbor_list("ijd", atoms, natural_cutoffs(atoms, mult=1.5))
     symbols = atoms.get_chemical_symbols()
     for i, j, d in sorted(zip(first.tolist(), second.tolist(), length.tolist(), strict=True)):
         if i < j:

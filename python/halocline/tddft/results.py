@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HDF5 files of ground states, propagations and spectra, and their numbers for JSON.
+"""HDF5 files of ground states, propagations, spectra, relaxations and dynamics, and their numbers for JSON.
 
-    /                      attributes: format, kind ("ground_state", "propagation", "spectrum"), version, revision,
-                           parameters (JSON, every default included), identity (JSON: system, grid, k-points,
-                           pseudopotentials), as_given (JSON: parameters given with a unit), chosen (JSON: settled
-                           values of automatic parameters), and the attributes of the kind
+    /                      attributes: format, kind ("ground_state", "propagation", "spectrum", "relaxation",
+                           "dynamics"), version, revision, parameters (JSON, every default included), identity (JSON:
+                           system, grid, k-points, pseudopotentials), as_given (JSON: parameters given with a unit),
+                           chosen (JSON: settled values of automatic parameters), and the attributes of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
-                           spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,), history/<column>, atoms
+                           spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,),
+                           grid_forces (atoms, 3), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
                            electric_field; energy_time and energy/<part>; excited_time and excited; of moving atoms
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
                            every step, and ions/now/<name> of the last step
+    relaxation             converged, force_tolerance; of each geometry energy, largest_force, positions, forces,
+                           iterations
+    dynamics               steps, finished; time, potential, kinetic, conserved, temperature, iterations, positions,
+                           velocities, forces, bath_taken, bath_places, bath_speeds
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
@@ -47,6 +52,12 @@ UNITS = {
     "k": "1/bohr",
     "density": "1/bohr^3",
     "forces": "hartree/bohr",
+    "grid_forces": "hartree/bohr",
+    "largest_force": "hartree/bohr",
+    "potential": "hartree",
+    "kinetic": "hartree",
+    "conserved": "hartree",
+    "temperature": "K",
     "net_force": "hartree/bohr",
     "positions": "bohr",
     "velocities": "bohr hartree/hbar",
@@ -67,6 +78,8 @@ NEEDED = {
         ("converged", "reason"),
         (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
     ),
+    "relaxation": (("converged", "force_tolerance"), ("energy", "positions", "forces", "largest_force")),
+    "dynamics": (("steps", "finished"), ("time", "potential", "kinetic", "conserved", "positions", "velocities")),
     "propagation": (("steps", "time_step", "finished"), ("step", "time", "current", "norm")),
 }
 """Kind -> attributes and datasets that are read from every file of the kind; HEAD is in all kinds."""
@@ -82,7 +95,7 @@ def opened(path: Path | str) -> Iterator[h5py.File]:
 
 
 def kind_of(path: Path | str) -> str:
-    """'ground_state', 'propagation' or 'spectrum'. Raises FileError for anything else."""
+    """'ground_state', 'propagation', 'spectrum', 'relaxation' or 'dynamics'. Raises FileError for anything else."""
     with opened(path) as file:
         return str(file.attrs["kind"])
 

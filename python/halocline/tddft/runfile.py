@@ -204,6 +204,12 @@ class Grid(Section):
     extent: tuple | None = key(
         None, three_counts, "instead of spacing: grid points along x, y, z", example="extent = [36, 36, 44]"
     )
+    filter: bool = key(
+        True,
+        boolean,
+        "isolated: leave out the waves of the ions' potentials that the grid cannot carry; false: as codes that sample "
+        "the potentials at the points",
+    )
     allow_coarse: bool = key(False, boolean, "compute even where the estimated error exceeds 1 hartree an atom")
     egg_box: bool = key(False, boolean, "measure how the energy changes as an atom moves between grid points")
 
@@ -518,7 +524,7 @@ class Run(RunFile):
     required: ClassVar[tuple[str, ...]] = ("system",)
     command: ClassVar[str] = "halocline tddft ground-state"
     example_head: ClassVar[tuple[str, ...]] = (
-        "Run file of `halocline tddft ground-state`, `propagate`, `spectrum`, `relax` and `dynamics`: acetylene in a box.",
+        "Run file of `halocline tddft ground-state`, `propagate`, `spectrum`, `relax`, `dynamics`: acetylene in a box.",
         'Numbers are in Hartree atomic units; a text carries its unit: "0.25 angstrom", "1.25 as", "13.6 eV".',
         "What is commented out has no default, or stands for what is.",
     )

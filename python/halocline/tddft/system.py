@@ -203,6 +203,7 @@ class System:
             spins=2 if self.run.system.spin else 1,
             electrons=float(self.electrons),
             states=self.states,
+            filtered=self.run.grid.filter,
         )
 
     def with_states(self, states: int) -> System:
@@ -240,7 +241,7 @@ class System:
                 "moment": system.moment,
                 "fixed_moment": system.fixed_moment,
             },
-            "grid": {"extent": list(self.extent)},
+            "grid": {"extent": list(self.extent)} | ({} if s.periodic else {"filter": self.run.grid.filter}),
             "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma},
             "pseudopotential": {s: f"{p.origin} {p.valence:g} {digests.get(s, '')}" for s, p in self.species.items()},
             "xc": {"functional": self.functional},
@@ -381,6 +382,7 @@ def from_atoms(
     functional: str = "auto",
     temperature: Any = 0.0,
     allow_coarse: bool = False,
+    filter: bool = True,
     **system: Any,
 ) -> System:
     """A system from ASE atoms.
@@ -397,12 +399,13 @@ def from_atoms(
     functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc's names
         joined by "+", or "auto"
     temperature: of the Fermi smearing
+    filter: isolated atoms: leave out the waves of their potentials that the grid cannot carry, as in a crystal
     system: other keys of [system]: charge, spin, moment, states, centre
     Raises InvalidArgument and FileError. Collective: no.
     """
     given = {"file": "(atoms)", "box": box, "periodic": periodic, **system}
     unit = system.get("unit", "angstrom")
-    grid = {"spacing": in_unit(spacing, unit), "extent": extent, "allow_coarse": allow_coarse}
+    grid = {"spacing": in_unit(spacing, unit), "extent": extent, "allow_coarse": allow_coarse, "filter": filter}
     tables = {
         "system": {k: v for k, v in given.items() if v is not None},
         "grid": {k: v for k, v in grid.items() if v is not None},

@@ -86,6 +86,7 @@ inline System jellium() {
 /// Acetylene of the reference: an isolated box of 10 angstrom.
 inline System acetylene() {
   System system;
+  system.filtered = false;  // as the reference
   const double spacing = 0.25 * bohr_per_angstrom;
   system.grid.boundary = Boundary::isolated;
   system.grid.extent = {40, 40, 40};

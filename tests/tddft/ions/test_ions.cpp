@@ -3,6 +3,7 @@
 // What the ions do, on one process: potentials against plain sums, forces against differences, jellium.
 
 #include "halocline/tddft/ions/ions.hpp"
+#include "halocline/tddft/ions/detail/grid_potential.hpp"
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
@@ -128,9 +129,49 @@ TEST_CASE("ions: an isolated potential is the sum of the atoms', finite where a 
   const auto potential = potential_of(system);
   const Box box = alone(system).box();
   const double at_ion = potential[static_cast<std::size_t>(box.index(4, 4, 4))];
-  const double other = std::sqrt(1.5 * 1.5 + 0.2 * 0.2 + 0.3 * 0.3);
-  CHECK(at_ion == doctest::Approx(system.species[0]->local(0) + system.species[1]->local(other)).epsilon(1e-13));
+  const double other = std::sqrt(1.5 * 1.5 + 0.2 * 0.2 + 0.3 * 0.3), h = std::ranges::max(system.grid.spacing);
+  const detail::GridPotential first(*system.species[0], h), second(*system.species[1], h);
+  CHECK(at_ion == doctest::Approx(first(0) + second(other)).epsilon(1e-13));
   for (const double v : potential) CHECK(std::isfinite(v));
+}
+
+TEST_CASE("ions: the potential that a fine grid can carry is the ion's, and -Z/r from its radius on") {
+  for (const char* symbol : {"H", "C", "Si"}) {
+    CAPTURE(symbol);
+    const auto ion = goedecker(symbol);
+    const detail::GridPotential fine(*ion, 0.03);
+    for (const double r : {0.0, 0.01, 0.3, 0.777, 1.5, 2.0}) {
+      CAPTURE(r);
+      if (r < fine.radius()) CHECK(fine(r) == doctest::Approx(ion->local(r)).epsilon(1e-6));
+    }
+    const detail::GridPotential coarse(*ion, 0.6);
+    const double end = coarse.radius() * (1 - 1e-9);
+    CHECK(coarse(end) == doctest::Approx(-ion->valence() / end).epsilon(1e-7));
+  }
+  // Hydrogen at 0.6 bohr: its well is ten times as deep as the grid can carry.
+  CHECK(detail::GridPotential(*goedecker("H"), 0.6)(0) > 0.6 * goedecker("H")->local(0));
+}
+
+TEST_CASE("ions: a potential of a coarse grid has no waves beyond it, and below them those of the ion") {
+  const auto ion = goedecker("C");
+  const double h = 0.5, shortest = std::numbers::pi / h;
+  const detail::GridPotential potential(*ion, h);
+  // 4 pi integral (V + Z/r) sin(q r) r / q dr, by Simpson's rule.
+  const auto transform = [&](double q) {
+    const int n = 40000;
+    const double step = potential.radius() * (1 - 1e-12) / n;
+    double sum = 0;
+    for (int i = 0; i <= n; ++i) {
+      const double r = i * step, weight = i == 0 || i == n ? 1 : i % 2 == 1 ? 4 : 2;
+      sum += weight * (r * potential(r) + ion->valence()) * std::sin(q * r) / q;
+    }
+    return 4 * std::numbers::pi * step / 3 * sum;
+  };
+  const auto coulomb = [&](double q) { return 4 * std::numbers::pi * ion->valence() / (q * q); };
+  for (const double q : {0.3, 1.1, 2.9, 0.6 * shortest})
+    CHECK(transform(q) == doctest::Approx(ion->local_fourier(q)).epsilon(1e-5).scale(1));
+  for (const double q : {1.4 * shortest, 1.7 * shortest})
+    CHECK(std::abs(transform(q) - coulomb(q)) < 1e-4 * std::abs(ion->local_fourier(q) - coulomb(q)) + 1e-5);
 }
 
 TEST_CASE("ions: a local force is minus the ion's potential times the gradient of the density, summed") {

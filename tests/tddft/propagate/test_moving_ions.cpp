@@ -335,7 +335,8 @@ TEST_CASE("moving ions: the momentum of ions and electrons is kept on every grid
   const AtomForces at_rest = atom_forces(model, state);
   for (std::size_t axis = 0; axis < 3; ++axis)
     CHECK(std::abs(at_rest.on_atoms[0][axis] + at_rest.on_atoms[1][axis]) < 1e-7);
-  CHECK(std::hypot(at_rest.grid[0], at_rest.grid[1], at_rest.grid[2]) > 1e-3);
+  const Vec3& of_grid = at_rest.of_grid[0];
+  CHECK(std::hypot(of_grid[0], of_grid[1], of_grid[2]) > 1e-3);
   const IonOptions ions{{300.0, 500.0}, {{0.01, 0, 0.02}, {0, -0.01, 0}}, 1};
   Propagator propagator(model, state, {}, steps_of(0.05, "etrs"), ions);
   const auto momentum = [&](const Record& record, std::size_t axis) {

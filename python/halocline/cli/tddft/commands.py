@@ -26,6 +26,8 @@ def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
     group.command()(spectrum)
+    group.command()(relax)
+    group.command()(dynamics)
     group.command()(potentials)
 
 
@@ -136,6 +138,47 @@ def spectrum(
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
+
+
+def relax(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:
+    """Moves the atoms to the geometry of lowest energy.
+
+    All geometries go to `<output>_relax.h5` and `.xyz`, the last one to `<output>_relaxed.xyz`, which [system] file can
+    name. Exit status 3 when [relax] max_steps were not enough. A run that was stopped goes on when the same command is
+    given, with what the optimiser has learnt.
+    """
+    run = run_of(run_file, example, "relax")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft import motion_jobs
+
+    with console_of(run, "_relax") as console:
+        job = motion_jobs.RelaxJob(run, communicator(), console, overwrite=overwrite)
+        try:
+            job.run()
+        finally:
+            if job.path.is_file():
+                numbers(run, json, [job.path])
+
+
+def dynamics(
+    run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None
+) -> None:
+    """Molecular dynamics, with the electrons in their ground state at every step.
+
+    The trajectory goes to `<output>_md.h5` and `.xyz`. A run that was stopped, by a signal, its wall_limit or a crash,
+    goes on from its last checkpoint when the same command is given, with the same bits on the same number of processes.
+    Atoms that move with the electrons in time are `halocline tddft propagate` with [ions] move = true.
+    """
+    run = run_of(run_file, example, "dynamics")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft import motion_jobs
+
+    with console_of(run, "_md") as console:
+        numbers(run, json, [motion_jobs.DynamicsJob(run, communicator(), console, overwrite=overwrite).run()])
 
 
 def potentials(

@@ -5,6 +5,7 @@
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/detail/ewald.hpp"
+#include "halocline/tddft/ions/detail/grid_potential.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
@@ -64,8 +65,8 @@ void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double 
 /// compute than the whole function.
 class IonRows {
 public:
-  IonRows(const Grid& grid, const Box& box, const Pseudopotential& species, const Vec3& centre)
-      : species_(species), charge_(species.valence()), inner_(species.local_radius()) {
+  IonRows(const Grid& grid, const Box& box, const detail::GridPotential& potential, const Vec3& centre)
+      : potential_(potential) {
     for (std::size_t axis = 0; axis < 3; ++axis)
       for (std::int64_t i = 0; i < box.extent[axis]; ++i)
         squares_[axis].push_back(
@@ -74,7 +75,8 @@ public:
 
   /// row[x] = V(|r - R|) at the points of a row. @param row  shape (points along x,)
   void fill(std::span<double> row, std::int64_t y, std::int64_t z) const {
-    const double beside = squares_[1][at(y)] + squares_[2][at(z)], inner = inner_ * inner_, charge = charge_;
+    const double beside = squares_[1][at(y)] + squares_[2][at(z)], charge = potential_.charge();
+    const double inner = potential_.radius() * potential_.radius();
     const double* along = squares_[0].data();
     double* out = row.data();
     const auto n = static_cast<std::int64_t>(row.size());
@@ -83,21 +85,21 @@ public:
     while (last > first && along[last - 1] + beside >= inner) --last;
 #pragma omp simd
     for (std::int64_t x = 0; x < first; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
-    for (std::int64_t x = first; x < last; ++x) out[x] = species_.local(std::sqrt(along[x] + beside));
+    for (std::int64_t x = first; x < last; ++x) out[x] = potential_(std::sqrt(along[x] + beside));
 #pragma omp simd
     for (std::int64_t x = last; x < n; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
   }
 
 private:
-  const Pseudopotential& species_;
-  double charge_, inner_;
+  const detail::GridPotential& potential_;
   std::array<std::vector<double>, 3> squares_;  ///< of the distances along each axis
 };
 
-std::vector<double> isolated_potential(const System& system, const Box& box) {
+std::vector<double> isolated_potential(const System& system, const Box& box, const IonTables& tables) {
   std::vector<double> potential(at(box.points()), 0.0);
   std::vector<IonRows> ions;
-  for (const Atom& atom : system.atoms) ions.emplace_back(system.grid, box, species_of(system, atom), atom.position);
+  for (const Atom& atom : system.atoms)
+    ions.emplace_back(system.grid, box, tables.radial()[at(atom.species)], atom.position);
 #pragma omp parallel for schedule(static) if (box.points() >= points_for_threads)
   for (std::int64_t z = 0; z < box.extent[2]; ++z) {
     std::vector<double> row(at(box.extent[0]));
@@ -187,15 +189,22 @@ double density_radius(const Pseudopotential& species) {
 }  // namespace
 
 IonTables::IonTables(const System& system) {
-  if (!system.jellium && system.grid.boundary == Boundary::periodic)
+  if (system.jellium) return;
+  if (system.grid.boundary == Boundary::periodic) {
     local_ = std::make_shared<const detail::LocalCoefficients>(system);
+    return;
+  }
+  std::vector<detail::GridPotential> radial;
+  const double spacing = system.filtered ? std::ranges::max(system.grid.spacing) : 0.0;
+  for (const auto& species : system.species) radial.emplace_back(*species, spacing);
+  radial_ = std::make_shared<const std::vector<detail::GridPotential>>(std::move(radial));
 }
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables) {
   if (system.jellium) return jellium_potential(system, decomposition);
   return system.grid.boundary == Boundary::periodic
              ? detail::periodic_potential(system, decomposition.box(), tables.local())
-             : isolated_potential(system, decomposition.box());
+             : isolated_potential(system, decomposition.box(), tables);
 }
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {
@@ -250,7 +259,8 @@ std::vector<Vec3> local_forces(const System& system, const Decomposition& decomp
 #pragma omp parallel for schedule(dynamic) if (box.points() * atoms >= points_for_threads)
   for (std::int64_t a = 0; a < atoms; ++a) {
     const Atom& atom = system.atoms[at(a)];
-    forces[at(a)] = isolated_force({grid, box, species_of(system, atom), atom.position}, grid, box, gradient);
+    const IonRows ion(grid, box, tables.radial()[at(atom.species)], atom.position);
+    forces[at(a)] = isolated_force(ion, grid, box, gradient);
   }
   return forces;
 }

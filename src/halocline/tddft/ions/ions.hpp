@@ -19,30 +19,33 @@ namespace halocline::tddft {
 
 namespace detail {
 class LocalCoefficients;
-}
+class GridPotential;
+}  // namespace detail
 
 /// Tables for the local potential that do not depend on the positions of the atoms. Periodic: the coefficients of each
-/// species at every length of a reciprocal vector; otherwise empty.
+/// species at every length of a reciprocal vector. Isolated: radial tables of the potential without the waves that the
+/// grid cannot carry (detail/grid_potential.hpp). Jellium: nothing.
 /// Cost: one transform of the potential of each species for each length; 8 bytes for each species and eighth of a
 /// point.
 class IonTables {
 public:
   explicit IonTables(const System& system);
   const detail::LocalCoefficients& local() const noexcept { return *local_; }
+  const std::vector<detail::GridPotential>& radial() const noexcept { return *radial_; }
 
 private:
   std::shared_ptr<const detail::LocalCoefficients> local_;
+  std::shared_ptr<const std::vector<detail::GridPotential>> radial_;
 };
 
 /// The local potential of all ions, or of the jellium background, on the box of this process [hartree].
 /// Periodic: summed in reciprocal space over all vectors of the grid; at G = 0 the short-range part is kept and the
-/// Coulomb part dropped. Isolated: the sum of V_local(|r - R|). The jellium background is the uniform density at grid
-/// points within r_s charge^(1/3) of the centre, rescaled to its charge; its potential is minus the Hartree potential
-/// of that density.
-/// For jellium collective over the world. For atoms not collective: every process computes its own box, and results
-/// depend on the division only by rounding.
-/// Cost: periodic, atoms x N^3/2 complex products, and N^3 (b_x + b_y b_x/N + ...) products in the one-dimensional sums
-/// for the box; isolated, atoms x points evaluations.
+/// Coulomb part dropped. Isolated: the sum of V_local(|r - R|), without the waves that the grid cannot carry. The
+/// jellium background is the uniform density at grid points within r_s charge^(1/3) of the centre, rescaled to its
+/// charge; its potential is minus the Hartree potential of that density. For jellium collective over the world. For
+/// atoms not collective: every process computes its own box, and results depend on the division only by rounding. Cost:
+/// periodic, atoms x N^3/2 complex products, and N^3 (b_x + b_y b_x/N + ...) products in the one-dimensional sums for
+/// the box; isolated, atoms x points evaluations.
 /// @param tables  of a system that differs in positions alone; made anew by default
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables);
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition);

@@ -22,7 +22,7 @@
 /// with the energy f of exchange and correlation in a volume and w = df/d(grad n). What is left on the grid is its
 /// error where it arises, near the cores. Each atom's share of it (ions.hpp) is taken off its force. In a periodic cell
 /// the net force is then zero, and moving ions and electrons keep their total momentum; the forces depend on the
-/// position between grid points less by one to two orders of magnitude. The sum that was taken off measures the grid.
+/// position between grid points less by one to two orders of magnitude. What was taken off measures the grid.
 ///
 /// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
 /// are smooth enough to be differentiated themselves.
@@ -64,7 +64,7 @@ std::vector<double> visit_orbitals(Model& model, const State& state, std::span<V
 AtomForces atom_forces(Model& model, const State& state) {
   const System& system = model.system();
   const Decomposition& decomposition = model.decomposition();
-  AtomForces result{std::vector<Vec3>(system.atoms.size()), {}};
+  AtomForces result{std::vector<Vec3>(system.atoms.size()), std::vector<Vec3>(system.atoms.size())};
   std::vector<Vec3>& force = result.on_atoms;
   if (force.empty()) return result;
   const std::vector<double> slopes = visit_orbitals(model, state, force);
@@ -83,19 +83,19 @@ AtomForces atom_forces(Model& model, const State& state) {
       for (std::size_t atom = 0; atom < local.size(); ++atom)
         for (std::size_t axis = 0; axis < 3; ++axis) local[atom][axis] += core[atom][axis];
   }
-  std::vector<double> sums(3, 0.0);  // those of the shares, then of each atom
+  std::vector<double> sums;
   for (std::size_t atom = 0; atom < force.size(); ++atom)
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      sums[axis] += shares[atom][axis];
+      sums.push_back(shares[atom][axis]);
       sums.push_back(force[atom][axis] + local[atom][axis] - shares[atom][axis]);
     }
   decomposition.world().sum(sums);
   const std::vector<Vec3> ions = ion_ion_forces(system);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    result.grid[axis] = sums[axis];
-    for (std::size_t atom = 0; atom < force.size(); ++atom)
-      force[atom][axis] = sums[3 * (atom + 1) + axis] + ions[atom][axis];
-  }
+  for (std::size_t atom = 0; atom < force.size(); ++atom)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.of_grid[atom][axis] = sums[2 * (3 * atom + axis)];
+      force[atom][axis] = sums[2 * (3 * atom + axis) + 1] + ions[atom][axis];
+    }
   return result;
 }
 

@@ -11,9 +11,9 @@ namespace halocline::tddft {
 
 struct AtomForces {
   std::vector<Vec3> on_atoms;  ///< [hartree/bohr]
-  /// What the grid added to their sum; it was taken off. The error left in a force is smaller, by the square
-  /// (docs/tddft-accuracy.md).
-  Vec3 grid{};
+  /// What the grid had added to each of them, and was taken off [hartree/bohr]. The error left in a force is smaller, by
+  /// the square (docs/tddft-accuracy.md).
+  std::vector<Vec3> of_grid;
 };
 
 /// Forces on the atoms of a converged state, or of one that moves by its equation of motion; the derivatives are taken

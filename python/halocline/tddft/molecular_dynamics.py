@@ -40,6 +40,7 @@ CHAIN = 3
 
 ARRAYS = ("positions", "velocities", "forces")
 NUMBERS = ("time", "potential", "kinetic", "conserved", "temperature", "iterations")
+BATH = ("bath_taken", "bath_places", "bath_speeds")
 
 
 @dataclasses.dataclass
@@ -82,13 +83,15 @@ class Trajectory:
 
     def data(self) -> dict[str, Any]:
         """The trajectory in the form for results.write."""
-        return {name: getattr(self, name) for name in (*NUMBERS, *ARRAYS)}
+        units = {"bath_taken": "hartree", "bath_places": "1", "bath_speeds": "hartree/hbar"}
+        bath = {name: (np.array([r[name] for r in self.records]), units[name]) for name in BATH}
+        return {name: getattr(self, name) for name in (*NUMBERS, *ARRAYS)} | bath
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """The inverse of data()."""
         for n in range(len(data["time"])):
             record: dict[str, Any] = {name: float(data[name][n]) for name in NUMBERS}
-            self.records.append(record | {name: np.array(data[name][n]) for name in ARRAYS})
+            self.records.append(record | {name: np.array(data[name][n]) for name in (*ARRAYS, *BATH)})
 
 
 class Integrator:
@@ -211,11 +214,15 @@ class Integrator:
             "positions": self.positions.copy(),
             "velocities": self.velocities.copy(),
             "forces": self.forces.copy(),
+            "bath_taken": self.bath.taken,
+            "bath_places": self.bath.places.copy(),
+            "bath_speeds": self.bath.speeds.copy(),
         }
 
-    def resume(self, step: int, record: Mapping[str, Any], bath: Bath) -> None:
+    def resume(self, step: int, record: Mapping[str, Any]) -> None:
         """Continues after a step. The ground states must have been restored."""
-        self.step, self.bath = step, bath
+        self.step = step
+        self.bath = Bath(float(record["bath_taken"]), np.array(record["bath_places"]), np.array(record["bath_speeds"]))
         self.positions, self.velocities = record["positions"].copy(), record["velocities"].copy()
         self.forces, self.ground = record["forces"].copy(), self.states.last
 
@@ -256,7 +263,7 @@ def dynamics(
         options["steps"] = None
     chosen = dataclasses.replace(system.run.dynamics, **options)
     total = steps_of(chosen)
-    states = GroundStates(system, comm=comm, reporter=None, **dict(scf or {}))
+    states = GroundStates(system, comm=comm, **dict(scf or {}))
     integrator = Integrator(states, chosen_ions, chosen)
     reporter = reporter or Reporter()
     path = Trajectory(system, chosen)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/ions/detail/grid_potential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace halocline::tddft::detail {
+namespace {
+
+using std::numbers::pi;
+
+/// Of the window, in units of pi/h. A smaller centre makes energies depend less on the place between grid points, and
+/// shifts them more (docs/tddft-accuracy.md).
+constexpr double centre = 1.0, width = 0.12;
+constexpr double steps_per_wave = 24;  ///< of the table, of the shortest wave
+
+}  // namespace
+
+GridPotential::GridPotential(const Pseudopotential& species, double spacing)
+    : species_(&species), charge_(species.valence()), radius_(species.local_radius()) {
+  if (spacing == 0 || !std::isfinite(radius_)) return;
+  const double shortest = pi / spacing;  // [1/bohr]
+  const double last = shortest * (centre + 3.5 * width);
+  const double smooth = 8.5 / (shortest * (centre - 3 * width));  // s: exp(-q^2 s^2 / 2) = 2e-16 there
+  radius_ = std::max(6.2 * std::numbers::sqrt2 * smooth, 11 / (width * shortest));
+
+  // Simpson's rule in q, fine enough for the waves of the largest r.
+  const int half = static_cast<int>(std::ceil(0.5 * last * radius_ / 0.4));
+  const double dq = 0.5 * last / half;
+  std::vector<double> q, weighted;
+  for (int i = 1; i <= 2 * half; ++i) {
+    const double at = i * dq, g2 = at * at;
+    const double window = 0.5 * std::erfc((at / shortest - centre) / width);
+    const double value = species.local_fourier(at) + 4 * pi * charge_ * std::expm1(-0.5 * g2 * smooth * smooth) / g2;
+    const double simpson = i == 2 * half ? 1 : i % 2 == 1 ? 4 : 2;
+    q.push_back(at);
+    weighted.push_back(simpson * dq / 3 * window * value * at / (2 * pi * pi));
+  }
+  const auto steps = static_cast<std::size_t>(std::ceil(radius_ * last * steps_per_wave / (2 * pi)));
+  const double step = radius_ / static_cast<double>(steps);
+  per_step_ = 1 / step;
+  std::vector<double> value(steps + 1), slope(steps + 1);
+  for (std::size_t n = 0; n <= steps; ++n) {
+    const double r = step * static_cast<double>(n);
+    if (r > 0) {
+      const double error = std::erf(r / (std::numbers::sqrt2 * smooth));
+      const double gauss = std::sqrt(2 / pi) / smooth * std::exp(-0.5 * r * r / (smooth * smooth));
+      value[n] = -charge_ * error / r;
+      slope[n] = charge_ * (error / r - gauss) / r;
+    } else {
+      value[n] = -charge_ * std::sqrt(2 / pi) / smooth;
+    }
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      const double x = q[i] * r;
+      if (x < 1e-3) {
+        value[n] += weighted[i] * q[i] * (1 - x * x / 6);
+        slope[n] -= weighted[i] * q[i] * q[i] * x / 3;
+      } else {
+        const double sine = std::sin(x), cosine = std::cos(x);
+        value[n] += weighted[i] * sine / r;
+        slope[n] += weighted[i] * (x * cosine - sine) / (r * r);
+      }
+    }
+  }
+  for (std::size_t n = 0; n < steps; ++n) {
+    const double rise = value[n + 1] - value[n], first = step * slope[n], second = step * slope[n + 1];
+    table_.insert(table_.end(), {value[n], first, 3 * rise - 2 * first - second, first + second - 2 * rise});
+  }
+}
+
+}  // namespace halocline::tddft::detail
