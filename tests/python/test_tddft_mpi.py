@@ -99,3 +99,54 @@ def test_a_signal_ends_every_rank_with_a_checkpoint(tmp_path, parallel_environme
     # That of Open MPI 5 prints nothing of the ranks once it has the signal, and kills them half a second later.
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True).stdout
     assert "stopping at the next safe point" in text or re.search(r"Open MPI\D+([5-9]|\d\d)\.", version), text
+
+
+ATOMS = """
+[system]
+atoms = [["H", 0, 0, -0.42], ["H", 0, 0.03, 0.42]]
+box = [3.6, 3.6, 4.2]
+[grid]
+spacing = "0.3 angstrom"
+[scf]
+tolerance = 1e-9
+[ions]
+move = true
+every = 2
+temperature = "500 K"
+[propagate]
+steps = 10
+energy_every = 2
+kick = 0.01
+[dynamics]
+steps = 3
+ensemble = "langevin"
+temperature = "500 K"
+[output]
+file = "{file}.h5"
+plots = false
+cube = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix", "names"),
+    [
+        ("relax", "_relax", ("positions", "forces", "energy")),
+        ("dynamics", "_md", ("positions", "velocities", "conserved")),
+        ("propagate", "_rt", ("dipole",)),
+    ],
+)
+def test_no_division_changes_where_atoms_go(halocline, tmp_path, command, suffix, names):
+    found = []
+    for ranks, file, more in ((1, "one", ""), (2, "two", "[parallel]\nspace = [1, 1, 2]\n"), (3, "three", "")):
+        (tmp_path / "run.toml").write_text(ATOMS.format(file=file) + more)
+        done = halocline("tddft", command, "run.toml", "--json", f"{file}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        found.append(numbers(tmp_path, f"{file}.json"))
+        assert (tmp_path / f"{file}{suffix}.xyz").is_file()
+    for other in found[1:]:
+        for name in names:
+            assert np.array(other[name]) == pytest.approx(np.array(found[0][name]), abs=2e-6), name
+        if command == "propagate":
+            positions = [np.array(f["ions"]["positions"]) for f in (found[0], other)]
+            assert positions[1] == pytest.approx(positions[0], abs=1e-8)

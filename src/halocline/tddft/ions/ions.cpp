@@ -85,7 +85,7 @@ public:
     while (last > first && along[last - 1] + beside >= inner) --last;
 #pragma omp simd
     for (std::int64_t x = 0; x < first; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
-    for (std::int64_t x = first; x < last; ++x) out[x] = potential_(std::sqrt(along[x] + beside));
+    potential_.fill(out + first, along + first, beside, last - first);
 #pragma omp simd
     for (std::int64_t x = last; x < n; ++x) out[x] = -charge / std::sqrt(along[x] + beside);
   }

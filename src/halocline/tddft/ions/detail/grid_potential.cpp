@@ -69,4 +69,21 @@ GridPotential::GridPotential(const Pseudopotential& species, double spacing)
   }
 }
 
+void GridPotential::fill(double* out, const double* squares, double beside, std::int64_t n) const {
+  if (table_.empty()) {
+    for (std::int64_t i = 0; i < n; ++i) out[i] = species_->local(std::sqrt(squares[i] + beside));
+    return;
+  }
+  const double* table = table_.data();
+  const double per_step = per_step_;
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double x = std::sqrt(squares[i] + beside) * per_step;
+    const auto step = static_cast<std::int64_t>(x);
+    const double t = x - static_cast<double>(step);
+    const double* c = table + 4 * step;
+    out[i] = c[0] + t * (c[1] + t * (c[2] + t * c[3]));
+  }
+}
+
 }  // namespace halocline::tddft::detail

@@ -13,6 +13,7 @@
 
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace halocline::tddft::detail {
@@ -37,6 +38,9 @@ public:
     const double* c = table_.data() + 4 * i;
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
   }
+
+  /// out[i] = V(sqrt(squares[i] + beside)), for distances below radius().
+  void fill(double* out, const double* squares, double beside, std::int64_t n) const;
 
 private:
   const Pseudopotential* species_;
