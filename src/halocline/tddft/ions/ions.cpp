@@ -317,12 +317,21 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
   const std::size_t points = at(decomposition.box().points());
   std::vector<double> radius, sum(points, 0.0);
   for (const auto& species : system.species) radius.push_back(density_radius(*species));
-  const auto for_each_of = [&](const Atom& atom, auto&& action) {
+  const Box& box = decomposition.box();
+  const auto for_each_of = [&](const Atom& atom, const Box& part, auto&& action) {
     const Pseudopotential& species = species_of(system, atom);
-    for_each_near(system.grid, decomposition.box(), atom.position, radius[at(atom.species)],
-                  [&](std::int64_t i, double r, const Vec3&) { action(at(i), species.start_density(r)); });
+    const auto before = at(box.extent[0] * box.extent[1] * (part.offset[2] - box.offset[2]));
+    for_each_near(system.grid, part, atom.position, radius[at(atom.species)],
+                  [&](std::int64_t i, double r, const Vec3&) { action(before + at(i), species.start_density(r)); });
   };
-  for (const Atom& atom : system.atoms) for_each_of(atom, [&](std::size_t i, double n) { sum[i] += n; });
+  // Threads share planes here and atoms below, so that sums have one order for any number of them.
+#pragma omp parallel for schedule(dynamic) if (box.points() >= points_for_threads)
+  for (std::int64_t z = 0; z < box.extent[2]; ++z) {
+    Box plane = box;
+    plane.offset[2] += z;
+    plane.extent[2] = 1;
+    for (const Atom& atom : system.atoms) for_each_of(atom, plane, [&](std::size_t i, double n) { sum[i] += n; });
+  }
   const double volume = system.grid.point_volume();
   Vec3 rest{};
   for (std::size_t i = 0; i < points; ++i)
@@ -330,11 +339,12 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
       for (std::size_t axis = 0; axis < 3; ++axis) rest[axis] += volume * field[axis * points + i];
   for (double& part : rest) part /= static_cast<double>(system.atoms.size());
   std::vector<Vec3> shares(system.atoms.size(), rest);
-  for (std::size_t a = 0; a < shares.size(); ++a)
-    for_each_of(system.atoms[a], [&](std::size_t i, double n) {
+#pragma omp parallel for schedule(dynamic) if (box.points() >= points_for_threads)
+  for (std::int64_t a = 0; a < static_cast<std::int64_t>(shares.size()); ++a)
+    for_each_of(system.atoms[at(a)], box, [&](std::size_t i, double n) {
       if (sum[i] <= 0) return;
       const double part = volume * n / sum[i];
-      for (std::size_t axis = 0; axis < 3; ++axis) shares[a][axis] += part * field[axis * points + i];
+      for (std::size_t axis = 0; axis < 3; ++axis) shares[at(a)][axis] += part * field[axis * points + i];
     });
   return shares;
 }

@@ -99,7 +99,8 @@ public:
   double coarsest_spacing() const override { return coarsest_; }
   double start_density(double r) const override {
     const double a = 0.5 / (entry_.width * entry_.width);
-    return valence() * std::pow(a / std::numbers::pi, 1.5) * std::exp(-a * r * r);
+    const double b = a / std::numbers::pi;
+    return valence() * b * std::sqrt(b) * std::exp(-a * r * r);
   }
 
 private:

@@ -138,7 +138,8 @@ public:
     if (!density_.empty()) return r < density_.last() ? std::max(0.0, density_.value(r)) : 0.0;
     constexpr double width = 1.2;  // [bohr], the average over the elements of goedecker_table.cpp
     const double a = 0.5 / (width * width);
-    return table_.valence * std::pow(a / std::numbers::pi, 1.5) * std::exp(-a * r * r);
+    const double b = a / std::numbers::pi;
+    return table_.valence * b * std::sqrt(b) * std::exp(-a * r * r);
   }
 
   double core_density(double r) const override { return r < core_radius_ ? core_.value(r) : 0.0; }
