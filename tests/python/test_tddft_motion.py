@@ -154,6 +154,10 @@ def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch)
     assert 0.75 < relaxed.get_distance(0, 1) < 0.9  # the grid is coarse
     assert len(ase.io.read(tmp_path / "whole/h2_relax.xyz", ":")) == len(json.loads(
         (tmp_path / "whole/r.json").read_text())["energy"])  # fmt: skip
+    said = command(tmp_path / "whole", "report", "h2_relax.h5", "--plots")
+    assert said.returncode == 0, said.stderr
+    assert "geometries, converged (force tolerance 0.01 eV/angstrom)" in said.stdout
+    assert (tmp_path / "whole/h2_relax.png").is_file()
     # The last geometry is a system of its own.
     (tmp_path / "whole/next.toml").write_text(
         '[system]\nfile = "h2_relaxed.xyz"\n[grid]\nspacing = "0.3 angstrom"\n'
@@ -298,6 +302,10 @@ def test_dynamics_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch):
     assert frames[3].get_potential_energy() == pytest.approx(
         json.loads((tmp_path / "parts/md.json").read_text())["potential"][3] * 27.211386245981
     )
+    said = command(tmp_path / "parts", "report", "h2_md.h5", "--plots")
+    assert said.returncode == 0, said.stderr
+    assert "9 steps" in said.stdout and "langevin, finished" in said.stdout and "mean temperature" in said.stdout
+    assert (tmp_path / "parts/h2_md.png").is_file()
     # More steps go on; another temperature is another run.
     (tmp_path / "parts/run.toml").write_text(text.replace("steps = 9", "steps = 10"))
     assert "from step 9" in command(tmp_path / "parts", "tddft", "dynamics", "run.toml").stdout
@@ -390,6 +398,7 @@ def test_a_pulse_with_moving_atoms_is_stopped_and_goes_on_bit_for_bit(tmp_path, 
             assert np.array_equal(one[name][:], other[name][:]), name
         assert other["dipole"][:] == pytest.approx(one["dipole"][:], abs=1e-12)
     assert len(ase.io.read(tmp_path / "parts/h2_rt.xyz", ":")) == 11
+    assert "atoms moved by up to" in command(tmp_path / "parts", "report", "h2_rt.h5", "--plots").stdout
 
 
 @pytest.mark.parametrize(

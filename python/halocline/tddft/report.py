@@ -44,8 +44,31 @@ def lines(path: str) -> list[str]:
         )
         found.append(f"largest change of the norm {abs(data['norm'] - data['norm'][0]).max():.2e} electrons")
         if "energy_time" in data:
-            change = abs(data["energy/total"] - data["energy/total"][0]).max()
-            found.append(f"largest change of the energy {change:.2e} hartree")
+            total = data["energy/total"]
+            if "ions/kinetic" in data:
+                total = total + np.interp(data["energy_time"], data["ions/time"], data["ions/kinetic"])
+            found.append(f"largest change of the energy {abs(total - total[0]).max():.2e} hartree")
+        if "ions/positions" in data:
+            way = np.linalg.norm(data["ions/positions"] - data["ions/positions"][0], axis=2).max() * BOHR_ANGSTROM
+            found.append(f"atoms moved by up to {way:.4g} angstrom")
+    elif kind == "relaxation":
+        force = HARTREE_EV / BOHR_ANGSTROM
+        found.append(
+            f"{len(data['energy'])} geometries, {'converged' if attributes['converged'] else 'NOT CONVERGED'} "
+            f"(force tolerance {attributes['force_tolerance'] * force:.4g} eV/angstrom)"
+        )
+        found.append("geometry     energy [hartree]   largest force [eV/angstrom]")
+        rows = zip(data["energy"], data["largest_force"] * force, strict=True)
+        found += [f"{n:8d}{e:21.10f}{f:30.5f}" for n, (e, f) in enumerate(rows)]
+    elif kind == "dynamics":
+        end = data["time"][-1] * ATOMIC_TIME_FS
+        found.append(
+            f"{attributes['steps']} steps, {end:.6g} fs, {attributes['ensemble']}, "
+            f"{'finished' if attributes['finished'] else 'not finished'}"
+        )
+        found.append(f"mean temperature {float(np.mean(data['temperature'])):.1f} K")
+        drift = abs(data["conserved"] - data["conserved"][0]).max()
+        found.append(f"largest change of the conserved energy {drift:.2e} hartree")
     else:
         found += [f"peak {energy:8.3f} eV" for energy in data["peaks_ev"]]
     return found
@@ -56,6 +79,10 @@ def pictures(path: str) -> list[Path]:
     kind, file = results.kind_of(path), Path(path)
     if kind == "propagation":
         return plots.series(file)
+    if kind == "relaxation":
+        return [plots.relaxation(file)]
+    if kind == "dynamics":
+        return [plots.dynamics(file)]
     if kind == "ground_state":
         attributes, data = results.read(file, kind)
         columns = {name.split("/")[1]: values for name, values in data.items() if name.startswith("history/")}

@@ -78,8 +78,11 @@ NEEDED = {
         ("converged", "reason"),
         (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
     ),
-    "relaxation": (("converged", "force_tolerance"), ("energy", "positions", "forces", "largest_force")),
-    "dynamics": (("steps", "finished"), ("time", "potential", "kinetic", "conserved", "positions", "velocities")),
+    "relaxation": (("converged", "force_tolerance", "formula"), ("energy", "positions", "forces", "largest_force")),
+    "dynamics": (
+        ("steps", "finished", "ensemble", "formula"),
+        ("time", "potential", "kinetic", "conserved", "temperature", "positions", "velocities"),
+    ),
     "propagation": (("steps", "time_step", "finished"), ("step", "time", "current", "norm")),
 }
 """Kind -> attributes and datasets that are read from every file of the kind; HEAD is in all kinds."""
