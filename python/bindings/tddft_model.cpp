@@ -2,6 +2,7 @@
 /// @file
 /// tddft: a system on its processes, the state of its electrons, the ground state, orbital and cube files.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/bands.hpp"
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/ground_state/predictor.hpp"
@@ -123,6 +124,24 @@ nb::dict solve(Model& model, State& state, const nb::dict& given, const std::fun
   return d;
 }
 
+nb::dict bands_of(Model& model, State& state, const State& ground, int bands, const nb::dict& given,
+                  const std::function<bool(double)>& progress) {
+  const ScfOptions options = scf_options(given);
+  BandsFound found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = solve_bands(model, state, ground.density, bands, options, [&progress](double residual) {
+      const nb::gil_scoped_acquire lock;
+      return progress(residual);
+    });
+  }
+  nb::dict d;
+  d["converged"] = found.converged;
+  d["residual"] = found.residual;
+  d["passes"] = found.passes;
+  return d;
+}
+
 nb::dict measure_egg_box(const Model& model, const std::string& transport, bool odd, const nb::dict& given, int steps,
                          const Vec3& direction) {
   const ScfOptions options = scf_options(given);
@@ -209,6 +228,8 @@ void bind_tddft_model(nb::module_& m) {
           [](Predictor& self, Model& model, const std::vector<Vec3>& positions) { return self.move(model, positions); },
           "model"_a, "positions"_a, Released(), "A start at these positions [bohr]. Collective.");
   m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
+  m.def("solve_bands", &bands_of, "model"_a, "state"_a, "ground"_a, "bands"_a, "options"_a, "progress"_a,
+        "States in the potential of a ground state's density. Collective.");
   m.def("egg_box", &measure_egg_box, "model"_a, "transport"_a, "odd_allowed"_a, "options"_a, "steps"_a, "direction"_a,
         "Energies as all atoms move through a cell of the grid. Collective.");
   m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),

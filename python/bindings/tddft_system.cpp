@@ -88,13 +88,20 @@ void bind_pseudopotential(nb::module_& m) {
 void make_system(System* self, const std::array<std::int64_t, 3>& extent, const Vec3& spacing, bool periodic,
                  const std::vector<PseudopotentialPtr>& species, const std::vector<AtomEntry>& atoms,
                  const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
-                 bool gamma_centred, int spins, double electrons, int states, bool filtered) {
+                 bool gamma_centred, int spins, double electrons, int states, bool filtered,
+                 const std::optional<std::vector<Vec3>>& points) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
   made.species = species;
   for (const auto& [index, position] : atoms) made.atoms.push_back({index, position});
   if (jellium) made.jellium = JelliumSphere{std::get<0>(*jellium), std::get<1>(*jellium), std::get<2>(*jellium)};
-  made.channels = monkhorst_pack(made.grid, mesh, shift, gamma_centred, spins);
+  if (points) {
+    made.channels.clear();
+    for (int spin = 0; spin < spins; ++spin)
+      for (const Vec3& k : *points) made.channels.push_back({k, 1.0 / static_cast<double>(points->size()), spin});
+  } else {
+    made.channels = monkhorst_pack(made.grid, mesh, shift, gamma_centred, spins);
+  }
   made.spins = spins;
   made.electrons = electrons;
   made.states = states;
@@ -108,7 +115,8 @@ void bind_tddft_system(nb::module_& m) {
   bind_pseudopotential(m);
   nb::class_<System>(m, "System", "Atoms or jellium on a grid, with k-points and spin.")
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
-           "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true)
+           "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true,
+           "points"_a = nb::none())
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

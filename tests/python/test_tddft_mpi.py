@@ -150,3 +150,37 @@ def test_no_division_changes_where_atoms_go(halocline, tmp_path, command, suffix
         if command == "propagate":
             positions = [np.array(f["ions"]["positions"]) for f in (found[0], other)]
             assert positions[1] == pytest.approx(positions[0], abs=1e-8)
+
+
+CRYSTAL = """
+[system]
+atoms = [["He", 0.1, 0.2, 0.3]]
+cell = [2.6, 2.6, 3.1]
+[grid]
+extent = [10, 10, 12]
+allow_coarse = true
+[kpoints]
+mesh = [2, 1, 1]
+[scf]
+tolerance = 1e-9
+[bands]
+path = "GXM"
+points = 11
+bands = 3
+[output]
+file = "{file}.h5"
+plots = false
+cube = false
+"""
+
+
+def test_no_division_changes_the_bands(halocline, tmp_path):
+    found = []
+    for ranks, file, more in ((1, "one", ""), (2, "two", "[parallel]\nk = 2\n"), (4, "four", "")):
+        (tmp_path / "run.toml").write_text(CRYSTAL.format(file=file) + more)
+        done = halocline("tddft", "bands", "run.toml", "--json", f"{file}.json", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        found.append(np.array(numbers(tmp_path, f"{file}.json")["energies"]))
+    assert found[0].shape == (1, 11, 3)
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], abs=1e-7)

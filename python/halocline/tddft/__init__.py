@@ -14,6 +14,7 @@ Plain numbers are in Hartree atomic units; a text carries its unit. In `from_ato
 from typing import TYPE_CHECKING, Any
 
 from halocline.tddft import potentials
+from halocline.tddft.bands import BandStructure, band_structure
 from halocline.tddft.ground import GroundState, ground_state
 from halocline.tddft.molecular_dynamics import Trajectory, dynamics
 from halocline.tddft.propagation import Series, propagate
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from halocline.tddft.calculator import Halocline
 
 __all__ = [
-    "GroundState", "Halocline", "Relaxation", "Run", "Series", "Spectrum", "System", "Trajectory", "dynamics",
-    "example_run_file", "from_atoms", "ground_state", "parse_run_file", "potentials", "propagate", "read_run_file",
-    "relax", "spectrum",
+    "BandStructure", "GroundState", "Halocline", "Relaxation", "Run", "Series", "Spectrum", "System", "Trajectory",
+    "band_structure", "dynamics", "example_run_file", "from_atoms", "ground_state", "parse_run_file", "potentials",
+    "propagate", "read_run_file", "relax", "spectrum",
 ]  # fmt: skip
 
 

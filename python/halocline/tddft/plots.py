@@ -89,18 +89,41 @@ def dynamics(path: Path) -> Path:
     time = data["time"] * ATOMIC_TIME_FS
     with _figure(picture, 2, 5.2) as axes:
         for name, label, colour in (
-            ("potential", "potential energy", COLOURS[0]),
+            ("potential", "potential energy, change", COLOURS[0]),
             ("kinetic", "kinetic energy", COLOURS[1]),
-            ("conserved", "conserved energy", COLOURS[2]),
+            ("conserved", "conserved energy, change", COLOURS[2]),
         ):
             values = data[name] * HARTREE_EV
             axes[0].plot(time, values - (0.0 if name == "kinetic" else values[0]), lw=1.2, color=colour, label=label)
-        axes[0].set_ylabel("energy change [eV]")
+        axes[0].set_ylabel("energy [eV]")
         axes[0].legend()
         axes[1].plot(time, data["temperature"], lw=1.2, color=COLOURS[0])
         axes[1].set_ylabel("temperature [K]")
         axes[-1].set_xlabel("time [fs]")
         _title(axes[0], formula_label(attributes["formula"]))
+    return picture
+
+
+def bands(path: Path) -> Path:
+    """Plots a file of bands. Returns the picture."""
+    attributes, data = results.read(path, "bands")
+    picture = path.with_suffix(".png")
+    filled = attributes.get("filled")
+    reference = attributes["fermi_level"] if filled is None else data["energies"][:, :, :filled].max()
+    with _figure(picture, 1, 4.4) as (axes,):
+        for spin, colour in zip(data["energies"], COLOURS, strict=False):
+            axes.plot(data["x"], (spin - reference) * HARTREE_EV, lw=1.1, color=colour)
+        for place in data["special_x"]:
+            axes.axvline(place, lw=0.6, color="0.7", zorder=0)
+        axes.axhline(0.0, lw=0.7, ls="--", color="0.5")
+        names = [r"$\Gamma$" if label == "G" else label for label in data["special_labels"]]
+        axes.set_xticks(data["special_x"], names)
+        axes.set_xlim(data["x"][0], data["x"][-1])
+        axes.set_ylabel(
+            "energy above the filled bands [eV]" if filled is not None else "energy above the Fermi level [eV]"
+        )
+        axes.grid(False)
+        _title(axes, formula_label(attributes["formula"]))
     return picture
 
 

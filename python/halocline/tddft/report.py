@@ -60,6 +60,11 @@ def lines(path: str) -> list[str]:
         found.append("geometry     energy [hartree]   largest force [eV/angstrom]")
         rows = zip(data["energy"], data["largest_force"] * force, strict=True)
         found += [f"{n:8d}{e:21.10f}{f:30.5f}" for n, (e, f) in enumerate(rows)]
+    elif kind == "bands":
+        spins, points, bands = data["energies"].shape
+        found.append(f"{bands} bands at {points} k-points along {attributes['path']}, {spins} spin{'s' * (spins > 1)}")
+        gap = attributes.get("gap")
+        found.append("no gap is known" if gap is None else f"gap on the path {gap * HARTREE_EV:.6f} eV")
     elif kind == "dynamics":
         end = data["time"][-1] * ATOMIC_TIME_FS
         found.append(
@@ -79,6 +84,8 @@ def pictures(path: str) -> list[Path]:
     kind, file = results.kind_of(path), Path(path)
     if kind == "propagation":
         return plots.series(file)
+    if kind == "bands":
+        return [plots.bands(file)]
     if kind == "relaxation":
         return [plots.relaxation(file)]
     if kind == "dynamics":

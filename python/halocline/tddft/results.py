@@ -2,9 +2,10 @@
 """HDF5 files of ground states, propagations, spectra, relaxations and dynamics, and their numbers for JSON.
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum", "relaxation",
-                           "dynamics"), version, revision, parameters (JSON, every default included), identity (JSON:
-                           system, grid, k-points, pseudopotentials), as_given (JSON: parameters given with a unit),
-                           chosen (JSON: settled values of automatic parameters), and the attributes of the kind
+                           "dynamics", "bands"), version, revision, parameters (JSON, every default included),
+                           identity (JSON: system, grid, k-points, pseudopotentials), as_given (JSON: parameters given
+                           with a unit), chosen (JSON: settled values of automatic parameters), and the attributes of
+                           the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,),
                            grid_forces (atoms, 3), history/<column>, atoms
@@ -16,6 +17,8 @@
                            iterations
     dynamics               steps, finished; time, potential, kinetic, conserved, temperature, iterations, positions,
                            velocities, forces, bath_taken, bath_places, bath_speeds
+    bands                  path, fermi_level, filled and gap where bands are filled or empty; energies (spins, k-points,
+                           bands), kpts, x, special_x, special_labels
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
@@ -46,6 +49,7 @@ UNITS = {
     "energy": "hartree",
     "entropy": "hartree",
     "eigenvalues": "hartree",
+    "energies": "hartree",
     "fermi_level": "hartree",
     "gap": "hartree",
     "occupations": "electrons",
@@ -78,6 +82,7 @@ NEEDED = {
         ("converged", "reason"),
         (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
     ),
+    "bands": (("fermi_level", "path", "formula"), ("energies", "kpts", "x", "special_x", "special_labels")),
     "relaxation": (("converged", "force_tolerance", "formula"), ("energy", "positions", "forces", "largest_force")),
     "dynamics": (
         ("steps", "finished", "ensemble", "formula"),
@@ -98,7 +103,7 @@ def opened(path: Path | str) -> Iterator[h5py.File]:
 
 
 def kind_of(path: Path | str) -> str:
-    """'ground_state', 'propagation', 'spectrum', 'relaxation' or 'dynamics'. Raises FileError for anything else."""
+    """'ground_state', 'propagation', 'spectrum', 'relaxation', 'dynamics' or 'bands'. Raises FileError for others."""
     with opened(path) as file:
         return str(file.attrs["kind"])
 

@@ -32,7 +32,7 @@ from halocline.schema import (
     table,
     text,
 )
-from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
+from halocline.tddft.runfile_motion import BandPath, Dynamics, Ions, Relax
 from halocline.tddft.units import converted, quantity, vector
 
 FUNCTIONALS = {
@@ -516,6 +516,7 @@ class Run(RunFile):
         "ions": Ions,
         "propagate": Propagate,
         "spectrum": Spectrum,
+        "bands": BandPath,
         "relax": Relax,
         "dynamics": Dynamics,
         "output": Output,
@@ -545,6 +546,7 @@ class Run(RunFile):
     ions: Ions = dataclasses.field(default_factory=Ions)
     propagate: Propagate = dataclasses.field(default_factory=Propagate)
     spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
+    bands: BandPath = dataclasses.field(default_factory=BandPath)
     relax: Relax = dataclasses.field(default_factory=Relax)
     dynamics: Dynamics = dataclasses.field(default_factory=Dynamics)
     output: Output = dataclasses.field(default_factory=Output)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections of the run file about moving atoms: [ions], [dynamics] and [relax]."""
+"""Sections of the run file beside the electrons: [ions], [dynamics] and [relax] of moving atoms, and [bands]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
-from halocline.schema import Section, Unfit, array, boolean, choice, integer, key, number
+from halocline.schema import Section, Unfit, array, boolean, choice, integer, key, number, text
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV, quantity, vector
 
 velocity = quantity("velocity")
@@ -111,4 +111,24 @@ class Relax(Section):
         quantity("length", above=0.0),
         "of an atom; 0.2 angstrom when absent",
         example='longest_step = "0.2 angstrom"',
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class BandPath(Section):
+    """The bands of a crystal along a path."""
+
+    title: ClassVar[str] = "[bands]"
+    path: str | None = key(
+        None,
+        text,
+        "special points of the Brillouin zone, as ASE names them; ASE's path for the cell when absent",
+        example='path = "GXMGR"',
+    )
+    points: int = key(60, integer(at_least=2), "k-points on the whole path")
+    bands: int | None = key(
+        None,
+        integer(at_least=1),
+        "of each k-point and spin; the filled ones and half more when absent",
+        example="bands = 12",
     )

@@ -185,7 +185,14 @@ class System:
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)
 
-    def _build(self) -> Any:
+    def with_points(self, points: np.ndarray, states: int) -> System:
+        """The same system with other k-points [1/bohr] and states; nothing is checked."""
+        other = copy.copy(self)
+        other.states = states
+        other.native = other._build(points)
+        return other
+
+    def _build(self, points: np.ndarray | None = None) -> Any:
         names = list(self.species)
         s, k = self.structure, self.run.kpoints
         return native.System(
@@ -204,6 +211,7 @@ class System:
             electrons=float(self.electrons),
             states=self.states,
             filtered=self.run.grid.filter,
+            points=None if points is None else np.asarray(points, dtype=float).tolist(),
         )
 
     def with_states(self, states: int) -> System:

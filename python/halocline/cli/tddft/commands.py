@@ -26,6 +26,7 @@ def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
     group.command()(spectrum)
+    group.command()(bands)
     group.command()(relax)
     group.command()(dynamics)
     group.command()(potentials)
@@ -138,6 +139,22 @@ def spectrum(
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
+
+
+def bands(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:
+    """The bands of a crystal along a path, in the density of its ground state.
+
+    The ground state is computed first where its file is not there. Bands go to `<output>_bands.h5`, with a table and a
+    picture.
+    """
+    run = run_of(run_file, example, "bands")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft.bands_job import bands_job
+
+    with console_of(run, "_bands") as console:
+        numbers(run, json, [bands_job(run, communicator(), console, overwrite)])
 
 
 def relax(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:
