@@ -398,6 +398,20 @@ def test_a_pulse_with_moving_atoms_is_stopped_and_goes_on_bit_for_bit(tmp_path, 
             assert np.array_equal(one[name][:], other[name][:]), name
         assert other["dipole"][:] == pytest.approx(one["dipole"][:], abs=1e-12)
     assert len(ase.io.read(tmp_path / "parts/h2_rt.xyz", ":")) == 11
+    # Stopped inside of an ion step.
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside/run.toml").write_text(text)
+    assert command(tmp_path / "inside", "tddft", "ground-state", "run.toml").returncode == 0
+    with monkeypatch.context() as patch:
+        stops_after(patch, 5)
+        stopped = command(tmp_path / "inside", "tddft", "propagate", "run.toml")
+    assert "stopped at step 6 of 40" in stopped.stderr
+    again = command(tmp_path / "inside", "tddft", "propagate", "run.toml")
+    assert again.returncode == 0, again.stderr
+    with h5py.File(tmp_path / "whole/h2_rt.h5") as one, h5py.File(tmp_path / "inside/h2_rt.h5") as other:
+        for name in ("ions/positions", "ions/velocities", "ions/kinetic", "energy/total"):
+            assert np.array_equal(one[name][:], other[name][:]), name
+        assert other["dipole"][:] == pytest.approx(one["dipole"][:], abs=1e-12)
     assert "atoms moved by up to" in command(tmp_path / "parts", "report", "h2_rt.h5", "--plots").stdout
 
 

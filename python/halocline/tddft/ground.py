@@ -121,16 +121,17 @@ class GroundState:
         return self
 
 
-def make_model(system: System, group: Any, parallel: Parallel) -> Any:
+def make_model(system: System, group: Any, parallel: Parallel, more: int = 0) -> Any:
     """Constructs the system on the processes of `group`, after checking their memory for its ground state.
 
+    more: sets of orbitals that will be kept besides those of the ground state
     Collective. Raises InvalidArgument on every rank.
     """
     counts = None
     if any(v is not None for v in (parallel.k, parallel.orbitals, parallel.space)):
         counts = (parallel.k or 1, parallel.orbitals or 1, *(parallel.space or (1, 1, 1)))
     over_space = parallel.space is not None or (parallel.k is None and parallel.orbitals is None)
-    system.require_memory(group, split=not over_space)
+    system.require_memory(group, split=not over_space, more=more)
     odd = system.run.scf.temperature > 0
     _halocline.comm.set_solve_time_limit(group, parallel.time_limit)
     return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
@@ -482,7 +483,7 @@ def load(
     energy = {part: float(data[f"energy/{part}"]) for part in results.PARTS} | {"entropy": float(data["entropy"])}
     return GroundState(
         system, model, state, True, attributes["reason"], energy, attributes["fermi_level"], attributes["gap"], [],
-        data.get("forces"),
+        data.get("forces"), data.get("grid_forces"),
     )  # fmt: skip
 
 

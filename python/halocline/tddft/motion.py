@@ -133,7 +133,8 @@ class GroundStates:
         self.reporter = reporter or Reporter()
         self.system = system
         self.options: Scf = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
-        self.model = make_model(system, group, parallel or system.run.parallel)
+        # The extrapolation keeps three sets of orbitals, and a checkpoint two more.
+        self.model = make_model(system, group, parallel or system.run.parallel, more=5 if resumable else 3)
         self.predictor = native.Predictor()
         self.last: GroundState | None = None
         self.past: list[GroundState] = []

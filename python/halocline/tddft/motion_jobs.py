@@ -37,6 +37,8 @@ class MotionJob:
     """What both commands have in common."""
 
     kind, suffix, section = "", "", ""
+    resumable = False
+    """Whether the orbitals are part of a checkpoint."""
 
     def __init__(self, run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> None:
         """overwrite: replace a result of another run, and do not go on from it. Raises InvalidArgument."""
@@ -60,7 +62,7 @@ class MotionJob:
         with claimed_for(self.group, self.path):
             data = on_root(self.group, self._look)
             states = GroundStates(
-                self.system, comm=self.group, reporter=Quiet(self.reporter), warn=False, resumable=True
+                self.system, comm=self.group, reporter=Quiet(self.reporter), warn=False, resumable=self.resumable
             )
             for line in division_lines(states.model):
                 self.reporter.line(line)
@@ -161,6 +163,7 @@ class DynamicsJob(MotionJob):
     """`halocline tddft dynamics`."""
 
     kind, suffix, section = "dynamics", "_md", "dynamics"
+    resumable = True
 
     def __init__(self, run: Run, group: Any, reporter: Reporter, overwrite: bool = False) -> None:
         self.total = md.steps_of(run.dynamics)

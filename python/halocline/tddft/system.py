@@ -162,9 +162,10 @@ class System:
         x, y, z, states, k = (str(n) if n < 10**9 else "(more than a billion)" for n in counts)
         return f"{x} x {y} x {z} points, {states} states and {k} channel{'' if channels == 1 else 's'}"
 
-    def require_memory(self, group: Any, split: bool) -> None:
+    def require_memory(self, group: Any, split: bool, more: int = 0) -> None:
         """Raises InvalidArgument, on every process, if there is not enough memory for the ground state.
 
+        more: sets of orbitals that are kept besides
         split: only the orbitals are split between processes, and each process needs the density of all space
         A lower estimate of a process's allocations [bytes a point]; measured values are up to 20 % above it.
         Collective.
@@ -174,7 +175,7 @@ class System:
         channels = math.prod(self.run.kpoints.mesh) * self.spins
         block_bytes = 16 * LANES
         # The orbitals of all channels, and for the channel in work two more sets with guard vectors.
-        orbitals = block_bytes * (channels * blocks + 2 * (blocks + guards))
+        orbitals = block_bytes * ((1 + more) * channels * blocks + 2 * (blocks + guards))
         mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
         fields = (150 if self.periodic else 210) + mixed
         if any(p.core_radius > 0 for p in self.species.values()):
