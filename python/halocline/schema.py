@@ -170,6 +170,20 @@ def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]
     return cls(**table)
 
 
+def changed(section: Any, given: Mapping[str, Any], homes: Mapping[str, Iterable[str]] | None = None) -> Any:
+    """A copy of a section in which some keys have other values. homes: as for read_table().
+
+    Raises InvalidArgument for a key that the section does not have, and for impossible values.
+    """
+    names = [f.name for f in dataclasses.fields(section)]
+    for name in given:
+        if name not in names:
+            raise InvalidArgument(
+                f"{section.title} has no key '{name}'{advice(name, names, section.title, homes or {})}."
+            )
+    return dataclasses.replace(section, **given) if given else section
+
+
 def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iterable[str]]) -> str:
     """'; did you mean ...' for a key that this section does not have; may be empty."""
     known = list(known)

@@ -376,3 +376,23 @@ def test_the_egg_box_error_is_measured_and_falls_with_the_spacing():
 def test_every_public_name_exists_and_is_documented():
     for name in hc.tddft.__all__:
         assert getattr(hc.tddft, name).__doc__
+
+
+def test_a_slip_in_a_keyword_gives_the_sentence_of_the_run_file(ground, series):
+    system = ground.system
+    for call, words in (
+        (lambda: hc.tddft.from_atoms(ase.Atoms("H2"), spacng=0.3), "did you mean 'spacing' in"),
+        (
+            lambda: hc.tddft.ground_state(system, tolernce=1e-4),
+            "has no key 'tolernce'; did you mean 'tolerance'",
+        ),
+        (lambda: hc.tddft.propagate(ground, kik=0.01), r"\[propagate\] has no key 'kik'; did you mean 'kick'"),
+        (lambda: hc.tddft.spectrum(series, widow="none"), r"\[spectrum\] has no key 'widow'; did you mean 'window'"),
+        (lambda: hc.tddft.relax(system, optimzer="bfgs"), r"\[relax\] has no key 'optimzer'; did you mean 'optimizer'"),
+        (lambda: hc.tddft.relax(system, optimizer="bfs"), 'did you mean "bfgs"'),
+        (lambda: hc.tddft.dynamics(system, step=3), r"\[dynamics\] has no key 'step'; did you mean 'steps'"),
+        (lambda: hc.tddft.band_structure(ground, pth="GX"), r"\[bands\] has no key 'pth'; did you mean 'path'"),
+        (lambda: hc.tddft.relax(system, scf={"tolernce": 1.0}), r"\[scf\] has no key 'tolernce'"),
+    ):
+        with pytest.raises(hc.InvalidArgument, match=words):
+            call()

@@ -421,7 +421,7 @@ def test_a_pulse_with_moving_atoms_is_stopped_and_goes_on_bit_for_bit(tmp_path, 
         ({"excited_every": 10}, "excited_every counts electrons outside the ground state of atoms at rest"),
         ({"energy_every": 7}, "energy_every = 7 is no multiple of"),
         ({"steps": 13}, "steps = 13 is no multiple of"),
-        ({"ions": {"evry": 3}}, "ions has no key 'evry'; did you mean 'every'"),
+        ({"ions": {"evry": 3}}, r"\[ions\] has no key 'evry'; did you mean 'every'"),
     ],
 )
 def test_what_does_not_go_with_moving_atoms_is_refused(ground, keys, words):

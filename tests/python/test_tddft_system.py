@@ -99,7 +99,7 @@ def test_charge_and_spin_change_the_electrons():
         ({"functional": "scan"}, '"pbe", "pbesol", "revpbe", "blyp", "none", or libxc'),
         ({"charge": 1}, "cannot be paired"),
         ({"charge": -6, "states": 2}, "do not fit 2 states"),
-        ({"charge": 2}, "0 electrons"),
+        ({"charge": 2}, "leaves 0 of the 2 electrons"),
         ({"box": [0.5, 5, 5], "centre": False}, "points along x"),
         ({"spacing": "2 angstrom", "box": [24, 24, 24]}, "hartree an atom is to be expected"),
         ({"mesh": [1, 1, 2]}, "only periodic cells"),
@@ -223,3 +223,22 @@ def test_a_pulse_begins_where_its_envelope_is_small(shape):
     # Of the field: a Gaussian whose intensity has the duration as its width at half maximum, and cos^2.
     t = found["centre"] / found["duration"]
     assert (2.0 ** (-2 * t**2) if shape == "gaussian" else np.cos(np.pi * t) ** 2) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"charge": 2}, "charge = 2 leaves 0 of the 2 electrons that the atoms would have"),
+        ({"charge": 5}, "charge = 5 leaves -3 of the 2 electrons"),
+        ({"spin": True, "moment": 1, "fixed_moment": True}, "fixed moment of 1 would have 1.5 of 2 electrons"),
+        ({"spin": True, "moment": 4, "fixed_moment": True}, "fixed moment of 4 would have 3 of 2 electrons"),
+    ],
+)
+def test_electrons_and_spins_that_cannot_be_are_refused(keys, words):
+    atoms = ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.74]])
+    with pytest.raises(hc.InvalidArgument, match=words):
+        hc.tddft.from_atoms(atoms, spacing=0.3, box=[3, 3, 3.5], **keys)
+    # A start, and occupations that are not whole, may be anything.
+    if keys.get("moment") == 1:
+        hc.tddft.from_atoms(atoms, spacing=0.3, box=[3, 3, 3.5], temperature=0.1, **keys)
+        hc.tddft.from_atoms(atoms, spacing=0.3, box=[3, 3, 3.5], spin=True, moment=1)

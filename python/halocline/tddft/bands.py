@@ -14,7 +14,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.errors import InvalidArgument, NotConverged
 from halocline.reporter import Reporter
-from halocline.schema import shown
+from halocline.schema import changed, shown
 from halocline.tddft.ground import GroundState, scf_options
 from halocline.tddft.runfile_motion import BandPath
 from halocline.tddft.system import LANES, System
@@ -127,7 +127,7 @@ def band_structure(
     """
     ground.require_converged()
     system, run = ground.system, ground.system.run
-    chosen = dataclasses.replace(run.bands, **options) if options else run.bands
+    chosen = changed(run.bands, options)
     path = band_path(system, chosen)
     bands, filled = bands_wanted(system, chosen)
     k = path.kpts * (2.0 * np.pi / system.structure.edges)
@@ -135,7 +135,7 @@ def band_structure(
     together = min(len(k), max(TOGETHER, -(-counts["k"] // system.spins)))
     # A few more states than bands, whole groups of lanes, and one group for each process along the orbitals.
     states = LANES * max(counts["orbitals"], -(-(bands + 2) // LANES))
-    options_scf = dataclasses.replace(run.scf, **dict(scf or {}))
+    options_scf = changed(run.scf, scf or {})
     odd = run.scf.temperature > 0
     reporter = reporter or Reporter()
     found, before = np.empty((system.spins, len(k), bands)), None

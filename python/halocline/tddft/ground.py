@@ -20,7 +20,7 @@ from halocline import _halocline
 from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument, NotConverged
 from halocline.reporter import Reporter
-from halocline.schema import shown
+from halocline.schema import changed, shown
 from halocline.tddft import results
 from halocline.tddft.runfile import Parallel, Scf
 from halocline.tddft.system import LANES, System
@@ -174,7 +174,7 @@ def ground_state(
     for sentence in system.warnings if reporter is None else ():  # a command has reported them before it started
         doubt(sentence)
     reporter = reporter or Reporter()
-    options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
+    options = changed(system.run.scf, scf)
     if start is not None and start.system is system:
         return solve(system, start.model, start.state.copy(), options, reporter, on_step, doubt)
     if start is not None and (difference := unlike(system, start.system)):
@@ -298,7 +298,7 @@ def egg_box(ground: GroundState, steps: int = 3, direction: Any = (1.0, 1.0, 1.0
     neighbouring positions [hartree/bohr]. Raises Error if a position does not converge. Collective.
     """
     system = ground.system
-    options = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
+    options = changed(system.run.scf, scf)
     odd = system.run.scf.temperature > 0
     transport = system.run.parallel.transport
     return native.egg_box(ground.model, transport, odd, scf_options(system, options), steps, list(direction))

@@ -21,6 +21,7 @@ import numpy as np
 
 from halocline.errors import Interrupted, InvalidArgument
 from halocline.reporter import Reporter
+from halocline.schema import changed
 from halocline.tddft.ground import GroundState
 from halocline.tddft.motion import (
     GroundStates,
@@ -256,12 +257,12 @@ def dynamics(
 
         path = hc.tddft.dynamics(system, ions={"temperature": "300 K"}, time_step="0.5 fs", total_time="50 fs")
     """
-    chosen_ions = dataclasses.replace(system.run.ions, **dict(ions or {}))
+    chosen_ions = changed(system.run.ions, ions or {})
     if "steps" in options:
         options.setdefault("total_time", None)
     elif "total_time" in options:
         options["steps"] = None
-    chosen = dataclasses.replace(system.run.dynamics, **options)
+    chosen = changed(system.run.dynamics, options)
     total = steps_of(chosen)
     states = GroundStates(system, comm=comm, **dict(scf or {}))
     integrator = Integrator(states, chosen_ions, chosen)

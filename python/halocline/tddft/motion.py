@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from halocline.comm import communicator, on_root
 from halocline.errors import InvalidArgument
 from halocline.files import write_file
 from halocline.reporter import Reporter
+from halocline.schema import changed
 from halocline.tddft.ground import GroundState, make_model, not_converged, solve, warner
 from halocline.tddft.runfile import Parallel, Scf
 from halocline.tddft.runfile_motion import Ions
@@ -132,7 +132,7 @@ class GroundStates:
             self.doubt(sentence)
         self.reporter = reporter or Reporter()
         self.system = system
-        self.options: Scf = dataclasses.replace(system.run.scf, **scf) if scf else system.run.scf
+        self.options: Scf = changed(system.run.scf, scf)
         # The extrapolation keeps three sets of orbitals, and a checkpoint two more.
         self.model = make_model(system, group, parallel or system.run.parallel, more=5 if resumable else 3)
         self.predictor = native.Predictor()

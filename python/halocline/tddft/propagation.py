@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.reporter import Reporter
-from halocline.schema import sorted_keys
+from halocline.schema import changed
 from halocline.tddft import results
 from halocline.tddft.ground import GroundState, warner
 from halocline.tddft.motion import frames, ion_options
@@ -331,10 +330,8 @@ def ions_of(system: System, given: Mapping[str, Any] | bool | None) -> Ions:
     if given is None:
         return system.run.ions
     if isinstance(given, bool):
-        return dataclasses.replace(system.run.ions, move=given)
-    known = {f.name for f in dataclasses.fields(Ions)}
-    sorted_keys("ions", given, dict.fromkeys(known))
-    return dataclasses.replace(system.run.ions, **({"move": True} | dict(given)))
+        return changed(system.run.ions, {"move": given})
+    return changed(system.run.ions, {"move": True} | dict(given))
 
 
 def time_line(done: int, total: int, record: dict[str, Any], seconds_a_step: float) -> str:
@@ -382,7 +379,7 @@ def propagate(
         given.setdefault("total_time", None)
     elif "total_time" in given:
         given["steps"] = None
-    chosen = dataclasses.replace(system.run.propagate, **given)
+    chosen = changed(system.run.propagate, given)
     if chosen.direction == "xyz":
         raise InvalidArgument('direction = "xyz" is for run files; here, make one run along each axis.')
     moving = ions_of(system, ions)

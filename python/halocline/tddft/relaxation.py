@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from halocline.errors import NotConverged
 from halocline.reporter import Reporter
+from halocline.schema import changed
 from halocline.tddft.ground import GroundState
 from halocline.tddft.motion import GroundStates, frames, largest_force_ev, masses_of, required
 from halocline.tddft.runfile_motion import Relax
@@ -88,8 +88,8 @@ def relax(
         relaxed = hc.tddft.relax(system, force_tolerance="0.01 eV/angstrom").require_converged()
     """
     run = system.run
-    chosen = dataclasses.replace(run.relax, **options) if options else run.relax
-    chosen_ions = dataclasses.replace(run.ions, **dict(ions or {}))
+    chosen = changed(run.relax, options)
+    chosen_ions = changed(run.ions, ions or {})
     states = GroundStates(system, comm=comm, **dict(scf or {}))
     path = Relaxation(system)
     reporter = reporter or Reporter()

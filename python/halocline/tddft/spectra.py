@@ -25,6 +25,7 @@ import numpy as np
 from halocline import _halocline
 from halocline.errors import FileError, InvalidArgument
 from halocline.files import write_file
+from halocline.schema import changed
 from halocline.tddft import results, runfile
 from halocline.tddft.propagation import Series
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
@@ -344,7 +345,7 @@ def spectrum(runs: Any, **options: Any) -> Spectrum:
     """
     several = runs if isinstance(runs, (list, tuple)) else [runs]
     signals = [signal_of(r) if isinstance(r, Series) else signal_of_file(r) for r in several]
-    return of_signals(signals, runfile.Spectrum(**options))
+    return of_signals(signals, changed(runfile.Spectrum(), options))
 
 
 def write_table(path: Path, made: Spectrum) -> None:

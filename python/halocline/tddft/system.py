@@ -65,6 +65,7 @@ class System:
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
         self.electrons = positive - run.system.charge
+        self._check_electrons(positive)
         self.ion_dipole = self._charges() @ self.structure.positions if valence else np.zeros(3)
         self.states = self._states()
         self._refuse_impossible_sizes()
@@ -72,6 +73,24 @@ class System:
         self._check_distances()
         self.native = self._build()
         native.validate(self.native, run.scf.temperature > 0)
+
+    def _check_electrons(self, positive: float) -> None:
+        """Refuses a charge that leaves no electrons, and a fixed moment that whole electrons cannot have."""
+        system = self.run.system
+        if self.electrons <= 0:
+            raise InvalidArgument(
+                f"[system] charge = {system.charge:g} leaves {self.electrons:g} of the {positive:g} electrons that "
+                f"{'the jellium' if self.structure.jellium else 'the atoms'} would have; take a smaller charge."
+            )
+        up = 0.5 * (self.electrons + system.moment)
+        if not system.fixed_moment or self.run.scf.temperature > 0:
+            return
+        if abs(system.moment) > self.electrons or abs(up - round(up)) > 1e-9:
+            raise InvalidArgument(
+                f"[system] a fixed moment of {system.moment:g} would have {up:g} of {self.electrons:g} electrons with "
+                "spin up, which no occupation gives; take another moment, or a temperature for occupations that are "
+                "not whole."
+            )
 
     def _functional(self) -> str:
         wanted = self.run.xc.functional
