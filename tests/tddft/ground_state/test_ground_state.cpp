@@ -147,8 +147,8 @@ TEST_CASE("ground state: forces are minus the slope of the total energy, where t
 }
 
 TEST_CASE("ground state: where the grid does not resolve the ions, force and slope are near those of a fine grid") {
-  // Hydrogen on a spacing of 0.4 bohr: the force is off by 0.006, the slope of the energy by 0.002. With all waves of the
-  // ions' potential, which the grid cannot carry, the slope was off by 0.1.
+  // Hydrogen on a spacing of 0.4 bohr: the force is off by 0.006, the slope of the energy by 0.002. With all waves of
+  // the ions' potential, which the grid cannot carry, the slope was off by 0.1.
   const auto hydrogen = [](double spacing) {
     return molecule({{"H", {0.1, -0.07, 0.75}}, {"H", {-0.05, 0.13, -0.71}}}, 7.2, spacing, 1);
   };

@@ -2,8 +2,8 @@
 //
 // What the ions do, on one process: potentials against plain sums, forces against differences, jellium.
 
-#include "halocline/tddft/ions/ions.hpp"
 #include "halocline/tddft/ions/detail/grid_potential.hpp"
+#include "halocline/tddft/ions/ions.hpp"
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"

@@ -44,8 +44,8 @@ struct System {
   int spins = 1;         ///< 1: every state holds two electrons; 2: collinear
   double electrons = 0;  ///< number of electrons in the cell
   int states = 0;        ///< number of states in each channel
-  /// Isolated boxes: leave out the waves of the ions' potentials that the grid cannot carry, as periodic cells do. False:
-  /// as codes that sample the potentials at the points.
+  /// Isolated boxes: leave out the waves of the ions' potentials that the grid cannot carry, as periodic cells do.
+  /// False: as codes that sample the potentials at the points.
   bool filtered = true;
 
   /// Number of electrons in a full state.

@@ -11,8 +11,8 @@ namespace halocline::tddft {
 
 struct AtomForces {
   std::vector<Vec3> on_atoms;  ///< [hartree/bohr]
-  /// What the grid had added to each of them, and was taken off [hartree/bohr]. The error left in a force is smaller, by
-  /// the square (docs/tddft-accuracy.md).
+  /// What the grid had added to each of them, and was taken off [hartree/bohr]. The error left in a force is smaller,
+  /// by the square (docs/tddft-accuracy.md).
   std::vector<Vec3> of_grid;
 };
 
