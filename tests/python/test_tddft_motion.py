@@ -129,6 +129,12 @@ def test_a_fixed_atom_stays_and_a_relaxation_too_short_is_not_converged():
         path.require_converged()
 
 
+def test_forces_are_computed_where_atoms_move_whatever_the_ground_state_was_asked_for():
+    quick = {"forces": False, "tolerance": 1e-4, "energy_tolerance": 1e-3, "eigen_tolerance": 1e-2}
+    assert hc.tddft.relax(molecule(0.8), max_steps=1, scf=quick).forces.shape[1:] == (2, 3)
+    assert hc.tddft.dynamics(molecule(0.8), steps=1, scf=quick).forces.shape == (2, 2, 3)
+
+
 def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch):
     text = RUN.replace("0.37", "0.45")
     for name in ("whole", "parts"):
@@ -154,6 +160,10 @@ def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch)
     assert 0.75 < relaxed.get_distance(0, 1) < 0.9  # the grid is coarse
     assert len(ase.io.read(tmp_path / "whole/h2_relax.xyz", ":")) == len(json.loads(
         (tmp_path / "whole/r.json").read_text())["energy"])  # fmt: skip
+    # Given once more, it has nothing to compute but the last ground state.
+    said = command(tmp_path / "whole", "tddft", "relax", "run.toml")
+    assert said.returncode == 0, said.stderr
+    assert "converged in" in said.stdout
     said = command(tmp_path / "whole", "report", "h2_relax.h5", "--plots")
     assert said.returncode == 0, said.stderr
     assert "geometries, converged (force tolerance 0.01 eV/angstrom)" in said.stdout

@@ -264,7 +264,7 @@ def dynamics(
         options["steps"] = None
     chosen = changed(system.run.dynamics, options)
     total = steps_of(chosen)
-    states = GroundStates(system, comm=comm, **dict(scf or {}))
+    states = GroundStates(system, comm=comm, **{**(scf or {}), "forces": True})
     integrator = Integrator(states, chosen_ions, chosen)
     reporter = reporter or Reporter()
     path = Trajectory(system, chosen)

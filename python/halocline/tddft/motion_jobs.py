@@ -62,7 +62,12 @@ class MotionJob:
         with claimed_for(self.group, self.path):
             data = on_root(self.group, self._look)
             states = GroundStates(
-                self.system, comm=self.group, reporter=Quiet(self.reporter), warn=False, resumable=self.resumable
+                self.system,
+                comm=self.group,
+                reporter=Quiet(self.reporter),
+                warn=False,
+                resumable=self.resumable,
+                forces=True,
             )
             for line in division_lines(states.model):
                 self.reporter.line(line)

@@ -90,7 +90,7 @@ def relax(
     run = system.run
     chosen = changed(run.relax, options)
     chosen_ions = changed(run.ions, ions or {})
-    states = GroundStates(system, comm=comm, **dict(scf or {}))
+    states = GroundStates(system, comm=comm, **{**(scf or {}), "forces": True})
     path = Relaxation(system)
     reporter = reporter or Reporter()
     with reporter.stage("relaxing", chosen.max_steps) as advance:
@@ -163,7 +163,7 @@ def search(
     optimizer = kinds[options.optimizer](atoms, logfile=None, maxstep=options.longest_step * BOHR_ANGSTROM)
     path.converged = bool(optimizer.run(fmax=options.force_tolerance * FORCE, steps=options.max_steps))
     if path.ground is None and path.records:  # everything was known
-        path.ground = states.at(path.records[-1]["positions"])
+        path.ground = required(states.at(path.records[-1]["positions"]), f"geometry {len(path.records) - 1}")
         path.system = path.ground.system
 
 
