@@ -140,9 +140,11 @@ TEST_CASE("ions: the potential that a fine grid can carry is the ion's, and -Z/r
     CAPTURE(symbol);
     const auto ion = goedecker(symbol);
     const detail::GridPotential fine(*ion, 0.03);
-    for (const double r : {0.0, 0.01, 0.3, 0.777, 1.5, 2.0}) {
+    CHECK(fine.radius() >= ion->local_radius());
+    for (const double part : {0.0, 0.005, 0.1, 0.3, 0.5, 0.8, 0.99}) {
+      const double r = part * ion->local_radius();
       CAPTURE(r);
-      if (r < fine.radius()) CHECK(fine(r) == doctest::Approx(ion->local(r)).epsilon(1e-6));
+      CHECK(fine(r) == doctest::Approx(ion->local(r)).epsilon(1e-6));
     }
     const detail::GridPotential coarse(*ion, 0.6);
     const double end = coarse.radius() * (1 - 1e-9);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,33 @@ TEST_CASE("forces: their sum is zero on every grid, for every functional, and wh
         for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += force[axis];
       CHECK(length(sum) < 1e-7);
       CHECK(length(found.of_grid[0]) > 3e-4);
+    }
+}
+
+TEST_CASE("forces: with core densities their sum is zero, too") {
+  for (const char* functional : {"pz", "pbe"})
+    for (const int spins : {1, 2}) {
+      CAPTURE(functional);
+      CAPTURE(spins);
+      System system = pair(0.3, spins);
+      // The core of a test atom, about a soft ion.
+      class Cored final : public soft::SoftIon {
+      public:
+        Cored() : SoftIon(2.0, 0.55, 0.3) {}
+        double core_density(double r) const override { return core_.core_density(r); }
+        double core_slope(double r) const override { return core_.core_slope(r); }
+        double core_radius() const override { return core_.core_radius(); }
+
+      private:
+        test::WithCore core_{"C", 0.4, 0.7};
+      };
+      system.species = {std::make_shared<Cored>()};
+      const AtomForces found = forces_of(system, functional);
+      Vec3 sum{};
+      for (const Vec3& force : found.on_atoms)
+        for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += force[axis];
+      CHECK(length(sum) < 1e-7);
+      CHECK(length(found.of_grid[0]) > 1e-4);
     }
 }
 

@@ -23,7 +23,8 @@ GridPotential::GridPotential(const Pseudopotential& species, double spacing)
   const double shortest = pi / spacing;  // [1/bohr]
   const double last = shortest * (centre + 3.5 * width);
   const double smooth = 8.5 / (shortest * (centre - 3 * width));  // s: exp(-q^2 s^2 / 2) = 2e-16 there
-  radius_ = std::max(6.2 * std::numbers::sqrt2 * smooth, 11 / (width * shortest));
+  // Beyond, neither the first term, nor the window, nor the potential itself differ from -Z/r.
+  radius_ = std::max({6.2 * std::numbers::sqrt2 * smooth, 11 / (width * shortest), species.local_radius()});
 
   // Simpson's rule in q, fine enough for the waves of the largest r.
   const int half = static_cast<int>(std::ceil(0.5 * last * radius_ / 0.4));
