@@ -286,6 +286,38 @@ def test_nose_hoover_keeps_its_energy_in_a_harmonic_well():
     assert changes[0] < 0.02
 
 
+def test_the_chain_of_thermostats_follows_its_equations_of_motion():
+    """Of free particles, against a general integrator: the thermostat acts in the time that it is given."""
+    from scipy.integrate import solve_ivp
+
+    class Nothing:
+        system = molecule()
+        last = None
+
+    options = hc.tddft.runfile.Dynamics(steps=1, ensemble="nose-hoover", temperature="300 K", relaxation="5 fs")
+    velocities = [[0.0004, 0.0003, 0.0], [0.0, -0.0002, 0.0005]]
+    free = Integrator(Nothing(), hc.tddft.runfile.Ions(velocities=velocities), options)
+    free.bath.speeds[:] = [0.002, -0.001, 0.003]
+    masses, chain, target = free.masses, free._chain_masses(), options.temperature
+    whole = masses @ free.velocities / masses.sum()
+
+    def slopes(_, y):
+        relative, (a, b, c) = y[:6].reshape(2, 3), y[6:9]
+        twice = float(masses @ (relative**2).sum(axis=1))
+        pulls = ((twice - 3 * target) / chain[0], (chain[0] * a * a - target) / chain[1],
+                 (chain[1] * b * b - target) / chain[2])  # fmt: skip
+        return np.concatenate([(-a * relative).ravel(), [pulls[0] - a * b, pulls[1] - b * c, pulls[2]], [a, b, c]])
+
+    start = np.concatenate([(free.velocities - whole).ravel(), free.bath.speeds, free.bath.places])
+    wanted = solve_ivp(slopes, (0.0, 200.0), start, rtol=1e-11, atol=1e-14).y[:, -1]
+    for _ in range(200):
+        free._chain(1.0)
+    assert free.velocities - whole == pytest.approx(wanted[:6].reshape(2, 3), rel=1e-6, abs=1e-12)
+    assert free.bath.speeds == pytest.approx(wanted[6:9], rel=1e-6)
+    assert free.bath.places == pytest.approx(wanted[9:], rel=1e-6)
+    assert masses @ free.velocities / masses.sum() == pytest.approx(whole, abs=1e-15)
+
+
 def test_dynamics_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch):
     text = RUN + '[ions]\ntemperature = "500 K"\n[dynamics]\nsteps = 9\n{}'
     text = text.format('ensemble = "langevin"\ntemperature = "500 K"\n')

@@ -30,6 +30,7 @@ from halocline.tddft.motion import (
     frames,
     kinetic_energy,
     masses_of,
+    motion_of_the_whole,
     required,
     temperature_kelvin,
 )
@@ -174,20 +175,23 @@ class Integrator:
     def _chain_part(self, time: float) -> None:
         bath, masses, target = self.bath, self._chain_masses(), self.options.temperature
         freedom = degrees_of_freedom(self.masses)
+        whole = motion_of_the_whole(self.masses, self.velocities)
 
         def pull(k: int) -> float:
             if k == 0:
-                return (2.0 * kinetic_energy(self.masses, self.velocities) - freedom * target) / masses[0]
+                kinetic = kinetic_energy(self.masses, self.velocities - whole)
+                return (2.0 * kinetic - freedom * target) / masses[0]
             return (masses[k - 1] * bath.speeds[k - 1] ** 2 - target) / masses[k]
 
         def speed_up(k: int) -> None:
-            damping = math.exp(-0.125 * time * bath.speeds[k + 1]) if k + 1 < CHAIN else 1.0
-            bath.speeds[k] = (bath.speeds[k] * damping + 0.25 * time * pull(k)) * damping
+            damping = math.exp(-0.25 * time * bath.speeds[k + 1]) if k + 1 < CHAIN else 1.0
+            bath.speeds[k] = (bath.speeds[k] * damping + 0.5 * time * pull(k)) * damping
 
         for k in reversed(range(CHAIN)):
             speed_up(k)
-        self.velocities *= math.exp(-0.5 * time * bath.speeds[0])
-        bath.places += 0.5 * time * bath.speeds
+        # The motion of the whole is none of the degrees of freedom that have the temperature.
+        self.velocities = whole + (self.velocities - whole) * math.exp(-time * bath.speeds[0])
+        bath.places += time * bath.speeds
         for k in range(CHAIN):
             speed_up(k)
 
@@ -210,7 +214,7 @@ class Integrator:
             "potential": potential,
             "kinetic": kinetic,
             "conserved": self.conserved(potential, kinetic),
-            "temperature": temperature_kelvin(self.masses, kinetic),
+            "temperature": temperature_kelvin(self.masses, self.velocities),
             "iterations": len(self.ground.history),
             "positions": self.positions.copy(),
             "velocities": self.velocities.copy(),

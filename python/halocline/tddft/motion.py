@@ -13,7 +13,7 @@ from ase.data import atomic_masses, atomic_numbers
 
 from halocline import _halocline
 from halocline.comm import communicator, on_root
-from halocline.errors import InvalidArgument
+from halocline.errors import InvalidArgument, NotConverged
 from halocline.files import write_file
 from halocline.reporter import Reporter
 from halocline.schema import changed
@@ -61,8 +61,7 @@ def first_velocities(system: System, ions: Ions) -> np.ndarray:
         random = np.random.Generator(np.random.Philox(key=ions.seed))
         velocities = random.standard_normal((len(masses), 3)) / np.sqrt(np.where(moving, masses, 1.0))[:, None]
         velocities[~moving] = 0.0
-        if moving.all() and len(masses) > 1:
-            velocities -= masses @ velocities / masses.sum()
+        velocities[moving] -= motion_of_the_whole(masses, velocities)
         wanted = 0.5 * degrees_of_freedom(masses) * ions.temperature
         velocities *= np.sqrt(wanted / kinetic_energy(masses, velocities))
     elif system.structure.velocities is not None:
@@ -86,8 +85,16 @@ def kinetic_energy(masses: np.ndarray, velocities: np.ndarray) -> float:
     return 0.5 * float(masses[moving] @ (velocities[moving] ** 2).sum(axis=1))
 
 
-def temperature_kelvin(masses: np.ndarray, kinetic: float) -> float:
-    """The temperature of a kinetic energy [hartree]."""
+def motion_of_the_whole(masses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+    """Shape (3,): velocity of the centre of mass [a.u.]; zero where atoms are fixed, or for a single atom."""
+    if len(masses) < 2 or not np.isfinite(masses).all():
+        return np.zeros(3)
+    return masses @ velocities / masses.sum()
+
+
+def temperature_kelvin(masses: np.ndarray, velocities: np.ndarray) -> float:
+    """The temperature of the motion of atoms relative to each other, or to fixed ones."""
+    kinetic = kinetic_energy(masses, velocities - motion_of_the_whole(masses, velocities))
     return 2.0 * kinetic / max(1, degrees_of_freedom(masses)) / KELVIN_HARTREE
 
 
@@ -142,7 +149,7 @@ class GroundStates:
         self.doubted = False
         self.said = said
 
-    def at(self, positions: np.ndarray, on_step: Callable[[list[dict[str, float]]], None] | None = None) -> GroundState:
+    def at(self, positions: np.ndarray) -> GroundState:
         """The ground state with the atoms at these positions [bohr, in the frame of the grid], converged or not.
 
         In a crystal images nearest to the last positions are taken. Raises InvalidArgument for positions outside an
@@ -154,9 +161,8 @@ class GroundStates:
             before = self.last.system.structure.positions
             positions += edges * np.round((before - positions) / edges)
         state = self.predictor.move(self.model, positions.tolist())
-        ground = solve(
-            self.system.with_positions(positions), self.model, state, self.options, self.reporter, on_step, self._doubt
-        )
+        system = self.system.with_positions(positions)
+        ground = solve(system, self.model, state, self.options, self.reporter, doubt=self._doubt)
         if ground.converged:
             self._remember(ground)
         return ground
@@ -213,8 +219,6 @@ def path_of(path: Path, number: int) -> Path:
 
 def required(ground: GroundState, what: str) -> GroundState:
     """The ground state if it is converged; otherwise raises NotConverged that says where."""
-    from halocline.errors import NotConverged
-
     if not ground.converged:
         raise NotConverged(f"{what}: {not_converged(ground)}")
     return ground

@@ -68,7 +68,7 @@ class Series:
         every, positions = self.ions.every, np.array(ions["positions"])
         if inside := step % every:
             positions = positions + (inside / every - 0.5) * every * self.time_step * np.array(ions["velocities"])
-        return self.system.with_positions(positions).ion_dipole.tolist()
+        return self.system.dipole_of_ions(positions).tolist()
 
     def _of_ions(self, name: str) -> np.ndarray:
         every = 1 if self.ions is None else self.ions.every

@@ -66,7 +66,7 @@ class System:
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
         self.electrons = positive - run.system.charge
         self._check_electrons(positive)
-        self.ion_dipole = self._charges() @ self.structure.positions if valence else np.zeros(3)
+        self.ion_dipole = self.dipole_of_ions(self.structure.positions)
         self.states = self._states()
         self._refuse_impossible_sizes()
         self._check_spacing()
@@ -245,12 +245,14 @@ class System:
         """The same system with the atoms elsewhere [bohr, in the frame of the grid]; nothing is checked."""
         other = copy.copy(self)
         other.structure = dataclasses.replace(self.structure, positions=np.array(positions, dtype=float))
-        other.ion_dipole = self._charges() @ other.structure.positions
+        other.ion_dipole = self.dipole_of_ions(other.structure.positions)
         other.native = other._build()
         return other
 
-    def _charges(self) -> np.ndarray:
-        return np.array([self.species[s].valence for s in self.structure.symbols])
+    def dipole_of_ions(self, positions: np.ndarray) -> np.ndarray:
+        """Shape (3,): of the ions at these positions [e bohr]; zero for jellium."""
+        charges = np.array([self.species[s].valence for s in self.structure.symbols])
+        return charges @ positions if len(charges) else np.zeros(3)
 
     def identity(self) -> dict[str, Any]:
         """Everything that another run must share to continue from this one's orbitals, as plain values."""
