@@ -160,9 +160,7 @@ def read_table(cls: type[Section], table: Any, homes: Mapping[str, Iterable[str]
         kind = f", such as kind = {shown(table)}" if isinstance(table, str) and hasattr(cls, "kind") else ""
         raise InvalidArgument(f"{cls.title} = {shown(table)}: expected a table of keys{kind}.")
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    for name in table:
-        if name not in fields:
-            raise InvalidArgument(f"{cls.title} has no key '{name}'{advice(name, fields, cls.title, homes or {})}.")
+    refuse_unknown(cls.title, table, fields, homes)
     for name, field in fields.items():
         no_default = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if name not in table and no_default:
@@ -175,13 +173,18 @@ def changed(section: Any, given: Mapping[str, Any], homes: Mapping[str, Iterable
 
     Raises InvalidArgument for a key that the section does not have, and for impossible values.
     """
-    names = [f.name for f in dataclasses.fields(section)]
-    for name in given:
-        if name not in names:
-            raise InvalidArgument(
-                f"{section.title} has no key '{name}'{advice(name, names, section.title, homes or {})}."
-            )
+    refuse_unknown(section.title, given, [f.name for f in dataclasses.fields(section)], homes)
     return dataclasses.replace(section, **given) if given else section
+
+
+def refuse_unknown(
+    title: str, given: Iterable[str], known: Iterable[str], homes: Mapping[str, Iterable[str]] | None = None
+) -> None:
+    """Raises InvalidArgument for the first name that is not known, with the nearest one. homes: as for read_table()."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise InvalidArgument(f"{title} has no key '{name}'{advice(name, known, title, homes or {})}.")
 
 
 def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iterable[str]]) -> str:
@@ -213,10 +216,7 @@ def sorted_keys(
         call
     Raises InvalidArgument for a keyword that no section has, with the nearest one.
     """
-    names = [*known, *(name for section in sections for name in section)]
-    for name in given:
-        if name not in names:
-            raise InvalidArgument(f"{title} has no key '{name}'{advice(name, names, title, {})}.")
+    refuse_unknown(title, given, [*known, *(name for section in sections for name in section)])
     return [{k: v for k, v in given.items() if k in section} for section in sections]
 
 

@@ -143,3 +143,15 @@ def test_the_command_writes_numbers_a_table_and_a_picture(tmp_path):
     refused = command(tmp_path, "tddft", "bands", "run.toml")
     assert refused.returncode == 2
     assert "special points" in refused.stderr
+
+
+def test_bands_are_stopped_when_that_is_asked_for(ground):
+    from halocline.errors import Interrupted
+    from halocline.reporter import Reporter
+
+    class Stops(Reporter):
+        def stop_requested(self):
+            return True
+
+    with pytest.raises(Interrupted, match="stopped after 0 of 9 k-points"):
+        hc.tddft.band_structure(ground, path="GXM", points=9, reporter=Stops())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from halocline import _halocline
-from halocline.errors import InvalidArgument, NotConverged
+from halocline.errors import Interrupted, InvalidArgument, NotConverged
 from halocline.reporter import Reporter
 from halocline.schema import changed, shown
 from halocline.tddft.ground import GroundState, scf_options
@@ -120,7 +120,7 @@ def band_structure(
     options: keys of [bands]: path, such as "GXMGR" (ASE's default for the cell when absent), points, bands
     scf: keys of [scf]: eigen_tolerance, eigensolver, ...
     K-points are solved a few at a time, so that the memory is that of a ground state with few k-points.
-    Raises NotConverged, InvalidArgument. Collective.
+    Raises NotConverged, InvalidArgument, Interrupted if the reporter asks to stop. Collective.
 
         bands = hc.tddft.band_structure(ground, path="GXMGR", points=60)
         bands.ase().plot(filename="bands.png")
@@ -137,7 +137,7 @@ def band_structure(
     states = LANES * max(counts["orbitals"], -(-(bands + 2) // LANES))
     options_scf = changed(run.scf, scf or {})
     odd = run.scf.temperature > 0
-    reporter = reporter or Reporter()
+    reporter, group = reporter or Reporter(), ground.model.communicator
     found, before = np.empty((system.spins, len(k), bands)), None
     with reporter.stage("bands", len(k)) as advance:
         for first in range(0, len(k), together):
@@ -145,14 +145,17 @@ def band_structure(
             first = min(first, len(k) - together)
             part = system.with_points(k[first : first + together], states)
             model = native.Model(
-                part.native, ground.model.communicator,
+                part.native, group,
                 (counts["k"], counts["orbitals"], *counts["space"]), system.functional,
                 ground.model.hartree["share"], run.parallel.transport, odd,
             )  # fmt: skip
             state = model.empty_state() if before is None else before
             solved = native.solve_bands(
-                model, state, ground.state, bands, scf_options(part, options_scf), lambda residual: True
-            )
+                model, state, ground.state, bands, scf_options(part, options_scf),
+                lambda residual: not group.any(reporter.stop_requested()),
+            )  # fmt: skip
+            if group.any(reporter.stop_requested()):
+                raise Interrupted(f"stopped after {first} of {len(k)} k-points; bands are written when all are there.")
             if not solved["converged"]:
                 raise NotConverged(
                     f"the bands from k-point {first} on did not converge: the eigen residual is "

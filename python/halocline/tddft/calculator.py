@@ -21,9 +21,9 @@ from halocline.tddft.ground import (
     grid_force_ev,
     not_converged,
     spacing_text,
-    unlike,
 )
 from halocline.tddft.motion import GroundStates
+from halocline.tddft.structure import structure_of
 from halocline.tddft.system import from_atoms
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, in_unit
 
@@ -114,11 +114,13 @@ class Halocline(Calculator):
 
     def _states(self, changes: Any) -> GroundStates:
         """The ground states along the path of these atoms: those of before if only positions have changed."""
+        if self.states is not None and not set(changes) - {"positions"}:
+            self.positions = structure_of(self.states.system.run.system, self.atoms).positions
+            return self.states
         system = from_atoms(self.atoms, **self.system_keys)
         self.positions = system.structure.positions
-        if self.states is None or set(changes) - {"positions"} or unlike(system, self.states.system):
-            self.warnings = list(system.warnings)
-            self.states = GroundStates(system, comm=self.comm, reporter=self.reporter, said=self.warnings, **self.scf)
+        self.warnings = list(system.warnings)
+        self.states = GroundStates(system, comm=self.comm, reporter=self.reporter, said=self.warnings, **self.scf)
         return self.states
 
     # ---- ASE's protocol of eigenvalues; k-points are not reduced by symmetry -----------------------------------------

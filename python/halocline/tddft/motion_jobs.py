@@ -7,6 +7,7 @@ only the first process writes files and log lines.
 
 from __future__ import annotations
 
+import abc
 import time
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class Quiet(Reporter):
         self.warning = reporter.warning  # type: ignore[method-assign]
 
 
-class MotionJob:
+class MotionJob(abc.ABC):
     """What both commands have in common."""
 
     kind, suffix, section = "", "", ""
@@ -48,9 +49,9 @@ class MotionJob:
         self.path = run.output.path(f"{self.suffix}.h5")
         self.begun = self.saved = time.monotonic()
 
+    @abc.abstractmethod
     def physics(self) -> dict[str, Any]:
         """The parameters that a continuation must share, besides the system."""
-        raise NotImplementedError
 
     def run(self) -> Path:
         """Computes, and returns the result file. Raises Interrupted if it was stopped; its progress is then on disk."""
@@ -82,8 +83,9 @@ class MotionJob:
         self.identity = identity
         return None if self.guarded.there is None else results.read(self.path, self.kind)[1]
 
+    @abc.abstractmethod
     def _work(self, states: GroundStates, data: dict[str, Any] | None) -> None:
-        raise NotImplementedError
+        """Computes, from the data of an earlier part of the run if there are some."""
 
     def _write(self, states: GroundStates, attributes: dict[str, Any], found: dict[str, Any]) -> None:
         s = self.system.structure
