@@ -7,6 +7,7 @@
 #include "halocline/tddft/stencil/stencil.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -46,6 +47,14 @@ inline double difference(std::span<const double> a, std::span<const double> b) {
     if (!(d <= most)) most = d;
   }
   return a.size() == b.size() ? most : 1e300;
+}
+
+/// The slopes of a block at every point of a box. @param out  shape (3, points, 4, 2)
+inline void slopes_of(Stencil& stencil, const std::array<std::int64_t, 3>& extent, double* out, const double* in) {
+  const std::int64_t rows = extent[1] * extent[2];
+  const std::vector<Range> all(static_cast<std::size_t>(rows), Range{0, extent[0]});
+  std::vector<double> gradient(static_cast<std::size_t>(3 * rows * extent[0]));
+  stencil.add_density_gradient(gradient, out, in, std::array<double, orbital_lanes>{}, all);
 }
 
 /// Size of H: sums of so many terms of this size are what rounding errors are relative to.

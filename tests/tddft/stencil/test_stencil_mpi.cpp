@@ -55,7 +55,7 @@ struct Whole {
     what.base_factor = 2;
     Stencil alone(Decomposition(comm::Communicator::self(), system_of(grid), ProcessCounts{}));
     alone.apply_with_current(out.data(), in.data(), blocks, potential.span(), q, what, slopes);
-    alone.slopes(gradient.data(), in.data());
+    slopes_of(alone, grid.extent, gradient.data(), in.data());
   }
   Grid grid;
   Vec3 q{0.2, -0.3, 0.4};
@@ -99,7 +99,7 @@ void check_division(const Whole& whole, const std::array<int, 3>& space, const s
   world.sum(std::span(slopes));
   CHECK(difference(slopes, whole.slopes) < 1e-11);
   Values gradient(3 * block_doubles);
-  stencil.slopes(gradient.data(), in.data());
+  slopes_of(stencil, box.extent, gradient.data(), in.data());
   CHECK(difference(gradient.span(), part_of_blocks(whole.gradient, whole.grid, box, doubles_per_point).span()) < 1e-13);
 }
 

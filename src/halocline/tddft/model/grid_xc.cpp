@@ -16,20 +16,21 @@ void GridExchangeCorrelation::fill(int fields, const double* field, std::int64_t
     for (int k = 0; k < fields; ++k) block_[i * doubles_per_point + k] = field[k * points + i];
 }
 
-/// gradient_ = D n
-void GridExchangeCorrelation::differentiate(std::span<const double> n, Stencil& stencil) {
-  gradient_.resize(3 * n.size());
-  fill(spins_, n.data(), static_cast<std::int64_t>(n.size()) / spins_);
-  stencil.gradient(gradient_, block_.data(), spins_);
+double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil) {
+  return evaluate({}, v, n, stencil);
 }
 
-double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil) {
-  if (!xc_.has_gradients()) return xc_.evaluate(v, n);
+/// @param f  the energy at each point, shape (points,), or empty
+double GridExchangeCorrelation::evaluate(std::span<double> f, std::span<double> v, std::span<const double> n,
+                                         Stencil& stencil) {
+  if (!xc_.has_gradients()) return xc_.evaluate(f, v, {}, n, {});
   const auto points = static_cast<std::int64_t>(n.size()) / spins_;
+  gradient_.resize(3 * n.size());
   flux_.resize(3 * n.size());
   divergence_.resize(n.size());
-  differentiate(n, stencil);
-  const double energy = xc_.evaluate(v, flux_, n, gradient_);
+  fill(spins_, n.data(), points);
+  stencil.gradient(gradient_, block_.data(), spins_);
+  const double energy = xc_.evaluate(f, v, flux_, n, gradient_);
   fill(3 * spins_, flux_.data(), points);
   stencil.divergence(divergence_, block_.data(), spins_);
   const auto values = static_cast<std::int64_t>(v.size());
@@ -41,28 +42,19 @@ double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const do
 void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<const double> n,
                                          std::span<const double> slopes, bool second, Stencil& stencil) {
   const std::size_t points = n.size() / size(spins_);
-  const bool with_gradients = xc_.has_gradients();
-  std::vector<double> f(points), v(n.size()), one(3 * points);
-  if (with_gradients) {
-    evaluate(v, n, stencil);
-    std::vector<double> again(n.size());  // df/dn alone, of no use here
-    xc_.evaluate(f, again, flux_, n, gradient_);
-  } else {
-    xc_.evaluate(f, v, {}, n, {});
-  }
+  std::vector<double> f(points), v(n.size()), part(3 * points);
+  evaluate(f, v, n, stencil);
   for (std::size_t s = 0; s < size(spins_); ++s)
     for (std::size_t axis = 0; axis < 3; ++axis)
       for (std::size_t i = 0; i < points; ++i)
         field[axis * points + i] += v[s * points + i] * slopes[(3 * s + axis) * points + i];
 
-  const auto take = [&](std::span<const double> part, double factor) {
-    if (!second) return;
-    for (std::size_t i = 0; i < part.size(); ++i) field[i] += factor * part[i];
-  };
+  // The processes with parts of the slopes have the same box: each takes part in the sweeps, one of them counts.
+  const double counts = second ? 1.0 : 0.0;
   fill(1, f.data(), static_cast<std::int64_t>(points));
-  stencil.gradient(one, block_.data(), 1);
-  take(one, -1);
-  if (!with_gradients) return;
+  stencil.gradient(part, block_.data(), 1);
+  for (std::size_t i = 0; i < part.size(); ++i) field[i] -= counts * part[i];
+  if (!xc_.has_gradients()) return;
   std::vector<double> product(3 * points), divergence(points);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     std::ranges::fill(product, 0.0);
@@ -72,8 +64,7 @@ void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<cons
           product[b * points + i] += flux_[(3 * s + b) * points + i] * gradient_[(3 * s + axis) * points + i];
     fill(3, product.data(), static_cast<std::int64_t>(points));
     stencil.divergence(divergence, block_.data(), 1);
-    if (second)
-      for (std::size_t i = 0; i < points; ++i) field[axis * points + i] += divergence[i];
+    for (std::size_t i = 0; i < points; ++i) field[axis * points + i] += counts * divergence[i];
   }
 }
 

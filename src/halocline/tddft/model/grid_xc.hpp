@@ -41,7 +41,7 @@ public:
                   Stencil& stencil);
 
 private:
-  void differentiate(std::span<const double> n, Stencil& stencil);
+  double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil);
   void fill(int fields, const double* field, std::int64_t points);
 
   ExchangeCorrelation xc_;

@@ -12,8 +12,6 @@
 
 #include "halocline/tddft/model/model.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -70,8 +70,8 @@ public:
   /// force[a] += - sum over four orbitals factors[lane] d<psi|V_nl|psi>/dR_a [hartree/bohr], with the derivative taken
   /// from the orbitals.
   /// @param in       shape (points, 4, 2): a block of orbitals
-  /// @param slopes   shape (3, points, 4, 2): its slopes along x, y and z (Stencil::slopes), of which only those in
-  ///                 near_rows() are read
+  /// @param slopes   shape (3, points, 4, 2): its slopes along x, y and z (Stencil::add_density_gradient), of which
+  ///                 only those in near_rows() are read
   /// @param factors  occupation times weight
   /// @param force    shape (atoms,); every process adds its contribution, and the sum over space() is the force
   /// Collective over space().  Cost: two applications, half of them without sums over processes.

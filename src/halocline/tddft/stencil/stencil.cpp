@@ -247,17 +247,10 @@ void Stencil::current(const double* in, std::int64_t blocks, std::span<double> g
   state_->run(pass, blocks);
 }
 
-void Stencil::slopes(double* out, const double* in) {
-  const core::Region region("stencil slopes");
-  if (out == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
-  Pass pass = state_->slopes_pass(in, state_->block_doubles(), &detail::slopes_row);
-  pass.out = out;
-  state_->run(pass, 1);
-}
-
 void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
                                    std::span<const double, orbital_lanes> factors, std::span<const Range> kept) {
   const core::Region region("stencil density gradient");
+  if (slopes == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
   const Box& box = state_->halo.box();
   if (static_cast<std::int64_t>(gradient.size()) != 3 * box.points() ||
       static_cast<std::int64_t>(kept.size()) != box.extent[1] * box.extent[2])

@@ -62,21 +62,15 @@ public:
   /// Computes `gradient` as above without applying H. Collective over decomposition.space().
   void current(const double* in, std::int64_t blocks, std::span<double> gradient);
 
-  /// The slopes of one block of orbitals along x, y and z.
-  /// @param out  shape (3, points, 4, 2), overwritten; not `in`
-  /// @throws InvalidArgument  as apply()
-  /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital; one halo.
-  void slopes(double* out, const double* in);
-
   /// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of a
   /// block to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is
   /// smaller than for the density itself.
   /// @param gradient  shape (3, points)
-  /// @param slopes    shape (3, points, 4, 2): as slopes(), but only at the points `kept`; not `in`
+  /// @param slopes    shape (3, points, 4, 2): those of the block along x, y and z, at the points `kept`; not `in`
   /// @param kept      of each row (y, z) of the box, the points along x whose slopes are stored, e.g. those near atoms
   /// @throws InvalidArgument  as apply(), or other lengths
-  /// Collective over decomposition.space().  Cost: that of slopes(), and 16 bytes of traffic a point and orbital where
-  /// slopes() and the sums would take 100.
+  /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital, and 16 bytes
+  /// of traffic, 48 more where slopes are stored; one halo.
   void add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
                             std::span<const double, orbital_lanes> factors, std::span<const Range> kept);
 

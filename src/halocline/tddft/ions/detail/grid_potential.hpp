@@ -29,18 +29,15 @@ public:
   double charge() const noexcept { return charge_; }
   /// From here on the potential is -Z/r [bohr].
   double radius() const noexcept { return radius_; }
-  /// V [hartree] at r below radius().
-  double operator()(double r) const {
-    if (table_.empty()) return species_->local(r);
-    const double x = r * per_step_;
-    const auto i = static_cast<std::size_t>(x);
-    const double t = x - static_cast<double>(i);
-    const double* c = table_.data() + 4 * i;
-    return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
-  }
-
-  /// out[i] = V(sqrt(squares[i] + beside)), for distances below radius().
+  /// out[i] = V(sqrt(squares[i] + beside)) [hartree], for distances below radius().
   void fill(double* out, const double* squares, double beside, std::int64_t n) const;
+  /// V [hartree] at one distance r below radius().
+  double operator()(double r) const {
+    const double square = r * r;
+    double v = 0;
+    fill(&v, &square, 0, 1);
+    return v;
+  }
 
 private:
   const Pseudopotential* species_;

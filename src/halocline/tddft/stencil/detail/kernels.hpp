@@ -208,89 +208,62 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
   }
 }
 
+/// The slopes along x, y and z of the numbers of a point in one register, not yet divided by the spacing.
+/// @param i  of the first number in the row
+__attribute__((always_inline)) inline std::array<Register, 3> slopes_at(const Row& row, const Constants<Register>& w,
+                                                                        std::int64_t i) {
+  using P = Register;
+  std::array<P, 3> slopes{P(0.0), P(0.0), P(0.0)};
+#pragma GCC unroll 4
+  for (int j = 1; j <= stencil_reach; ++j) {
+    const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
+    const P& n = w.slope[static_cast<std::size_t>(j - 1)];
+    slopes[0] += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
+    slopes[1] += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
+    slopes[2] += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
+  }
+  return slopes;
+}
+
 /// Computes the slopes only: adds psi times its swapped slopes to `products`, shape (3, 8).
 inline void current_row(const Row& row, const Weights& weights, double* products) {
   using P = Register;
   const Constants<P> w(weights, Form{});
-  const std::array<const double*, 8> y = row.y, z = row.z;
-  const double* along = row.along;
+  const Row here = row;
   const std::int64_t end = row.points * doubles_per_point;
   for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
     std::array<P, 3> sums;
     for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
     for (std::int64_t i = lane; i < end; i += doubles_per_point) {
-      const P psi = P::load(along + i);
-      P x(0.0), dy(0.0), dz(0.0);
-#pragma GCC unroll 4
-      for (int j = 1; j <= stencil_reach; ++j) {
-        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-        const P& n = w.slope[static_cast<std::size_t>(j - 1)];
-        x += n * (P::load(along + i + j * doubles_per_point) - P::load(along + i - j * doubles_per_point));
-        dy += n * (P::load(y[up] + i) - P::load(y[down] + i));
-        dz += n * (P::load(z[up] + i) - P::load(z[down] + i));
-      }
-      sums[0] += psi * swap_pairs(x);
-      sums[1] += psi * swap_pairs(dy);
-      sums[2] += psi * swap_pairs(dz);
+      const P psi = P::load(here.along + i);
+      const std::array<P, 3> slopes = slopes_at(here, w, i);
+      for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * swap_pairs(slopes[a]);
     }
     for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
   }
 }
 
-/// Stores the slopes along x, y and z separately; weights.q is 1/h of each axis.
-inline void slopes_row(const Row& row, const Weights& weights, double* /*products*/) {
-  using P = Register;
-  const Constants<P> w(weights, Form{});
-  const std::int64_t end = row.points * doubles_per_point;
-  for (std::int64_t i = 0; i < end; i += P::lanes) {
-    P x(0.0), y(0.0), z(0.0);
-#pragma GCC unroll 4
-    for (int j = 1; j <= stencil_reach; ++j) {
-      const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-      const P& n = w.slope[static_cast<std::size_t>(j - 1)];
-      x += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
-      y += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
-      z += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
-    }
-    (w.q[0] * x).store(row.out + i);
-    (w.q[1] * y).store(row.out + row.component + i);
-    (w.q[2] * z).store(row.out + 2 * row.component + i);
-  }
-}
-
 /// Adds the sum over the numbers of a point of factors times psi times slope to the gradient, shape (3, points) of
-/// row.field, and stores the slopes of some points of the row.
+/// row.field, and stores the slopes along x, y and z of some points of the row. weights.q is 1/h of each axis.
 inline void density_gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
   using P = Register;
   const Constants<P> w(weights, Form{});
   const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
+  const std::int64_t points = row.component / doubles_per_point;
   for (std::int64_t point = 0; point < row.points; ++point) {
-    P along_x(0.0), along_y(0.0), along_z(0.0);
+    std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
     for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
       const std::int64_t i = point * doubles_per_point + lane;
-      P x(0.0), y(0.0), z(0.0);
-#pragma GCC unroll 4
-      for (int j = 1; j <= stencil_reach; ++j) {
-        const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-        const P& n = w.slope[static_cast<std::size_t>(j - 1)];
-        x += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
-        y += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
-        z += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
-      }
+      const std::array<P, 3> slopes = slopes_at(row, w, i);
       const P psi = P::load(row.factors + lane) * P::load(row.along + i);
-      along_x += psi * x;
-      along_y += psi * y;
-      along_z += psi * z;
+      for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * slopes[a];
       if (i < kept_begin || i >= kept_end) continue;
-      (w.q[0] * x).store(row.out + i);
-      (w.q[1] * y).store(row.out + row.component + i);
-      (w.q[2] * z).store(row.out + 2 * row.component + i);
+      for (std::int64_t a = 0; a < 3; ++a)
+        (w.q[static_cast<std::size_t>(a)] * slopes[static_cast<std::size_t>(a)]).store(row.out + a * row.component + i);
     }
-    double* gradient = row.field + point;
-    const std::int64_t points = row.component / doubles_per_point;
-    gradient[0] += weights.q[0] * horizontal_sum(along_x);
-    gradient[points] += weights.q[1] * horizontal_sum(along_y);
-    gradient[2 * points] += weights.q[2] * horizontal_sum(along_z);
+    for (std::int64_t a = 0; a < 3; ++a)
+      row.field[a * points + point] +=
+          weights.q[static_cast<std::size_t>(a)] * horizontal_sum(sums[static_cast<std::size_t>(a)]);
   }
 }
 
