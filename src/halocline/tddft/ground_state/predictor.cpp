@@ -4,6 +4,7 @@
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/ground_state/dense.hpp"
+#include "halocline/tddft/ground_state/start.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
 #include "halocline/tddft/ions/ions.hpp"
 
@@ -21,18 +22,8 @@ std::vector<Vec3> positions_of(const Model& model) {
 }
 
 /// The density of the pseudo-atoms, shared between the spins as `density` is. @return shape (spins, points)
-std::vector<double> atoms_density(Model& model, std::span<const double> density) {
-  const System& system = model.system();
-  const std::vector<double> atoms = start_density(system, model.decomposition());
-  std::vector<double> electrons(size(system.spins), 0.0);
-  for (std::size_t i = 0; i < density.size(); ++i) electrons[i / atoms.size()] += density[i];
-  model.decomposition().space().sum(electrons);
-  double all = 0;
-  for (const double n : electrons) all += n;
-  std::vector<double> shared(density.size());
-  for (std::size_t i = 0; i < shared.size(); ++i)
-    shared[i] = atoms[i % atoms.size()] * (all > 0 ? electrons[i / atoms.size()] / all : 0.0);
-  return shared;
+std::vector<double> atoms_density(const Model& model, std::span<const double> density) {
+  return shared_between_spins(model.decomposition(), start_density(model.system(), model.decomposition()), density);
 }
 
 /// The factors a, b of the last steps whose sum comes closest to the next one. Where several do, as on a straight path,
@@ -130,16 +121,11 @@ State Predictor::move(Model& model, std::span<const Vec3> positions) {
 
   const std::vector<double> weights = weights_of(factors_of(steps, next));
   const std::vector<double> atoms = atoms_density(model, last_.density);
-  double sum = 0;
   for (std::size_t i = 0; i < start.density.size(); ++i) {
-    double n = atoms[i];
-    for (std::size_t p = 0; p < past_.size(); ++p) n += weights[p] * past_[p].rest[i];
-    start.density[i] = std::max(0.0, n);
-    sum += start.density[i];
+    start.density[i] = atoms[i];
+    for (std::size_t p = 0; p < past_.size(); ++p) start.density[i] += weights[p] * past_[p].rest[i];
   }
-  model.decomposition().space().sum(std::span(&sum, 1));
-  const double factor = sum > 0 ? model.system().electrons / (sum * model.decomposition().grid().point_volume()) : 0.0;
-  for (double& n : start.density) n *= factor;
+  make_physical(model, start.density);
 
   std::vector<const Orbitals*> sets{&last_.orbitals};
   for (std::size_t i = 1; i < past_.size() && past_[i].orbitals.points() > 0; ++i) sets.push_back(&past_[i].orbitals);

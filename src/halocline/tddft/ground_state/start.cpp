@@ -49,21 +49,34 @@ State start_from(const Model& model, const Model& before, const State& state) {
     const std::vector<double> old = start_density(then, before.decomposition());
     for (std::size_t i = 0; i < points; ++i) change[i] -= old[i];
   }
-  // Each spin gets a share of the change in proportion to its number of electrons.
-  std::vector<double> electrons(size(now.spins) + 1, 0.0);
-  for (std::size_t i = 0; i < made.density.size(); ++i) electrons[i / points] += made.density[i];
-  for (std::size_t spin = 0; spin < size(now.spins); ++spin) electrons.back() += electrons[spin];
-  decomposition.space().sum(electrons);
-  double sum = 0;
-  for (std::size_t i = 0; i < made.density.size(); ++i) {
-    const double share = electrons.back() > 0 ? electrons[i / points] / electrons.back() : 0.0;
-    made.density[i] = std::max(0.0, made.density[i] + share * change[i % points]);
-    sum += made.density[i];
-  }
-  decomposition.space().sum(std::span(&sum, 1));
-  const double factor = sum > 0 ? now.electrons / (sum * now.grid.point_volume()) : 0.0;
-  for (double& n : made.density) n *= factor;
+  const std::vector<double> shared = shared_between_spins(decomposition, change, made.density);
+  for (std::size_t i = 0; i < shared.size(); ++i) made.density[i] += shared[i];
+  make_physical(model, made.density);
   return made;
+}
+
+std::vector<double> shared_between_spins(const Decomposition& decomposition, std::span<const double> one,
+                                         std::span<const double> between) {
+  const std::size_t points = one.size();
+  std::vector<double> electrons(between.size() / points, 0.0), shared(between.size());
+  for (std::size_t i = 0; i < between.size(); ++i) electrons[i / points] += between[i];
+  decomposition.space().sum(electrons);
+  double all = 0;
+  for (const double n : electrons) all += n;
+  for (std::size_t i = 0; i < shared.size(); ++i)
+    shared[i] = all > 0 ? one[i % points] * electrons[i / points] / all : 0.0;
+  return shared;
+}
+
+void make_physical(const Model& model, std::span<double> density) {
+  double sum = 0;
+  for (double& n : density) {
+    n = std::max(0.0, n);
+    sum += n;
+  }
+  model.decomposition().space().sum(std::span(&sum, 1));
+  const double factor = sum > 0 ? model.system().electrons / (sum * model.system().grid.point_volume()) : 0.0;
+  for (double& n : density) n *= factor;
 }
 
 }  // namespace halocline::tddft

@@ -5,6 +5,9 @@
 
 #include "halocline/tddft/model/model.hpp"
 
+#include <span>
+#include <vector>
+
 namespace halocline::tddft {
 
 /// A state for solve_ground_state(model, ...) with the orbitals of `state`, which belongs to `before`.
@@ -16,5 +19,15 @@ namespace halocline::tddft {
 ///                          another division over the processes; says which
 /// Collective over the world.
 State start_from(const Model& model, const Model& before, const State& state);
+
+/// Shares a density between the spins, in proportion to their electrons in another one.
+/// @param one       shape (points,)
+/// @param between   shape (spins, points) @return  shape (spins, points)
+/// Collective over decomposition.space().
+std::vector<double> shared_between_spins(const Decomposition& decomposition, std::span<const double> one,
+                                         std::span<const double> between);
+/// Sets negative values of a density to zero, and scales it to the number of electrons.
+/// @param density  shape (spins, points). Collective over the space of the decomposition.
+void make_physical(const Model& model, std::span<double> density);
 
 }  // namespace halocline::tddft
