@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -104,6 +106,21 @@ def parallel_environment() -> dict[str, str]:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun in PATH")
     return environment()
+
+
+@pytest.fixture(scope="session")
+def command():
+    """command(folder, "tddft", "relax", ...): the command in this process, started in `folder`; far quicker than a
+    process each."""
+    from halocline.cli.main import main
+
+    def run(folder: Path, *words: object) -> subprocess.CompletedProcess:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main([str(w) for w in words])
+        return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
+
+    return run
 
 
 @pytest.fixture

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bands along a path: of free electrons, at the k-points of a ground state, by the command."""
 
-import contextlib
-import io
 import json
-import subprocess
 
 import ase
 import ase.build
 import numpy as np
 import pytest
-from halocline.cli.main import main
 from halocline.errors import InvalidArgument, NotConverged
 
 import halocline as hc
@@ -42,13 +38,6 @@ def ground():
     atoms = ase.Atoms("He", [[0.1, 0.2, 0.3]], cell=[2.6, 2.6, 3.1], pbc=True)
     system = hc.tddft.from_atoms(atoms, extent=[10, 10, 12], mesh=[2, 2, 1], gamma=True, allow_coarse=True)
     return hc.tddft.ground_state(system, tolerance=1e-8, eigen_tolerance=1e-7).require_converged()
-
-
-def command(folder, *words):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([str(w) for w in words])
-    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
 
 
 def test_bands_at_the_k_points_of_the_ground_state_are_its_eigenvalues(ground):
@@ -119,7 +108,7 @@ def test_molecules_and_too_few_bands_are_refused(ground):
         hc.tddft.band_structure(ground, path="GX", points=3, scf={"max_iterations": 1, "eigen_tolerance": 1e-12})
 
 
-def test_the_command_writes_numbers_a_table_and_a_picture(tmp_path):
+def test_the_command_writes_numbers_a_table_and_a_picture(tmp_path, command):
     (tmp_path / "run.toml").write_text(RUN.format(path="GXM", bands=4))
     done = command(tmp_path, "tddft", "bands", "run.toml", "--json", "b.json")
     assert done.returncode == 0, done.stderr

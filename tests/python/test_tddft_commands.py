@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three commands on a hydrogen molecule in a small box: files, numbers, exit status, stop and restart."""
 
-import contextlib
 import functools
-import io
 import json
 import re
 import shutil
@@ -54,16 +52,8 @@ def refused(done, *words, status=2):
         assert word in sentences[0], sentences[0]
 
 
-def command(folder, *words):
-    """The command in this process, started in `folder`: far quicker than a process each."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([str(w) for w in words])
-    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
-
-
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory):
+def ground(tmp_path_factory, command):
     """A folder with a finished ground state."""
     folder = tmp_path_factory.mktemp("ground")
     write_run(folder)
@@ -74,7 +64,7 @@ def ground(tmp_path_factory):
 
 
 @pytest.fixture
-def halocline(tmp_path):
+def halocline(tmp_path, command):
     """halocline("tddft", "propagate", ...): the command, run in tmp_path."""
     return functools.partial(command, tmp_path)
 

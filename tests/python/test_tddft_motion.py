@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atoms that move: relaxation, molecular dynamics, Ehrenfest dynamics, from Python and by the commands."""
 
-import contextlib
-import io
 import json
-import subprocess
 
 import ase
 import ase.io
 import h5py
 import numpy as np
 import pytest
-from halocline.cli.main import main
 from halocline.errors import Interrupted, InvalidArgument, NotConverged
 from halocline.reporter import Reporter
 from halocline.tddft.molecular_dynamics import Integrator
@@ -41,13 +37,6 @@ cube = false
 def molecule(length=0.74, **keys):
     atoms = ase.Atoms("H2", [[0, 0, -length / 2], [0, 0, length / 2]])
     return hc.tddft.from_atoms(atoms, **({"spacing": "0.2 angstrom", "box": [4.0, 4.0, 4.5]} | keys))
-
-
-def command(folder, *words):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = main([str(w) for w in words])
-    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
 
 
 def stops_after(monkeypatch, count):
@@ -135,7 +124,7 @@ def test_forces_are_computed_where_atoms_move_whatever_the_ground_state_was_aske
     assert hc.tddft.dynamics(molecule(0.8), steps=1, scf=quick).forces.shape == (2, 2, 3)
 
 
-def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch):
+def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch, command):
     text = RUN.replace("0.37", "0.45")
     for name in ("whole", "parts"):
         (tmp_path / name).mkdir()
@@ -179,7 +168,7 @@ def test_relax_goes_on_with_what_the_optimiser_has_learnt(tmp_path, monkeypatch)
     assert np.abs(forces).max() * FORCE < 0.02
 
 
-def test_relax_without_enough_steps_has_status_3_and_keeps_its_geometries(tmp_path):
+def test_relax_without_enough_steps_has_status_3_and_keeps_its_geometries(tmp_path, command):
     (tmp_path / "run.toml").write_text(RUN.replace("0.37", "0.45") + "[relax]\nmax_steps = 1\n")
     done = command(tmp_path, "tddft", "relax", "run.toml")
     assert done.returncode == 3
@@ -318,7 +307,7 @@ def test_the_chain_of_thermostats_follows_its_equations_of_motion():
     assert masses @ free.velocities / masses.sum() == pytest.approx(whole, abs=1e-15)
 
 
-def test_dynamics_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch):
+def test_dynamics_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch, command):
     text = RUN + '[ions]\ntemperature = "500 K"\n[dynamics]\nsteps = 9\n{}'
     text = text.format('ensemble = "langevin"\ntemperature = "500 K"\n')
     for name in ("whole", "parts"):
@@ -366,7 +355,7 @@ def test_dynamics_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch):
         ('steps = 3\ntotal_time = "3 fs"\n', "both 'total_time' and 'steps'"),
     ],
 )
-def test_dynamics_that_cannot_be_is_refused(tmp_path, more, words):
+def test_dynamics_that_cannot_be_is_refused(tmp_path, more, words, command):
     (tmp_path / "run.toml").write_text(RUN + f"[dynamics]\n{more}")
     done = command(tmp_path, "tddft", "dynamics", "run.toml")
     assert done.returncode == 2
@@ -409,7 +398,7 @@ def test_a_ground_state_puts_its_atoms_back(ground):
     assert ground.density() == pytest.approx(before, abs=0)
 
 
-def test_a_pulse_with_moving_atoms_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch):
+def test_a_pulse_with_moving_atoms_is_stopped_and_goes_on_bit_for_bit(tmp_path, monkeypatch, command):
     text = RUN + (
         "[ions]\nmove = true\nevery = 4\nmasses = { H = 0.2 }\nvelocities = [[0, 0, 0.01], [0, 0, -0.01]]\n"
         "[propagate]\nkick = 0.01\nsteps = 40\nenergy_every = 8\ncheckpoint_every = 12\n"
