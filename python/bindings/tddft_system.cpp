@@ -89,9 +89,10 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
                  const std::vector<PseudopotentialPtr>& species, const std::vector<AtomEntry>& atoms,
                  const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
                  bool gamma_centred, int spins, double electrons, int states, bool filtered,
-                 const std::optional<std::vector<Vec3>>& points) {
+                 const std::optional<std::vector<Vec3>>& points, const std::optional<std::array<Vec3, 3>>& axes) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
+  if (axes) made.grid.axes = *axes;
   made.species = species;
   for (const auto& [index, position] : atoms) made.atoms.push_back({index, position});
   if (jellium) made.jellium = JelliumSphere{std::get<0>(*jellium), std::get<1>(*jellium), std::get<2>(*jellium)};
@@ -116,7 +117,7 @@ void bind_tddft_system(nb::module_& m) {
   nb::class_<System>(m, "System", "Atoms or jellium on a grid, with k-points and spin.")
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
            "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true,
-           "points"_a = nb::none())
+           "points"_a = nb::none(), "axes"_a = nb::none())
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

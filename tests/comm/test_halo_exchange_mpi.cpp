@@ -105,6 +105,28 @@ TEST_CASE("halo: a transport that cannot serve is refused with those that can") 
   CHECK(sentence("").empty());
 }
 
+TEST_CASE("halo: windows of MPI of two groups at once deliver each group's messages, or are not offered") {
+  const comm::Communicator world = comm::world();
+  if (world.size() < 4) return;
+  const comm::Communicator half = world.split(world.rank() % 2, world.rank());
+  const ProcessGrid grid(half, {half.size()});
+  if (!comm::transport_unavailable_reason("mpi_rma", grid).empty()) return;
+  const std::vector<std::size_t> bytes{512};
+  for (int turn = 0; turn < 10; ++turn) {
+    HaloExchange exchange(grid, bytes, "mpi_rma", {.time_limit = 60.0});
+    for (std::uint64_t step = 0; step < 50; ++step) {
+      const std::uint64_t content = 2 * step + static_cast<std::uint64_t>(world.rank() % 2);
+      for (const int f : {0, 1}) write_content(exchange.send_buffer(Face::from_index(f)), grid.rank(), f, content);
+      exchange.post();
+      exchange.wait_all();
+      for (const int f : {0, 1})
+        CHECK(wrong_words(exchange.recv_buffer(Face::from_index(f)), grid.neighbour(Face::from_index(f)), f ^ 1,
+                          content) == 0);
+    }
+    exchange.close();
+  }
+}
+
 TEST_CASE("halo: of many windows of MPI each delivers or is refused, and closed ones make room") {
   const comm::Communicator world = comm::world();
   const ProcessGrid grid(world, {world.size()});

@@ -87,7 +87,7 @@ def band_path(system: System, options: BandPath) -> Any:
 
     if not system.periodic:
         raise InvalidArgument("[bands] an isolated system was given; bands are those of a crystal.")
-    cell = Cell(np.diag(system.structure.edges * BOHR_ANGSTROM))
+    cell = Cell(system.structure.cell * BOHR_ANGSTROM)
     lattice = cell.get_bravais_lattice()
     known = lattice.get_special_points()
     try:
@@ -130,7 +130,7 @@ def band_structure(
     chosen = changed(run.bands, options)
     path = band_path(system, chosen)
     bands, filled = bands_wanted(system, chosen)
-    k = path.kpts * (2.0 * np.pi / system.structure.edges)
+    k = path.kpts @ system.structure.reciprocal
     counts = ground.model.counts
     together = min(len(k), max(TOGETHER, -(-counts["k"] // system.spins)))
     # A few more states than bands, whole groups of lanes, and one group for each process along the orbitals.

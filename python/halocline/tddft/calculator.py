@@ -156,7 +156,7 @@ class Halocline(Calculator):
         """Shape (k-points, 3), in units of the reciprocal cell."""
         system = self._ground().system
         channels = system.native.channels[: len(system.native.channels) // system.spins]
-        return np.array([c[0] for c in channels]) * system.structure.edges / (2.0 * np.pi)
+        return np.array([c[0] for c in channels]) @ system.structure.cell.T / (2.0 * np.pi)
 
     def get_ibz_k_points(self) -> np.ndarray:
         """As get_bz_k_points()."""

@@ -157,9 +157,8 @@ class GroundStates:
         """
         positions = np.array(positions, dtype=float)
         if self.last is not None and self.system.periodic:
-            edges = self.system.structure.edges
             before = self.last.system.structure.positions
-            positions += edges * np.round((before - positions) / edges)
+            positions += self.system.structure.to_nearest(positions - before)
         state = self.predictor.move(self.model, positions.tolist())
         system = self.system.with_positions(positions)
         ground = solve(system, self.model, state, self.options, self.reporter, doubt=self._doubt)
@@ -244,7 +243,7 @@ def frames(system: System, positions: np.ndarray, **arrays: Any) -> list[Any]:
     shift = np.zeros(3) if s.periodic else 0.5 * s.edges
     made = []
     for n, r in enumerate(positions):
-        atoms = Atoms(s.symbols, (r + shift) * BOHR_ANGSTROM, cell=s.edges * BOHR_ANGSTROM, pbc=s.periodic)
+        atoms = Atoms(s.symbols, (r + shift) * BOHR_ANGSTROM, cell=s.cell * BOHR_ANGSTROM, pbc=s.periodic)
         if "velocities" in arrays:
             atoms.set_velocities(arrays["velocities"][n] * (BOHR_ANGSTROM / ATOMIC_TIME_FS / fs))
         if "time" in arrays:

@@ -97,7 +97,7 @@ class MotionJob(abc.ABC):
         }
 
         def put() -> None:
-            data = found | {"symbols": list(s.symbols), "edges": (s.edges, "bohr")}
+            data = found | {"symbols": list(s.symbols), "edges": (s.edges if s.orthogonal else s.cell, "bohr")}
             self.guarded.write(self.kind, attributes | common | {"identity": self.identity}, data)
 
         on_root(self.group, put)

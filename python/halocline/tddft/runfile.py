@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from halocline import _halocline
 from halocline.errors import InvalidArgument
 from halocline.runs import RunFile, digest, hdf5_name, time_limit_key
@@ -28,6 +30,7 @@ from halocline.schema import (
     integer,
     key,
     number,
+    pythonic,
     read_table,
     table,
     text,
@@ -64,6 +67,15 @@ def any_length(value: Any) -> Any:
         converted(value, "length")
         return value
     return number()(value)
+
+
+def cell_edges(value: Any) -> tuple:
+    """A length, three of them, or three vectors of lengths."""
+    expected = "a length, three of them x, y, z, or three vectors [x, y, z]"
+    value = pythonic(value)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) for v in value):
+        return array(array(any_length, "three lengths", length=3), expected, length=3)(value)
+    return vector(any_length, expected)(value)
 
 
 def atom(value: Any) -> tuple:
@@ -139,8 +151,8 @@ class System(Section):
     )
     cell: tuple | None = key(
         None,
-        vector(any_length, "a length, or three of them x, y, z"),
-        "edges of the orthogonal cell of a crystal; as the file says when absent",
+        cell_edges,
+        "edges of a crystal's cell: lengths along x, y, z, or three vectors; as the file says when absent",
         example="cell = [10.26, 10.26, 10.26]",
     )
     box: tuple | None = key(
@@ -185,10 +197,14 @@ class System(Section):
         except Unfit:  # only if the conversion overflows: the checks have accepted the value
             raise InvalidArgument(f"[system] {value!r} {self.unit} is longer than numbers can be.") from None
 
-    def edges(self) -> tuple[float, float, float] | None:
-        """Edges of the cell or box [bohr]; None if the structure file gives them."""
+    def vectors(self) -> np.ndarray | None:
+        """Edges of the cell or box in rows [bohr]; None if the structure file gives them."""
         given = self.cell if self.cell is not None else self.box
-        return None if given is None else tuple(self.in_bohr(v) for v in given)  # type: ignore[return-value]
+        if given is None:
+            return None
+        if isinstance(given[0], tuple):
+            return np.array([[self.in_bohr(v) for v in edge] for edge in given])
+        return np.diag([self.in_bohr(v) for v in given])
 
 
 @dataclasses.dataclass(frozen=True)

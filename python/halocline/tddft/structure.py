@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,38 @@ class Structure:
     symbols: tuple[str, ...]
     positions: np.ndarray
     """Shape (atoms, 3) [bohr], in the frame of the grid."""
-    edges: np.ndarray
-    """Shape (3,) [bohr], edges of the cell or box."""
+    cell: np.ndarray
+    """Shape (3, 3) [bohr], the edges of the cell or box in rows; diagonal for a box."""
     periodic: bool
     jellium: tuple[float, float, tuple[float, float, float]] | None = None
     """Radius r_s [bohr], charge, centre [bohr]."""
     velocities: np.ndarray | None = None
     """Shape (atoms, 3) [a.u.], if the file or the atoms had some."""
+
+    @property
+    def edges(self) -> np.ndarray:
+        """Shape (3,) [bohr], lengths of the edges."""
+        return np.diag(self.cell) if self.orthogonal else np.linalg.norm(self.cell, axis=1)
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether the edges are parallel to x, y and z."""
+        return not np.any(self.cell - np.diag(np.diag(self.cell)))
+
+    @property
+    def reciprocal(self) -> np.ndarray:
+        """Shape (3, 3) [1/bohr], the vectors of the reciprocal cell in rows, with the factor 2 pi."""
+        return 2.0 * np.pi * np.linalg.inv(self.cell).T
+
+    def to_nearest(self, vectors: np.ndarray) -> np.ndarray:
+        """Shape (n, 3): the translations of the crystal that bring vectors (n, 3) nearest to zero; none in a box."""
+        if not self.periodic:
+            return np.zeros_like(vectors)
+        whole = -np.round(vectors @ self.reciprocal.T / (2.0 * np.pi))
+        around = np.array(sorted(itertools.product((-1, 0, 1), repeat=3), key=np.linalg.norm))
+        translations = (whole[:, None, :] + around) @ self.cell
+        best = np.argmin(np.linalg.norm(vectors[:, None, :] + translations, axis=2), axis=1)
+        return translations[np.arange(len(vectors)), best]
 
     def formula(self) -> str:
         """As formula_of() gives it."""
@@ -72,7 +98,7 @@ def structure_of(section: System, atoms: Any = None) -> Structure:
         return _jellium(section)
     if section.atoms is not None:
         positions = np.array([[section.in_bohr(v) for v in entry[1:]] for entry in section.atoms])
-        return _placed(section, [entry[0] for entry in section.atoms], positions, section.edges(), None)
+        return _placed(section, [entry[0] for entry in section.atoms], positions, section.vectors(), None)
     atoms = read_atoms(section.file) if atoms is None else atoms
     cell, periodic = _cell_of(atoms)
     if section.periodic is not None:
@@ -81,13 +107,13 @@ def structure_of(section: System, atoms: Any = None) -> Structure:
         periodic = False
     elif section.cell is not None:
         periodic = True
-    edges = section.edges()
-    if edges is None and cell is None:
+    given = section.vectors()
+    if given is None and cell is None:
         raise InvalidArgument("[system] these atoms have no cell; say the edges of the box in 'box' (or 'cell').")
     positions = np.asarray(atoms.get_positions(), dtype=float) / BOHR_ANGSTROM
-    middle = None if cell is None else 0.5 * np.asarray(cell)
+    middle = None if cell is None else 0.5 * cell.sum(axis=0)
     chosen = dataclasses.replace(section, periodic=periodic, cell=None, box=None)
-    placed = _placed(chosen, atoms.get_chemical_symbols(), positions, edges or cell, middle)
+    placed = _placed(chosen, atoms.get_chemical_symbols(), positions, cell if given is None else given, middle)
     return dataclasses.replace(placed, velocities=_velocities_of(atoms))
 
 
@@ -100,8 +126,8 @@ def _velocities_of(atoms: Any) -> np.ndarray | None:
     return atoms.get_velocities() * (fs * ATOMIC_TIME_FS / BOHR_ANGSTROM)
 
 
-def _cell_of(atoms: Any) -> tuple[tuple[float, ...] | None, bool]:
-    """Edges [bohr] of ASE's cell, None if it has none, and whether it is periodic."""
+def _cell_of(atoms: Any) -> tuple[np.ndarray | None, bool]:
+    """Edges [bohr] of ASE's cell in rows, None if it has none, and whether it is periodic."""
     periodic = [bool(p) for p in atoms.get_pbc()]
     if any(periodic) and not all(periodic):
         raise InvalidArgument(
@@ -109,33 +135,57 @@ def _cell_of(atoms: Any) -> tuple[tuple[float, ...] | None, bool]:
             "boxes (none): set periodic."
         )
     cell = np.asarray(atoms.get_cell()[:], dtype=float) / BOHR_ANGSTROM
-    if not cell.any():
-        return None, False
-    outside = np.abs(cell - np.diag(np.diag(cell))).max()
-    if outside > 1e-6 or np.diag(cell).min() <= 0:
+    return (cell, all(periodic)) if cell.any() else (None, False)
+
+
+ROUNDING = 1e-6
+"""Entries beside the diagonal of a cell below which its edges are taken to be parallel to x, y, z [bohr]."""
+
+
+def _checked_cell(cell: np.ndarray, periodic: bool) -> np.ndarray:
+    """The cell, with entries beside the diagonal that are mere rounding left out. Raises InvalidArgument."""
+    cell = np.array(cell, dtype=float)
+    outside = float(np.abs(cell - np.diag(np.diag(cell))).max())
+    if outside <= ROUNDING and np.diag(cell).min() > 0:
+        return np.diag(np.diag(cell))
+    if not periodic:
         raise InvalidArgument(
-            f"[system] the cell is not orthogonal along x, y, z (largest entry off the diagonal {outside:.4g} bohr); "
-            "take the conventional cell, or a supercell that is."
+            f"[system] the cell of these isolated atoms is not orthogonal along x, y, z (largest entry off the diagonal "
+            f"{outside:.4g} bohr); say the edges of their box in 'box'."
         )
-    return tuple(float(v) for v in np.diag(cell)), all(periodic)
+    lengths = np.linalg.norm(cell, axis=1)
+    if lengths.min() <= 0 or abs(np.linalg.det(cell)) < 1e-3 * lengths.prod():
+        raise InvalidArgument(
+            "[system] the edges of the cell lie in one plane, or nearly, or one of them is zero; check them."
+        )
+    return cell
 
 
-def _placed(section: System, symbols: list[str], positions: np.ndarray, edges: Any, middle: Any) -> Structure:
+def _placed(section: System, symbols: list[str], positions: np.ndarray, cell: Any, middle: Any) -> Structure:
     periodic = section.periodic if section.periodic is not None else section.cell is not None
+    cell = _checked_cell(cell, periodic)
     if periodic:
-        positions = np.mod(positions, edges)
+        positions = _into_cell(positions, cell)
     elif middle is not None:
         positions = positions - middle
     elif section.centre:
         positions = positions - 0.5 * (positions.min(axis=0) + positions.max(axis=0))
-    return Structure(tuple(symbols), positions, np.array(edges, dtype=float), periodic)
+    return Structure(tuple(symbols), positions, cell, periodic)
+
+
+def _into_cell(positions: np.ndarray, cell: np.ndarray) -> np.ndarray:
+    """The images of positions inside of the cell."""
+    if not np.any(cell - np.diag(np.diag(cell))):
+        return np.mod(positions, np.diag(cell))
+    return positions - np.floor(positions @ np.linalg.inv(cell)) @ cell
 
 
 def _jellium(section: System) -> Structure:
-    j, edges = section.jellium, np.array(section.edges())
+    j = section.jellium
     periodic = section.periodic if section.periodic is not None else section.cell is not None
+    cell = _checked_cell(section.vectors(), periodic)
     if j.centre is not None:
         centre = tuple(section.in_bohr(v) for v in j.centre)
     else:
-        centre = tuple(0.5 * edges) if periodic else (0.0, 0.0, 0.0)
-    return Structure((), np.empty((0, 3)), edges, periodic, (j.radius, j.charge, centre))
+        centre = tuple(0.5 * cell.sum(axis=0)) if periodic else (0.0, 0.0, 0.0)
+    return Structure((), np.empty((0, 3)), cell, periodic, (j.radius, j.charge, centre))

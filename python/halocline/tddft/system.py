@@ -140,8 +140,7 @@ class System:
         closest, share = None, CLOSE
         for i in range(1, len(radii)):
             apart = s.positions[:i] - s.positions[i]
-            if s.periodic:
-                apart -= s.edges * np.round(apart / s.edges)
+            apart += s.to_nearest(apart)
             shares = np.linalg.norm(apart, axis=1) / (radii[:i] + radii[i])
             j = int(np.argmin(shares))
             if shares[j] < share:
@@ -219,6 +218,7 @@ class System:
             extent=list(self.extent),
             spacing=list(self.spacing),
             periodic=s.periodic,
+            axes=None if s.orthogonal else (s.cell / s.edges[:, None]).tolist(),
             species=list(self.species.values()),
             atoms=[
                 (names.index(symbol), list(map(float, r))) for symbol, r in zip(s.symbols, s.positions, strict=True)
@@ -262,7 +262,7 @@ class System:
             "system": {
                 "symbols": list(s.symbols),
                 "positions": np.round(s.positions, 9).tolist(),
-                "edges": np.round(s.edges, 9).tolist(),
+                "edges": np.round(s.edges if s.orthogonal else s.cell, 9).tolist(),
                 "periodic": s.periodic,
                 "jellium": None if s.jellium is None else [*s.jellium[:2], *s.jellium[2]],
                 "electrons": self.electrons,
@@ -294,12 +294,20 @@ class System:
         """True for a crystal, False for an isolated box."""
         return self.structure.periodic
 
+    def _angles(self) -> str:
+        """The angles of a cell that is not orthogonal."""
+        if self.structure.orthogonal:
+            return ""
+        from ase.geometry import cell_to_cellpar
+
+        return f", angles {' '.join(f'{a:.6g}' for a in cell_to_cellpar(self.structure.cell)[3:])} degrees"
+
     def describe(self) -> list[str]:
         """Lines that echo the system, including everything that was chosen automatically."""
         s, edges = self.structure, self.structure.edges
         lines = [
             f"system        {s.formula()}, {'crystal' if s.periodic else 'isolated'}, "
-            f"{' x '.join(f'{e:.6g}' for e in edges)} bohr",
+            f"{' x '.join(f'{e:.6g}' for e in edges)} bohr{self._angles()}",
             f"grid          {' x '.join(map(str, self.extent))} points, spacing "
             f"{' x '.join(f'{h:.6g}' for h in self.spacing)} bohr ({self.spacing[0] * BOHR_ANGSTROM:.4g} angstrom"
             + (

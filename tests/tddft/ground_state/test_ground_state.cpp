@@ -4,6 +4,7 @@
 #include "halocline/tddft/ground_state/egg_box.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/model/forces.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/ground_state/systems.hpp"
 
 #include <algorithm>
@@ -111,6 +112,30 @@ TEST_CASE("ground state: a translation by a grid step leaves the energy, one bet
   CHECK(std::abs(box.energies[0] - first.ground.energy.total) < 1e-8);
   CHECK(box.spread > 1e-6);
   CHECK(box.largest_force > box.spread / 0.75);
+}
+
+TEST_CASE("ground state: a crystal turned as a whole has the same energy, and its forces turn with it") {
+  // The edges are then no longer parallel to x, y and z, which takes the ways of oblique cells everywhere.
+  for (const std::string xc : {"pade", "pbe"}) {
+    CAPTURE(xc);
+    System system = coarse_silicon({0.2, 0.1, -0.3});
+    system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+    System turned = system;
+    turned.grid.axes = tddft::test::turned(turned.grid.axes);
+    turned.channels = monkhorst_pack(turned.grid, {2, 1, 1});
+    for (Atom& atom : turned.atoms) atom.position = combined(atom.position, turned.grid.axes);
+    const Solved a = solve(system, {}, xc), b = solve(turned, {}, xc);
+    REQUIRE(a.ground.converged);
+    REQUIRE(b.ground.converged);
+    CHECK(std::abs(a.ground.energy.total - b.ground.energy.total) < 1e-9);
+    CHECK(std::abs(a.ground.energy.ion_local - b.ground.energy.ion_local) < 1e-6);
+    for (std::size_t i = 0; i < a.state.eigenvalues.size(); ++i)
+      if (i % 6 < 4) CHECK(std::abs(a.state.eigenvalues[i] - b.state.eigenvalues[i]) < 1e-7);
+    for (std::size_t atom = 0; atom < 2; ++atom) {
+      const Vec3 force = combined(a.forces[atom], turned.grid.axes);
+      for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(force[axis] - b.forces[atom][axis]) < 1e-6);
+    }
+  }
 }
 
 TEST_CASE("ground state: forces are minus the slope of the total energy, where the grid resolves the ions") {

@@ -4,6 +4,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/model/forces.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/ground_state/systems.hpp"
 
 #include <array>
@@ -108,6 +109,20 @@ TEST_CASE("ground state: every division over k, orbitals and space gives the sam
   for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
     CAPTURE(counts.text());
     check_equal(alone, solve(small_crystal(), world, counts, options));
+  }
+}
+
+TEST_CASE("ground state: every division gives the same crystal of oblique edges") {
+  const comm::Communicator world = comm::world();
+  const ScfOptions options{.temperature = 0.005};
+  System system = small_crystal();
+  system.grid = tddft::test::skew_grid(tddft::test::Lattice::triclinic, {9, 10, 11}, {0.8, 0.75, 0.7});
+  system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+  const Solved alone = solve_alone(world, system, options);
+  REQUIRE(alone.ground.converged);
+  for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
+    CAPTURE(counts.text());
+    check_equal(alone, solve(system, world, counts, options));
   }
 }
 

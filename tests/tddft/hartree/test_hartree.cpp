@@ -2,6 +2,7 @@
 #include "halocline/tddft/hartree/hartree.hpp"
 
 #include "halocline/core/error.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/hartree/densities.hpp"
 
 #include <omp.h>
@@ -63,6 +64,30 @@ TEST_CASE("hartree: a plane wave is multiplied by 4 pi / G^2, up to the shortest
     for (double& value : expected) value *= 4 * pi / g2;
     CHECK(largest_difference(potential(cell, wave), expected) < 1e-12 * largest(expected));
   }
+}
+
+TEST_CASE("hartree: on axes that are not orthogonal, too, and of waves alike at the points the shortest counts") {
+  for (const Grid& grid : test::skew_grids({12, 15, 11}, {0.5, 0.5, 0.5}))
+    for (const std::array<std::int64_t, 3> waves :
+         {std::array<std::int64_t, 3>{1, 0, 0}, {0, 2, 0}, {0, 0, -3}, {-2, 1, 2}, {6, 7, 5}, {-5, 7, -4}}) {
+      double g2 = 1e300;
+      for (int image = 0; image < 125; ++image) {
+        const std::array<int, 3> cell{image % 5 - 2, image / 5 % 5 - 2, image / 25 - 2};
+        Vec3 n{};
+        for (std::size_t a = 0; a < 3; ++a) n[a] = 2 * pi * static_cast<double>(waves[a] + cell[a] * grid.extent[a]);
+        const Vec3 g = combined(n, dual(grid.edges()));
+        g2 = std::min(g2, tddft::dot(g, g));
+      }
+      const Values wave = on_indices(grid, [&](const std::array<std::int64_t, 3>& i) {
+        double turns = 0.1;
+        for (std::size_t a = 0; a < 3; ++a)
+          turns += static_cast<double>(waves[a] * i[a]) / static_cast<double>(grid.extent[a]);
+        return std::cos(2 * pi * turns);
+      });
+      Values expected = wave;
+      for (double& value : expected) value *= 4 * pi / g2;
+      CHECK(largest_difference(potential(grid, wave), expected) < 1e-12 * largest(expected));
+    }
 }
 
 TEST_CASE("hartree: a uniform density of a periodic cell is neutralised") {

@@ -2,6 +2,7 @@
 #include "halocline/comm/group/world.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/hartree/pencils.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/hartree/densities.hpp"
 
 #include <bit>
@@ -80,6 +81,10 @@ void check_all_divisions(const Grid& grid) {
 
 TEST_CASE("hartree: every division gives a periodic cell's potential, shared or not") {
   check_all_divisions({{9, 10, 8}, {0.5, 0.4, 0.6}, Boundary::periodic});
+}
+
+TEST_CASE("hartree: every division gives an oblique cell's potential, shared or not") {
+  for (const Grid& grid : test::skew_grids({9, 10, 8}, {0.5, 0.5, 0.5})) check_all_divisions(grid);
 }
 
 TEST_CASE("hartree: every division gives a free potential, shared or not") {

@@ -5,6 +5,7 @@
 #include "halocline/tddft/io/cube.hpp"
 #include "halocline/tddft/io/detail/orbital_header.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
@@ -162,6 +163,7 @@ TEST_CASE("orbital file: a file of another system is refused with the record and
   };
   changed([](System& s) { s.grid.extent[1] = 10; }, "GRID");
   changed([](System& s) { s.grid.spacing[2] += 1e-6; }, "SPACING");
+  changed([](System& s) { s.grid.axes = tddft::test::axes_of(tddft::test::Lattice::face_centred); }, "AXES 1");
   changed([](System& s) { s.atoms[1].position[0] += 1e-6; }, "ATOM 2");
   changed([](System& s) { s.atoms.pop_back(); }, "ATOMS");
   changed([](System& s) { s.species = {std::make_shared<SoftIon>(2.0, 1.0, 0.5)}; }, "PSEUDOPOTENTIAL Soft");
@@ -220,7 +222,7 @@ TEST_CASE("orbital file: the potentials of earlier steps come back, and damage i
   CHECK(back.earlier_potentials.empty());
 }
 
-TEST_CASE("orbital file: version 1, which has no potentials, is read") {
+TEST_CASE("orbital file: versions 1 and 2, which have no axes, and 1 has no potentials, are read") {
   const Scratch file("version1.orbitals");
   Model model = model_of(system_here());
   const State state = some_state(model);
@@ -228,18 +230,20 @@ TEST_CASE("orbital file: version 1, which has no potentials, is read") {
   const std::string newest = contents(file.path);
   tddft::detail::OrbitalHeader header = tddft::detail::read_header(tddft::detail::ReadFile(file.path));
   const auto data = static_cast<std::size_t>(tddft::detail::layout_of(header).data);
-  header.version = 1;
-  const std::vector<std::byte> head = tddft::detail::encoded(header);
-  std::string bytes(reinterpret_cast<const char*>(head.data()), head.size());
-  bytes.resize(static_cast<std::size_t>(tddft::detail::layout_of(header).data), '\0');
-  put(file.path, bytes + newest.substr(data));
-  State back = model.empty_state();
-  const RunPoint point = read_orbitals(file.path, model, back);
-  CHECK(point.step == 7);
-  CHECK(point.note == "note");
-  CHECK(std::ranges::equal(back.orbitals.values(), state.orbitals.values()));
-  CHECK(back.density == state.density);
-  CHECK(back.earlier_potentials.empty());
+  for (const std::uint32_t version : {1u, 2u}) {
+    header.version = version;
+    const std::vector<std::byte> head = tddft::detail::encoded(header);
+    std::string bytes(reinterpret_cast<const char*>(head.data()), head.size());
+    bytes.resize(static_cast<std::size_t>(tddft::detail::layout_of(header).data), '\0');
+    put(file.path, bytes + newest.substr(data));
+    State back = model.empty_state();
+    const RunPoint point = read_orbitals(file.path, model, back);
+    CHECK(point.step == 7);
+    CHECK(point.note == "note");
+    CHECK(std::ranges::equal(back.orbitals.values(), state.orbitals.values()));
+    CHECK(back.density == state.density);
+    CHECK(back.earlier_potentials.empty());
+  }
 }
 
 TEST_CASE("orbital file: any bit that is turned is found, and where") {
@@ -257,7 +261,7 @@ TEST_CASE("orbital file: any bit that is turned is found, and where") {
     return refusal(file.path, model);
   };
   CHECK(contains(turned(3, 0), "no orbital file"));
-  CHECK(contains(turned(8, 1), "version"));
+  CHECK(contains(turned(8, 2), "version"));
   CHECK(contains(turned(16, 2), "HEADER"));
   CHECK(contains(turned(24, 3), "HEADER"));
   CHECK(contains(turned(32, 4), "truncated or damaged"));

@@ -6,6 +6,7 @@
 #include "halocline/comm/group/communicator.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
+#include "tddft/base/skew_grids.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,24 @@ inline System ion_system(Boundary boundary, std::array<std::int64_t, 3> extent =
   system.electrons = 6;
   system.states = 3;
   return system;
+}
+
+/// The same atoms in cells that are not orthogonal.
+inline std::vector<System> skew_ion_systems(std::array<std::int64_t, 3> extent = {10, 9, 12}, double spacing = 0.55) {
+  std::vector<System> systems;
+  for (const Grid& grid : skew_grids(extent, {spacing, 1.1 * spacing, 0.9 * spacing})) {
+    systems.push_back(ion_system(Boundary::periodic, extent, spacing));
+    systems.back().grid = grid;
+  }
+  return systems;
+}
+
+/// The system of both boundaries, and those of cells that are not orthogonal.
+inline std::vector<System> all_ion_systems(std::array<std::int64_t, 3> extent = {10, 9, 12}, double spacing = 0.55) {
+  std::vector<System> systems = skew_ion_systems(extent, spacing);
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated})
+    systems.push_back(ion_system(boundary, extent, spacing));
+  return systems;
 }
 
 inline System jellium_system(Boundary boundary) {

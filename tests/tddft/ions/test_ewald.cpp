@@ -45,32 +45,36 @@ const Vec3 box{7.1, 5.3, 9.7};
 const std::vector<double> some_charges{4, -1, 3, 1.5};
 const std::vector<Vec3> some_positions{{0.3, 0.2, 0.1}, {2.9, 4.4, 1.0}, {5.5, 1.7, 6.6}, {1.1, 3.3, 8.8}};
 
+std::array<Vec3, 3> edges_of(const Vec3& lengths) {
+  return {{{lengths[0], 0, 0}, {0, lengths[1], 0}, {0, 0, lengths[2]}}};
+}
+
 }  // namespace
 
 TEST_CASE("ewald: Madelung's constants of rock salt, caesium chloride and zinc blende") {
   const double a = 3.7;
-  const auto salt = ewald({a, a, a}, fcc_pair(1, -1, 0.5).charges, scaled(fcc_pair(1, -1, 0.5), a));
+  const auto salt = ewald(edges_of({a, a, a}), fcc_pair(1, -1, 0.5).charges, scaled(fcc_pair(1, -1, 0.5), a));
   CHECK(salt.energy / 4 * (a / 2) == doctest::Approx(-1.747564594633182).epsilon(1e-12));
   const std::vector<double> pair{1, -1};
-  const auto caesium = ewald({a, a, a}, pair, std::vector<Vec3>{{0, 0, 0}, {a / 2, a / 2, a / 2}});
+  const auto caesium = ewald(edges_of({a, a, a}), pair, std::vector<Vec3>{{0, 0, 0}, {a / 2, a / 2, a / 2}});
   CHECK(caesium.energy * a * std::sqrt(3.0) / 2 == doctest::Approx(-1.762674773070988).epsilon(1e-12));
-  const auto blende = ewald({a, a, a}, fcc_pair(1, -1, 0.25).charges, scaled(fcc_pair(1, -1, 0.25), a));
+  const auto blende = ewald(edges_of({a, a, a}), fcc_pair(1, -1, 0.25).charges, scaled(fcc_pair(1, -1, 0.25), a));
   CHECK(blende.energy / 4 * a * std::sqrt(3.0) / 4 == doctest::Approx(-1.638055053388789).epsilon(1e-12));
 }
 
 TEST_CASE("ewald: silicon has the published energy, and no forces") {
   const double a = 10.26;
   const Crystal crystal = fcc_pair(4, 4, 0.25);
-  const auto sum = ewald({a, a, a}, crystal.charges, scaled(crystal, a));
+  const auto sum = ewald(edges_of({a, a, a}), crystal.charges, scaled(crystal, a));
   CHECK(sum.energy == doctest::Approx(-33.60185914).epsilon(3e-10));
   for (const Vec3& f : sum.forces)
     for (const double component : f) CHECK(std::abs(component) < 1e-13);
 }
 
 TEST_CASE("ewald: the result does not depend on how charges are split") {
-  const auto expected = ewald(box, some_charges, some_positions);
+  const auto expected = ewald(edges_of(box), some_charges, some_positions);
   for (const double eta : {0.15, 0.3, 0.6, 1.1}) {
-    const auto sum = ewald(box, some_charges, some_positions, eta);
+    const auto sum = ewald(edges_of(box), some_charges, some_positions, eta);
     CHECK(sum.energy == doctest::Approx(expected.energy).epsilon(1e-12));
     for (std::size_t i = 0; i < 4; ++i)
       for (std::size_t axis = 0; axis < 3; ++axis)
@@ -79,24 +83,25 @@ TEST_CASE("ewald: the result does not depend on how charges are split") {
 }
 
 TEST_CASE("ewald: a doubled cell has twice the energy, and shifts and images change nothing") {
-  const double energy = ewald(box, some_charges, some_positions).energy;
+  const double energy = ewald(edges_of(box), some_charges, some_positions).energy;
   auto charges = some_charges;
   auto positions = some_positions;
   for (std::size_t i = 0; i < 4; ++i) {
     charges.push_back(some_charges[i]);
     positions.push_back({some_positions[i][0], some_positions[i][1] + box[1], some_positions[i][2]});
   }
-  CHECK(ewald({box[0], 2 * box[1], box[2]}, charges, positions).energy == doctest::Approx(2 * energy).epsilon(1e-12));
+  CHECK(ewald(edges_of({box[0], 2 * box[1], box[2]}), charges, positions).energy ==
+        doctest::Approx(2 * energy).epsilon(1e-12));
   auto moved = some_positions;
   for (std::size_t i = 0; i < 4; ++i) {
     moved[i][0] += 0.77 + 3 * box[0] * static_cast<double>(i);
     moved[i][2] -= 2.2 + box[2] * static_cast<double>(i % 2);
   }
-  CHECK(ewald(box, some_charges, moved).energy == doctest::Approx(energy).epsilon(1e-12));
+  CHECK(ewald(edges_of(box), some_charges, moved).energy == doctest::Approx(energy).epsilon(1e-12));
 }
 
 TEST_CASE("ewald: forces are minus the derivatives of the energy and add up to nothing") {
-  const auto sum = ewald(box, some_charges, some_positions);
+  const auto sum = ewald(edges_of(box), some_charges, some_positions);
   Vec3 total{};
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -106,7 +111,7 @@ TEST_CASE("ewald: forces are minus the derivatives of the energy and add up to n
       for (int side = 0; side < 2; ++side) {
         auto positions = some_positions;
         positions[i][axis] += side == 0 ? -h : h;
-        energy[static_cast<std::size_t>(side)] = ewald(box, some_charges, positions).energy;
+        energy[static_cast<std::size_t>(side)] = ewald(edges_of(box), some_charges, positions).energy;
       }
       CHECK(sum.forces[i][axis] == doctest::Approx((energy[0] - energy[1]) / (2 * h)).epsilon(1e-5));
     }
@@ -116,8 +121,35 @@ TEST_CASE("ewald: forces are minus the derivatives of the energy and add up to n
 TEST_CASE("ewald: one charge in a cube has Wigner's energy") {
   // -2.837297479 q^2 / (2 a): the simple cubic lattice on its background.
   const std::vector<double> charge{2.5};
-  const auto sum = ewald({4, 4, 4}, charge, std::vector<Vec3>{{1, 2, 3}});
+  const auto sum = ewald(edges_of({4, 4, 4}), charge, std::vector<Vec3>{{1, 2, 3}});
   CHECK(sum.energy == doctest::Approx(-2.837297479480619 * 2.5 * 2.5 / 8).epsilon(1e-10));
+}
+
+TEST_CASE("ewald: the primitive cell of rock salt has a quarter of the cube's energy, and its constant") {
+  const double a = 3.7;
+  const std::array<Vec3, 3> primitive{{{0, a / 2, a / 2}, {a / 2, 0, a / 2}, {a / 2, a / 2, 0}}};
+  const std::vector<double> pair{1, -1};
+  const auto salt = ewald(primitive, pair, std::vector<Vec3>{{0, 0, 0}, {a / 2, a / 2, a / 2}});
+  CHECK(salt.energy * (a / 2) == doctest::Approx(-1.747564594633182).epsilon(1e-12));
+}
+
+TEST_CASE("ewald: other edges of the same lattice, and edges turned with the charges, change nothing") {
+  const auto expected = ewald(edges_of(box), some_charges, some_positions);
+  auto edges = edges_of(box);
+  for (std::size_t c = 0; c < 3; ++c) edges[1][c] += edges[0][c];  // oblique edges of the same lattice
+  const auto same = ewald(edges, some_charges, some_positions);
+  CHECK(same.energy == doctest::Approx(expected.energy).epsilon(1e-12));
+  const double c = std::cos(0.7), s = std::sin(0.7);
+  const auto turn = [&](const Vec3& v) { return Vec3{c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]}; };
+  std::vector<Vec3> positions;
+  for (const Vec3& r : some_positions) positions.push_back(turn(r));
+  for (Vec3& edge : edges) edge = turn(edge);
+  const auto sum = ewald(edges, some_charges, positions);
+  CHECK(sum.energy == doctest::Approx(expected.energy).epsilon(1e-12));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Vec3 force = turn(expected.forces[i]);
+    for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(sum.forces[i][axis] - force[axis]) < 1e-12);
+  }
 }
 
 }  // namespace halocline::tddft::detail

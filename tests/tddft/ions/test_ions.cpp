@@ -75,6 +75,48 @@ TEST_CASE("ions: the periodic potential is the plain sum over the grid's recipro
   }
 }
 
+/// The definition in a cell that is not orthogonal: the mean of the shortest waves of each class.
+double plain_skew_sum(const System& system, const Vec3& r) {
+  const Grid& grid = system.grid;
+  const std::array<Vec3, 3> inverse = dual(grid.edges());
+  double sum = 0;
+  for (std::int64_t i = 0; i < grid.points(); ++i) {
+    const std::array<std::int64_t, 3> k{i % grid.extent[0], i / grid.extent[0] % grid.extent[1],
+                                        i / (grid.extent[0] * grid.extent[1])};
+    std::vector<std::pair<double, Vec3>> images;
+    double least = 1e300;
+    for (int image = 0; image < 125; ++image) {
+      const std::array<int, 3> cell{image % 5 - 3, image / 5 % 5 - 3, image / 25 - 3};
+      Vec3 n{};
+      for (std::size_t a = 0; a < 3; ++a) n[a] = 2 * pi * static_cast<double>(k[a] + (cell[a] + 1) * grid.extent[a]);
+      const Vec3 g = combined(n, inverse);
+      images.emplace_back(dot(g, g), g);
+      least = std::min(least, dot(g, g));
+    }
+    std::erase_if(images, [&](const auto& each) { return each.first > least * (1 + 1e-9) + 1e-12; });
+    for (const auto& [g2, g] : images)
+      for (const Atom& atom : system.atoms) {
+        const auto& species = *system.species[static_cast<std::size_t>(atom.species)];
+        const Vec3 apart{r[0] - atom.position[0], r[1] - atom.position[1], r[2] - atom.position[2]};
+        const double v = species.local_fourier(std::sqrt(g2)) - (g2 > 1e-12 ? 4 * pi * species.valence() / g2 : 0.0);
+        sum += v * std::cos(dot(g, apart)) / (grid.volume() * static_cast<double>(images.size()));
+      }
+  }
+  return sum;
+}
+
+TEST_CASE("ions: in a cell that is not orthogonal the potential is the plain sum over the shortest vectors") {
+  for (const auto& extent : {std::array<std::int64_t, 3>{6, 6, 6}, std::array<std::int64_t, 3>{6, 5, 8}})
+    for (const System& system : skew_ion_systems(extent, 0.9)) {
+      const auto potential = potential_of(system);
+      const Box box = alone(system).box();
+      for (const auto& at : {std::array<std::int64_t, 3>{0, 0, 0}, std::array<std::int64_t, 3>{3, 1, 2},
+                             std::array<std::int64_t, 3>{4, 4, 4}})
+        CHECK(potential[static_cast<std::size_t>(box.index(at[0], at[1], at[2]))] ==
+              doctest::Approx(plain_skew_sum(system, system.grid.point(at))).epsilon(1e-11));
+    }
+}
+
 TEST_CASE("ions: moving all atoms by one step of the grid moves the potential by one point") {
   const System system = ion_system(Boundary::periodic);
   System moved = system;
@@ -177,8 +219,7 @@ TEST_CASE("ions: a potential of a coarse grid has no waves beyond it, and below 
 }
 
 TEST_CASE("ions: a local force is minus the ion's potential times the gradient of the density, summed") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const System system = ion_system(boundary, {8, 7, 10}, 0.7);
+  for (const System& system : all_ion_systems({8, 7, 10}, 0.7)) {
     const auto gradient = some_gradient(system.grid, alone(system).box());
     const auto forces = local_forces(system, alone(system), gradient);
     REQUIRE(forces.size() == system.atoms.size());
@@ -196,15 +237,12 @@ TEST_CASE("ions: a local force is minus the ion's potential times the gradient o
 }
 
 TEST_CASE("ions: of a smooth density the local force is minus the derivative of the local energy") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    System system = ion_system(boundary, {28, 26, 30}, 0.5);
+  for (System system : all_ion_systems({28, 26, 30}, 0.5)) {
     system.species = {goedecker("Na"), goedecker("Na")};  // soft enough for this grid
     const Grid& grid = system.grid;
     const Box box = alone(system).box();
     const double width = 0.6;
-    Vec3 centre{};
-    for (int axis = 0; axis < 3; ++axis)
-      centre[static_cast<std::size_t>(axis)] = grid.position(axis, 0) + 0.5 * grid.length(axis);
+    const Vec3 centre = grid.point({14, 13, 15});
     for (Atom& atom : system.atoms)
       for (std::size_t axis = 0; axis < 3; ++axis) atom.position[axis] += centre[axis];
     std::vector<double> density(static_cast<std::size_t>(box.points())), gradient(3 * density.size());
@@ -212,8 +250,8 @@ TEST_CASE("ions: of a smooth density the local force is minus the derivative of 
       for (std::int64_t y = 0; y < box.extent[1]; ++y)
         for (std::int64_t x = 0; x < box.extent[0]; ++x) {
           const auto i = static_cast<std::size_t>(box.index(x, y, z));
-          const Vec3 r{grid.position(0, x) - centre[0] - 0.2, grid.position(1, y) - centre[1],
-                       grid.position(2, z) - centre[2] + 0.3};
+          const Vec3 at = grid.point({x, y, z});
+          const Vec3 r{at[0] - centre[0] - 0.2, at[1] - centre[1], at[2] - centre[2] + 0.3};
           density[i] = std::exp(-width * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
           for (std::size_t axis = 0; axis < 3; ++axis)
             gradient[axis * density.size() + i] = -2 * width * r[axis] * density[i];
@@ -235,8 +273,7 @@ TEST_CASE("ions: of a smooth density the local force is minus the derivative of 
 }
 
 TEST_CASE("ions: forces between ions are minus the derivatives of their energy") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    System system = ion_system(boundary);
+  for (System system : all_ion_systems()) {
     const auto forces = ion_ion_forces(system);
     for (std::size_t a = 0; a < system.atoms.size(); ++a)
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -253,8 +290,7 @@ TEST_CASE("ions: forces between ions are minus the derivatives of their energy")
 }
 
 TEST_CASE("ions: the start density holds the electrons and is nowhere negative") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const System system = ion_system(boundary);
+  for (const System& system : all_ion_systems()) {
     double charge = 0;
     for (const double n : start_density(system, alone(system))) {
       CHECK(n >= 0);

@@ -19,8 +19,8 @@ using namespace test;
 
 TEST_CASE("ions: potential, start density and forces are the same however space is divided") {
   const comm::Communicator world = comm::world();
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const System system = divided(ion_system(boundary, {16, 9, 12}));
+  for (const System& each : all_ion_systems({16, 9, 12})) {
+    const System system = divided(each);
     const auto whole = alone(system);
     const auto potential = ion_potential(system, whole), start = start_density(system, whole);
     const auto forces = local_forces(system, whole, some_gradient(system.grid, whole.box()));

@@ -3,6 +3,7 @@
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/model/forces.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/ions/core_systems.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
@@ -62,6 +63,15 @@ TEST_CASE("forces: their sum is zero on every grid, for every functional, and wh
       CHECK(length(sum) < 1e-7);
       CHECK(length(found.of_grid[0]) > 3e-4);
     }
+  System oblique = pair(0.3, 1);
+  oblique.grid.axes = tddft::test::axes_of(tddft::test::Lattice::face_centred);
+  for (const char* functional : {"pz", "pbe"}) {
+    const AtomForces found = forces_of(oblique, functional);
+    Vec3 sum{};
+    for (const Vec3& force : found.on_atoms)
+      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += force[axis];
+    CHECK(length(sum) < 1e-7);
+  }
 }
 
 TEST_CASE("forces: with core densities their sum is zero, too") {
@@ -79,7 +89,7 @@ TEST_CASE("forces: with core densities their sum is zero, too") {
         double core_radius() const override { return core_.core_radius(); }
 
       private:
-        test::WithCore core_{"C", 0.4, 0.7};
+        tddft::test::WithCore core_{"C", 0.4, 0.7};
       };
       system.species = {std::make_shared<Cored>()};
       const AtomForces found = forces_of(system, functional);

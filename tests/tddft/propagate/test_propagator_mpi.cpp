@@ -9,6 +9,7 @@
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
@@ -100,6 +101,22 @@ TEST_CASE("propagator: every division of a cell with k-points and projectors giv
     const std::string division = counts.text();
     CAPTURE(division);
     check_equal(run_on(world, system, counts, field, options, 6), alone);
+  }
+}
+
+TEST_CASE("propagator: every division of an oblique cell gives the same motion") {
+  System system = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 8, 6, {2, 1, 1});
+  system.grid = tddft::test::skew_grid(tddft::test::Lattice::triclinic, {8, 9, 12}, {0.9, 0.8, 0.7});
+  system.channels = monkhorst_pack(system.grid, {2, 1, 1});
+  Field field;
+  field.kick = {0.01, 0.02, -0.03};
+  const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
+  const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 4);
+  const comm::Communicator world = comm::world();
+  for (const ProcessCounts& counts : divisions(world.size(), system)) {
+    const std::string division = counts.text();
+    CAPTURE(division);
+    check_equal(run_on(world, system, counts, field, options, 4), alone);
   }
 }
 

@@ -3,6 +3,7 @@
 /// @file
 /// The systems on which the nonlocal part is tested: small, low in symmetry, each hard in another way.
 
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/pseudopotential/toy_potential.hpp"
 
 #include <string>
@@ -39,7 +40,16 @@ inline std::vector<NonlocalCase> nonlocal_cases() {
   // A box whose walls cut spheres.
   const System isolated = toy_system({{9, 10, 12}, {0.6, 0.55, 0.45}, Boundary::isolated},
                                      {{0, {0.2, -0.1, 0.3}}, {1, {2.3, -2.2, 1.9}}, {2, {-1.0, 0.9, -2.0}}}, 5);
-  return {{"general", general}, {"tiny", tiny}, {"isolated", isolated}};
+  // Cells that are not orthogonal, with an atom outside and two alike one step apart along each axis.
+  std::vector<NonlocalCase> cases{{"general", general}, {"tiny", tiny}, {"isolated", isolated}};
+  for (const Grid& grid : skew_grids({12, 9, 10}, {0.6, 0.7, 0.55})) {
+    const Vec3 step = combined({1, 1, 1}, grid.steps());
+    cases.push_back({"oblique", toy_system(grid, {{0, {3.1, 2.2, 2.7}},
+                                                  {1, {-0.7, 7.1, 5.2}},
+                                                  {0, {3.1 + step[0], 2.2 + step[1], 2.7 + step[2]}},
+                                                  {2, {1.8, 2.1, 1.1}}})});
+  }
+  return cases;
 }
 
 }  // namespace halocline::tddft::test

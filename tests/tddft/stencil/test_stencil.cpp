@@ -3,6 +3,7 @@
 // The stencil on one process: its dispersion, its order, its symmetries, and the fast one against the reference.
 
 #include "halocline/core/error.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/stencil/cases.hpp"
 
 #include <doctest/doctest.h>
@@ -35,19 +36,24 @@ Combination combination(Complex factor, double shift = 0, const double* base = n
 /// Orbital `lane` = exp(2 pi i m . r / extent), with another m for each lane.
 std::array<std::int64_t, 3> wave_number(int lane) { return {lane, 2 - lane, lane * lane - 3}; }
 
-double angle(const Grid& grid, int lane, std::size_t a) {
-  return 2 * std::numbers::pi * static_cast<double>(wave_number(lane)[a]) / static_cast<double>(grid.extent[a]);
+double angle(const Grid& grid, std::int64_t number, std::size_t a) {
+  return 2 * std::numbers::pi * static_cast<double>(number) / static_cast<double>(grid.extent[a]);
 }
+double angle(const Grid& grid, int lane, std::size_t a) { return angle(grid, wave_number(lane)[a], a); }
 
-Values plane_waves(const Grid& grid) {
+using WaveNumbers = std::array<std::array<std::int64_t, 3>, orbital_lanes>;
+
+Values plane_waves(const Grid& grid,
+                   const WaveNumbers& waves = {wave_number(0), wave_number(1), wave_number(2), wave_number(3)}) {
   Values psi(grid.points() * doubles_per_point);
   for (std::int64_t z = 0, i = 0; z < grid.extent[2]; ++z)
     for (std::int64_t y = 0; y < grid.extent[1]; ++y)
       for (std::int64_t x = 0; x < grid.extent[0]; ++x)
         for (int lane = 0; lane < orbital_lanes; ++lane) {
-          const double phase = angle(grid, lane, 0) * static_cast<double>(x) +
-                               angle(grid, lane, 1) * static_cast<double>(y) +
-                               angle(grid, lane, 2) * static_cast<double>(z);
+          double phase = 0;
+          const std::array<std::int64_t, 3> place{x, y, z};
+          for (std::size_t a = 0; a < 3; ++a)
+            phase += angle(grid, waves[static_cast<std::size_t>(lane)][a], a) * static_cast<double>(place[a]);
           psi[i++] = std::cos(phase);
           psi[i++] = std::sin(phase);
         }
@@ -220,9 +226,82 @@ TEST_CASE("stencil: what the reference gives, isolated") {
   compare({{5, 13, 6}, {0.7, 0.6, 0.4}, Boundary::isolated});
 }
 
+/// <a, b> of one orbital.
+Complex product(const Values& a, const Values& b, int lane) {
+  Complex sum = 0;
+  for (std::int64_t i = 2 * lane; i < a.size(); i += doubles_per_point)
+    sum += Complex(a[i], -a[i + 1]) * Complex(b[i], b[i + 1]);
+  return sum;
+}
+
+TEST_CASE("stencil: what the reference gives on axes that are not orthogonal") {
+  for (const std::array<std::int64_t, 3>& extent : {std::array<std::int64_t, 3>{8, 8, 8}, {5, 9, 7}})
+    for (const Grid& grid : test::skew_grids(extent, {0.5, 0.55, 0.45})) compare(grid);
+  // Turned orthogonal axes need no diagonals.
+  compare({{6, 7, 8}, {0.5, 0.6, 0.4}, Boundary::periodic, test::turned(Grid{}.axes)});
+}
+
+/// Largest difference of H from (k + q)^2/2, and of the slopes from i k, on waves of a cell, for n points an edge.
+std::array<double, 2> skew_error(test::Lattice lattice, std::int64_t n) {
+  const double h = 6.0 / static_cast<double>(n);
+  const Grid grid = test::skew_grid(lattice, {n, n, n}, {h, h, h});
+  const Vec3 q{0.3, -0.2, 0.7};
+  const WaveNumbers waves{{{1, 0, 0}, {0, 1, -1}, {1, 1, 1}, {-1, 2, 0}}};
+  const Values psi = plane_waves(grid, waves);
+  Values out(psi.size()), slopes(3 * psi.size());
+  Stencil stencil(alone(grid));
+  stencil.apply(out.data(), psi.data(), 1, std::vector<double>(static_cast<std::size_t>(grid.points()), 0.0), q);
+  slopes_of(stencil, grid.extent, slopes.data(), psi.data());
+  std::array<double, 2> worst{};
+  for (std::int64_t i = 0; i < psi.size(); i += 2) {
+    const auto& m = waves[static_cast<std::size_t>(i / 2 % orbital_lanes)];
+    const double turn = 2 * std::numbers::pi;
+    const Vec3 k = combined({turn * double(m[0]), turn * double(m[1]), turn * double(m[2])}, dual(grid.edges()));
+    const Vec3 sum{k[0] + q[0], k[1] + q[1], k[2] + q[2]};
+    worst[0] = std::max(worst[0], std::abs(out[i] - 0.5 * dot(sum, sum) * psi[i]));
+    for (std::int64_t a = 0; a < 3; ++a)
+      worst[1] = std::max(worst[1], std::abs(slopes[a * psi.size() + i] + k[static_cast<std::size_t>(a)] * psi[i + 1]));
+  }
+  return worst;
+}
+
+TEST_CASE("stencil: on axes that are not orthogonal half the spacing leaves 2^-8 of the error of waves") {
+  for (const test::Lattice lattice :
+       {test::Lattice::face_centred, test::Lattice::hexagonal, test::Lattice::triclinic}) {
+    CAPTURE(static_cast<int>(lattice));
+    const auto coarse = skew_error(lattice, 24), fine = skew_error(lattice, 48);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(std::log2(coarse[i] / fine[i]) > 7.0);
+      CHECK(std::log2(coarse[i] / fine[i]) < 8.2);
+      CHECK(fine[i] < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("stencil: on a face-centred grid waves turned by the cube's symmetry have the same energy") {
+  // A wave and its mirror image across x = -y, which is no exchange of axes.
+  const Grid grid = test::skew_grid(test::Lattice::face_centred, {8, 8, 8}, {0.5, 0.5, 0.5});
+  const std::array<Vec3, 2> waves{Vec3{0.3, 0.1, -0.2}, {-0.1, -0.3, -0.2}};
+  std::array<double, 2> energy{};
+  Values out(grid.points() * doubles_per_point);
+  // A wave of the grid and q: the numbers of the mirrored wave are its products with the edges.
+  for (std::size_t w = 0; w < 2; ++w) {
+    const std::array<std::int64_t, 3> m =
+        w == 0 ? std::array<std::int64_t, 3>{1, 2, 1} : std::array<std::int64_t, 3>{0, 1, -1};
+    const Values psi = plane_waves(grid, {m, m, m, m});
+    Stencil stencil(alone(grid));
+    stencil.apply(out.data(), psi.data(), 1, std::vector<double>(512, 0.0), waves[w]);
+    energy[w] = product(psi, out, 0).real() / 512;
+  }
+  CHECK(energy[0] == doctest::Approx(energy[1]).epsilon(1e-13));
+}
+
 TEST_CASE("stencil: what the reference gives where a grid is cut into tiles") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const Grid grid{{67, 53, 9}, {0.5, 0.6, 0.4}, boundary};
+  for (const int kind : {0, 1, 2}) {
+    const Grid grid{{67, 53, 9},
+                    {0.5, 0.6, 0.4},
+                    kind == 1 ? Boundary::isolated : Boundary::periodic,
+                    kind == 2 ? test::axes_of(test::Lattice::triclinic) : Grid{}.axes};
     const std::int64_t size = grid.points() * doubles_per_point;
     const Values in = random_values(size, 1), potential = random_values(grid.points(), 3);
     const Vec3 q{0.1, 0.2, 0.3};
@@ -242,17 +321,11 @@ TEST_CASE("stencil: what the reference gives where a grid is cut into tiles") {
   }
 }
 
-/// <a, b> of one orbital.
-Complex product(const Values& a, const Values& b, int lane) {
-  Complex sum = 0;
-  for (std::int64_t i = 2 * lane; i < a.size(); i += doubles_per_point)
-    sum += Complex(a[i], -a[i + 1]) * Complex(b[i], b[i + 1]);
-  return sum;
-}
-
 TEST_CASE("stencil: H is hermitian") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const Grid grid{{7, 8, 9}, {0.5, 0.6, 0.4}, boundary};
+  std::vector<Grid> grids = test::skew_grids({7, 8, 9}, {0.5, 0.6, 0.45});
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated})
+    grids.push_back({{7, 8, 9}, {0.5, 0.6, 0.4}, boundary});
+  for (const Grid& grid : grids) {
     const std::int64_t size = grid.points() * doubles_per_point;
     const Values a = random_values(size, 1), b = random_values(size, 2), potential = random_values(grid.points(), 3);
     Values ha(size), hb(size);
@@ -345,27 +418,34 @@ TEST_CASE("stencil: the largest kinetic energy is the top of the spectrum") {
   const Grid box{{9, 9, 9}, {0.4, 0.4, 0.4}, Boundary::isolated};
   const double at_pi = 3 * (205.0 / 72 + 2 * (8.0 / 5 + 1.0 / 5 + 8.0 / 315 + 1.0 / 560)) / (2 * 0.4 * 0.4);
   CHECK(Stencil::largest_kinetic(box, {}) == doctest::Approx(at_pi).epsilon(1e-13));
+  // Turned axes have the same waves. All angles of short axes are tried.
+  Grid turned = periodic;
+  turned.axes = test::turned(turned.axes);
+  const Vec3 turned_q = combined(q, turned.axes);
+  CHECK(Stencil::largest_kinetic(turned, turned_q) == doctest::Approx(top).epsilon(1e-13));
 }
 
 TEST_CASE("stencil: the number of threads changes no bit") {
 #if defined(_OPENMP)
   const int before = omp_get_max_threads();
-  const Grid grid{{18, 16, 20}, {0.5, 0.6, 0.4}, Boundary::periodic};  // enough for threads
-  constexpr std::int64_t most = 3;
-  const std::int64_t size = most * grid.points() * doubles_per_point;
-  const Values in = random_values(size, 1), potential = random_values(grid.points(), 3);
-  const Vec3 q{0.1, 0.2, 0.3};
-  for (const std::int64_t blocks : {std::int64_t{1}, most}) {
-    Values one(size), three(size);
-    std::vector<double> slopes_one(static_cast<std::size_t>(12 * blocks)), slopes_three(slopes_one.size());
-    Stencil stencil(alone(grid));
-    omp_set_num_threads(1);
-    stencil.apply_with_current(one.data(), in.data(), blocks, potential.span(), q, {}, slopes_one);
-    omp_set_num_threads(3);
-    stencil.apply_with_current(three.data(), in.data(), blocks, potential.span(), q, {}, slopes_three);
-    CHECK(difference(one.span(), three.span()) == 0);
-    CHECK(difference(slopes_one, slopes_three) == 0);
-    CHECK(largest(slopes_one) > 0);
+  for (const auto& axes : {Grid{}.axes, test::axes_of(test::Lattice::face_centred)}) {
+    const Grid grid{{18, 16, 20}, {0.5, 0.55, 0.45}, Boundary::periodic, axes};  // enough for threads
+    constexpr std::int64_t most = 3;
+    const std::int64_t size = most * grid.points() * doubles_per_point;
+    const Values in = random_values(size, 1), potential = random_values(grid.points(), 3);
+    const Vec3 q{0.1, 0.2, 0.3};
+    for (const std::int64_t blocks : {std::int64_t{1}, most}) {
+      Values one(size), three(size);
+      std::vector<double> slopes_one(static_cast<std::size_t>(12 * blocks)), slopes_three(slopes_one.size());
+      Stencil stencil(alone(grid));
+      omp_set_num_threads(1);
+      stencil.apply_with_current(one.data(), in.data(), blocks, potential.span(), q, {}, slopes_one);
+      omp_set_num_threads(3);
+      stencil.apply_with_current(three.data(), in.data(), blocks, potential.span(), q, {}, slopes_three);
+      CHECK(difference(one.span(), three.span()) == 0);
+      CHECK(difference(slopes_one, slopes_three) == 0);
+      CHECK(largest(slopes_one) > 0);
+    }
   }
   omp_set_num_threads(before);
 #endif
@@ -387,8 +467,10 @@ TEST_CASE("density: the weighted squares of four orbitals, added") {
 }
 
 TEST_CASE("stencil: the gradient of the density is twice the real part of the orbitals times their slopes") {
-  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated}) {
-    const Grid grid{{13, 9, 10}, {0.5, 0.4, 0.6}, boundary};
+  std::vector<Grid> grids = test::skew_grids({13, 9, 10}, {0.5, 0.45, 0.55});
+  for (const Boundary boundary : {Boundary::periodic, Boundary::isolated})
+    grids.push_back({{13, 9, 10}, {0.5, 0.4, 0.6}, boundary});
+  for (const Grid& grid : grids) {
     const std::int64_t points = grid.points();
     const Values block = random_values(points * doubles_per_point, 4);
     Values slopes(3 * block.size()), plain(3 * block.size());

@@ -4,6 +4,7 @@
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "tddft/base/skew_grids.hpp"
 #include "tddft/stencil/cases.hpp"
 
 #include <doctest/doctest.h>
@@ -111,6 +112,17 @@ TEST_CASE("stencil: every division of space gives what one process gives") {
       for (const auto& space : divisions(comm::world().size(), whole.grid))
         check_division(whole, space, "mpi_persistent");
     }
+}
+
+TEST_CASE("stencil: every division of space gives what one process gives, on axes that are not orthogonal") {
+  for (const std::array<std::int64_t, 3>& extent : {std::array<std::int64_t, 3>{9, 8, 13}, {17, 6, 10}, {5, 9, 34}})
+    for (const Grid& grid : test::skew_grids(extent, {0.5, 0.55, 0.45})) {
+      const Whole whole(grid);
+      for (const auto& space : divisions(comm::world().size(), whole.grid))
+        check_division(whole, space, "mpi_persistent");
+    }
+  const Whole whole(test::skew_grid(test::Lattice::face_centred, {8, 8, 32}, {0.5, 0.5, 0.5}));
+  check_division(whole, {1, 1, comm::world().size()}, "auto");
 }
 
 TEST_CASE("stencil: the transport of a trial delivers the same") {

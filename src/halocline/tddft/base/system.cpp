@@ -5,11 +5,13 @@
 #include "halocline/tddft/base/system.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/base/directions.hpp"
 #include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <numbers>
 
 namespace halocline::tddft {
@@ -22,13 +24,20 @@ constexpr std::array axis_names{'x', 'y', 'z'};
 
 /// Distance of two atoms; in a periodic cell that of their nearest images.
 double distance(const Grid& grid, const Vec3& a, const Vec3& b) {
-  double square = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    double d = a[at(axis)] - b[at(axis)];
-    if (grid.boundary == Boundary::periodic) d -= grid.length(axis) * std::round(d / grid.length(axis));
-    square += d * d;
+  Vec3 apart{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+  if (grid.boundary == Boundary::isolated) return norm(apart);
+  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
+  Vec3 numbers{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    numbers[i] = dot(apart, inverse[i]);
+    numbers[i] -= std::round(numbers[i]);
   }
-  return std::sqrt(square);
+  double least = std::numeric_limits<double>::infinity();
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x)
+        least = std::min(least, norm(combined({numbers[0] + x, numbers[1] + y, numbers[2] + z}, edges)));
+  return least;
 }
 
 void validate_grid(const Grid& grid) {
@@ -41,6 +50,10 @@ void validate_grid(const Grid& grid) {
       throw core::InvalidArgument(fmt::format("the grid spacing along {} is {} bohr; give a positive one",
                                               axis_names[at(axis)], grid.spacing[at(axis)]));
   }
+  if (!grid.skew()) return;
+  if (grid.boundary == Boundary::isolated)
+    throw core::InvalidArgument("an isolated box with oblique edges was given; its edges must be parallel to x, y, z");
+  laplacian_directions(grid);
 }
 
 void validate_atoms(const System& system) {
@@ -129,20 +142,23 @@ std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts,
   const auto component = [&](int axis, int i) {
     const int n = counts[at(axis)];
     const double move = shift[at(axis)] + (gamma_centred && n % 2 == 0 ? 0.5 : 0.0);
-    return 2 * std::numbers::pi / grid.length(axis) * ((i + 0.5 + move) / n - 0.5);
+    return 2 * std::numbers::pi * ((i + 0.5 + move) / n - 0.5);
   };
+  const std::array<Vec3, 3> reciprocal = dual(grid.edges());
   const double weight = 1.0 / (static_cast<double>(counts[0]) * counts[1] * counts[2]);
   std::vector<Channel> channels;
   for (int spin = 0; spin < spins; ++spin)
     for (int z = 0; z < counts[2]; ++z)
       for (int y = 0; y < counts[1]; ++y)
         for (int x = 0; x < counts[0]; ++x)
-          channels.push_back({{component(0, x), component(1, y), component(2, z)}, weight, spin});
+          channels.push_back({combined({component(0, x), component(1, y), component(2, z)}, reciprocal), weight, spin});
   return channels;
 }
 
 void validate(const System& system, bool odd_allowed) {
   validate_grid(system.grid);
+  if (system.jellium && system.grid.skew())
+    throw core::InvalidArgument("a jellium sphere in a cell with oblique edges was given; take an orthogonal cell");
   if (system.jellium.has_value() == !system.atoms.empty())
     throw core::InvalidArgument(system.jellium ? "both atoms and a jellium sphere were given; give one of them"
                                                : "neither atoms nor a jellium sphere were given; give one of them");

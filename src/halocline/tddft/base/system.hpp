@@ -52,8 +52,8 @@ struct System {
   double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }
 };
 
-/// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976) in an orthogonal cell; symmetry is not used. The
-/// component along each axis is (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector 2 pi / length, plus
+/// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976); symmetry is not used. The number along each axis is
+/// (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector, 2 pi / length in an orthogonal cell, plus
 /// shift / n. `gamma_centred` moves a mesh with an even number of points by half a step, so that k = 0 is one of them.
 /// @param counts  at least 1 along each axis; x runs fastest in the result
 /// @throws InvalidArgument  a count below 1, or more than 1 in an isolated box
@@ -61,7 +61,8 @@ std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts,
                                     bool gamma_centred = false, int spins = 1);
 
 /// Checks the system. @throws InvalidArgument  for any number of processes: an axis of fewer than 5 points, a spacing
-/// that is not positive, atoms outside an isolated box or within 0.5 bohr of each other, electrons that do not fit the
+/// that is not positive, axes that laplacian_directions() refuses, oblique axes of an isolated box or around a jellium
+/// sphere, atoms outside an isolated box or within 0.5 bohr of each other, electrons that do not fit the
 /// states, an odd number of electrons without spin (`odd_allowed` accepts it; occupations are then fractional), species
 /// that do not exist, both jellium and atoms or neither
 void validate(const System& system, bool odd_allowed = false);

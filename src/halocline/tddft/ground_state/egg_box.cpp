@@ -40,13 +40,13 @@ EggBox egg_box(const System& system, const comm::Communicator& world, ProcessCou
     if (system.jellium) throw core::InvalidArgument("a jellium sphere has no atoms to move; give a system of atoms");
   });
   model.odd_allowed = true;
+  const Vec3 way = combined(direction, system.grid.steps());
   EggBox result;
   State state;
   for (int step = 0; step < steps; ++step) {
     System moved = system;
-    Vec3 shift{};
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      shift[axis] = system.grid.spacing[axis] * direction[axis] * step / steps;
+    Vec3 shift = way;
+    for (double& component : shift) component *= static_cast<double>(step) / steps;
     for (Atom& atom : moved.atoms)
       for (std::size_t axis = 0; axis < 3; ++axis) atom.position[axis] += shift[axis];
     Model here(std::move(moved), world, counts, model);
@@ -64,12 +64,10 @@ EggBox egg_box(const System& system, const comm::Communicator& world, ProcessCou
   }
   const auto [least, most] = std::minmax_element(result.energies.begin(), result.energies.end());
   result.spread = *most - *least;
-  double length = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) length += std::pow(system.grid.spacing[axis] * direction[axis], 2);
   for (int step = 0; step < steps; ++step) {  // the last point's neighbour is the first one, one cell further
     const double change =
         result.energies[static_cast<std::size_t>((step + 1) % steps)] - result.energies[static_cast<std::size_t>(step)];
-    result.largest_force = std::max(result.largest_force, std::abs(change) * steps / std::sqrt(length));
+    result.largest_force = std::max(result.largest_force, std::abs(change) * steps / norm(way));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <span>
@@ -159,6 +160,39 @@ core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<
   return table;
 }
 
+/// The square of the shortest of the vectors that the points of the grid cannot tell from this one.
+double shortest_square(const Grid& grid, const std::array<Vec3, 3>& b, const std::array<std::int64_t, 3>& k) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x) {
+        const std::array<int, 3> cell{x, y, z};
+        Vec3 numbers{};
+        for (std::size_t a = 0; a < 3; ++a) numbers[a] = 2 * pi * static_cast<double>(k[a] + cell[a] * grid.extent[a]);
+        const Vec3 g = combined(numbers, b);
+        least = std::min(least, dot(g, g));
+      }
+  return least;
+}
+
+core::AlignedArray<double> skew_kernel(const Grid& grid, const KeptWavenumbers& kept) {
+  const std::array<Vec3, 3> b = dual(grid.edges());
+  const double scale = 4 * pi / static_cast<double>(grid.points());
+  core::AlignedArray<double> table(grid.extent[2] * static_cast<std::int64_t>(kept.y.size()) * kept.x.size());
+  std::int64_t i = 0;
+  for (std::int64_t z = 0; z < grid.extent[2]; ++z)
+    for (const std::int64_t y : kept.y)
+      for (std::int64_t x = kept.x.begin; x < kept.x.end; ++x, ++i) {
+        const bool mean = x == 0 && y == 0 && z == 0;
+        // Numbers about zero, so that the shortest vector is among the nearest images.
+        const auto centred = [&](std::size_t a, std::int64_t k) {
+          return 2 * k <= grid.extent[a] ? k : k - grid.extent[a];
+        };
+        table[i] = mean ? 0.0 : scale / shortest_square(grid, b, {centred(0, x), centred(1, y), centred(2, z)});
+      }
+  return table;
+}
+
 core::AlignedArray<double> periodic_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
                                            const KeptWavenumbers& kept) {
   const auto square = [&](int axis, std::int64_t k) {
@@ -190,9 +224,12 @@ std::array<std::int64_t, 3> transform_lengths(const Grid& grid) {
   return lengths;
 }
 
+bool even_kernel(const Grid& grid) noexcept { return !grid.skew(); }
+
 core::AlignedArray<double> coulomb_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
                                           const KeptWavenumbers& kept) {
   if (kept.x.size() == 0 || kept.y.empty()) return {};
+  if (!even_kernel(grid)) return skew_kernel(grid, kept);
   return grid.boundary == Boundary::periodic ? periodic_kernel(grid, lengths, kept)
                                              : free_space_kernel(grid, lengths, kept);
 }

@@ -29,17 +29,20 @@
 
 namespace halocline::tddft {
 
-/// The wavenumbers that a process keeps. The kernel is even in each, so k also represents M - k.
+/// The wavenumbers that a process keeps. On orthogonal axes the kernel is even in each, so k also represents M - k.
 struct KeptWavenumbers {
   Range x;                      ///< in [0, M_x / 2]
-  std::vector<std::int64_t> y;  ///< each in [0, M_y / 2]
+  std::vector<std::int64_t> y;  ///< each in [0, M_y / 2]; on axes that are not orthogonal in [0, M_y)
 };
+
+/// Whether the kernel is even in each wavenumber.
+bool even_kernel(const Grid& grid) noexcept;
 
 /// Lengths of the transforms for a grid: its extents; for an isolated box fast lengths of about twice the extents.
 std::array<std::int64_t, 3> transform_lengths(const Grid& grid);
 
 /// The kernel [bohr^2] divided by the number of points of the transform, which normalises the unscaled transforms.
-/// @return shape (M_z / 2 + 1, y.size(), x.size()), for wavenumbers k_z = 0 ... M_z / 2
+/// @return shape (planes, y.size(), x.size()), for wavenumbers k_z = 0 ... M_z / 2, or 0 ... M_z - 1 if not even
 /// Cost: periodic, a division for each number. Isolated, about 6 N^3 kernel values, and 2 x 6 N^3 multiplications for
 /// each of the wavenumbers kept along x; memory 6 N^2 numbers for each of these wavenumbers.
 core::AlignedArray<double> coulomb_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,

@@ -60,11 +60,12 @@ Poisson::Poisson(const Decomposition& decomposition, bool shared)
                                                                   : 2 * rows_.z.size() * largest(pencils_.y_parts()) *
                                                                         largest(pencils_.kx_parts())),
       among_z_(pencils_.among_z(), 2 * largest(pencils_.z_parts()) * largest(pencils_.ky_parts()) * kx_) {
-  const std::vector<std::int64_t> all = folded(y_.wavenumbers());
+  const bool even = even_kernel(decomposition.grid());
+  const std::vector<std::int64_t> all = even ? folded(y_.wavenumbers()) : y_.wavenumbers();
   const std::vector<std::int64_t> ky(all.begin() + pencils_.ky().begin, all.begin() + pencils_.ky().end);
   const std::vector<std::int64_t> kept = sorted_once(ky);
   for (const std::int64_t k : ky) kernel_row_.push_back(std::ranges::lower_bound(kept, k) - kept.begin());
-  kernel_plane_ = folded(z_.wavenumbers());
+  kernel_plane_ = even ? folded(z_.wavenumbers()) : z_.wavenumbers();
   kernel_rows_ = static_cast<std::int64_t>(kept.size());
   kernel_ = coulomb_kernel(decomposition.grid(), lengths_, {pencils_.kx(), kept});
 

@@ -25,12 +25,9 @@ std::string cube_text(const System& system, const std::vector<double>& values, c
   fmt::format_to(to, "{}\nHalocline; lengths in bohr, values in atomic units, z runs fastest\n", line);
   fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", system.atoms.size(), grid.position(0, 0),
                  grid.position(1, 0), grid.position(2, 0));
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto a = static_cast<std::size_t>(axis);
-    std::array<double, 3> step{};
-    step[a] = grid.spacing[a];
-    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", grid.extent[a], step[0], step[1], step[2]);
-  }
+  const std::array<Vec3, 3> steps = grid.steps();
+  for (std::size_t a = 0; a < 3; ++a)
+    fmt::format_to(to, "{:5d} {:12.6f} {:12.6f} {:12.6f}\n", grid.extent[a], steps[a][0], steps[a][1], steps[a][2]);
   // The number 0 is the format's ghost atom, for what is no element.
   for (const Atom& atom : system.atoms) {
     const Pseudopotential& species = *system.species[static_cast<std::size_t>(atom.species)];

@@ -7,6 +7,7 @@
 #include "halocline/tddft/ions/detail/ewald.hpp"
 #include "halocline/tddft/ions/detail/grid_potential.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
+#include "halocline/tddft/ions/detail/skew_reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
@@ -22,28 +23,28 @@ constexpr double no_density = 1e-10;  // [1/bohr^3], limit below which an atom's
 
 const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
 
-double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
-
-/// A point of the box, or a periodic image of it, that is nearer to `centre` along one axis than `radius`: its index in
-/// the box and its distance.
+/// A point of the box, or a periodic image of it, whose layer across an axis may reach within a radius: its index in
+/// the box, and the vector along the axis from the centre.
 struct Near {
   std::int64_t place;
-  double distance;
+  Vec3 along;
 };
-std::vector<Near> near_along(const Grid& grid, const Box& box, int axis, double centre, double radius) {
-  const auto a = at(axis);
-  const double h = grid.spacing[a], first = grid.position(axis, 0);
-  const std::int64_t n = grid.extent[a];
-  std::int64_t low = static_cast<std::int64_t>(std::ceil((centre - radius - first) / h));
-  std::int64_t high = static_cast<std::int64_t>(std::floor((centre + radius - first) / h));
+std::vector<Near> near_along(const Grid& grid, const Box& box, std::size_t axis, double centre, double reach) {
+  const double h = grid.spacing[axis], first = grid.position(static_cast<int>(axis), 0);
+  const std::int64_t n = grid.extent[axis];
+  std::int64_t low = static_cast<std::int64_t>(std::ceil((centre - reach - first) / h));
+  std::int64_t high = static_cast<std::int64_t>(std::floor((centre + reach - first) / h));
   if (grid.boundary == Boundary::isolated) {
     low = std::max<std::int64_t>(low, 0);
     high = std::min(high, n - 1);
   }
   std::vector<Near> result;
   for (std::int64_t i = low; i <= high; ++i) {
-    const std::int64_t place = ((i % n) + n) % n - box.offset[a];
-    if (place >= 0 && place < box.extent[a]) result.push_back({place, grid.position(axis, i) - centre});
+    const std::int64_t place = ((i % n) + n) % n - box.offset[axis];
+    if (place < 0 || place >= box.extent[axis]) continue;
+    Vec3 along = grid.axes[axis];
+    for (double& component : along) component *= grid.position(static_cast<int>(axis), i) - centre;
+    result.push_back({place, along});
   }
   return result;
 }
@@ -52,13 +53,18 @@ std::vector<Near> near_along(const Grid& grid, const Box& box, int axis, double 
 /// `radius`, including periodic images.
 template <class Action>
 void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double radius, Action&& action) {
-  const auto xs = near_along(grid, box, 0, centre[0], radius), ys = near_along(grid, box, 1, centre[1], radius),
-             zs = near_along(grid, box, 2, centre[2], radius);
+  const std::array<Vec3, 3> inverse = dual(grid.axes);
+  const auto near = [&](std::size_t a) {
+    return near_along(grid, box, a, dot(centre, inverse[a]), radius * norm(inverse[a]));
+  };
+  const auto xs = near(0), ys = near(1), zs = near(2);
   for (const Near& z : zs)
     for (const Near& y : ys)
-      for (const Near& x : xs)
-        if (const Vec3 d{x.distance, y.distance, z.distance}; norm(d) <= radius)
-          action(box.index(x.place, y.place, z.place), norm(d), d);
+      for (const Near& x : xs) {
+        Vec3 d{};
+        for (std::size_t c = 0; c < 3; ++c) d[c] = x.along[c] + y.along[c] + z.along[c];
+        if (norm(d) <= radius) action(box.index(x.place, y.place, z.place), norm(d), d);
+      }
 }
 
 /// The local potential of one ion in an isolated box, row by row. Far from the ion it is -Z/r, which is faster to
@@ -161,8 +167,7 @@ detail::EwaldSum ion_sum(const System& system) {
   std::vector<Vec3> positions;
   for (const Atom& atom : system.atoms) positions.push_back(atom.position);
   const Grid& grid = system.grid;
-  if (grid.boundary == Boundary::periodic)
-    return detail::ewald({grid.length(0), grid.length(1), grid.length(2)}, charges, positions);
+  if (grid.boundary == Boundary::periodic) return detail::ewald(grid.edges(), charges, positions);
   detail::EwaldSum sum;
   sum.forces.assign(charges.size(), Vec3{});
   for (std::size_t i = 0; i < charges.size(); ++i)
@@ -191,7 +196,10 @@ double density_radius(const Pseudopotential& species) {
 IonTables::IonTables(const System& system) {
   if (system.jellium) return;
   if (system.grid.boundary == Boundary::periodic) {
-    local_ = std::make_shared<const detail::LocalCoefficients>(system);
+    if (system.grid.skew())
+      skew_ = std::make_shared<const detail::SkewCoefficients>(system);
+    else
+      local_ = std::make_shared<const detail::LocalCoefficients>(system);
     return;
   }
   std::vector<detail::GridPotential> radial;
@@ -202,9 +210,9 @@ IonTables::IonTables(const System& system) {
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables) {
   if (system.jellium) return jellium_potential(system, decomposition);
-  return system.grid.boundary == Boundary::periodic
-             ? detail::periodic_potential(system, decomposition.box(), tables.local())
-             : isolated_potential(system, decomposition.box(), tables);
+  if (system.grid.boundary == Boundary::isolated) return isolated_potential(system, decomposition.box(), tables);
+  return system.grid.skew() ? detail::skew_potential(system, decomposition.box(), tables.skew())
+                            : detail::periodic_potential(system, decomposition.box(), tables.local());
 }
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {
@@ -250,10 +258,14 @@ std::vector<Vec3> local_forces(const System& system, const Decomposition& decomp
   const comm::Communicator& space = decomposition.space();
   std::vector<Vec3> forces(system.atoms.size());
   if (forces.empty()) return forces;
-  if (grid.boundary == Boundary::periodic)
-    return detail::periodic_local_forces(
-        system, decomposition.box(), tables.local(), gradient, [&](std::span<double> planes) { space.sum(planes); },
-        space.rank(), space.size());
+  if (grid.boundary == Boundary::periodic) {
+    const auto sum_planes = [&](std::span<double> planes) { space.sum(planes); };
+    if (grid.skew())
+      return detail::skew_local_forces(system, decomposition.box(), tables.skew(), gradient, sum_planes, space.rank(),
+                                       space.size());
+    return detail::periodic_local_forces(system, decomposition.box(), tables.local(), gradient, sum_planes,
+                                         space.rank(), space.size());
+  }
   const Box& box = decomposition.box();
   const auto atoms = static_cast<std::int64_t>(forces.size());
 #pragma omp parallel for schedule(dynamic) if (box.points() * atoms >= points_for_threads)

@@ -19,6 +19,7 @@ namespace halocline::tddft {
 
 namespace detail {
 class LocalCoefficients;
+class SkewCoefficients;
 class GridPotential;
 }  // namespace detail
 
@@ -31,10 +32,12 @@ class IonTables {
 public:
   explicit IonTables(const System& system);
   const detail::LocalCoefficients& local() const noexcept { return *local_; }
+  const detail::SkewCoefficients& skew() const noexcept { return *skew_; }
   const std::vector<detail::GridPotential>& radial() const noexcept { return *radial_; }
 
 private:
-  std::shared_ptr<const detail::LocalCoefficients> local_;
+  std::shared_ptr<const detail::LocalCoefficients> local_;  ///< orthogonal cells
+  std::shared_ptr<const detail::SkewCoefficients> skew_;    ///< other cells
   std::shared_ptr<const std::vector<detail::GridPotential>> radial_;
 };
 

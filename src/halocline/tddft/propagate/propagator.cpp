@@ -68,12 +68,12 @@ void validate(const PropagateOptions& options) {
 /// another kick.
 void check_kick(const Field& field, const Grid& grid) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double largest = std::numbers::pi / grid.spacing[axis];
-    if (!(std::abs(field.kick[axis]) < largest))
+    const double largest = std::numbers::pi / grid.spacing[axis], along = dot(field.kick, grid.axes[axis]);
+    if (!(std::abs(along) < largest))
       throw InvalidArgument(
           fmt::format("a kick of {:g} 1/bohr along {} given, below pi/h = {:.4g} 1/bohr expected, the largest momentum "
                       "on a grid of spacing {:.4g} bohr; a linear spectrum takes about 0.01",
-                      field.kick[axis], "xyz"[axis], largest, grid.spacing[axis]));
+                      along, grid.skew() ? "abc"[axis] : "xyz"[axis], largest, grid.spacing[axis]));
   }
 }
 
@@ -178,10 +178,17 @@ double Propagator::Work::largest_eigenvalue() {
     const Vec3 a = field.largest_potential();
     double more = 0;
     for (const Channel& channel : model.system().channels) {
-      Vec3 q = channel.k;
-      const double rest = Stencil::largest_kinetic(grid, q);
-      for (std::size_t axis = 0; axis < 3; ++axis) q[axis] = std::abs(q[axis]) + a[axis] + std::abs(field.kick[axis]);
-      more = std::max(more, Stencil::largest_kinetic(grid, q) - rest);
+      const double rest = Stencil::largest_kinetic(grid, channel.k);
+      // The largest energy is a convex function of q, so it is largest in a corner; on orthogonal axes in this one.
+      for (int corner = 0; corner < (grid.skew() ? 8 : 1); ++corner) {
+        Vec3 q = channel.k;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          const double reach = a[axis] + std::abs(field.kick[axis]);
+          const bool back = grid.skew() ? ((corner >> axis) & 1) != 0 : q[axis] < 0;
+          q[axis] += back ? -reach : reach;
+        }
+        more = std::max(more, Stencil::largest_kinetic(grid, q) - rest);
+      }
     }
     largest += more;
   } else {

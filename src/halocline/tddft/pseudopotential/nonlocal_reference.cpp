@@ -19,11 +19,12 @@ std::vector<Complex> on_grid(const System& system, const Atom& atom, int l, int 
   const Grid& grid = system.grid;
   const Pseudopotential& potential = *system.species[static_cast<std::size_t>(atom.species)];
   const double radius = potential.projector_radius(l);
+  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
   std::array<int, 3> images{};
   if (grid.boundary == Boundary::periodic)
     for (int axis = 0; axis < 3; ++axis)
       images[static_cast<std::size_t>(axis)] = static_cast<int>(
-          std::ceil((std::abs(atom.position[static_cast<std::size_t>(axis)]) + radius) / grid.length(axis) + 1));
+          std::ceil((norm(atom.position) + radius) * norm(inverse[static_cast<std::size_t>(axis)]) + 1));
   std::vector<Complex> result;
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
     for (std::int64_t y = 0; y < grid.extent[1]; ++y)
@@ -32,9 +33,8 @@ std::vector<Complex> on_grid(const System& system, const Atom& atom, int l, int 
         for (int nz = -images[2]; nz <= images[2]; ++nz)
           for (int ny = -images[1]; ny <= images[1]; ++ny)
             for (int nx = -images[0]; nx <= images[0]; ++nx) {
-              const Vec3 d{grid.position(0, x) + nx * grid.length(0) - atom.position[0],
-                           grid.position(1, y) + ny * grid.length(1) - atom.position[1],
-                           grid.position(2, z) + nz * grid.length(2) - atom.position[2]};
+              Vec3 d = combined({double(nx), double(ny), double(nz)}, edges);
+              for (std::size_t c = 0; c < 3; ++c) d[c] += grid.point({x, y, z})[c] - atom.position[c];
               const double r = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
               if (r >= radius * (1 - 1e-12)) continue;
               if (r < 1e-8 && l > 0) continue;

@@ -3,9 +3,10 @@
 /// @file
 /// The finite differences of eighth order: weights of the neighbours at distance 1, 2, 3, 4.
 
-#include "halocline/tddft/base/grid.hpp"
+#include "halocline/tddft/base/directions.hpp"
 
 #include <array>
+#include <span>
 
 namespace halocline::tddft {
 
@@ -19,11 +20,11 @@ inline constexpr std::array<double, stencil_reach> slope_weights{4.0 / 5.0, -1.0
 inline constexpr double curvature_centre = -205.0 / 72.0;
 inline constexpr std::array<double, stencil_reach> curvature_weights{8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0};
 
-/// The part of the kinetic energy without neighbours: q^2/2 - (sum over axes of centre / h^2) / 2.
-inline double kinetic_centre(const Grid& grid, const Vec3& q) noexcept {
+/// The part of the kinetic energy without neighbours: q^2/2 - (sum over directions of centre times weight) / 2.
+inline double kinetic_centre(std::span<const Direction> directions, const Vec3& q) noexcept {
   double sum = 0;
-  for (std::size_t a = 0; a < 3; ++a)
-    sum += 0.5 * q[a] * q[a] - 0.5 * curvature_centre / (grid.spacing[a] * grid.spacing[a]);
+  for (std::size_t a = 0; a < 3; ++a) sum += 0.5 * q[a] * q[a];
+  for (const Direction& direction : directions) sum -= 0.5 * curvature_centre * direction.weight;
   return sum;
 }
 

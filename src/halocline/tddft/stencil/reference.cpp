@@ -35,24 +35,39 @@ private:
   int lane_;
 };
 
-std::array<std::int64_t, 3> moved(std::array<std::int64_t, 3> r, std::size_t axis, int by) {
-  r[axis] += by;
+std::array<std::int64_t, 3> moved(std::array<std::int64_t, 3> r, const std::array<int, 3>& steps, int by) {
+  for (std::size_t a = 0; a < 3; ++a) r[a] += std::int64_t{steps[a]} * by;
   return r;
 }
 
-Complex slope(const Orbital& psi, const Grid& grid, const std::array<std::int64_t, 3>& r, std::size_t axis) {
+/// The derivative by the number of steps along a direction.
+Complex slope(const Orbital& psi, const Direction& direction, const std::array<std::int64_t, 3>& r) {
   Complex sum = 0;
   for (int j = 1; j <= stencil_reach; ++j)
-    sum += slope_weights[static_cast<std::size_t>(j - 1)] * (psi.at(moved(r, axis, j)) - psi.at(moved(r, axis, -j)));
-  return sum / grid.spacing[axis];
+    sum += slope_weights[static_cast<std::size_t>(j - 1)] *
+           (psi.at(moved(r, direction.steps, j)) - psi.at(moved(r, direction.steps, -j)));
+  return sum;
 }
 
-Complex curvature(const Orbital& psi, const Grid& grid, const std::array<std::int64_t, 3>& r, std::size_t axis) {
+/// Cartesian components: the sum over directions of weight times step times slope.
+std::array<Complex, 3> gradient_at(const Orbital& psi, const Grid& grid, const std::vector<Direction>& directions,
+                                   const std::array<std::int64_t, 3>& r) {
+  std::array<Complex, 3> sum{};
+  for (const Direction& direction : directions) {
+    const auto& n = direction.steps;
+    const Vec3 step = combined({double(n[0]), double(n[1]), double(n[2])}, grid.steps());
+    const Complex along = direction.weight * slope(psi, direction, r);
+    for (std::size_t c = 0; c < 3; ++c) sum[c] += step[c] * along;
+  }
+  return sum;
+}
+
+Complex curvature(const Orbital& psi, const Direction& direction, const std::array<std::int64_t, 3>& r) {
   Complex sum = curvature_centre * psi.at(r);
   for (int j = 1; j <= stencil_reach; ++j)
-    sum +=
-        curvature_weights[static_cast<std::size_t>(j - 1)] * (psi.at(moved(r, axis, j)) + psi.at(moved(r, axis, -j)));
-  return sum / (grid.spacing[axis] * grid.spacing[axis]);
+    sum += curvature_weights[static_cast<std::size_t>(j - 1)] *
+           (psi.at(moved(r, direction.steps, j)) + psi.at(moved(r, direction.steps, -j)));
+  return sum * direction.weight;
 }
 
 template <class Action>
@@ -66,6 +81,7 @@ void for_each_point(const Grid& grid, Action&& action) {
 
 void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks, std::span<const double> v,
            const Vec3& q, const Combination& what) {
+  const std::vector<Direction> directions = laplacian_directions(grid);
   for (std::int64_t b = 0; b < blocks; ++b) {
     const std::int64_t start = b * grid.points() * doubles_per_point;
     for (int lane = 0; lane < orbital_lanes; ++lane) {
@@ -73,9 +89,9 @@ void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks,
       for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
         const std::int64_t point = r[0] + grid.extent[0] * (r[1] + grid.extent[1] * r[2]);
         Complex h = (v[static_cast<std::size_t>(point)] - what.shift) * psi.at(r);
-        for (std::size_t a = 0; a < 3; ++a)
-          h += 0.5 * q[a] * q[a] * psi.at(r) - Complex(0, q[a]) * slope(psi, grid, r, a) -
-               0.5 * curvature(psi, grid, r, a);
+        const std::array<Complex, 3> gradient = gradient_at(psi, grid, directions, r);
+        for (std::size_t a = 0; a < 3; ++a) h += 0.5 * q[a] * q[a] * psi.at(r) - Complex(0, q[a]) * gradient[a];
+        for (const Direction& direction : directions) h -= 0.5 * curvature(psi, direction, r);
         const std::int64_t element = start + psi.element(r);
         Complex result = what.factor * h;
         if (what.base != nullptr) result += what.base_factor * Complex(what.base[element], what.base[element + 1]);
@@ -87,13 +103,14 @@ void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks,
 }
 
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient) {
+  const std::vector<Direction> directions = laplacian_directions(grid);
   for (std::int64_t b = 0; b < blocks; ++b)
     for (int lane = 0; lane < orbital_lanes; ++lane) {
       const Orbital psi(grid, in + b * grid.points() * doubles_per_point, lane);
       for (std::size_t a = 0; a < 3; ++a) {
         double sum = 0;
         for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
-          sum += (std::conj(psi.at(r)) * slope(psi, grid, r, a)).imag();
+          sum += (std::conj(psi.at(r)) * gradient_at(psi, grid, directions, r)[a]).imag();
         });
         gradient[static_cast<std::size_t>((b * orbital_lanes + lane) * 3) + a] = sum;
       }
@@ -101,11 +118,12 @@ void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<
 }
 
 void slopes(const Grid& grid, double* out, const double* in) {
+  const std::vector<Direction> directions = laplacian_directions(grid);
   for (int lane = 0; lane < orbital_lanes; ++lane) {
     const Orbital psi(grid, in, lane);
     for (std::size_t a = 0; a < 3; ++a)
       for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
-        const Complex value = slope(psi, grid, r, a);
+        const Complex value = gradient_at(psi, grid, directions, r)[a];
         double* to = out + static_cast<std::int64_t>(a) * grid.points() * doubles_per_point + psi.element(r);
         to[0] = value.real();
         to[1] = value.imag();

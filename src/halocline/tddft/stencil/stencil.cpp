@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
@@ -18,30 +19,72 @@ namespace halocline::tddft {
 
 struct Stencil::State {
   Grid grid;
-  HaloRows halo;
-  std::vector<Box> tiles;    ///< tiles of the interior, then of the faces
-  std::size_t interior = 0;  ///< number of interior tiles
+  std::vector<Direction> directions;  ///< axes and diagonals
+  std::array<Vec3, 6> gradients{};    ///< the gradient is the sum over directions of these times the slope
+  detail::SlopeKernels slopes;
+  std::vector<std::array<int, 3>> diagonals;  ///< of the kernel: directions beside the axes
+  Box box;
+  std::optional<HaloRows> halo;        ///< orthogonal axes
+  std::optional<PaddedBlocks> padded;  ///< others
+  std::vector<Box> tiles;              ///< tiles of the interior, then of the faces
+  std::size_t interior = 0;            ///< number of interior tiles
   std::vector<Scratch> scratch;
   std::array<const double*, 2> begun{};  ///< blocks whose halo exchanges are in progress, the older first
 
   State(const Decomposition& decomposition, const std::string& transport)
-      : grid(decomposition.grid()), halo(decomposition, transport) {
-    const auto& whole = halo.box().extent;
-    tiles = tiles_of(halo.interior(), whole);
-    interior = tiles.size();
-    for (const Box& face : halo.faces())
-      for (const Box& tile : tiles_of(face, whole)) tiles.push_back(tile);
+      : grid(decomposition.grid()), directions(laplacian_directions(grid)), box(decomposition.box()) {
+    const std::array<Vec3, 3> steps = grid.steps();
+    for (std::size_t d = 0; d < directions.size(); ++d) {
+      const auto& n = directions[d].steps;
+      gradients[d] = combined({double(n[0]), double(n[1]), double(n[2])}, steps);
+      for (double& component : gradients[d]) component *= directions[d].weight;
+    }
+    if (grid.skew()) {
+      padded.emplace(decomposition, transport);
+      for (std::size_t d = 3; d < directions.size(); ++d) diagonals.push_back(directions[d].steps);
+      // There are kernels for one diagonal and for three; those in excess have no weight.
+      while (diagonals.empty() || diagonals.size() == 2) diagonals.push_back({1, 0, 0});
+      tiles = tiles_of(Box{{}, box.extent}, box.extent);
+      interior = tiles.size();
+    } else {
+      halo.emplace(decomposition, transport);
+      tiles = tiles_of(halo->interior(), box.extent);
+      interior = tiles.size();
+      for (const Box& face : halo->faces())
+        for (const Box& tile : tiles_of(face, box.extent)) tiles.push_back(tile);
+    }
+    slopes = detail::slope_kernels(static_cast<int>(diagonals.size()));
     reserve(1);
   }
 
-  std::int64_t block_doubles() const { return halo.box().points() * doubles_per_point; }
+  std::int64_t block_doubles() const { return box.points() * doubles_per_point; }
 
   /// Provides scratch for `threads` threads. Allocates only if there are more than ever before.
   void reserve(int threads) {
     while (static_cast<int>(scratch.size()) < threads) {
-      scratch.emplace_back(halo.box(), tiles, needs_window(halo.box().extent));
-      halo.fill(scratch.back().near, nullptr);
+      if (padded) {
+        scratch.emplace_back(padded->rows(), tiles);
+      } else {
+        scratch.emplace_back(box, tiles, needs_window(box.extent));
+        halo->fill(scratch.back().near, nullptr);
+      }
     }
+  }
+
+  /// Computes one tile. @param from  the scratch with the tables or the copy of the block
+  void compute_tile(const Pass& pass, std::size_t tile, const Scratch& from, Scratch& mine, double* products) {
+    if (padded)
+      walk(pass, padded->rows(), from.copy.data(), diagonals, tiles[tile], products);
+    else
+      walk(pass, from.near, box, tiles[tile], mine, products);
+  }
+
+  /// Makes a block of one process ready for its tiles.
+  void prepare(Scratch& one, const double* in) {
+    if (padded)
+      padded->fill(one.copy.data(), in);
+    else
+      halo->fill(one.near, in);
   }
 
   /// Computes the tiles [begin, end) of a block with several threads. With `gradient`, leaves their products in scratch
@@ -50,43 +93,47 @@ struct Stencil::State {
     const auto count = static_cast<std::int64_t>(end - begin);
     if (threads == 1 || count < 2) {
       for (std::size_t t = begin; t < end; ++t)
-        walk(pass, scratch[0].near, halo.box(), tiles[t], scratch[0], scratch[0].products_of(t));
+        compute_tile(pass, t, scratch[0], scratch[0], scratch[0].products_of(t));
       return;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t t = begin + static_cast<std::size_t>(i);
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
-      walk(pass, scratch[0].near, halo.box(), tiles[t], mine, scratch[0].products_of(t));
+      compute_tile(pass, t, scratch[0], mine, scratch[0].products_of(t));
     }
   }
 
   /// Sums over the tiles in a fixed order.
   void reduce(std::span<double> gradient, std::int64_t block, Scratch& from) const {
     if (gradient.empty()) return;
-    for (int lane = 0; lane < orbital_lanes; ++lane)
-      for (int a = 0; a < 3; ++a) {
-        double sum = 0;
+    for (int lane = 0; lane < orbital_lanes; ++lane) {
+      Vec3 sum{};
+      for (std::size_t d = 0; d < directions.size(); ++d) {
+        double along = 0;
         for (std::size_t t = 0; t < tiles.size(); ++t) {
-          const double* product = from.products_of(t) + a * doubles_per_point + 2 * lane;
-          sum += product[0] - product[1];
+          const double* product =
+              from.products_of(t) + static_cast<std::int64_t>(d) * doubles_per_point + std::ptrdiff_t{2} * lane;
+          along += product[0] - product[1];
         }
-        gradient[static_cast<std::size_t>((block * orbital_lanes + lane) * 3 + a)] =
-            sum / grid.spacing[static_cast<std::size_t>(a)];
+        for (std::size_t c = 0; c < 3; ++c) sum[c] += along * gradients[d][c];
       }
+      std::ranges::copy(sum, gradient.begin() + (block * orbital_lanes + lane) * 3);
+    }
   }
 
   static void clear(const Pass& pass, Scratch& one) {
     if (!pass.gradient.empty()) std::ranges::fill(one.products.span(), 0.0);
   }
 
-  /// Computes blocks that need no other process: one for each thread if there are several.
+  /// Computes blocks whose halo is not exchanged meanwhile: one for each thread if there are several and no process
+  /// waits for another.
   void run_alone(const Pass& pass, std::int64_t blocks, int threads) {
-    if (threads == 1 || blocks < 2) {
+    if (threads == 1 || blocks < 2 || (padded && padded->split())) {
       for (std::int64_t b = 0; b < blocks; ++b) {
         const Pass block = pass.at(b * block_doubles());
         clear(pass, scratch[0]);
-        halo.fill(scratch[0].near, block.in);
+        prepare(scratch[0], block.in);
         compute(block, 0, tiles.size(), threads);
         reduce(pass.gradient, b, scratch[0]);
       }
@@ -98,38 +145,37 @@ struct Stencil::State {
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
       const Pass block = pass.at(b * block_doubles());
       clear(pass, mine);
-      halo.fill(mine.near, block.in);
-      for (std::size_t t = 0; t < tiles.size(); ++t)
-        walk(block, mine.near, halo.box(), tiles[t], mine, mine.products_of(t));
+      prepare(mine, block.in);
+      for (std::size_t t = 0; t < tiles.size(); ++t) compute_tile(block, t, mine, mine, mine.products_of(t));
       reduce(pass.gradient, b, mine);
     }
   }
 
   void begin(const double* in) {
-    if (!halo.split()) return;
-    if (halo.under_way() == 2)
+    if (!halo || !halo->split()) return;
+    if (halo->under_way() == 2)
       throw core::InvalidArgument("the halos of two blocks are under way; apply() one of them before the next begin()");
-    begun[static_cast<std::size_t>(halo.under_way())] = in;
-    halo.begin(in);
+    begun[static_cast<std::size_t>(halo->under_way())] = in;
+    halo->begin(in);
   }
 
   /// Computes the interior of a block while its halo exchange and that of the next block are in progress.
   void run_split(const Pass& pass, std::int64_t blocks, int threads) {
     for (std::int64_t b = 0; b < blocks; ++b) {
       const Pass block = pass.at(b * block_doubles());
-      if (halo.under_way() == 0) begin(block.in);
+      if (halo->under_way() == 0) begin(block.in);
       if (begun[0] != block.in)
         throw core::InvalidArgument("the halo of another block was begun; apply() blocks in the order of begin()");
-      if (b + 1 < blocks && halo.under_way() == 1) begin(block.in + block_doubles());
+      if (b + 1 < blocks && halo->under_way() == 1) begin(block.in + block_doubles());
       clear(pass, scratch[0]);
-      halo.fill(scratch[0].near, block.in);
+      halo->fill(scratch[0].near, block.in);
       compute(block, 0, interior, threads);
       {
         const core::Region region("stencil/wait for halo");
-        halo.finish();
+        halo->finish();
       }
       begun[0] = begun[1];
-      halo.fill(scratch[0].near, block.in);
+      halo->fill(scratch[0].near, block.in);
       compute(block, interior, tiles.size(), threads);
       reduce(pass.gradient, b, scratch[0]);
     }
@@ -139,10 +185,10 @@ struct Stencil::State {
     // Points times blocks above which waking threads pays: some hundred microseconds of work, twice the time to wake a
     // sleeping thread on a virtual machine.
     constexpr std::int64_t work_for_threads = 4096;
-    const bool little = halo.box().points() * blocks < work_for_threads;
+    const bool little = box.points() * blocks < work_for_threads;
     const int threads = little || omp_in_parallel() ? 1 : omp_get_max_threads();
     reserve(threads);
-    if (halo.split())
+    if (halo && halo->split())
       run_split(pass, blocks, threads);
     else
       run_alone(pass, blocks, threads);
@@ -161,10 +207,9 @@ struct Stencil::State {
     if (imaginary && what.factor.real() != 0)
       throw core::InvalidArgument(fmt::format("the factor is {} + {} i; give a real or an imaginary one",
                                               what.factor.real(), what.factor.imag()));
-    if (static_cast<std::int64_t>(v.size()) != halo.box().points())
-      throw core::InvalidArgument(
-          fmt::format("the potential has {} values where this process has {} points; give one a point", v.size(),
-                      halo.box().points()));
+    if (static_cast<std::int64_t>(v.size()) != box.points())
+      throw core::InvalidArgument(fmt::format(
+          "the potential has {} values where this process has {} points; give one a point", v.size(), box.points()));
     if (out == in && blocks > 0)
       throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
     const double f = imaginary ? what.factor.imag() : what.factor.real();
@@ -173,18 +218,21 @@ struct Stencil::State {
     pass.in = in;
     pass.base = what.base;
     pass.v = v.data();
-    detail::Form form{0, imaginary, what.base != nullptr, current};
+    detail::Form form{0, imaginary, what.base != nullptr, current, static_cast<int>(diagonals.size())};
     detail::Weights& w = pass.weights;
     w.potential = f;
-    w.centre = f * (kinetic_centre(grid, q) - what.shift);
+    w.centre = f * (kinetic_centre(directions, q) - what.shift);
     w.slope = slope_weights;
     w.base = what.base_factor;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double h = grid.spacing[a];
-      for (std::size_t j = 0; j < stencil_reach; ++j) w.curvature[a][j] = -0.5 * f * curvature_weights[j] / (h * h);
-      w.q[a] = f * q[a] / h;
-      if (q[a] != 0 || current) form.slopes |= 1 << a;
+    for (std::size_t d = 0; d < directions.size(); ++d) {
+      w.directions[d] = -0.5 * f * directions[d].weight;
+      w.q[d] = f * dot(q, gradients[d]);
     }
+    for (std::size_t a = 0; a < 3; ++a) {
+      for (std::size_t j = 0; j < stencil_reach; ++j) w.curvature[a][j] = w.directions[a] * curvature_weights[j];
+      if (w.q[a] != 0 || current) form.slopes |= 1 << a;
+    }
+    if (!diagonals.empty() && q != Vec3{}) form.slopes = 7;
     pass.kernel = detail::kernel_for(form);
     pass.gradient = gradient;
     run(pass, blocks);
@@ -196,7 +244,7 @@ struct Stencil::State {
     pass.in = in;
     pass.component = component;
     pass.weights.slope = slope_weights;
-    for (std::size_t a = 0; a < 3; ++a) pass.weights.q[a] = 1 / grid.spacing[a];
+    pass.weights.gradient = gradients;
     pass.kernel = kernel;
     return pass;
   }
@@ -204,7 +252,7 @@ struct Stencil::State {
   /// A pass over scalar fields. @param each  scalars of `out` for each field
   void run_fields(std::span<double> out, const double* in, int fields, int each,
                   const std::array<detail::RowKernel, 2>& kernels) {
-    const std::int64_t points = halo.box().points();
+    const std::int64_t points = box.points();
     if (fields < 1 || fields > 2 || static_cast<std::int64_t>(out.size()) != fields * each * points)
       throw core::InvalidArgument(fmt::format(
           "derivatives of {} fields on {} points were to fill {} numbers; give 1 or 2 fields and {} numbers "
@@ -242,7 +290,7 @@ void Stencil::current(const double* in, std::int64_t blocks, std::span<double> g
   Pass pass;
   pass.in = in;
   pass.weights.slope = slope_weights;
-  pass.kernel = &detail::current_row;
+  pass.kernel = state_->slopes.current;
   pass.gradient = gradient;
   state_->run(pass, blocks);
 }
@@ -251,7 +299,7 @@ void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, c
                                    std::span<const double, orbital_lanes> factors, std::span<const Range> kept) {
   const core::Region region("stencil density gradient");
   if (slopes == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
-  const Box& box = state_->halo.box();
+  const Box& box = state_->box;
   if (static_cast<std::int64_t>(gradient.size()) != 3 * box.points() ||
       static_cast<std::int64_t>(kept.size()) != box.extent[1] * box.extent[2])
     throw core::InvalidArgument(
@@ -260,7 +308,7 @@ void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, c
                     gradient.size(), kept.size(), box.extent[0], box.extent[1], box.extent[2]));
   std::array<double, doubles_per_point> twice{};
   for (std::size_t i = 0; i < twice.size(); ++i) twice[i] = 2 * factors[i / 2];
-  Pass pass = state_->slopes_pass(in, state_->block_doubles(), &detail::density_gradient_row);
+  Pass pass = state_->slopes_pass(in, state_->block_doubles(), state_->slopes.density_gradient);
   pass.out = slopes;
   pass.field = gradient.data();
   pass.factors = twice.data();
@@ -270,12 +318,12 @@ void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, c
 
 void Stencil::gradient(std::span<double> out, const double* in, int fields) {
   const core::Region region("stencil fields");
-  state_->run_fields(out, in, fields, 3, {&detail::gradient_row<1>, &detail::gradient_row<2>});
+  state_->run_fields(out, in, fields, 3, state_->slopes.gradient);
 }
 
 void Stencil::divergence(std::span<double> out, const double* in, int fields) {
   const core::Region region("stencil fields");
-  state_->run_fields(out, in, fields, 1, {&detail::divergence_row<1>, &detail::divergence_row<2>});
+  state_->run_fields(out, in, fields, 1, state_->slopes.divergence);
 }
 
 }  // namespace halocline::tddft

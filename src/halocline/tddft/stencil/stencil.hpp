@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Kinetic energy and local potential: the 25-point stencil.
+/// Kinetic energy and local potential: the 25-point stencil, with up to 49 points on axes that are not orthogonal.
 ///
 /// Eighth order, four neighbours each way in each axis:
 ///   d/dx      4/5, -1/5, 4/105, -1/280             (antisymmetric)
 ///   d2/dx2    -205/72, 8/5, -1/5, 8/315, -1/560    (symmetric)
 /// so that
 ///   (H_local psi)(r) = [v(r) + q^2/2 + 3 c0] psi + sum_axes sum_j [ -l_j/2 (psi+ + psi-) - i q n_j (psi+ - psi-) ]
-/// with q = k + A. Counted as 158 flops for each point and orbital, as in the report on the optimisation of SALMON for
-/// Fugaku.
+/// with q = k + A. On axes that are not orthogonal the Laplacian has derivatives along up to three diagonals more
+/// (base/directions.hpp), and gradients are Cartesian. Counted as 158 flops for each point and orbital, as in the
+/// report on the optimisation of SALMON for Fugaku.
 
 #include "halocline/tddft/base/orbitals.hpp"
 
@@ -53,7 +54,7 @@ public:
   void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
              const Combination& what = {});
 
-  /// As apply(). Also computes, for each orbital of `in`, sum_r Im(psi* d psi / d axis) over the points of this
+  /// As apply(). Also computes, for each orbital of `in`, sum_r Im(psi* d psi / dx), y and z, over the points of this
   /// process, not multiplied by the volume of a point. This costs little, because the neighbours are loaded anyway.
   /// @param gradient  shape (blocks, 4, 3), overwritten; the same for any number of threads
   void apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
@@ -89,7 +90,8 @@ public:
   /// Collective over decomposition.space().  Cost: as gradient().
   void divergence(std::span<double> out, const double* in, int fields);
 
-  /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree].
+  /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree]. On axes that
+  /// are not orthogonal it is sampled at 16 angles an axis, which misses up to 2 %.
   static double largest_kinetic(const Grid& grid, const Vec3& q);
 
 private:

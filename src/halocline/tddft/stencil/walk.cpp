@@ -24,6 +24,20 @@ const double* along(const double* in, const Neighbourhood& near, double* copy, c
   return copy + stencil_reach * doubles_per_point;
 }
 
+/// Sets the pointers of a row to all arrays but `in`. @param number  of the row in the box
+/// @param x  first point of the tile
+void place(detail::Row& row, const Pass& pass, const Box& box, std::int64_t number, std::int64_t x) {
+  const std::int64_t first = x + box.extent[0] * number;
+  if (pass.out != nullptr) row.out = pass.out + first * doubles_per_point;
+  if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
+  if (pass.v != nullptr) row.v = pass.v + first;
+  if (pass.field != nullptr) row.field = pass.field + first;
+  if (pass.kept != nullptr) {
+    row.kept_begin = std::max<std::int64_t>(pass.kept[number].begin - x, 0);
+    row.kept_end = std::min(pass.kept[number].end - x, row.points);
+  }
+}
+
 }  // namespace
 
 Pass Pass::at(std::int64_t doubles) const {
@@ -36,13 +50,17 @@ Pass Pass::at(std::int64_t doubles) const {
 
 Scratch::Scratch(const Box& box, const std::vector<Box>& tiles, bool windowed_)
     : row((box.extent[0] + 2 * stencil_reach) * doubles_per_point),
-      products(static_cast<std::int64_t>(tiles.size()) * 3 * doubles_per_point),
+      products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * doubles_per_point),
       windowed(windowed_) {
   if (!windowed) return;
   std::int64_t doubles = 0;
   for (const Box& tile : tiles) doubles = std::max(doubles, Window::doubles_for(tile.extent[0], tile.extent[1]));
   window = Window(doubles);
 }
+
+Scratch::Scratch(const PaddedRows& rows, const std::vector<Box>& tiles)
+    : products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * doubles_per_point),
+      copy(rows.doubles()) {}
 
 void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box& tile, Scratch& scratch,
           double* products) {
@@ -56,7 +74,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z) {
     if (scratch.windowed) scratch.window.next();
     for (std::int64_t y = tile.offset[1]; y < tile.offset[1] + tile.extent[1]; ++y) {
-      const std::int64_t number = y + box.extent[1] * z, first = x + box.extent[0] * number;
+      const std::int64_t number = y + box.extent[1] * z;
       if (scratch.windowed) {
         scratch.window.place(row, y);
       } else {
@@ -67,17 +85,35 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
         }
         row.along = along(pass.in, near, scratch.row.data(), box, tile, number);
       }
-      if (pass.out != nullptr) row.out = pass.out + first * doubles_per_point;
-      if (pass.base != nullptr) row.base = pass.base + first * doubles_per_point;
-      if (pass.v != nullptr) row.v = pass.v + first;
-      if (pass.field != nullptr) row.field = pass.field + first;
-      if (pass.kept != nullptr) {
-        row.kept_begin = std::max<std::int64_t>(pass.kept[number].begin - x, 0);
-        row.kept_end = std::min(pass.kept[number].end - x, row.points);
-      }
+      place(row, pass, box, number, x);
       pass.kernel(row, pass.weights, products);
     }
   }
+}
+
+void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const std::array<int, 3>> diagonals,
+          const Box& tile, double* products) {
+  const Box& box = rows.box();
+  const std::int64_t x = tile.offset[0];
+  detail::Row row;
+  row.points = tile.extent[0];
+  row.component = pass.component;
+  row.factors = pass.factors;
+  const double* from = copy + x * doubles_per_point;
+  for (std::int64_t z = tile.offset[2]; z < tile.offset[2] + tile.extent[2]; ++z)
+    for (std::int64_t y = tile.offset[1]; y < tile.offset[1] + tile.extent[1]; ++y) {
+      row.along = from + rows.row(y, z);
+      for (std::size_t i = 0; i < 8; ++i) {
+        const std::int64_t j = static_cast<std::int64_t>(i) - (i < 4 ? 4 : 3);
+        row.y[i] = from + rows.row(y + j, z);
+        row.z[i] = from + rows.row(y, z + j);
+        for (std::size_t d = 0; d < diagonals.size(); ++d)
+          row.diagonal[d][i] = from + rows.row(y + j * diagonals[d][1], z + j * diagonals[d][2]) +
+                               j * diagonals[d][0] * doubles_per_point;
+      }
+      place(row, pass, box, y + box.extent[1] * z, x);
+      pass.kernel(row, pass.weights, products);
+    }
 }
 
 }  // namespace halocline::tddft

@@ -5,7 +5,10 @@
 ///
 /// If nine planes of the box stay in the cache, the rows are read in place. A row whose neighbours in x lie elsewhere
 /// is first copied, with these eight points, to a buffer. Otherwise everything is read from a window (window.hpp).
+/// If the axes are not orthogonal, everything is read from a copy of the block (padded_block.hpp).
 
+#include "halocline/tddft/base/directions.hpp"
+#include "halocline/tddft/stencil/padded_block.hpp"
 #include "halocline/tddft/stencil/window.hpp"
 
 #include <span>
@@ -35,24 +38,33 @@ struct Pass {
 struct Scratch {
   /// @param windowed  tiles are read from a window
   Scratch(const Box& box, const std::vector<Box>& tiles, bool windowed);
+  /// For axes that are not orthogonal.
+  Scratch(const PaddedRows& rows, const std::vector<Box>& tiles);
 
-  /// Sums of a tile, shape (3, 8): see detail::point().
+  /// Sums of a tile, shape (6, 8): see detail::point().
   double* products_of(std::size_t tile) noexcept {
-    return products.data() + static_cast<std::int64_t>(tile) * 3 * doubles_per_point;
+    return products.data() + static_cast<std::int64_t>(tile) * detail::most_directions * doubles_per_point;
   }
 
   core::AlignedArray<double> row;       ///< a row and the eight neighbours beyond its ends
-  core::AlignedArray<double> products;  ///< shape (tiles, 3, 8)
+  core::AlignedArray<double> products;  ///< shape (tiles, 6, 8)
   Neighbourhood near;
   Window window;
-  bool windowed;
+  core::AlignedArray<double> copy;  ///< of a block, see PaddedRows
+  bool windowed = false;
 };
 
 /// Computes a tile.
 /// @param near      the tables of the block
 /// @param box       the whole box that contains the tile
-/// @param products  shape (3, 8); the kernel adds to it if it forms them
+/// @param products  shape (6, 8); the kernel adds to it if it forms them
 void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box& tile, Scratch& scratch,
           double* products);
+
+/// Computes a tile whose axes are not orthogonal.
+/// @param copy       of the block, as PaddedBlocks fills it
+/// @param diagonals  numbers of steps along each axis
+void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const std::array<int, 3>> diagonals,
+          const Box& tile, double* products);
 
 }  // namespace halocline::tddft

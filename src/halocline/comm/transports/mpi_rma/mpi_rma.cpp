@@ -242,10 +242,27 @@ std::string window_problem(const ProcessGrid& grid, std::uint64_t inbox_bytes) {
   return detail::shared_room_problem(group, inbox_bytes + inbox_bytes / 16 + room_of_a_window, "open windows of");
 }
 
+/// Whether windows of groups without common ranks may have the same memory: Open MPI 4 names the memory of a window on
+/// a node by the number of its communicator, and such groups give theirs the same numbers. Messages of one group then
+/// overwrite those of the other. Later versions number communicators in the whole job.
+bool windows_collide([[maybe_unused]] const ProcessGrid& grid) {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+  int all = 0;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &all), "MPI_Comm_size", grid.rank());
+  return grid.size() < all;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 std::string mpi_rma_unavailable_reason(const ProcessGrid* grid) {
-  return grid == nullptr || grid->size() == 1 ? "" : window_problem(*grid, 0);
+  if (grid == nullptr || grid->size() == 1) return "";
+  if (windows_collide(*grid))
+    return "serves only the group of all processes with this version of Open MPI, which mixes up windows of other "
+           "groups";
+  return window_problem(*grid, 0);
 }
 
 MpiRmaTransport::MpiRmaTransport() = default;

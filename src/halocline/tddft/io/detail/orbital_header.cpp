@@ -122,6 +122,8 @@ std::vector<std::byte> packed(const OrbitalHeader& h) {
   if (h.version > 1) out.put(h.potentials);
   for (const std::int64_t extent : h.grid.extent) out.put(extent);
   out.put(h.grid.spacing);
+  if (h.version > 2)
+    for (const Vec3& axis : h.grid.axes) out.put(axis);
   out.put(static_cast<std::uint32_t>(h.grid.boundary == Boundary::isolated));
   out.put(static_cast<std::uint32_t>(h.spins));
   out.put(h.states);
@@ -165,6 +167,8 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, st
   if (version > 1) h.potentials = in.get<std::int64_t>();
   for (std::int64_t& extent : h.grid.extent) extent = in.get<std::int64_t>();
   h.grid.spacing = in.vector();
+  if (version > 2)
+    for (Vec3& axis : h.grid.axes) axis = in.vector();
   h.grid.boundary = in.get<std::uint32_t>() != 0 ? Boundary::isolated : Boundary::periodic;
   h.spins = static_cast<int>(in.get<std::uint32_t>());
   h.states = in.get<std::int64_t>();
@@ -341,6 +345,9 @@ void check_same_system(const std::string& path, const OrbitalHeader& found, cons
   same.require(found.grid.extent == expected.grid.extent, "GRID", extents(found.grid), extents(expected.grid));
   same.require(close(found.grid.spacing, expected.grid.spacing, 1e-10), "SPACING", text(found.grid.spacing),
                text(expected.grid.spacing));
+  for (std::size_t a = 0; a < 3; ++a)
+    same.require(close(found.grid.axes[a], expected.grid.axes[a], 1e-10), fmt::format("AXES {}", a + 1),
+                 text(found.grid.axes[a]), text(expected.grid.axes[a]));
   same.require(found.grid.boundary == expected.grid.boundary, "BOUNDARY", text(found.grid.boundary),
                text(expected.grid.boundary));
   same.require(found.spins == expected.spins, "SPINS", found.spins, expected.spins);

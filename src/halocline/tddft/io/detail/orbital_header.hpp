@@ -30,8 +30,8 @@ inline std::uint64_t checksum_term(std::uint64_t index, double re, double im) no
   return scrambled(scrambled(place ^ std::bit_cast<std::uint64_t>(re)) ^ std::bit_cast<std::uint64_t>(im));
 }
 
-/// Version of the format. Version 1 has no earlier potentials; it can be read.
-inline constexpr std::uint32_t newest_version = 2;
+/// Version of the format. Version 1 has no earlier potentials, versions 1 and 2 have orthogonal axes; they can be read.
+inline constexpr std::uint32_t newest_version = 3;
 
 /// The properties of a species on which two runs must agree.
 struct SpeciesMark {

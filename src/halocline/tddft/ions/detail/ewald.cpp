@@ -13,22 +13,28 @@ namespace {
 using std::numbers::pi;
 constexpr double reach = 6.4;  // exp(-6.4^2) = 1.6e-18
 
-/// The range of integers n for which |from + n step| is at most `most`.
-std::array<int, 2> images(double from, double step, double most) {
-  return {static_cast<int>(std::ceil((-most - from) / step)), static_cast<int>(std::floor((most - from) / step))};
+using Edges = std::array<Vec3, 3>;
+
+/// The integers n of all cells that reach within `most` of a point whose number along an edge is `from`: the planes of
+/// the cells are 1/|b| apart.
+std::array<int, 2> images(double from, const Vec3& b, double most) {
+  const double reached = most * norm(b);
+  return {static_cast<int>(std::ceil(-reached - from)), static_cast<int>(std::floor(reached - from))};
 }
 
 /// Adds charge i with charge j and all its images; for i = j, the interaction of a charge with its own images.
-void add_pair(EwaldSum& sum, const Vec3& lengths, double eta, std::size_t i, std::size_t j, double charges,
-              const Vec3& between) {
+void add_pair(EwaldSum& sum, const Edges& edges, const Edges& inverse, double eta, std::size_t i, std::size_t j,
+              double charges, const Vec3& between) {
   const double most = reach / eta, share = i == j ? 0.5 : 1.0;
-  const auto [x0, x1] = images(between[0], lengths[0], most);
-  const auto [y0, y1] = images(between[1], lengths[1], most);
-  const auto [z0, z1] = images(between[2], lengths[2], most);
+  const auto range = [&](std::size_t a) { return images(dot(between, inverse[a]), inverse[a], most); };
+  const auto [x0, x1] = range(0);
+  const auto [y0, y1] = range(1);
+  const auto [z0, z1] = range(2);
   for (int nz = z0; nz <= z1; ++nz)
     for (int ny = y0; ny <= y1; ++ny)
       for (int nx = x0; nx <= x1; ++nx) {
-        const Vec3 d{between[0] + nx * lengths[0], between[1] + ny * lengths[1], between[2] + nz * lengths[2]};
+        Vec3 d = combined({double(nx), double(ny), double(nz)}, edges);
+        for (std::size_t c = 0; c < 3; ++c) d[c] += between[c];
         const double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
         if (r2 > most * most || (i == j && nx == 0 && ny == 0 && nz == 0)) continue;
         const double r = std::sqrt(r2), screened = charges * std::erfc(eta * r) / r;
@@ -42,22 +48,22 @@ void add_pair(EwaldSum& sum, const Vec3& lengths, double eta, std::size_t i, std
       }
 }
 
-/// exp(i 2 pi n r / length) for n = 0 ... most.
-std::vector<std::complex<double>> phases(double r, double length, int most) {
+/// exp(i 2 pi n s) for n = 0 ... most.
+std::vector<std::complex<double>> phases(double s, int most) {
   std::vector<std::complex<double>> result;
-  for (int n = 0; n <= most; ++n) result.push_back(std::polar(1.0, 2 * pi * n * r / length));
+  for (int n = 0; n <= most; ++n) result.push_back(std::polar(1.0, 2 * pi * n * s));
   return result;
 }
 
-void add_waves(EwaldSum& sum, const Vec3& lengths, double eta, std::span<const double> charges,
-               std::span<const Vec3> positions) {
+void add_waves(EwaldSum& sum, const Edges& edges, const Edges& inverse, double eta, double volume,
+               std::span<const double> charges, std::span<const Vec3> positions) {
   const std::size_t n = charges.size();
-  const double most = 2 * eta * reach, volume = lengths[0] * lengths[1] * lengths[2];
+  const double most = 2 * eta * reach;
   std::array<int, 3> last{};
   std::array<std::vector<std::vector<std::complex<double>>>, 3> phase;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    last[axis] = static_cast<int>(most * lengths[axis] / (2 * pi));
-    for (const Vec3& r : positions) phase[axis].push_back(phases(r[axis], lengths[axis], last[axis]));
+    last[axis] = static_cast<int>(most * norm(edges[axis]) / (2 * pi));
+    for (const Vec3& r : positions) phase[axis].push_back(phases(dot(r, inverse[axis]), last[axis]));
   }
   const auto along = [&](std::size_t axis, std::size_t i, int k) {
     const auto& p = phase[axis][i][static_cast<std::size_t>(std::abs(k))];
@@ -68,7 +74,7 @@ void add_waves(EwaldSum& sum, const Vec3& lengths, double eta, std::span<const d
   for (int kx = 0; kx <= last[0]; ++kx)
     for (int ky = kx == 0 ? 0 : -last[1]; ky <= last[1]; ++ky)
       for (int kz = kx == 0 && ky == 0 ? 1 : -last[2]; kz <= last[2]; ++kz) {
-        const Vec3 g{2 * pi * kx / lengths[0], 2 * pi * ky / lengths[1], 2 * pi * kz / lengths[2]};
+        const Vec3 g = combined({2 * pi * kx, 2 * pi * ky, 2 * pi * kz}, inverse);
         const double g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
         if (g2 > most * most) continue;
         std::complex<double> total = 0;
@@ -87,9 +93,10 @@ void add_waves(EwaldSum& sum, const Vec3& lengths, double eta, std::span<const d
 
 }  // namespace
 
-EwaldSum ewald(const Vec3& lengths, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+EwaldSum ewald(const Edges& edges, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
   const std::size_t n = charges.size();
-  const double volume = lengths[0] * lengths[1] * lengths[2];
+  const Edges inverse = dual(edges);
+  const double volume = std::abs(dot(edges[0], cross(edges[1], edges[2])));
   if (!(eta > 0)) eta = std::sqrt(pi) * std::pow(static_cast<double>(n == 0 ? 1 : n) / (volume * volume), 1.0 / 6);
   EwaldSum sum;
   sum.forces.assign(n, Vec3{});
@@ -100,10 +107,10 @@ EwaldSum ewald(const Vec3& lengths, std::span<const double> charges, std::span<c
     for (std::size_t j = 0; j <= i; ++j) {
       Vec3 between{};
       for (std::size_t axis = 0; axis < 3; ++axis) between[axis] = positions[i][axis] - positions[j][axis];
-      add_pair(sum, lengths, eta, i, j, charges[i] * charges[j], between);
+      add_pair(sum, edges, inverse, eta, i, j, charges[i] * charges[j], between);
     }
   }
-  add_waves(sum, lengths, eta, charges, positions);
+  add_waves(sum, edges, inverse, eta, volume, charges, positions);
   sum.energy -= eta * std::numbers::inv_sqrtpi * squares + pi * total * total / (2 * volume * eta * eta);
   return sum;
 }

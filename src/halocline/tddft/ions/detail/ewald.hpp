@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The energy of point charges in a periodic orthogonal cell on a neutralising uniform background: the sum of Ewald
+/// The energy of point charges in a periodic cell on a neutralising uniform background: the sum of Ewald
 /// (Ann. Phys. 64, 253, 1921).
 ///
 /// Each charge is split into a Gaussian of exponent eta^2, summed in reciprocal space, and the remainder, which decays
@@ -23,11 +23,12 @@ struct EwaldSum {
   std::vector<Vec3> forces;  ///< [hartree/bohr]; on each charge
 };
 
-/// @param lengths    of the cell's edges [bohr]
+/// @param edges      of the cell [bohr]
 /// @param charges    shape (n,)
 /// @param positions  shape (n,) [bohr], inside or outside the cell; no two at the same place
 /// @param eta        [1/bohr]; 0 chooses the value that gives both sums equal work
 /// Cost: some 200 n^1.5 terms, for cells that are not very flat. Collective: no; every process computes all.
-EwaldSum ewald(const Vec3& lengths, std::span<const double> charges, std::span<const Vec3> positions, double eta = 0);
+EwaldSum ewald(const std::array<Vec3, 3>& edges, std::span<const double> charges, std::span<const Vec3> positions,
+               double eta = 0);
 
 }  // namespace halocline::tddft::detail

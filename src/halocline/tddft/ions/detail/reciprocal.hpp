@@ -1,44 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Sums over the reciprocal vectors of a periodic grid, plane by plane of k_z.
+/// The local potential of ions in a cell with orthogonal axes, from its waves.
 ///
-/// A wave exp(i G r) is a product over the axes. So the sum over N^3 vectors at the points of a box is three sums over
-/// N, one axis after the other, and the structure factor of an atom is a product of three numbers. The coefficients of
-/// a real function are conjugate at G and -G, so the planes k_z = 0 ... N/2 suffice. ions.hpp explains the vectors at
-/// the ends of the range.
+/// The structure factor of an atom is a product of three numbers, one of each axis, because the vectors of each axis
+/// are independent. ions.hpp explains the vectors at the ends of the range. Cells with other axes: skew_reciprocal.hpp.
 
-#include "halocline/tddft/base/grid.hpp"
 #include "halocline/tddft/base/system.hpp"
+#include "halocline/tddft/ions/detail/wave_sums.hpp"
 
-#include <complex>
 #include <functional>
 #include <span>
 #include <vector>
 
 namespace halocline::tddft::detail {
 
-using Complex = std::complex<double>;
+/// V_local,short(G) - 4 pi Z/G^2 divided by the volume, at G = 0 only the first term [hartree], for each G^2. Each
+/// length of G is computed once.
+std::vector<double> local_coefficients(const Pseudopotential& species, std::span<const double> squares, double volume);
 
-/// The reciprocal vectors of one axis. Number k = 0 ... N - 1 represents n = k or, from N/2 + 1 on, n = k - N.
-class Waves {
-public:
-  Waves(const Grid& grid, int axis);
-
-  std::int64_t count() const noexcept { return static_cast<std::int64_t>(g_.size()); }
-  double g(std::int64_t k) const noexcept { return g_[static_cast<std::size_t>(k)]; }  ///< [1/bohr]; N/2: positive
-  bool at_end(std::int64_t k) const noexcept { return 2 * k == count(); }              ///< k = N/2 of an even N
-  /// exp(-i G r); for at_end() vectors its real part. @return shape (count,)
-  std::vector<Complex> phases(double r) const;
-  /// exp(i G r_i) for a range of grid points. @return shape (count, points)
-  std::vector<Complex> at_points(std::int64_t offset, std::int64_t points) const;
-
-private:
-  std::vector<double> g_;
-};
-
-/// For each species V_local,short(G) - 4 pi Z/G^2 divided by the volume, at G = 0 only the first term. Each length of G
-/// is computed once.
+/// For each species V_local,short(G) - 4 pi Z/G^2 divided by the volume, at the vectors of a cell with orthogonal axes.
 class LocalCoefficients {
 public:
   explicit LocalCoefficients(const System& system);

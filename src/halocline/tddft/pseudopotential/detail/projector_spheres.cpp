@@ -17,7 +17,12 @@ namespace {
 
 constexpr double origin = 1e-8;  // [bohr]: points closer than this count as at the atom
 
-double norm(const Vec3& d) { return std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]); }
+/// From `centre` to a point of the grid.
+Vec3 away(const Grid& grid, const std::array<std::int64_t, 3>& place, const Vec3& centre) {
+  Vec3 d = grid.point(place);
+  for (std::size_t c = 0; c < 3; ++c) d[c] -= centre[c];
+  return d;
+}
 
 /// A point of a sphere, on whichever process.
 struct Point {
@@ -33,15 +38,17 @@ struct WholeSphere {
   std::vector<Point> points;
 
   WholeSphere(const Grid& grid, const Vec3& centre, double radius) {
+    const std::array<Vec3, 3> inverse = dual(grid.steps());
+    const Vec3 zero = grid.point({0, 0, 0});
     std::array<std::int64_t, 3> low{};
-    for (int axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
       // The tolerance ensures that an atom one step further has its lowest step one further, despite rounding.
-      const double h = grid.spacing[at(axis)], zero = grid.position(axis, 0);
-      low[at(axis)] = static_cast<std::int64_t>(std::ceil((centre[at(axis)] - radius - zero) / h - 1e-6));
-      const auto high = static_cast<std::int64_t>(std::floor((centre[at(axis)] + radius - zero) / h + 1e-6));
-      steps[at(axis)] = static_cast<int>(high - low[at(axis)] + 1);
-      start[at(axis)] = grid.position(axis, low[at(axis)]) - centre[at(axis)];
+      const double at_atom = dot(centre, inverse[axis]) - dot(zero, inverse[axis]);
+      const double reach = radius * norm(inverse[axis]);
+      low[axis] = static_cast<std::int64_t>(std::ceil(at_atom - reach - 1e-6));
+      steps[axis] = static_cast<int>(static_cast<std::int64_t>(std::floor(at_atom + reach + 1e-6)) - low[axis] + 1);
     }
+    start = away(grid, low, centre);
     // Points at the radius itself are outside, even if rounding puts them slightly inside.
     const double within = radius * (1 - 1e-12);
     for (int z = 0; z < steps[2]; ++z)
@@ -49,12 +56,14 @@ struct WholeSphere {
         for (int x = 0; x < steps[0]; ++x) {
           Point point{{x, y, z}, {}, {}};
           bool inside = true;
-          for (int axis = 0; axis < 3; ++axis) {
-            const std::int64_t n = grid.extent[at(axis)], i = low[at(axis)] + point.step[at(axis)];
-            point.displacement[at(axis)] = grid.position(axis, i) - centre[at(axis)];
-            point.in_cell[at(axis)] = (i % n + n) % n;
+          std::array<std::int64_t, 3> place{};
+          for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::int64_t n = grid.extent[axis], i = low[axis] + point.step[axis];
+            place[axis] = i;
+            point.in_cell[axis] = (i % n + n) % n;
             inside = inside && (grid.boundary == Boundary::periodic || (i >= 0 && i < n));
           }
+          point.displacement = away(grid, place, centre);
           if (inside && norm(point.displacement) < within) points.push_back(point);
         }
   }
@@ -223,9 +232,10 @@ ProjectorSpheres make_spheres(const System& system, const Decomposition& decompo
 }
 
 void fill_phases(const Shape& shape, const Grid& grid, const Vec3& q, double* phases) {
+  const std::array<Vec3, 3> vectors = grid.steps();
   std::array<std::vector<std::complex<double>>, 3> factor;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::complex<double> step = std::polar(1.0, q[at(axis)] * grid.spacing[at(axis)]);
+    const std::complex<double> step = std::polar(1.0, dot(q, vectors[at(axis)]));
     auto& table = factor[at(axis)];
     table.resize(at(shape.steps[at(axis)]));
     table[0] = std::polar(1.0, q[at(axis)] * shape.start[at(axis)]);

@@ -60,7 +60,7 @@ struct Shape {
   int count = 0;            ///< number of projectors
   std::int64_t points = 0;  ///< number of points on this process
   std::int64_t padded = 0;
-  Vec3 start{};                       ///< displacement of step 0 along each axis [bohr]
+  Vec3 start{};                       ///< displacement of step (0, 0, 0) [bohr]
   std::array<int, 3> steps{};         ///< number of steps along each axis
   std::vector<Row> rows;              ///< in order
   std::vector<Vec3> displacements;    ///< shape (points,) [bohr]

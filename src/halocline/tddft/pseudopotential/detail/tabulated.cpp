@@ -18,7 +18,7 @@ namespace halocline::tddft::detail {
 
 namespace {
 
-constexpr int most_l = 3;
+constexpr int most_l_of_tables = 3;
 constexpr std::size_t mirrored = 10;     // nodes; the effect of a cubic spline's end falls by 0.27 a node
 constexpr double smallest_tail = 1e-7;   // of r V + Z [bohr hartree], below which -Z/r is used
 constexpr double farthest_tail = 10;     // [bohr], beyond which it is used anyway
@@ -116,7 +116,7 @@ public:
 
   int largest_l() const noexcept override { return largest_l_; }
   int projectors(int l) const override {
-    return l < 0 || l > most_l ? 0 : static_cast<int>(channels_[at(l)].shapes.size());
+    return l < 0 || l > most_l_of_tables ? 0 : static_cast<int>(channels_[at(l)].shapes.size());
   }
   double projector(int l, int i, double r) const override {
     const CubicSpline* const shape = shape_of(l, i);
@@ -161,7 +161,7 @@ private:
   double tail_ = 0;
   CubicSpline local_, density_, core_;
   double core_radius_ = 0;
-  std::array<Channel, most_l + 1> channels_;
+  std::array<Channel, most_l_of_tables + 1> channels_;
   int largest_l_ = -1;
   double coarsest_ = 0;
 };
