@@ -47,6 +47,15 @@ tddft::System system_of(const StencilCase& c) {
     throw core::InvalidArgument(fmt::format("{} orbitals were asked for; give at least 1", c.orbitals));
   tddft::System system;
   system.grid = {c.points, {point_spacing, point_spacing, point_spacing}, tddft::Boundary::periodic};
+  if (c.lattice == "hexagonal")
+    system.grid.axes = {{{1, 0, 0}, {-0.5, std::sqrt(0.75), 0}, {0, 0, 1}}};
+  else if (c.lattice == "face-centred")
+    system.grid.axes = {{{0, std::sqrt(0.5), std::sqrt(0.5)},
+                         {std::sqrt(0.5), 0, std::sqrt(0.5)},
+                         {std::sqrt(0.5), std::sqrt(0.5), 0}}};
+  else if (c.lattice != "orthogonal")
+    throw core::InvalidArgument(
+        fmt::format("the lattice is \"{}\"; give orthogonal, hexagonal or face-centred", c.lattice));
   system.states = orbital_lanes;
   return system;
 }
@@ -62,6 +71,7 @@ Result stencil(const comm::Communicator& group, const StencilCase& c, const Effo
   result.parameters = {{"points", std::vector<std::int64_t>(c.points.begin(), c.points.end())},
                        {"orbitals", std::int64_t(c.orbitals)},
                        {"form", c.form},
+                       {"lattice", c.lattice},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)}};
 

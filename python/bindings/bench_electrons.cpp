@@ -24,12 +24,12 @@ void bind_bench_electrons(nb::module_& m) {
   m.def(
       "stencil",
       [](const Communicator& group, const std::array<std::int64_t, 3>& points, int orbitals, const std::string& form,
-         int threads, double memory_gib, double seconds, double block_seconds) {
-        const bench::StencilCase c{points, orbitals, form, threads, memory_gib};
+         const std::string& lattice, int threads, double memory_gib, double seconds, double block_seconds) {
+        const bench::StencilCase c{points, orbitals, form, threads, memory_gib, lattice};
         return bench::to_json(bench::stencil(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "points"_a, "orbitals"_a, "form"_a, "threads"_a, "memory_gib"_a, "seconds"_a, "block_seconds"_a,
-      Released());
+      "communicator"_a, "points"_a, "orbitals"_a, "form"_a, "lattice"_a, "threads"_a, "memory_gib"_a, "seconds"_a,
+      "block_seconds"_a, Released());
   m.def(
       "rt_step",
       [](const Communicator& group, const std::string& system, const std::string& over, const std::string& scheme,

@@ -40,6 +40,26 @@ def ground():
     return hc.tddft.ground_state(system, tolerance=1e-8, eigen_tolerance=1e-7).require_converged()
 
 
+def test_a_primitive_cell_has_the_bands_of_the_cube(tmp_path):
+    """At Gamma the cube has the states of Gamma and of X of the primitive cell."""
+    keys = {"functional": "pade", "allow_coarse": True, "temperature": 0.3}
+    tight = {"tolerance": 1e-7, "eigen_tolerance": 1e-6}
+    # Their meshes of k-points are different ones, so that the densities are alike but not the same.
+    primitive = hc.tddft.from_atoms(
+        ase.build.bulk("Na", "bcc", a=4.2), extent=[12] * 3, mesh=[2, 2, 2], gamma=True, **keys
+    )
+    atoms = ase.build.bulk("Na", "bcc", a=4.2, cubic=True)
+    cube = hc.tddft.from_atoms(atoms, extent=[14] * 3, mesh=[2, 2, 2], gamma=True, **keys)
+    small = hc.tddft.ground_state(primitive, **tight).require_converged()
+    large = hc.tddft.ground_state(cube, **tight).require_converged()
+    assert small.energy["total"] < 0
+    bands = hc.tddft.band_structure(small, path="GHNG", points=7, bands=2)
+    assert bands.path.cell.get_bravais_lattice().name == "BCC"
+    lowest = np.sort(large.eigenvalues[0])[:2] - large.eigenvalues[0].min()
+    at_h = [n for n, k in enumerate(bands.path.kpts) if np.allclose(np.abs(k), 0.5)]
+    assert bands.energies[0, at_h[0], 0] - bands.energies[0, 0, 0] == pytest.approx(lowest[1], abs=2e-3)
+
+
 def test_bands_at_the_k_points_of_the_ground_state_are_its_eigenvalues(ground):
     found = hc.tddft.band_structure(ground, path="GXM", points=9, bands=5)
     assert found.energies.shape == (1, 9, 5)

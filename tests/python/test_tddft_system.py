@@ -5,6 +5,7 @@ import ase
 import ase.build
 import numpy as np
 import pytest
+from halocline.tddft.runfile import Run
 from halocline.tddft.units import BOHR_ANGSTROM
 
 import halocline as hc
@@ -135,9 +136,54 @@ def test_atoms_whose_cores_overlap_are_warned_about():
         assert not [w for w in hc.tddft.from_atoms(molecule, **keys).warnings if "cores overlap" in w]
 
 
-def test_cells_that_are_not_orthogonal_or_half_periodic_are_refused():
-    with pytest.raises(hc.InvalidArgument, match="orthogonal"):
-        hc.tddft.from_atoms(ase.build.bulk("Si"), spacing="0.6 bohr")
+def test_a_cell_of_oblique_edges_keeps_its_edges_and_its_atoms():
+    atoms = ase.build.bulk("Si", a=5.43)
+    atoms.positions[1] += atoms.cell[0] - 2 * atoms.cell[2]  # another image
+    system = hc.tddft.from_atoms(atoms, spacing="0.5 bohr", mesh=[2, 2, 2], allow_coarse=True)
+    s = system.structure
+    assert s.cell == pytest.approx(np.array(atoms.cell) / BOHR_ANGSTROM)
+    assert s.edges == pytest.approx(np.full(3, 5.43 / np.sqrt(2) / BOHR_ANGSTROM))
+    assert s.reciprocal @ s.cell.T == pytest.approx(2 * np.pi * np.eye(3))
+    inside = s.positions @ np.linalg.inv(s.cell)
+    assert inside[1] == pytest.approx([0.25, 0.25, 0.25])
+    assert system.extent == (15, 15, 15)
+    assert system.native.volume == pytest.approx(np.abs(np.linalg.det(s.cell)))
+    assert "angles 60 60 60 degrees" in "\n".join(system.describe())
+    k = np.array([c[0] for c in system.native.channels]) @ s.cell.T / (2 * np.pi)
+    assert np.abs(k) == pytest.approx(np.full((8, 3), 0.25))
+    bond = s.positions[1] - s.positions[0] + 3 * s.cell[1] - s.cell[2]
+    nearest = bond + s.to_nearest(bond[None])[0]
+    assert np.linalg.norm(nearest) == pytest.approx(5.43 * np.sqrt(3) / 4 / BOHR_ANGSTROM)
+
+
+def test_oblique_edges_of_a_run_file():
+    half = 2.715
+    run = {
+        "system": {
+            "atoms": [["Si", 0, 0, 0], ["Si", half / 2, half / 2, half / 2]],
+            "cell": [[0, half, half], ["2.715 angstrom", 0, half], [half, half, 0]],
+        },
+        "grid": {"extent": [8, 8, 8], "allow_coarse": True},
+    }
+    by_file = hc.tddft.System(Run.from_table(run))
+    atoms = ase.build.bulk("Si", a=5.43)
+    by_atoms = hc.tddft.from_atoms(atoms, extent=(8, 8, 8), allow_coarse=True)
+    assert by_file.structure.cell == pytest.approx(by_atoms.structure.cell)
+    assert by_file.structure.positions == pytest.approx(by_atoms.structure.positions)
+    for cell in ([[0, 1, 1], [1, 0, 1]], [[0, 1, 1], [1, 0, 1], [1, 1]], [[0, 1, 1], 1, 1]):
+        with pytest.raises(hc.InvalidArgument, match="three vectors"):
+            Run.from_table(run | {"system": run["system"] | {"cell": cell}})
+
+
+def test_cells_that_cannot_be_are_refused():
+    with pytest.raises(hc.InvalidArgument, match="in one plane"):
+        flat = ase.Atoms("He", cell=[[3, 0, 0], [0, 3, 0], [2, 2, 0.001]], pbc=True)
+        hc.tddft.from_atoms(flat, spacing="0.6 bohr")
+    with pytest.raises(hc.InvalidArgument, match="niggli_reduce"):
+        oblique = ase.Atoms("He", cell=[[3, 0, 0], [9, 3, 0], [0, 0, 3]], pbc=True)
+        hc.tddft.from_atoms(oblique, extent=[5, 5, 5], allow_coarse=True)
+    with pytest.raises(hc.InvalidArgument, match="in 'box'"):
+        hc.tddft.from_atoms(ase.Atoms("He", cell=[[5, 0, 0], [1, 5, 0], [0, 0, 5]]), spacing="0.6 bohr")
     with pytest.raises(hc.InvalidArgument, match="periodic along some axes"):
         hc.tddft.from_atoms(ase.Atoms("H", cell=[5, 5, 5], pbc=[True, True, False]), spacing="0.6 bohr")
     with pytest.raises(hc.InvalidArgument, match="no cell"):

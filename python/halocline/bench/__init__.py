@@ -37,6 +37,7 @@ REDUCTIONS = ("shared_memory", "messages", "mpi")
 BOUNDARIES = ("periodic", "isolated")
 DIVISIONS = ("orbitals", "space")
 STENCILS = ("apply", "taylor", "taylor-current", "current", "density")
+LATTICES = ("orthogonal", "hexagonal", "face-centred")
 SILICON = ("silicon-8", "silicon-64")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
@@ -331,6 +332,7 @@ def stencil(
     points: Sequence[int] = (32, 32, 32),
     orbitals: int = 16,
     form: str = "apply",
+    lattice: str = "orthogonal",
     threads: int = 1,
     memory_gib: float = 8.0,
     comm: Any = None,
@@ -341,12 +343,12 @@ def stencil(
 
     points: x, y, z, of the whole grid, 5 or more; form: one of STENCILS: H psi, a step of the Taylor series, the same
     with the current, the current alone, the density; memory_gib: a case that needs more, on all processes together, has
-    the key `skipped` and no times
+    the key `skipped` and no times; lattice: one of LATTICES, with none, one and three diagonals beside the axes
     Operations are the nominal 158 a point and orbital where H is applied. `result` has the seconds for one of them.
-    Raises InvalidArgument for an unknown form or a grid that cannot be divided so.
+    Raises InvalidArgument for an unknown form or lattice, or a grid that cannot be divided so.
     """
     text = _halocline.bench.stencil(
-        communicator(comm), list(points), orbitals, form, threads, memory_gib, seconds, block_seconds
+        communicator(comm), list(points), orbitals, form, lattice, threads, memory_gib, seconds, block_seconds
     )
     return json.loads(text)
 

@@ -73,7 +73,7 @@ def cell_edges(value: Any) -> tuple:
     """A length, three of them, or three vectors of lengths."""
     expected = "a length, three of them x, y, z, or three vectors [x, y, z]"
     value = pythonic(value)
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (list, tuple)) for v in value):
+    if isinstance(value, (list, tuple)) and any(isinstance(v, (list, tuple)) for v in value):
         return array(array(any_length, "three lengths", length=3), expected, length=3)(value)
     return vector(any_length, expected)(value)
 

@@ -150,8 +150,8 @@ def _checked_cell(cell: np.ndarray, periodic: bool) -> np.ndarray:
         return np.diag(np.diag(cell))
     if not periodic:
         raise InvalidArgument(
-            f"[system] the cell of these isolated atoms is not orthogonal along x, y, z (largest entry off the diagonal "
-            f"{outside:.4g} bohr); say the edges of their box in 'box'."
+            f"[system] the cell of these isolated atoms is not orthogonal along x, y, z (largest entry off the "
+            f"diagonal {outside:.4g} bohr); say the edges of their box in 'box'."
         )
     lengths = np.linalg.norm(cell, axis=1)
     if lengths.min() <= 0 or abs(np.linalg.det(cell)) < 1e-3 * lengths.prod():

@@ -52,6 +52,10 @@ def stencil(
             help="apply, taylor, taylor-current, current, density or all; several by commas or repetition.",
         ),
     ] = ["apply"],  # noqa: B006
+    lattice: Annotated[
+        list[str],
+        typer.Option(help="orthogonal, hexagonal, face-centred or all: none, one and three diagonals beside the axes."),
+    ] = ["orthogonal"],  # noqa: B006
     memory: Annotated[float, typer.Option(metavar="GIB", help="Cases that need more are skipped.")] = 8.0,
     threads: Threads = "1",
 ) -> None:
@@ -59,14 +63,15 @@ def stencil(
     from halocline import bench as library
 
     cases = []
-    for n, m, f, t in itertools.product(
+    for n, m, f, a, t in itertools.product(
         extents("--grid", grid, 3, "64x64x64"),
         counts("--orbitals", orbitals, "1,16"),
         chosen("--form", form, library.STENCILS),
+        chosen("--lattice", lattice, library.LATTICES),
         thread_counts(threads),
     ):
-        name = f"stencil {f} {'x'.join(map(str, n))} {m} orbitals {t} threads"
-        cases.append((name, later(library.stencil, n, m, f, t, memory, seconds=bench.seconds)))
+        name = f"stencil {f} {a} {'x'.join(map(str, n))} {m} orbitals {t} threads"
+        cases.append((name, later(library.stencil, n, m, f, a, t, memory, seconds=bench.seconds)))
     bench.run(cases)
 
 

@@ -28,8 +28,10 @@ PaddedRows::PaddedRows(const Decomposition& decomposition) : box_(decomposition.
   pitch_ = ((box_.extent[0] + 2 * tddft::margin) | 1) * doubles_per_point;
   for (const std::size_t axis : {1, 2}) {
     const std::int64_t n = box_.extent[axis];
+    const std::int64_t step = axis == 1 ? pitch_ : pitch_ * slots_[1];
+    const std::int64_t first = axis == 1 ? tddft::margin * doubles_per_point : 0;
     for (std::int64_t i = -tddft::margin; i < n + tddft::margin; ++i)
-      place_[axis - 1].push_back(divided_[axis] ? i + tddft::margin : ((i % n) + n) % n);
+      place_[axis - 1].push_back(first + step * (divided_[axis] ? i + tddft::margin : ((i % n) + n) % n));
   }
 }
 

@@ -34,8 +34,7 @@ public:
   std::int64_t margin(std::size_t axis) const noexcept { return divided_[axis] ? stencil_margin : 0; }
   /// Offset of the point x = 0 of a row; y and z reach from -4 to extent + 3.
   std::int64_t row(std::int64_t y, std::int64_t z) const noexcept {
-    const std::int64_t slot = place_[0][index(y)] + slots_[1] * place_[1][index(z)];
-    return slot * pitch_ + stencil_margin * doubles_per_point;
+    return place_[0][index(y)] + place_[1][index(z)];
   }
 
   static constexpr std::int64_t stencil_margin = 4;
@@ -47,7 +46,7 @@ private:
   std::array<bool, 3> divided_{};
   std::array<std::int64_t, 3> slots_{};
   std::int64_t pitch_ = 0;
-  std::array<std::vector<std::int64_t>, 2> place_;  ///< slot of each y and z, from -4
+  std::array<std::vector<std::int64_t>, 2> place_;  ///< offsets of each y and z, from -4 [doubles]
 };
 
 /// Fills copies of blocks.

@@ -22,7 +22,6 @@ struct Stencil::State {
   std::vector<Direction> directions;  ///< axes and diagonals
   std::array<Vec3, 6> gradients{};    ///< the gradient is the sum over directions of these times the slope
   detail::SlopeKernels slopes;
-  std::vector<std::array<int, 3>> diagonals;  ///< of the kernel: directions beside the axes
   Box box;
   std::optional<HaloRows> halo;        ///< orthogonal axes
   std::optional<PaddedBlocks> padded;  ///< others
@@ -41,9 +40,6 @@ struct Stencil::State {
     }
     if (grid.skew()) {
       padded.emplace(decomposition, transport);
-      for (std::size_t d = 3; d < directions.size(); ++d) diagonals.push_back(directions[d].steps);
-      // There are kernels for one diagonal and for three; those in excess have no weight.
-      while (diagonals.empty() || diagonals.size() == 2) diagonals.push_back({1, 0, 0});
       tiles = tiles_of(Box{{}, box.extent}, box.extent);
       interior = tiles.size();
     } else {
@@ -53,7 +49,7 @@ struct Stencil::State {
       for (const Box& face : halo->faces())
         for (const Box& tile : tiles_of(face, box.extent)) tiles.push_back(tile);
     }
-    slopes = detail::slope_kernels(static_cast<int>(diagonals.size()));
+    slopes = detail::slope_kernels(grid.skew());
     reserve(1);
   }
 
@@ -74,7 +70,7 @@ struct Stencil::State {
   /// Computes one tile. @param from  the scratch with the tables or the copy of the block
   void compute_tile(const Pass& pass, std::size_t tile, const Scratch& from, Scratch& mine, double* products) {
     if (padded)
-      walk(pass, padded->rows(), from.copy.data(), diagonals, tiles[tile], products);
+      walk(pass, padded->rows(), from.copy.data(), directions, tiles[tile], products);
     else
       walk(pass, from.near, box, tiles[tile], mine, products);
   }
@@ -218,21 +214,20 @@ struct Stencil::State {
     pass.in = in;
     pass.base = what.base;
     pass.v = v.data();
-    detail::Form form{0, imaginary, what.base != nullptr, current, static_cast<int>(diagonals.size())};
+    detail::Form form{0, imaginary, what.base != nullptr, current, grid.skew()};
     detail::Weights& w = pass.weights;
     w.potential = f;
     w.centre = f * (kinetic_centre(directions, q) - what.shift);
     w.slope = slope_weights;
     w.base = what.base_factor;
+    w.directions = static_cast<int>(directions.size());
     for (std::size_t d = 0; d < directions.size(); ++d) {
-      w.directions[d] = -0.5 * f * directions[d].weight;
+      for (std::size_t j = 0; j < stencil_reach; ++j)
+        w.curvature[d][j] = -0.5 * f * directions[d].weight * curvature_weights[j];
       w.q[d] = f * dot(q, gradients[d]);
+      if (d < 3 && (w.q[d] != 0 || current)) form.slopes |= 1 << d;
     }
-    for (std::size_t a = 0; a < 3; ++a) {
-      for (std::size_t j = 0; j < stencil_reach; ++j) w.curvature[a][j] = w.directions[a] * curvature_weights[j];
-      if (w.q[a] != 0 || current) form.slopes |= 1 << a;
-    }
-    if (!diagonals.empty() && q != Vec3{}) form.slopes = 7;
+    if (form.skew && q != Vec3{}) form.slopes = 7;
     pass.kernel = detail::kernel_for(form);
     pass.gradient = gradient;
     run(pass, blocks);
@@ -245,6 +240,7 @@ struct Stencil::State {
     pass.component = component;
     pass.weights.slope = slope_weights;
     pass.weights.gradient = gradients;
+    pass.weights.directions = static_cast<int>(directions.size());
     pass.kernel = kernel;
     return pass;
   }
@@ -290,6 +286,7 @@ void Stencil::current(const double* in, std::int64_t blocks, std::span<double> g
   Pass pass;
   pass.in = in;
   pass.weights.slope = slope_weights;
+  pass.weights.directions = static_cast<int>(state_->directions.size());
   pass.kernel = state_->slopes.current;
   pass.gradient = gradient;
   state_->run(pass, blocks);

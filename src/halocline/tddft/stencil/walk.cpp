@@ -91,7 +91,7 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
   }
 }
 
-void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const std::array<int, 3>> diagonals,
+void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const Direction> directions,
           const Box& tile, double* products) {
   const Box& box = rows.box();
   const std::int64_t x = tile.offset[0];
@@ -105,11 +105,10 @@ void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::spa
       row.along = from + rows.row(y, z);
       for (std::size_t i = 0; i < 8; ++i) {
         const std::int64_t j = static_cast<std::int64_t>(i) - (i < 4 ? 4 : 3);
-        row.y[i] = from + rows.row(y + j, z);
-        row.z[i] = from + rows.row(y, z + j);
-        for (std::size_t d = 0; d < diagonals.size(); ++d)
-          row.diagonal[d][i] = from + rows.row(y + j * diagonals[d][1], z + j * diagonals[d][2]) +
-                               j * diagonals[d][0] * doubles_per_point;
+        for (std::size_t d = 0; d < directions.size(); ++d) {
+          const auto& n = directions[d].steps;
+          row.neighbours[d][i] = from + rows.row(y + j * n[1], z + j * n[2]) + j * n[0] * doubles_per_point;
+        }
       }
       place(row, pass, box, y + box.extent[1] * z, x);
       pass.kernel(row, pass.weights, products);

@@ -62,9 +62,9 @@ void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box
           double* products);
 
 /// Computes a tile whose axes are not orthogonal.
-/// @param copy       of the block, as PaddedBlocks fills it
-/// @param diagonals  numbers of steps along each axis
-void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const std::array<int, 3>> diagonals,
+/// @param copy        of the block, as PaddedBlocks fills it
+/// @param directions  axes and diagonals
+void walk(const Pass& pass, const PaddedRows& rows, const double* copy, std::span<const Direction> directions,
           const Box& tile, double* products);
 
 }  // namespace halocline::tddft

@@ -18,9 +18,7 @@
 /// That is the work of 39.5 multiply-adds, done in 31 multiply-adds and 24 additions. The row pointers (16) stay on the
 /// stack: their loads use slots that the vector loads leave free.
 ///
-/// Axes that are not orthogonal add the derivatives along one to three diagonals of the grid (directions.hpp): 8 loads,
-/// 8 sums and differences and 10 multiply-adds each. Weights of a distance are then common to all directions, so that
-/// the constants fit the registers; each direction has one factor for its curvature and one for its slope.
+/// Axes that are not orthogonal: skew_kernels.hpp.
 
 #include "halocline/core/pack.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
@@ -44,19 +42,23 @@ struct Form {
   bool imaginary = false;  ///< the factor is imaginary
   bool base = false;       ///< add the base
   bool current = false;    ///< sum psi* grad psi
-  int diagonals = 0;       ///< 0, 1 or 3: directions beside the axes
+  bool skew = false;       ///< axes that are not orthogonal: slopes along all directions or none
 };
+
+/// Three axes, and diagonals where they are not orthogonal. Kernels form that many sums of psi times its slope.
+inline constexpr int most_directions = 6;
 
 /// Weights, including the factor.
 struct Weights {
-  double potential = 1;                                          ///< of v
-  double centre = 0;                                             ///< of psi
-  std::array<std::array<double, stencil_reach>, 3> curvature{};  ///< of psi+ + psi-, by axis, without diagonals
-  std::array<double, 6> directions{};         ///< with diagonals: of the curvature along each axis and diagonal
+  double potential = 1;  ///< of v
+  double centre = 0;     ///< of psi
+  /// Of psi+ + psi-, for each axis, and for each diagonal where axes are not orthogonal.
+  std::array<std::array<double, stencil_reach>, most_directions> curvature{};
   std::array<double, stencil_reach> slope{};  ///< of psi+ - psi-
-  std::array<double, 6> q{};                  ///< of the slope along each axis and diagonal
+  std::array<double, most_directions> q{};    ///< of the slope along each axis and diagonal
   /// For the kernels of slopes: the gradient is the sum over axes and diagonals of these vectors times the slope.
-  std::array<Vec3, 6> gradient{};
+  std::array<Vec3, most_directions> gradient{};
+  int directions = 3;  ///< number of axes and diagonals
   double base = 0;
 };
 
@@ -68,7 +70,8 @@ struct Row {
   const double* along = nullptr;  ///< `in`, with its neighbours in x on both sides
   /// `in` at distances -4 -3 -2 -1 1 2 3 4.
   std::array<const double*, 8> y{}, z{};
-  std::array<std::array<const double*, 8>, 3> diagonal{};  ///< the same along each diagonal
+  /// Where axes are not orthogonal: the same along each axis and diagonal, instead of y and z.
+  std::array<std::array<const double*, 8>, most_directions> neighbours{};
   std::int64_t points = 0;
   /// Distance from this row to the row that is written next [doubles], for prefetching the lines of `out` and `base`:
   /// the hardware prefetcher follows too many other streams here to detect them. 0: they are in the cache already.
@@ -134,64 +137,42 @@ struct Constants {
         centre(w.centre),
         base(w.base),
         swapped(form.imaginary ? alternating<P>(-1.0, 1.0) : alternating<P>(1.0, -1.0)) {
-    for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t a = 0; a < 3; ++a) {
+      q[a] = P(w.q[a]);
       for (std::size_t j = 0; j < stencil_reach; ++j) curvature[a][j] = P(w.curvature[a][j]);
-    for (std::size_t j = 0; j < stencil_reach; ++j) {
-      slope[j] = P(w.slope[j]);
-      distance[j] = P(curvature_weights[j]);
     }
-    for (std::size_t d = 0; d < 6; ++d) {
-      q[d] = P(w.q[d]);
-      directions[d] = P(w.directions[d]);
-    }
+    for (std::size_t j = 0; j < stencil_reach; ++j) slope[j] = P(w.slope[j]);
   }
   P potential, centre, base, swapped;
-  std::array<P, stencil_reach> distance;
-  std::array<P, 6> directions;
   std::array<std::array<P, stencil_reach>, 3> curvature;
   std::array<P, stencil_reach> slope;
-  std::array<P, 6> q;
+  std::array<P, 3> q;
 };
 
-/// Number of sums of psi times its slopes: one for each axis and diagonal.
-inline constexpr int most_directions = 6;
-
 /// One point: factor (H - shift) psi, without the base.
-/// @param at        at(axis, j): the neighbour at the distance j; axes 3 to 5 are the diagonals
+/// @param at        at(axis, j): the neighbour at the distance j
 /// @param v         the potential in every lane
-/// @param products  with form.current, adds psi times the swapped slope along each axis and diagonal: +Im(psi* slope)
-/// is
-///                  the even lane minus the odd one
+/// @param products  with form.current, adds psi times the swapped slope along each axis: +Im(psi* slope) is the even
+///                  lane minus the odd one
 template <Form form, class P, class At>
 __attribute__((always_inline)) inline P point(const Constants<P>& w, const P& psi, const P& v, At&& at,
-                                              std::array<P, most_directions>& products) {
+                                              std::array<P, 3>& products) {
   P kinetic = (w.potential * v + w.centre) * psi, gradient;
   bool first = true;
-  const auto direction = [&]<int d>(std::integral_constant<int, d>) __attribute__((always_inline)) {
-    constexpr bool with_slope = d < 3 ? ((form.slopes >> d) & 1) != 0 : form.slopes != 0;
-    constexpr auto place = static_cast<std::size_t>(d);
+  const auto axis = [&]<int a>(std::integral_constant<int, a>) __attribute__((always_inline)) {
+    constexpr bool with_slope = ((form.slopes >> a) & 1) != 0;
+    constexpr auto place = static_cast<std::size_t>(a);
     P slope;
-    if constexpr (form.diagonals == 0) {
-      add_axis<with_slope>(kinetic, slope, w.curvature[place], w.slope, [&](int j) { return at(d, j); });
-    } else {
-      P curvature(0.0);
-      add_axis<with_slope>(curvature, slope, w.distance, w.slope, [&](int j) { return at(d, j); });
-      kinetic += w.directions[place] * curvature;
-    }
+    add_axis<with_slope>(kinetic, slope, w.curvature[place], w.slope, [&](int j) { return at(a, j); });
     if constexpr (with_slope) {
       gradient = first ? w.q[place] * slope : gradient + w.q[place] * slope;
       first = false;
       if constexpr (form.current) products[place] += psi * swap_pairs(slope);
     }
   };
-  direction(std::integral_constant<int, 0>{});
-  direction(std::integral_constant<int, 1>{});
-  direction(std::integral_constant<int, 2>{});
-  if constexpr (form.diagonals > 0) direction(std::integral_constant<int, 3>{});
-  if constexpr (form.diagonals > 1) {
-    direction(std::integral_constant<int, 4>{});
-    direction(std::integral_constant<int, 5>{});
-  }
+  axis(std::integral_constant<int, 0>{});
+  axis(std::integral_constant<int, 1>{});
+  axis(std::integral_constant<int, 2>{});
   if constexpr (form.imaginary) {
     const P swapped = w.swapped * swap_pairs(kinetic);
     if constexpr (form.slopes != 0)
@@ -212,22 +193,18 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
   using P = Register;
   const Constants<P> w(weights, form);
   const std::array<const double*, 8> y = row.y, z = row.z;
-  const auto diagonal = row.diagonal;
   const double *along = row.along, *base = row.base, *v = row.v;
   double* out = row.out;
   const std::int64_t ahead = row.ahead;
   const std::int64_t end = row.points * doubles_per_point;
   for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-    constexpr int directions = 3 + form.diagonals;
-    std::array<P, most_directions> sums;
+    std::array<P, 3> sums;
     if constexpr (form.current)
-      for (int a = 0; a < directions; ++a)
-        sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
+      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
     for (std::int64_t i = lane; i < end; i += doubles_per_point) {
       const auto at = [&](int axis, int j) __attribute__((always_inline)) {
         const auto place = static_cast<std::size_t>(j < 0 ? j + 4 : j + 3);
         if (axis == 0) return P::load(along + i + j * doubles_per_point);
-        if (axis > 2) return P::load(diagonal[static_cast<std::size_t>(axis - 3)][place] + i);
         return P::load((axis == 1 ? y[place] : z[place]) + i);
       };
       P result = point<form>(w, P::load(along + i), P(v[i / doubles_per_point]), at, sums);
@@ -239,19 +216,16 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
       result.store(out + i);
     }
     if constexpr (form.current)
-      for (int a = 0; a < directions; ++a)
-        sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
   }
 }
 
-/// The slopes along axes and diagonals of the numbers of a point in one register, not yet divided by the spacing.
+/// The slopes along x, y and z of the numbers of a point in one register, not yet divided by the spacing.
 /// @param i  of the first number in the row
-template <int diagonals>
-__attribute__((always_inline)) inline std::array<Register, 3 + diagonals>
-slopes_at(const Row& row, const Constants<Register>& w, std::int64_t i) {
+__attribute__((always_inline)) inline std::array<Register, 3> slopes_at(const Row& row, const Constants<Register>& w,
+                                                                        std::int64_t i) {
   using P = Register;
-  std::array<P, 3 + diagonals> slopes;
-  slopes.fill(P(0.0));
+  std::array<P, 3> slopes{P(0.0), P(0.0), P(0.0)};
 #pragma GCC unroll 4
   for (int j = 1; j <= stencil_reach; ++j) {
     const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
@@ -259,133 +233,91 @@ slopes_at(const Row& row, const Constants<Register>& w, std::int64_t i) {
     slopes[0] += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
     slopes[1] += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
     slopes[2] += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
-    for (std::size_t d = 0; d < diagonals; ++d)
-      slopes[3 + d] += n * (P::load(row.diagonal[d][up] + i) - P::load(row.diagonal[d][down] + i));
   }
   return slopes;
 }
 
-/// The Cartesian components of a gradient whose slopes along axes and diagonals are given.
-template <class T, std::size_t directions>
-__attribute__((always_inline)) inline std::array<T, 3> cartesian(const std::array<T, directions>& slopes,
-                                                                 const std::array<std::array<T, 3>, 6>& vectors) {
-  if constexpr (directions == 3)
-    return {vectors[0][0] * slopes[0], vectors[1][1] * slopes[1], vectors[2][2] * slopes[2]};
-  std::array<T, 3> result;
-  for (std::size_t c = 0; c < 3; ++c) {
-    result[c] = vectors[0][c] * slopes[0];
-    for (std::size_t d = 1; d < directions; ++d) result[c] += vectors[d][c] * slopes[d];
-  }
-  return result;
-}
-
 /// Computes the slopes only: adds psi times its swapped slopes to `products`, shape (6, 8).
-template <int diagonals>
 inline void current_row(const Row& row, const Weights& weights, double* products) {
   using P = Register;
   const Constants<P> w(weights, Form{});
   const Row here = row;
   const std::int64_t end = row.points * doubles_per_point;
-  constexpr int directions = 3 + diagonals;
   for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-    std::array<P, directions> sums;
-    for (int a = 0; a < directions; ++a)
-      sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
+    std::array<P, 3> sums;
+    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
     for (std::int64_t i = lane; i < end; i += doubles_per_point) {
       const P psi = P::load(here.along + i);
-      const auto slopes = slopes_at<diagonals>(here, w, i);
-      for (std::size_t a = 0; a < directions; ++a) sums[a] += psi * swap_pairs(slopes[a]);
+      const std::array<P, 3> slopes = slopes_at(here, w, i);
+      for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * swap_pairs(slopes[a]);
     }
-    for (int a = 0; a < directions; ++a)
-      sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
   }
 }
 
-/// Adds the sum over the numbers of a point of factors times psi times gradient to the gradient, shape (3, points) of
-/// row.field, and stores the gradients of some points of the row.
-template <int diagonals>
+/// Adds the sum over the numbers of a point of factors times psi times slope to the gradient, shape (3, points) of
+/// row.field, and stores the slopes along x, y and z of some points of the row.
 inline void density_gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
   using P = Register;
   const Constants<P> w(weights, Form{});
-  std::array<std::array<P, 3>, 6> vectors;
-  for (std::size_t d = 0; d < 6; ++d)
-    for (std::size_t c = 0; c < 3; ++c) vectors[d][c] = P(weights.gradient[d][c]);
   const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
   const std::int64_t points = row.component / doubles_per_point;
-  constexpr std::size_t directions = 3 + diagonals;
   for (std::int64_t point = 0; point < row.points; ++point) {
-    std::array<P, directions> sums;
-    sums.fill(P(0.0));
+    std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
     for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
       const std::int64_t i = point * doubles_per_point + lane;
-      const auto slopes = slopes_at<diagonals>(row, w, i);
+      const std::array<P, 3> slopes = slopes_at(row, w, i);
       const P psi = P::load(row.factors + lane) * P::load(row.along + i);
-      for (std::size_t a = 0; a < directions; ++a) sums[a] += psi * slopes[a];
+      for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * slopes[a];
       if (i < kept_begin || i >= kept_end) continue;
-      const std::array<P, 3> kept = cartesian(slopes, vectors);
-      for (std::int64_t c = 0; c < 3; ++c) kept[static_cast<std::size_t>(c)].store(row.out + c * row.component + i);
+      for (std::int64_t a = 0; a < 3; ++a)
+        (P(weights.gradient[static_cast<std::size_t>(a)][static_cast<std::size_t>(a)]) *
+         slopes[static_cast<std::size_t>(a)])
+            .store(row.out + a * row.component + i);
     }
-    std::array<double, directions> sum;
-    for (std::size_t a = 0; a < directions; ++a) sum[a] = horizontal_sum(sums[a]);
-    const std::array<double, 3> gradient = cartesian(sum, weights.gradient);
-    for (std::int64_t c = 0; c < 3; ++c) row.field[c * points + point] += gradient[static_cast<std::size_t>(c)];
+    for (std::int64_t a = 0; a < 3; ++a)
+      row.field[a * points + point] += weights.gradient[static_cast<std::size_t>(a)][static_cast<std::size_t>(a)] *
+                                       horizontal_sum(sums[static_cast<std::size_t>(a)]);
   }
 }
 
-/// The slopes along axes and diagonals of one number each of point `i`, not yet divided by the spacing.
-/// @param numbers  of the point, one for each direction
-template <std::size_t directions>
-__attribute__((always_inline)) inline std::array<double, directions>
-slopes_of_numbers(const Row& row, const Weights& weights, std::int64_t i, const std::array<int, directions>& numbers) {
-  const std::int64_t first = i * doubles_per_point;
-  std::array<double, directions> slopes{};
+/// The slopes along x, y and z of one number each of point `i`.
+/// @param numbers  of the point, one for each axis
+__attribute__((always_inline)) inline std::array<double, 3>
+slopes_of_numbers(const Row& row, const Weights& weights, std::int64_t i, const std::array<int, 3>& numbers) {
+  const std::int64_t at_x = i * doubles_per_point + numbers[0], at_y = i * doubles_per_point + numbers[1],
+                     at_z = i * doubles_per_point + numbers[2];
+  double x = 0, y = 0, z = 0;
 #pragma GCC unroll 4
   for (int j = 1; j <= stencil_reach; ++j) {
     const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
     const double n = weights.slope[static_cast<std::size_t>(j - 1)];
-    const double *along = row.along + first + numbers[0], *y_up = row.y[up] + first + numbers[1];
-    slopes[0] += n * (along[j * doubles_per_point] - along[-j * doubles_per_point]);
-    slopes[1] += n * (*y_up - row.y[down][first + numbers[1]]);
-    slopes[2] += n * (row.z[up][first + numbers[2]] - row.z[down][first + numbers[2]]);
-    for (std::size_t d = 3; d < directions; ++d)
-      slopes[d] += n * (row.diagonal[d - 3][up][first + numbers[d]] - row.diagonal[d - 3][down][first + numbers[d]]);
+    x += n * (row.along[at_x + j * doubles_per_point] - row.along[at_x - j * doubles_per_point]);
+    y += n * (row.y[up][at_y] - row.y[down][at_y]);
+    z += n * (row.z[up][at_z] - row.z[down][at_z]);
   }
-  return slopes;
+  return {weights.gradient[0][0] * x, weights.gradient[1][1] * y, weights.gradient[2][2] * z};
 }
 
-/// Stores the gradients of the first `fields` numbers of each point: shape (fields, 3, points) of row.field.
-template <int fields, int diagonals>
+/// Stores the slopes of the first `fields` numbers of each point: shape (fields, 3, points) of row.field.
+template <int fields>
 inline void gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
-  std::array<int, 3 + diagonals> numbers;
   for (std::int64_t i = 0; i < row.points; ++i)
     for (int f = 0; f < fields; ++f) {
-      numbers.fill(f);
-      const auto gradient = cartesian(slopes_of_numbers(row, weights, i, numbers), weights.gradient);
+      const auto slopes = slopes_of_numbers(row, weights, i, {f, f, f});
       for (std::size_t axis = 0; axis < 3; ++axis)
-        row.field[(3 * f + static_cast<std::int64_t>(axis)) * row.component + i] = gradient[axis];
+        row.field[(3 * f + static_cast<std::int64_t>(axis)) * row.component + i] = slopes[axis];
     }
 }
 
 /// Stores the divergences of `fields` vectors, whose components are the numbers 3 f, 3 f + 1 and 3 f + 2 of each point:
 /// shape (fields, points) of row.field.
-template <int fields, int diagonals>
+template <int fields>
 inline void divergence_row(const Row& row, const Weights& weights, double* /*products*/) {
   for (std::int64_t i = 0; i < row.points; ++i)
     for (int f = 0; f < fields; ++f) {
-      double sum = 0;
-      if constexpr (diagonals == 0) {
-        const auto along =
-            cartesian(slopes_of_numbers<3>(row, weights, i, {3 * f, 3 * f + 1, 3 * f + 2}), weights.gradient);
-        sum = along[0] + along[1] + along[2];
-      } else {
-        std::array<int, 3 + diagonals> numbers;
-        for (int c = 0; c < 3; ++c) {
-          numbers.fill(3 * f + c);
-          const auto gradient = cartesian(slopes_of_numbers(row, weights, i, numbers), weights.gradient);
-          sum += gradient[static_cast<std::size_t>(c)];
-        }
-      }
-      row.field[f * row.component + i] = sum;
+      const auto slopes = slopes_of_numbers(row, weights, i, {3 * f, 3 * f + 1, 3 * f + 2});
+      row.field[f * row.component + i] = slopes[0] + slopes[1] + slopes[2];
     }
 }
 
@@ -394,11 +326,11 @@ using RowKernel = void (*)(const Row&, const Weights&, double*);
 /// The instantiation for this form; `current` requires slopes along all axes. Defined in kernels.cpp.
 RowKernel kernel_for(const Form& form);
 
-/// The kernels of slopes for this number of diagonals, 0, 1 or 3; those of fields for one and for two fields.
+/// The kernels of slopes; those of fields for one and for two fields.
 struct SlopeKernels {
   RowKernel current, density_gradient;
   std::array<RowKernel, 2> gradient, divergence;
 };
-SlopeKernels slope_kernels(int diagonals);
+SlopeKernels slope_kernels(bool skew);
 
 }  // namespace halocline::tddft::detail

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// The loops over a row of points on axes that are not orthogonal, where derivatives along up to six directions are
+/// added (base/directions.hpp).
+///
+/// With six directions a point has 48 neighbours. Their 40 row pointers do not fit the registers, and loading them for
+/// every point would use as many load slots as the neighbours. So a few points of a row are computed together,
+/// direction by direction and distance by distance: pointers and weights are loaded once for all of them, and each
+/// point has one register for the sum K and one for the sum G of kernels.hpp.
+///
+/// Counts for each register and point with six directions and the gradient: 48 loads of neighbours; 48 sums and
+/// differences and 48 multiply-adds; a tenth of that for all else. That is 1.8 times the arithmetic of three
+/// directions.
+
+#include "halocline/tddft/stencil/detail/kernels.hpp"
+
+namespace halocline::tddft::detail {
+
+/// Points computed together: two registers each, three with the current, and a few more for neighbours and weights.
+inline constexpr int points_together = core::native_lanes<double> >= 8 ? 8 : 4;
+
+/// `count` points from number `i` of the row on. @param products  see apply_row()
+template <Form form, int count>
+__attribute__((always_inline)) inline void skew_points(const Row& row, const Weights& weights, double* products,
+                                                       std::int64_t i) {
+  using P = Register;
+  constexpr bool with_slope = form.slopes != 0;
+  constexpr auto points = static_cast<std::size_t>(count);
+  std::array<P, points> kinetic, gradient;
+#pragma GCC unroll 8
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::int64_t at = i + static_cast<std::int64_t>(p) * doubles_per_point;
+    kinetic[p] = P(weights.potential * row.v[at / doubles_per_point] + weights.centre) * P::load(row.along + at);
+    if constexpr (with_slope) gradient[p] = P(0.0);
+  }
+  for (int d = 0; d < weights.directions; ++d) {
+    const auto direction = static_cast<std::size_t>(d);
+    std::array<P, points> slope;
+    if constexpr (form.current)
+      for (std::size_t p = 0; p < points; ++p) slope[p] = P(0.0);
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < stencil_reach; ++j) {
+      const double *up = row.neighbours[direction][4 + j] + i, *down = row.neighbours[direction][3 - j] + i;
+      const P l(weights.curvature[direction][j]);
+      const P n(form.current ? weights.slope[j] : weights.q[direction] * weights.slope[j]);
+#pragma GCC unroll 8
+      for (std::size_t p = 0; p < points; ++p) {
+        P above = P::load(up + p * doubles_per_point), below = P::load(down + p * doubles_per_point);
+        hold(above);
+        hold(below);
+        kinetic[p] += l * (above + below);
+        if constexpr (form.current)
+          slope[p] += n * (above - below);
+        else if constexpr (with_slope)
+          gradient[p] += n * (above - below);
+      }
+    }
+    if constexpr (form.current) {
+      const P q(weights.q[direction]);
+      P sum = P::load(products + doubles_per_point * d);
+      for (std::size_t p = 0; p < points; ++p) {
+        gradient[p] += q * slope[p];
+        sum += P::load(row.along + i + p * doubles_per_point) * swap_pairs(slope[p]);
+      }
+      sum.store(products + doubles_per_point * d);
+    }
+  }
+  const P swapped = form.imaginary ? alternating<P>(-1.0, 1.0) : alternating<P>(1.0, -1.0);
+  const P base(weights.base);
+#pragma GCC unroll 8
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::int64_t at = i + static_cast<std::int64_t>(p) * doubles_per_point;
+    P result = form.imaginary ? swapped * swap_pairs(kinetic[p]) : kinetic[p];
+    if constexpr (with_slope) result += form.imaginary ? gradient[p] : swapped * swap_pairs(gradient[p]);
+    if constexpr (form.base) result += base * P::load(row.base + at);
+    result.store(row.out + at);
+  }
+}
+
+/// As apply_row().
+template <Form form>
+__attribute__((noinline)) void apply_skew_row(const Row& row, const Weights& weights, double* products) {
+  constexpr int most = points_together;
+  for (int lane = 0; lane < doubles_per_point; lane += Register::lanes) {
+    std::int64_t point = 0;
+    for (; point + most <= row.points; point += most)
+      skew_points<form, most>(row, weights, products + lane, point * doubles_per_point + lane);
+    for (; point + most / 4 <= row.points; point += most / 4)
+      skew_points<form, most / 4>(row, weights, products + lane, point * doubles_per_point + lane);
+    for (; point < row.points; ++point)
+      skew_points<form, 1>(row, weights, products + lane, point * doubles_per_point + lane);
+  }
+}
+
+/// The slope of numbers along a direction, not yet divided by the spacing. @param i  of the first number in the row
+__attribute__((always_inline)) inline Register slope_along(const Row& row, const Weights& weights,
+                                                           std::size_t direction, std::int64_t i) {
+  using P = Register;
+  P sum(0.0);
+#pragma GCC unroll 4
+  for (std::size_t j = 0; j < stencil_reach; ++j)
+    sum += P(weights.slope[j]) *
+           (P::load(row.neighbours[direction][4 + j] + i) - P::load(row.neighbours[direction][3 - j] + i));
+  return sum;
+}
+
+/// As current_row().
+inline void current_skew_row(const Row& row, const Weights& weights, double* products) {
+  using P = Register;
+  for (int d = 0; d < weights.directions; ++d)
+    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+      P sum = P::load(products + doubles_per_point * d + lane);
+      for (std::int64_t i = lane; i < row.points * doubles_per_point; i += doubles_per_point)
+        sum += P::load(row.along + i) * swap_pairs(slope_along(row, weights, static_cast<std::size_t>(d), i));
+      sum.store(products + doubles_per_point * d + lane);
+    }
+}
+
+/// The Cartesian components of the gradient of numbers.
+__attribute__((always_inline)) inline std::array<Register, 3> gradient_at(const Row& row, const Weights& weights,
+                                                                          std::int64_t i) {
+  using P = Register;
+  std::array<P, 3> sum{P(0.0), P(0.0), P(0.0)};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(weights.directions); ++d) {
+    const P slope = slope_along(row, weights, d, i);
+    for (std::size_t c = 0; c < 3; ++c) sum[c] += P(weights.gradient[d][c]) * slope;
+  }
+  return sum;
+}
+
+/// As density_gradient_row().
+inline void density_gradient_skew_row(const Row& row, const Weights& weights, double* /*products*/) {
+  using P = Register;
+  const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
+  const std::int64_t points = row.component / doubles_per_point;
+  for (std::int64_t point = 0; point < row.points; ++point) {
+    std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
+    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+      const std::int64_t i = point * doubles_per_point + lane;
+      const std::array<P, 3> gradient = gradient_at(row, weights, i);
+      const P psi = P::load(row.factors + lane) * P::load(row.along + i);
+      for (std::size_t c = 0; c < 3; ++c) sums[c] += psi * gradient[c];
+      if (i < kept_begin || i >= kept_end) continue;
+      for (std::int64_t c = 0; c < 3; ++c) gradient[static_cast<std::size_t>(c)].store(row.out + c * row.component + i);
+    }
+    for (std::int64_t c = 0; c < 3; ++c)
+      row.field[c * points + point] += horizontal_sum(sums[static_cast<std::size_t>(c)]);
+  }
+}
+
+/// The same for one number. @param i  its index in the row
+inline Vec3 gradient_of_number(const Row& row, const Weights& weights, std::int64_t i) {
+  Vec3 sum{};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(weights.directions); ++d) {
+    double slope = 0;
+    for (std::size_t j = 0; j < stencil_reach; ++j)
+      slope += weights.slope[j] * (row.neighbours[d][4 + j][i] - row.neighbours[d][3 - j][i]);
+    for (std::size_t c = 0; c < 3; ++c) sum[c] += weights.gradient[d][c] * slope;
+  }
+  return sum;
+}
+
+/// As gradient_row().
+template <int fields>
+inline void gradient_skew_row(const Row& row, const Weights& weights, double* /*products*/) {
+  for (std::int64_t i = 0; i < row.points; ++i)
+    for (std::int64_t f = 0; f < fields; ++f) {
+      const auto gradient = gradient_of_number(row, weights, i * doubles_per_point + f);
+      for (std::int64_t c = 0; c < 3; ++c)
+        row.field[(3 * f + c) * row.component + i] = gradient[static_cast<std::size_t>(c)];
+    }
+}
+
+/// As divergence_row().
+template <int fields>
+inline void divergence_skew_row(const Row& row, const Weights& weights, double* /*products*/) {
+  for (std::int64_t i = 0; i < row.points; ++i)
+    for (std::int64_t f = 0; f < fields; ++f) {
+      double sum = 0;
+      for (std::int64_t c = 0; c < 3; ++c)
+        sum += gradient_of_number(row, weights, i * doubles_per_point + 3 * f + c)[static_cast<std::size_t>(c)];
+      row.field[f * row.component + i] = sum;
+    }
+}
+
+}  // namespace halocline::tddft::detail
