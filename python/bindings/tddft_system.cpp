@@ -2,6 +2,7 @@
 /// @file
 /// tddft: pseudopotentials and systems.
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using namespace tddft;
 using AtomEntry = std::pair<int, Vec3>;
+using SymmetryEntry = std::pair<std::array<std::array<int, 3>, 3>, std::array<std::int64_t, 3>>;
 using JelliumEntry = std::tuple<double, double, Vec3>;
 
 void bind_pseudopotential(nb::module_& m) {
@@ -89,7 +91,8 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
                  const std::vector<PseudopotentialPtr>& species, const std::vector<AtomEntry>& atoms,
                  const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
                  bool gamma_centred, int spins, double electrons, int states, bool filtered,
-                 const std::optional<std::vector<Vec3>>& points, const std::optional<std::array<Vec3, 3>>& axes) {
+                 const std::optional<std::vector<Vec3>>& points, const std::optional<std::array<Vec3, 3>>& axes,
+                 const std::optional<std::vector<double>>& weights, const std::vector<SymmetryEntry>& symmetries) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
   if (axes) made.grid.axes = *axes;
@@ -99,7 +102,9 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
   if (points) {
     made.channels.clear();
     for (int spin = 0; spin < spins; ++spin)
-      for (const Vec3& k : *points) made.channels.push_back({k, 1.0 / static_cast<double>(points->size()), spin});
+      for (std::size_t i = 0; i < points->size(); ++i)
+        made.channels.push_back(
+            {(*points)[i], weights ? weights->at(i) : 1.0 / static_cast<double>(points->size()), spin});
   } else {
     made.channels = monkhorst_pack(made.grid, mesh, shift, gamma_centred, spins);
   }
@@ -107,6 +112,7 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
   made.electrons = electrons;
   made.states = states;
   made.filtered = filtered;
+  for (const auto& [rotation, moved] : symmetries) made.symmetries.push_back(symmetry_of(made, rotation, moved));
   new (self) System(std::move(made));
 }
 
@@ -117,7 +123,8 @@ void bind_tddft_system(nb::module_& m) {
   nb::class_<System>(m, "System", "Atoms or jellium on a grid, with k-points and spin.")
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
            "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true,
-           "points"_a = nb::none(), "axes"_a = nb::none())
+           "points"_a = nb::none(), "axes"_a = nb::none(), "weights"_a = nb::none(),
+           "symmetries"_a = std::vector<SymmetryEntry>{})
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

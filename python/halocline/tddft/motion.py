@@ -138,6 +138,8 @@ class GroundStates:
         for sentence in system.warnings if warn else ():
             self.doubt(sentence)
         self.reporter = reporter or Reporter()
+        # Atoms on their way may break symmetries.
+        system = system.without_symmetry()
         self.system = system
         self.options: Scf = changed(system.run.scf, scf)
         # The extrapolation keeps three sets of orbitals, and a checkpoint two more.

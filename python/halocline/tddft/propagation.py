@@ -348,6 +348,15 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
+def require_all_k_points(system: System) -> None:
+    """Raises InvalidArgument for a system whose k-points are reduced by symmetry."""
+    if system.reduction is not None:
+        raise InvalidArgument(
+            "[kpoints] symmetry = true was given; a field breaks symmetries, so that a propagation needs all k-points: "
+            "set it to false for the ground state, too."
+        )
+
+
 def propagate(
     ground: GroundState,
     *,
@@ -371,6 +380,7 @@ def propagate(
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """
     ground.require_converged()
+    require_all_k_points(ground.system)
     doubt = warner(reporter, ground.model.communicator)
     reporter = reporter or Reporter()
     system = ground.system

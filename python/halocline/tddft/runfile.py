@@ -237,9 +237,12 @@ class Grid(Section):
 @dataclasses.dataclass(frozen=True)
 class KPoints(Section):
     title: ClassVar[str] = "[kpoints]"
-    mesh: tuple = key((1, 1, 1), three_counts, "Monkhorst-Pack mesh of a crystal, without use of symmetry")
+    mesh: tuple = key((1, 1, 1), three_counts, "Monkhorst-Pack mesh of a crystal")
     shift: tuple = key((0.0, 0.0, 0.0), vector(number(), "three numbers"), "of the mesh, in units of its own steps")
     gamma: bool = key(False, boolean, "move a mesh of even numbers by half a step, so that k = 0 is in it")
+    symmetry: bool = key(
+        False, boolean, "ground states and bands: only the k-points that the crystal's symmetries do not relate"
+    )
 
 
 @dataclasses.dataclass(frozen=True)

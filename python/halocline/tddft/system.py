@@ -14,6 +14,7 @@ import difflib
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.structure import Structure, structure_of
+from halocline.tddft.symmetry import Reduction, crystal_symmetries, irreducible
 from halocline.tddft.units import BOHR_ANGSTROM, in_unit
 from halocline.texts import file_name
 
@@ -61,6 +63,10 @@ class System:
         self.structure: Structure = structure_of(run.system, atoms)
         self.species = pseudopotentials(self.structure.symbols, run.pseudopotential.elements, run.xc.functional)
         self.extent, self.spacing = grid_points(self.structure.edges, run, self.recommended_spacing)
+        if run.kpoints.symmetry and self.structure.periodic and self.structure.symbols and run.grid.extent is None:
+            self.extent = symmetric_extent(self.structure, self.extent)
+            self.spacing = tuple(float(e) / n for e, n in zip(self.structure.edges, self.extent, strict=True))
+        self.reduction: Reduction | None = None
         self.functional = self._functional()
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
@@ -73,6 +79,37 @@ class System:
         self._check_distances()
         self.native = self._build()
         native.validate(self.native, run.scf.temperature > 0)
+        self._reduce()
+
+    def _reduce(self) -> None:
+        """Keeps the irreducible k-points if they are asked for."""
+        if not self.run.kpoints.symmetry:
+            return
+        if not self.periodic or not self.structure.symbols:
+            raise InvalidArgument("[kpoints] symmetry = true is for crystals of atoms; leave it out.")
+        if self.run.grid.egg_box:
+            raise InvalidArgument(
+                "[kpoints] symmetry = true and [grid] egg_box = true were given; moving the atoms between grid points "
+                "breaks the symmetries of the grid: switch one of them off."
+            )
+        mesh = np.array([k for k, _, spin in self.native.channels if spin == 0])
+        self.reduction = irreducible(self.structure, self.extent, mesh)
+        self.native = self._build()
+
+    def without_symmetry(self) -> System:
+        """The same system with all k-points of the mesh."""
+        if self.reduction is None:
+            return self
+        other = copy.copy(self)
+        other.reduction = None
+        other.native = other._build()
+        return other
+
+    @property
+    def channels(self) -> int:
+        """Number of k-points times spins."""
+        points = math.prod(self.run.kpoints.mesh) if self.reduction is None else len(self.reduction.points)
+        return points * self.spins
 
     def _check_electrons(self, positive: float) -> None:
         """Refuses a charge that leaves no electrons, and a fixed moment that whole electrons cannot have."""
@@ -175,7 +212,7 @@ class System:
 
     def sizes_text(self) -> str:
         """'40 x 40 x 48 points, 8 states and 1 channel'."""
-        channels = math.prod(self.run.kpoints.mesh) * self.spins
+        channels = self.channels
         counts = [*self.extent, self.states, channels]
         x, y, z, states, k = (str(n) if n < 10**9 else "(more than a billion)" for n in counts)
         return f"{x} x {y} x {z} points, {states} states and {k} channel{'' if channels == 1 else 's'}"
@@ -190,7 +227,7 @@ class System:
         """
         points = math.prod(self.extent)
         blocks, guards = -(-self.states // LANES), 1
-        channels = math.prod(self.run.kpoints.mesh) * self.spins
+        channels = self.channels
         block_bytes = 16 * LANES
         # The orbitals of all channels, and for the channel in work two more sets with guard vectors.
         orbitals = block_bytes * ((1 + more) * channels * blocks + 2 * (blocks + guards))
@@ -213,7 +250,9 @@ class System:
 
     def _build(self, points: np.ndarray | None = None) -> Any:
         names = list(self.species)
-        s, k = self.structure, self.run.kpoints
+        s, k, r = self.structure, self.run.kpoints, self.reduction if points is None else None
+        if r is not None:
+            points = r.points
         return native.System(
             extent=list(self.extent),
             spacing=list(self.spacing),
@@ -232,6 +271,8 @@ class System:
             states=self.states,
             filtered=self.run.grid.filter,
             points=None if points is None else np.asarray(points, dtype=float).tolist(),
+            weights=None if r is None else r.weights.tolist(),
+            symmetries=[] if r is None else list(zip(r.rotations.tolist(), r.shifts.tolist(), strict=True)),
         )
 
     def with_states(self, states: int) -> System:
@@ -272,7 +313,8 @@ class System:
                 "fixed_moment": system.fixed_moment,
             },
             "grid": {"extent": list(self.extent)} | ({} if s.periodic else {"filter": self.run.grid.filter}),
-            "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma},
+            "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma}
+            | ({"symmetry": True} if k.symmetry else {}),
             "pseudopotential": {s: f"{p.origin} {p.valence:g} {digests.get(s, '')}" for s, p in self.species.items()},
             "xc": {"functional": self.functional},
             "scf": {"temperature": self.run.scf.temperature},
@@ -320,6 +362,11 @@ class System:
         k = self.run.kpoints
         if s.periodic:
             lines.append(f"k-points      {' x '.join(map(str, k.mesh))}{', Gamma in the mesh' if k.gamma else ''}")
+            if (r := self.reduction) is not None:
+                lines.append(
+                    f"symmetry      {len(r.points)} of {r.mesh_points} k-points, by {len(r.rotations)} of {r.found} "
+                    f"symmetries; {r.of_grid} are symmetries of the grid"
+                )
         spin = f", collinear spin, moment {self.run.system.moment:g}" if self.spins == 2 else ""
         lines.append(f"electrons     {self.electrons:g} in {self.states} states a channel{spin}")
         lines.append(f"functional    {self.functional}")
@@ -349,6 +396,16 @@ def grid_points(edges: np.ndarray, run: Run, recommended: float | None) -> tuple
         # Infinite numbers and NaN become LARGEST_NUMBER, and are refused later with all numbers that are too large.
         extent = tuple(max(1, math.ceil(n)) if n < LARGEST_NUMBER else LARGEST_NUMBER for n in counts)
     return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
+
+
+def symmetric_extent(structure: Structure, extent: tuple[int, ...]) -> tuple[int, ...]:
+    """The next larger numbers of points that the translations of the crystal's symmetries divide."""
+    _, translations = crystal_symmetries(structure)
+    divisors = [
+        math.lcm(*(Fraction(float(w)).limit_denominator(12).denominator for w in translations[:, axis]))
+        for axis in range(3)
+    ]
+    return tuple(n + -n % d for n, d in zip(extent, divisors, strict=True))
 
 
 def pseudopotentials(
@@ -416,6 +473,7 @@ def from_atoms(
     mesh: Any = (1, 1, 1),
     shift: Any = (0.0, 0.0, 0.0),
     gamma: bool = False,
+    symmetry: bool = False,
     pseudopotential: Mapping[str, Any] | None = None,
     functional: str = "auto",
     temperature: Any = 0.0,
@@ -432,6 +490,7 @@ def from_atoms(
     spacing: of the grid; or give extent. Without both it is System.recommended_spacing
     box: edges of an isolated box, if the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
+    symmetry: only the k-points that the crystal's symmetries do not relate
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
         ones
     functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc's names
@@ -447,7 +506,7 @@ def from_atoms(
     tables = {
         "system": {k: v for k, v in given.items() if v is not None},
         "grid": {k: v for k, v in grid.items() if v is not None},
-        "kpoints": {"mesh": mesh, "shift": shift, "gamma": gamma},
+        "kpoints": {"mesh": mesh, "shift": shift, "gamma": gamma, "symmetry": symmetry},
         "pseudopotential": dict(pseudopotential or {}),
         "xc": {"functional": functional},
         "scf": {"temperature": in_unit(temperature, "eV")},

@@ -9,6 +9,7 @@
 #include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <optional>
 #include <tuple>
@@ -165,6 +166,26 @@ int Decomposition::orbital_part_of(std::int64_t block) const noexcept {
   for (int part = 0; part < counts_.orbitals; ++part)
     if (block < part_of(all_blocks_, counts_.orbitals, part).end) return part;
   return counts_.orbitals - 1;
+}
+
+std::vector<double> assembled(const Decomposition& decomposition, std::span<const std::byte> of_boxes) {
+  const Grid& grid = decomposition.grid();
+  std::vector<double> whole(at(grid.points()));
+  const std::byte* from = of_boxes.data();
+  for (int rank = 0; rank < decomposition.space().size(); ++rank) {
+    const Box box = decomposition.box_of(rank);
+    const std::size_t row = at(box.extent[0]) * sizeof(double);
+    for (std::int64_t z = 0; z < box.extent[2]; ++z)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y, from += row)
+        std::memcpy(whole.data() + box.offset[0] +
+                        grid.extent[0] * (box.offset[1] + y + grid.extent[1] * (box.offset[2] + z)),
+                    from, row);
+  }
+  return whole;
+}
+
+std::vector<double> on_whole_grid(const Decomposition& decomposition, std::span<const double> values) {
+  return assembled(decomposition, decomposition.space().allgather(std::as_bytes(values)));
 }
 
 }  // namespace halocline::tddft

@@ -18,6 +18,8 @@
 #include "halocline/tddft/base/system.hpp"
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,5 +75,12 @@ private:
   std::int64_t all_blocks_ = 0;
   comm::ProcessGrid space_grid_;
 };
+
+/// A field on the whole grid from the bytes of all boxes, in the order of the ranks of space().
+std::vector<double> assembled(const Decomposition& decomposition, std::span<const std::byte> of_boxes);
+
+/// A field of this process's box and all others, on the whole grid. @param values  shape (points of the box,)
+/// Collective over decomposition.space().
+std::vector<double> on_whole_grid(const Decomposition& decomposition, std::span<const double> values);
 
 }  // namespace halocline::tddft

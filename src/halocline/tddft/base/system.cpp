@@ -124,6 +124,21 @@ void validate_electrons(const System& system, bool odd_allowed) {
         fmt::format("{:g} electrons cannot be paired; ask for two spins, or for smearing", system.electrons));
 }
 
+/// The shortest of the k-points that differ by reciprocal vectors; `k` itself if no other is shorter. There the error
+/// of the stencil is least, and k-points that a symmetry relates remain so, but for those at the border of the zone.
+Vec3 shortest(const Vec3& k, const std::array<Vec3, 3>& reciprocal) {
+  Vec3 best = k;
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x) {
+        const double turn = 2 * std::numbers::pi;
+        const Vec3 g = combined({turn * x, turn * y, turn * z}, reciprocal);
+        const Vec3 other{k[0] + g[0], k[1] + g[1], k[2] + g[2]};
+        if (dot(other, other) < dot(best, best) * (1 - 1e-9)) best = other;
+      }
+  return best;
+}
+
 }  // namespace
 
 std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts, Vec3 shift, bool gamma_centred,
@@ -145,13 +160,16 @@ std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts,
     return 2 * std::numbers::pi * ((i + 0.5 + move) / n - 0.5);
   };
   const std::array<Vec3, 3> reciprocal = dual(grid.edges());
+  const auto point = [&](int x, int y, int z) {
+    const Vec3 k = combined({component(0, x), component(1, y), component(2, z)}, reciprocal);
+    return grid.skew() ? shortest(k, reciprocal) : k;
+  };
   const double weight = 1.0 / (static_cast<double>(counts[0]) * counts[1] * counts[2]);
   std::vector<Channel> channels;
   for (int spin = 0; spin < spins; ++spin)
     for (int z = 0; z < counts[2]; ++z)
       for (int y = 0; y < counts[1]; ++y)
-        for (int x = 0; x < counts[0]; ++x)
-          channels.push_back({combined({component(0, x), component(1, y), component(2, z)}, reciprocal), weight, spin});
+        for (int x = 0; x < counts[0]; ++x) channels.push_back({point(x, y, z), weight, spin});
   return channels;
 }
 

@@ -35,6 +35,14 @@ struct Channel {
   int spin = 0;
 };
 
+/// A symmetry of the crystal: point i goes to rotation i + shift. Made by symmetry_of() of symmetry.hpp.
+struct Symmetry {
+  std::array<std::array<int, 3>, 3> rotation{};
+  std::array<std::int64_t, 3> shift{};
+  std::array<Vec3, 3> rows{};  ///< the Cartesian rotation
+  std::vector<int> atoms;      ///< image of each atom
+};
+
 struct System {
   Grid grid;
   std::vector<std::shared_ptr<const Pseudopotential>> species;
@@ -47,6 +55,9 @@ struct System {
   /// Isolated boxes: leave out the waves of the ions' potentials that the grid cannot carry, as periodic cells do.
   /// False: as codes that sample the potentials at the points.
   bool filtered = true;
+  /// All symmetries under which `channels` are the irreducible part of a mesh of k-points; empty: all k-points are
+  /// here.
+  std::vector<Symmetry> symmetries;
 
   /// Number of electrons in a full state.
   double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }
@@ -54,7 +65,8 @@ struct System {
 
 /// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976); symmetry is not used. The number along each axis is
 /// (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector, 2 pi / length in an orthogonal cell, plus
-/// shift / n. `gamma_centred` moves a mesh with an even number of points by half a step, so that k = 0 is one of them.
+/// shift / n. In a cell with oblique edges each point is then moved by reciprocal vectors to the first Brillouin zone.
+/// `gamma_centred` moves a mesh with an even number of points by half a step, so that k = 0 is one of them.
 /// @param counts  at least 1 along each axis; x runs fastest in the result
 /// @throws InvalidArgument  a count below 1, or more than 1 in an isolated box
 std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts, Vec3 shift = {},

@@ -37,6 +37,9 @@ EggBox egg_box(const System& system, const comm::Communicator& world, ProcessCou
       throw core::InvalidArgument(fmt::format("{} positions of an atom were asked for; at least 2 are needed", steps));
     if (std::all_of(direction.begin(), direction.end(), [](double d) { return d == 0; }))
       throw core::InvalidArgument("the direction in which the atoms move is zero; give one, such as {1, 0, 0}");
+    if (!system.symmetries.empty())
+      throw core::InvalidArgument("k-points reduced by symmetry were given; atoms that move between grid points break "
+                                  "the symmetries of the grid: give all k-points");
     if (system.jellium) throw core::InvalidArgument("a jellium sphere has no atoms to move; give a system of atoms");
   });
   model.odd_allowed = true;

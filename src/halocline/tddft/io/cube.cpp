@@ -48,21 +48,9 @@ std::string cube_text(const System& system, const std::vector<double>& values, c
 }  // namespace
 
 std::vector<double> gathered(const Decomposition& decomposition, std::span<const double> values) {
-  const Grid& grid = decomposition.grid();
   const std::vector<std::byte> bytes = decomposition.space().gather(std::as_bytes(values), 0);
   if (decomposition.space().rank() != 0) return {};
-  std::vector<double> whole(static_cast<std::size_t>(grid.points()));
-  const std::byte* from = bytes.data();
-  for (int rank = 0; rank < decomposition.space().size(); ++rank) {
-    const Box box = decomposition.box_of(rank);
-    const auto row = static_cast<std::size_t>(box.extent[0]) * sizeof(double);
-    for (std::int64_t z = 0; z < box.extent[2]; ++z)
-      for (std::int64_t y = 0; y < box.extent[1]; ++y, from += row)
-        std::memcpy(whole.data() + box.offset[0] +
-                        grid.extent[0] * (box.offset[1] + y + grid.extent[1] * (box.offset[2] + z)),
-                    from, row);
-  }
-  return whole;
+  return assembled(decomposition, bytes);
 }
 
 void write_cube(const std::string& path, const System& system, const Decomposition& decomposition,

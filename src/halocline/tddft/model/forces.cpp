@@ -30,6 +30,7 @@
 #include "halocline/tddft/model/forces.hpp"
 
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/symmetry.hpp"
 
 #include <algorithm>
 
@@ -96,6 +97,8 @@ AtomForces atom_forces(Model& model, const State& state) {
       result.of_grid[atom][axis] = sums[2 * (3 * atom + axis)];
       force[atom][axis] = sums[2 * (3 * atom + axis) + 1] + ions[atom][axis];
     }
+  symmetrise(result.on_atoms, system.symmetries);
+  symmetrise(result.of_grid, system.symmetries);
   return result;
 }
 

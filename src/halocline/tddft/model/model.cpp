@@ -7,6 +7,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
@@ -60,6 +61,7 @@ void Model::move_atoms(std::span<const Vec3> positions) {
       throw core::InvalidArgument(
           fmt::format("{} positions given for {} atoms; one of each expected", positions.size(), moved.atoms.size()));
     for (std::size_t i = 0; i < positions.size(); ++i) moved.atoms[i].position = positions[i];
+    for (Symmetry& symmetry : moved.symmetries) symmetry = symmetry_of(moved, symmetry.rotation, symmetry.shift);
     validate(moved, odd_allowed_);
   });
   system_ = std::move(moved);
@@ -118,6 +120,8 @@ void Model::sum_density(State& state) const {
     }
   }
   decomposition_.box_mates().sum(state.density);
+  for (int spin = 0; spin < system_.spins; ++spin)
+    symmetrise(std::span(state.density).subspan(size(spin) * points, points), decomposition_, system_.symmetries);
 }
 
 /// Fills xc_potential_. Each spin has half of the core. @return sum over the points of this process of the energy

@@ -143,6 +143,10 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
     validate(options);
     validate(field, model.system().grid.boundary);
     check_kick(field, model.system().grid);
+    if (!model.system().symmetries.empty())
+      throw InvalidArgument(
+          "a ground state whose k-points are reduced by symmetry was given; a field breaks symmetries, "
+          "so that a propagation needs all k-points: compute the ground state without symmetry");
   });
   if (given_ions) ions.emplace(model, *std::move(given_ions));
   const auto points = size(model.decomposition().box().points());

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/tddft/base/symmetry.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/base/index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace halocline::tddft {
+namespace {
+
+constexpr double same_place = 2e-5;  // [bohr]
+
+/// R v for a matrix of rows.
+Vec3 rotated(const std::array<Vec3, 3>& rows, const Vec3& v) {
+  return {dot(rows[0], v), dot(rows[1], v), dot(rows[2], v)};
+}
+
+/// The Cartesian rotation that maps each step of the grid to its image.
+std::array<Vec3, 3> cartesian(const Grid& grid, const std::array<std::array<int, 3>, 3>& rotation) {
+  const std::array<Vec3, 3> steps = grid.steps(), inverse = dual(steps);
+  std::array<Vec3, 3> rows{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const Vec3 image =
+        combined({double(rotation[0][axis]), double(rotation[1][axis]), double(rotation[2][axis])}, steps);
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j) rows[i][j] += image[i] * inverse[axis][j];
+  }
+  return rows;
+}
+
+/// Distance of a point from the nearest image of another.
+double distance_in_cell(const Grid& grid, const Vec3& a, const Vec3& b) {
+  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
+  const Vec3 apart{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+  Vec3 numbers{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    numbers[i] = dot(apart, inverse[i]);
+    numbers[i] -= std::round(numbers[i]);
+  }
+  return norm(combined(numbers, edges));
+}
+
+int image_of_atom(const System& system, std::size_t atom, const std::array<Vec3, 3>& rows, const Vec3& shift) {
+  Vec3 image = rotated(rows, system.atoms[atom].position);
+  for (std::size_t c = 0; c < 3; ++c) image[c] += shift[c];
+  for (std::size_t other = 0; other < system.atoms.size(); ++other)
+    if (system.atoms[other].species == system.atoms[atom].species &&
+        distance_in_cell(system.grid, image, system.atoms[other].position) < same_place)
+      return static_cast<int>(other);
+  throw core::InvalidArgument(fmt::format(
+      "a symmetry maps atom {} to a place where no atom of its species stands; check the positions, or switch the "
+      "symmetry off",
+      atom));
+}
+
+}  // namespace
+
+Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 3>& rotation,
+                     const std::array<std::int64_t, 3>& shift) {
+  Symmetry symmetry{rotation, shift, cartesian(system.grid, rotation), {}};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      if (std::abs(dot(symmetry.rows[i], symmetry.rows[j]) - (i == j ? 1 : 0)) > 1e-6)
+        throw core::InvalidArgument("a symmetry of the crystal was given that does not keep lengths on this grid");
+  const Vec3 moved = combined({double(shift[0]), double(shift[1]), double(shift[2])}, system.grid.steps());
+  for (std::size_t atom = 0; atom < system.atoms.size(); ++atom)
+    symmetry.atoms.push_back(image_of_atom(system, atom, symmetry.rows, moved));
+  return symmetry;
+}
+
+void symmetrise(std::span<double> field, const Decomposition& decomposition, std::span<const Symmetry> symmetries) {
+  if (symmetries.empty()) return;
+  const Grid& grid = decomposition.grid();
+  const Box& box = decomposition.box();
+  const std::vector<double> whole = on_whole_grid(decomposition, field);
+  const auto wrapped = [&](std::int64_t i, std::size_t axis) {
+    const std::int64_t n = grid.extent[axis];
+    return (i % n + n) % n;
+  };
+  std::ranges::fill(field, 0.0);
+  const double share = 1.0 / static_cast<double>(symmetries.size());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (const Symmetry& s : symmetries)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y) {
+        std::array<std::int64_t, 3> image{};
+        const std::array<std::int64_t, 3> first{box.offset[0], box.offset[1] + y, box.offset[2] + z};
+        for (std::size_t a = 0; a < 3; ++a)
+          image[a] = wrapped(
+              s.rotation[a][0] * first[0] + s.rotation[a][1] * first[1] + s.rotation[a][2] * first[2] + s.shift[a], a);
+        for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+          field[at(box.index(x, y, z))] +=
+              share * whole[at(image[0] + grid.extent[0] * (image[1] + grid.extent[1] * image[2]))];
+          for (std::size_t a = 0; a < 3; ++a) image[a] = wrapped(image[a] + s.rotation[a][0], a);
+        }
+      }
+}
+
+void symmetrise(std::span<Vec3> of_atoms, std::span<const Symmetry> symmetries) {
+  if (symmetries.empty()) return;
+  std::vector<Vec3> sum(of_atoms.size(), Vec3{});
+  for (const Symmetry& s : symmetries)
+    for (std::size_t atom = 0; atom < of_atoms.size(); ++atom) {
+      const Vec3 image = rotated(s.rows, of_atoms[atom]);
+      for (std::size_t c = 0; c < 3; ++c)
+        sum[at(s.atoms[atom])][c] += image[c] / static_cast<double>(symmetries.size());
+    }
+  std::ranges::copy(sum, of_atoms.begin());
+}
+
+}  // namespace halocline::tddft
