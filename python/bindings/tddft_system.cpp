@@ -92,7 +92,8 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
                  const std::optional<JelliumEntry>& jellium, const std::array<int, 3>& mesh, const Vec3& shift,
                  bool gamma_centred, int spins, double electrons, int states, bool filtered,
                  const std::optional<std::vector<Vec3>>& points, const std::optional<std::array<Vec3, 3>>& axes,
-                 const std::optional<std::vector<double>>& weights, const std::vector<SymmetryEntry>& symmetries) {
+                 const std::optional<std::vector<double>>& weights, const std::vector<SymmetryEntry>& symmetries,
+                 bool time_reversal) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
   if (axes) made.grid.axes = *axes;
@@ -112,6 +113,7 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
   made.electrons = electrons;
   made.states = states;
   made.filtered = filtered;
+  made.time_reversal = time_reversal;
   for (const auto& [rotation, moved] : symmetries) made.symmetries.push_back(symmetry_of(made, rotation, moved));
   new (self) System(std::move(made));
 }
@@ -124,7 +126,7 @@ void bind_tddft_system(nb::module_& m) {
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
            "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true,
            "points"_a = nb::none(), "axes"_a = nb::none(), "weights"_a = nb::none(),
-           "symmetries"_a = std::vector<SymmetryEntry>{})
+           "symmetries"_a = std::vector<SymmetryEntry>{}, "time_reversal"_a = false)
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

@@ -25,13 +25,13 @@ from halocline.tddft.motion import ion_options, write_frames
 from halocline.tddft.propagation import (
     Series,
     check_ions,
+    check_symmetry,
     count_excited,
     duration,
     excited_warning,
     field_of,
     gauge_of,
     library_options,
-    require_all_k_points,
     steps_of,
     time_line,
 )
@@ -191,7 +191,7 @@ class PropagateJob:
         if overwrite and self.must_restart:
             raise InvalidArgument("--overwrite begins anew, and --restart goes on; give one of them.")
         self.system = System(run)
-        require_all_k_points(self.system)
+        check_symmetry(self.system)
         self.gauge = gauge_of(self.system, p)
         self.ions = ion_options(self.system, run.ions)
         self.begun = time.monotonic()

@@ -348,12 +348,12 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
-def require_all_k_points(system: System) -> None:
-    """Raises InvalidArgument for a system whose k-points are reduced by symmetry."""
-    if system.reduction is not None:
+def check_symmetry(system: System) -> None:
+    """Raises InvalidArgument for a system whose k-points are reduced by symmetries that fields break."""
+    if system.reduction is not None and system.reduction.time_reversal:
         raise InvalidArgument(
-            "[kpoints] symmetry = true was given; a field breaks symmetries, so that a propagation needs all k-points: "
-            "set it to false for the ground state, too."
+            "[kpoints] symmetry = true was given; a field breaks symmetries: say its direction instead, such as "
+            'symmetry = "z", for the ground state, too, or take all k-points with symmetry = false.'
         )
 
 
@@ -380,7 +380,7 @@ def propagate(
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """
     ground.require_converged()
-    require_all_k_points(ground.system)
+    check_symmetry(ground.system)
     doubt = warner(reporter, ground.model.communicator)
     reporter = reporter or Reporter()
     system = ground.system

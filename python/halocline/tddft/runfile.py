@@ -119,6 +119,20 @@ def direction(value: Any) -> Any:
     return vector_3
 
 
+def symmetry_use(value: Any) -> Any:
+    """True, False, or the direction of a field."""
+    value = pythonic(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return choice(*AXES)(value)
+    expected = 'true, false, or the direction of a field: an axis "x", "y" or "z", or three numbers'
+    vector_3 = array(number(), expected, length=3)(value)
+    if not any(vector_3):
+        raise Unfit(expected)
+    return vector_3
+
+
 @dataclasses.dataclass(frozen=True)
 class Jellium(Section):
     """A ball of uniform positive charge instead of atoms."""
@@ -240,8 +254,12 @@ class KPoints(Section):
     mesh: tuple = key((1, 1, 1), three_counts, "Monkhorst-Pack mesh of a crystal")
     shift: tuple = key((0.0, 0.0, 0.0), vector(number(), "three numbers"), "of the mesh, in units of its own steps")
     gamma: bool = key(False, boolean, "move a mesh of even numbers by half a step, so that k = 0 is in it")
-    symmetry: bool = key(
-        False, boolean, "ground states and bands: only the k-points that the crystal's symmetries do not relate"
+    symmetry: Any = key(
+        False,
+        symmetry_use,
+        "true: only the k-points that the crystal's symmetries do not relate, for ground states and bands; an axis or "
+        "a vector: by those symmetries that leave it alone, for a field along it",
+        example='symmetry = "z"',
     )
 
 

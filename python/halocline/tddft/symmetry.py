@@ -8,6 +8,7 @@ of the same grid and mesh. Time reversal adds -k to k.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,10 +31,12 @@ class Reduction:
     """Shape (irreducible, 3) [1/bohr]."""
     weights: np.ndarray
     """Shape (irreducible,); their sum is 1."""
+    time_reversal: bool
+    """Whether k represents -k, too."""
     found: int
     """Symmetries of the crystal."""
     of_grid: int
-    """Those of them that the grid has."""
+    """Those of them that the grid and the field have."""
     mesh_points: int
     """K-points of the whole mesh."""
 
@@ -68,13 +71,26 @@ def _keys(fractions: np.ndarray) -> np.ndarray:
     return np.round(fractions * scale).astype(np.int64) % scale
 
 
-def irreducible(structure: Structure, extent: tuple[int, ...], mesh: np.ndarray) -> Reduction:
+def leaving_alone(structure: Structure, rotations: np.ndarray, direction: Sequence[float]) -> np.ndarray:
+    """Which rotations (n, 3, 3) in fractions of the edges leave a Cartesian direction alone. Shape (n,)."""
+    along = np.asarray(direction, dtype=float) @ np.linalg.inv(structure.cell)
+    return np.abs(rotations @ along - along).max(axis=1) < TOLERANCE * np.abs(along).max()
+
+
+def irreducible(
+    structure: Structure, extent: tuple[int, ...], mesh: np.ndarray, direction: Sequence[float] | None = None
+) -> Reduction:
     """The irreducible part of a mesh of k-points.
 
     mesh: shape (n, 3) [1/bohr], points of equal weight
+    direction: of a field: only symmetries that leave it alone, and no time reversal
     """
     size = np.array(extent)
     all_rotations, translations = crystal_symmetries(structure)
+    found = len(all_rotations)
+    if direction is not None:
+        kept_by_field = leaving_alone(structure, all_rotations, direction)
+        all_rotations, translations = all_rotations[kept_by_field], translations[kept_by_field]
     rotations, shifts = on_grid(all_rotations, translations, size)
     fractions = mesh @ structure.cell.T / (2.0 * np.pi)
     number = {tuple(key): i for i, key in enumerate(_keys(fractions))}
@@ -88,7 +104,8 @@ def irreducible(structure: Structure, extent: tuple[int, ...], mesh: np.ndarray)
             kept.append(i)
             images.append(targets)
     reversed_targets = [number.get(tuple(key)) for key in _keys(-fractions)]
-    if None not in reversed_targets:
+    time_reversal = direction is None and None not in reversed_targets
+    if time_reversal:
         images += [[reversed_targets[t] for t in targets] for targets in images]
     table = np.array(images)
     representative = table.min(axis=0)
@@ -98,7 +115,8 @@ def irreducible(structure: Structure, extent: tuple[int, ...], mesh: np.ndarray)
         shifts=shifts[kept],
         points=mesh[first],
         weights=counts / len(mesh),
-        found=len(all_rotations),
+        time_reversal=time_reversal,
+        found=found,
         of_grid=len(rotations),
         mesh_points=len(mesh),
     )

@@ -23,7 +23,7 @@ from ase.data import atomic_numbers, covalent_radii
 
 from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
-from halocline.tddft.runfile import Element, Run
+from halocline.tddft.runfile import Element, Run, unit_vector
 from halocline.tddft.structure import Structure, structure_of
 from halocline.tddft.symmetry import Reduction, crystal_symmetries, irreducible
 from halocline.tddft.units import BOHR_ANGSTROM, in_unit
@@ -93,7 +93,9 @@ class System:
                 "breaks the symmetries of the grid: switch one of them off."
             )
         mesh = np.array([k for k, _, spin in self.native.channels if spin == 0])
-        self.reduction = irreducible(self.structure, self.extent, mesh)
+        given = self.run.kpoints.symmetry
+        direction = None if given is True else unit_vector(given)
+        self.reduction = irreducible(self.structure, self.extent, mesh, direction)
         self.native = self._build()
 
     def without_symmetry(self) -> System:
@@ -272,6 +274,7 @@ class System:
             filtered=self.run.grid.filter,
             points=None if points is None else np.asarray(points, dtype=float).tolist(),
             weights=None if r is None else r.weights.tolist(),
+            time_reversal=r is not None and r.time_reversal,
             symmetries=[] if r is None else list(zip(r.rotations.tolist(), r.shifts.tolist(), strict=True)),
         )
 
@@ -314,7 +317,7 @@ class System:
             },
             "grid": {"extent": list(self.extent)} | ({} if s.periodic else {"filter": self.run.grid.filter}),
             "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma}
-            | ({"symmetry": True} if k.symmetry else {}),
+            | ({"symmetry": k.symmetry} if k.symmetry else {}),
             "pseudopotential": {s: f"{p.origin} {p.valence:g} {digests.get(s, '')}" for s, p in self.species.items()},
             "xc": {"functional": self.functional},
             "scf": {"temperature": self.run.scf.temperature},
@@ -363,9 +366,10 @@ class System:
         if s.periodic:
             lines.append(f"k-points      {' x '.join(map(str, k.mesh))}{', Gamma in the mesh' if k.gamma else ''}")
             if (r := self.reduction) is not None:
+                both = "the grid" if k.symmetry is True else "the grid and the field"
                 lines.append(
                     f"symmetry      {len(r.points)} of {r.mesh_points} k-points, by {len(r.rotations)} of {r.found} "
-                    f"symmetries; {r.of_grid} are symmetries of the grid"
+                    f"symmetries; {r.of_grid} are symmetries of {both}"
                 )
         spin = f", collinear spin, moment {self.run.system.moment:g}" if self.spins == 2 else ""
         lines.append(f"electrons     {self.electrons:g} in {self.states} states a channel{spin}")
@@ -473,7 +477,7 @@ def from_atoms(
     mesh: Any = (1, 1, 1),
     shift: Any = (0.0, 0.0, 0.0),
     gamma: bool = False,
-    symmetry: bool = False,
+    symmetry: Any = False,
     pseudopotential: Mapping[str, Any] | None = None,
     functional: str = "auto",
     temperature: Any = 0.0,
@@ -490,7 +494,8 @@ def from_atoms(
     spacing: of the grid; or give extent. Without both it is System.recommended_spacing
     box: edges of an isolated box, if the atoms have no cell
     mesh, shift, gamma: k-points of a crystal
-    symmetry: only the k-points that the crystal's symmetries do not relate
+    symmetry: True: only the k-points that the crystal's symmetries do not relate; "z", or another direction: by
+        those symmetries that leave it alone, for a field along it
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
         ones
     functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc's names

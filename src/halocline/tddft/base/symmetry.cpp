@@ -100,6 +100,23 @@ void symmetrise(std::span<double> field, const Decomposition& decomposition, std
       }
 }
 
+Vec3 symmetrised(const Vec3& vector, std::span<const Symmetry> symmetries) {
+  if (symmetries.empty()) return vector;
+  Vec3 sum{};
+  for (const Symmetry& s : symmetries) {
+    const Vec3 image = rotated(s.rows, vector);
+    for (std::size_t c = 0; c < 3; ++c) sum[c] += image[c] / static_cast<double>(symmetries.size());
+  }
+  return sum;
+}
+
+bool keep(std::span<const Symmetry> symmetries, const Vec3& vector) {
+  return std::ranges::all_of(symmetries, [&](const Symmetry& s) {
+    const Vec3 image = rotated(s.rows, vector);
+    return norm({image[0] - vector[0], image[1] - vector[1], image[2] - vector[2]}) <= 1e-6 * norm(vector);
+  });
+}
+
 void symmetrise(std::span<Vec3> of_atoms, std::span<const Symmetry> symmetries) {
   if (symmetries.empty()) return;
   std::vector<Vec3> sum(of_atoms.size(), Vec3{});

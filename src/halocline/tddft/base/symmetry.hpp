@@ -30,6 +30,12 @@ Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 
 /// process.
 void symmetrise(std::span<double> field, const Decomposition& decomposition, std::span<const Symmetry> symmetries);
 
+/// The mean of the images of a vector of the whole crystal, e.g. a current. The vector itself without symmetries.
+Vec3 symmetrised(const Vec3& vector, std::span<const Symmetry> symmetries);
+
+/// Whether every symmetry leaves a vector alone, up to rounding.
+bool keep(std::span<const Symmetry> symmetries, const Vec3& vector);
+
 /// Replaces vectors of the atoms by the mean of their images. Collective: no.
 void symmetrise(std::span<Vec3> of_atoms, std::span<const Symmetry> symmetries);
 

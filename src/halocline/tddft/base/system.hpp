@@ -58,6 +58,7 @@ struct System {
   /// All symmetries under which `channels` are the irreducible part of a mesh of k-points; empty: all k-points are
   /// here.
   std::vector<Symmetry> symmetries;
+  bool time_reversal = false;  ///< with symmetries: a k-point also represents -k
 
   /// Number of electrons in a full state.
   double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }

@@ -120,6 +120,11 @@ void Model::sum_density(State& state) const {
     }
   }
   decomposition_.box_mates().sum(state.density);
+  symmetrise_density(state);
+}
+
+void Model::symmetrise_density(State& state) const {
+  const std::size_t points = size(decomposition_.box().points());
   for (int spin = 0; spin < system_.spins; ++spin)
     symmetrise(std::span(state.density).subspan(size(spin) * points, points), decomposition_, system_.symmetries);
 }

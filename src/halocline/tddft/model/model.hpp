@@ -91,6 +91,10 @@ public:
   /// the stencil over four to nine scalar fields.
   std::vector<double> force_defect(std::span<const double> density, std::span<const double> slopes, bool whole);
 
+  /// Replaces the density by the mean of its images under the symmetries by which the k-points are reduced, if any.
+  /// sum_density() does so itself. Collective over decomposition().space().
+  void symmetrise_density(State& state) const;
+
   /// The effective potential of a density: v = v_ion + v_Hartree + v_xc.
   /// @param v  shape (spins, points)
   /// Collective over the world.

@@ -10,6 +10,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
 #include "halocline/tddft/propagate/detail/spectral_ends.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
@@ -75,6 +76,22 @@ void check_kick(const Field& field, const Grid& grid) {
                       "on a grid of spacing {:.4g} bohr; a linear spectrum takes about 0.01",
                       along, grid.skew() ? "abc"[axis] : "xyz"[axis], largest, grid.spacing[axis]));
   }
+}
+
+/// Checks that the field and the ions keep the symmetries by which the k-points are reduced.
+void check_symmetries(const System& system, const Field& field, bool ions_move) {
+  if (system.symmetries.empty()) return;
+  if (ions_move)
+    throw InvalidArgument("k-points reduced by symmetry were given for atoms that move, which breaks symmetries; give "
+                          "all k-points");
+  std::vector<Vec3> vectors{field.kick};
+  for (const Pulse& pulse : field.pulses) vectors.push_back(pulse.direction);
+  vectors.insert(vectors.end(), field.table_fields.begin(), field.table_fields.end());
+  const bool kept = std::ranges::all_of(vectors, [&](const Vec3& v) { return keep(system.symmetries, v); });
+  if (!kept || system.time_reversal)
+    throw InvalidArgument(
+        "k-points reduced by symmetries that the field breaks were given; give all k-points, or reduce "
+        "them by the symmetries that leave the field's direction alone");
 }
 
 }  // namespace
@@ -143,10 +160,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
     validate(options);
     validate(field, model.system().grid.boundary);
     check_kick(field, model.system().grid);
-    if (!model.system().symmetries.empty())
-      throw InvalidArgument(
-          "a ground state whose k-points are reduced by symmetry was given; a field breaks symmetries, "
-          "so that a propagation needs all k-points: compute the ground state without symmetry");
+    check_symmetries(model.system(), field, given_ions.has_value());
   });
   if (given_ions) ions.emplace(model, *std::move(given_ions));
   const auto points = size(model.decomposition().box().points());
@@ -267,6 +281,7 @@ void Propagator::Work::finish_density() {
   {
     core::Region region("tddft/density");
     model.decomposition().box_mates().sum(state.density);
+    model.symmetrise_density(state);
   }
   model.effective_potential(v, state.density);
   h().set_potential(v);
@@ -297,6 +312,8 @@ void Propagator::Work::sum_up() {
     sums = {j[0], j[1], j[2], here.electrons, here.dipole[0], here.dipole[1], here.dipole[2], density_change};
   }
   decomposition.world().sum(sums);
+  const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
+  std::ranges::copy(total, sums.begin());
   for (std::size_t axis = 0; axis < 3; ++axis) {
     mean_current[axis] = sums[axis] / decomposition.grid().volume();
     dipole[axis] = sums[4 + axis];
