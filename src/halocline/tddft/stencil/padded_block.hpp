@@ -33,9 +33,7 @@ public:
   std::int64_t slots(std::size_t axis) const noexcept { return slots_[axis]; }  ///< rows along y, planes along z
   std::int64_t margin(std::size_t axis) const noexcept { return divided_[axis] ? stencil_margin : 0; }
   /// Offset of the point x = 0 of a row; y and z reach from -4 to extent + 3.
-  std::int64_t row(std::int64_t y, std::int64_t z) const noexcept {
-    return place_[0][index(y)] + place_[1][index(z)];
-  }
+  std::int64_t row(std::int64_t y, std::int64_t z) const noexcept { return place_[0][index(y)] + place_[1][index(z)]; }
 
   static constexpr std::int64_t stencil_margin = 4;
 
