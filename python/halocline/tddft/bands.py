@@ -126,11 +126,28 @@ def band_structure(
         bands.ase().plot(filename="bands.png")
     """
     ground.require_converged()
+    chosen = changed(ground.system.run.bands, options)
+    path = band_path(ground.system, chosen)
+    bands, filled = bands_wanted(ground.system, chosen)
+    k = path.kpts @ ground.system.structure.reciprocal
+    found = energies_at(ground, k, bands, reporter=reporter, scf=scf)
+    return BandStructure(path, found, ground.fermi_level, filled)
+
+
+def energies_at(
+    ground: GroundState,
+    k: np.ndarray,
+    bands: int,
+    *,
+    reporter: Reporter | None = None,
+    scf: Mapping[str, Any] | None = None,
+) -> np.ndarray:
+    """Energies of the lowest bands at k-points, in the density of a ground state. Shape (spins, n, bands) [hartree].
+
+    k: shape (n, 3) [1/bohr]; scf: as for band_structure()
+    Raises as band_structure(). Collective.
+    """
     system, run = ground.system, ground.system.run
-    chosen = changed(run.bands, options)
-    path = band_path(system, chosen)
-    bands, filled = bands_wanted(system, chosen)
-    k = path.kpts @ system.structure.reciprocal
     counts = ground.model.counts
     together = min(len(k), max(TOGETHER, -(-counts["k"] // system.spins)))
     # A few more states than bands, whole groups of lanes, and one group for each process along the orbitals.
@@ -165,4 +182,4 @@ def band_structure(
             found[:, first : first + together] = state.eigenvalues.reshape(system.spins, together, states)[:, :, :bands]
             before = state
             advance(min(len(k), first + together), f"k-point {first + together} of {len(k)}")
-    return BandStructure(path, found, ground.fermi_level, filled)
+    return found

@@ -11,11 +11,9 @@ import numpy as np
 from halocline.comm import CommonWork, on_root
 from halocline.files import claimed_for, write_file
 from halocline.reporter import Reporter
-from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results
 from halocline.tddft.bands import BandStructure, band_path, band_structure, bands_wanted
-from halocline.tddft.ground import GroundState
-from halocline.tddft.jobs import SYSTEM_SECTIONS, GroundStateJob, echo, head_lines
+from halocline.tddft.jobs import SYSTEM_SECTIONS, echo, ground_of, head_lines
 from halocline.tddft.runfile import Run
 from halocline.tddft.system import System
 from halocline.tddft.units import HARTREE_EV
@@ -37,7 +35,7 @@ def bands_job(run: Run, group: Any, reporter: Reporter, overwrite: bool = False)
     say(f"path          {way.path}, {len(way.kpts)} k-points")
     with claimed_for(group, path):
         guarded = on_root(group, lambda: results.Guarded(path, "bands", system.identity(), overwrite))
-        ground = _ground(run, group, reporter, system)
+        ground = ground_of(run, group, reporter, system)
         with CommonWork(group, run.parallel.time_limit):
             found = band_structure(ground, reporter=reporter)
         for line in found.summary():
@@ -48,14 +46,6 @@ def bands_job(run: Run, group: Any, reporter: Reporter, overwrite: bool = False)
     if run.output.plots:
         say(f"picture       {on_root(group, lambda: plots.bands(path))}")
     return path
-
-
-def _ground(run: Run, group: Any, reporter: Reporter, system: System) -> GroundState:
-    file = run.output.path("_gs.h5")
-    if not on_root(group, file.is_file):
-        reporter.line(f"ground state  {file} is not there: computing it")
-        return GroundStateJob(run, group, reporter, system).run().require_converged()
-    return ground_module.load(file, system, comm=group, parallel=run.parallel)
 
 
 def _write(path: Path, guarded: Any, found: BandStructure, attributes: dict[str, Any]) -> None:

@@ -174,6 +174,15 @@ class GroundStateJob:
         plots.convergence(self.given.output.path("_convergence.png"), history, self.system.structure.formula())
 
 
+def ground_of(run: Run, group: Any, reporter: Reporter, system: System) -> GroundState:
+    """The ground state of a run from its file, or computed now. Raises NotConverged, FileError. Collective."""
+    file = run.output.path("_gs.h5")
+    if not on_root(group, file.is_file):
+        reporter.line(f"ground state  {file} is not there: computing it")
+        return GroundStateJob(run, group, reporter, system).run().require_converged()
+    return ground_module.load(file, system, comm=group, parallel=run.parallel)
+
+
 class PropagateJob:
     """`halocline tddft propagate`: one run, or one run along each axis."""
 

@@ -127,6 +127,30 @@ def bands(path: Path) -> Path:
     return picture
 
 
+def dos(path: Path) -> Path:
+    """Plots a file of a density of states. Returns the picture."""
+    attributes, data = results.read(path, "dos")
+    picture = path.with_suffix(".png")
+    energy = (data["energy"] - attributes["reference"]) * HARTREE_EV
+    with _figure(picture) as (axes,):
+        for spin, density in enumerate(data["density"]):
+            shown = density / HARTREE_EV * (-1 if spin else 1)
+            axes.plot(energy, shown, lw=1.2, color=COLOURS[spin])
+            axes.fill_between(energy, shown, where=energy <= 0, color=COLOURS[spin], alpha=0.15, lw=0)
+        axes.axvline(0.0, lw=0.7, ls="--", color="0.5")
+        end = (attributes["complete_to"] - attributes["reference"]) * HARTREE_EV
+        axes.axvspan(end, max(end, energy[-1]), color="0.93", zorder=0)
+        axes.set_xlim(energy[0], energy[-1])
+        axes.set_xlabel(f"energy above the {attributes['of_reference']} [eV]")
+        axes.set_ylabel("density of states [1/eV]" + (", spin up and down" if len(data["density"]) == 2 else ""))
+        width = attributes["width"] * HARTREE_EV
+        _title(
+            axes,
+            f"{formula_label(attributes['formula'])}, width {width:.2g} eV; states may be missing in the grey range",
+        )
+    return picture
+
+
 def relaxation(path: Path) -> Path:
     """Plots a file of a relaxation: energy and largest force. Returns the picture."""
     attributes, data = results.read(path, "relaxation")

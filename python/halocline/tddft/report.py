@@ -65,6 +65,11 @@ def lines(path: str) -> list[str]:
         found.append(f"{bands} bands at {points} k-points along {attributes['path']}, {spins} spin{'s' * (spins > 1)}")
         gap = attributes.get("gap")
         found.append("no gap is known" if gap is None else f"gap on the path {gap * HARTREE_EV:.6f} eV")
+    elif kind == "dos":
+        energy = data["energy"] * HARTREE_EV
+        found.append(f"density of states from {energy[0]:.4g} to {energy[-1]:.4g} eV, {len(data['density'])} spin(s)")
+        found.append(f"{attributes['of_reference']} {attributes['reference'] * HARTREE_EV:.6f} eV")
+        found.append(f"complete up to {attributes['complete_to'] * HARTREE_EV:.6f} eV")
     elif kind == "dynamics":
         end = data["time"][-1] * ATOMIC_TIME_FS
         found.append(
@@ -86,6 +91,8 @@ def pictures(path: str) -> list[Path]:
         return plots.series(file)
     if kind == "bands":
         return [plots.bands(file)]
+    if kind == "dos":
+        return [plots.dos(file)]
     if kind == "relaxation":
         return [plots.relaxation(file)]
     if kind == "dynamics":

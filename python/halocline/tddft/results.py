@@ -2,7 +2,7 @@
 """HDF5 files of ground states, propagations, spectra, relaxations and dynamics, and their numbers for JSON.
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum", "relaxation",
-                           "dynamics", "bands"), version, revision, parameters (JSON, every default included),
+                           "dynamics", "bands", "dos"), version, revision, parameters (JSON, every default included),
                            identity (JSON: system, grid, k-points, pseudopotentials), as_given (JSON: parameters given
                            with a unit), chosen (JSON: settled values of automatic parameters), and the attributes of
                            the kind
@@ -82,6 +82,7 @@ NEEDED = {
         ("converged", "reason"),
         (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
     ),
+    "dos": (("reference", "width", "complete_to", "formula"), ("energy", "density", "integral")),
     "bands": (("fermi_level", "path", "formula"), ("energies", "kpts", "x", "special_x", "special_labels")),
     "relaxation": (("converged", "force_tolerance", "formula"), ("energy", "positions", "forces", "largest_force")),
     "dynamics": (

@@ -35,7 +35,7 @@ from halocline.schema import (
     table,
     text,
 )
-from halocline.tddft.runfile_motion import BandPath, Dynamics, Ions, Relax
+from halocline.tddft.runfile_motion import BandPath, Dos, Dynamics, Ions, Relax
 from halocline.tddft.units import converted, quantity, vector
 
 FUNCTIONALS = {
@@ -554,6 +554,7 @@ class Run(RunFile):
         "propagate": Propagate,
         "spectrum": Spectrum,
         "bands": BandPath,
+        "dos": Dos,
         "relax": Relax,
         "dynamics": Dynamics,
         "output": Output,
@@ -584,6 +585,7 @@ class Run(RunFile):
     propagate: Propagate = dataclasses.field(default_factory=Propagate)
     spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
     bands: BandPath = dataclasses.field(default_factory=BandPath)
+    dos: Dos = dataclasses.field(default_factory=Dos)
     relax: Relax = dataclasses.field(default_factory=Relax)
     dynamics: Dynamics = dataclasses.field(default_factory=Dynamics)
     output: Output = dataclasses.field(default_factory=Output)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of the run file beside the electrons: [ions], [dynamics] and [relax] of moving atoms, and [bands]."""
+"""Sections of the run file beside the electrons: [ions], [dynamics] and [relax] of moving atoms, [bands] and [dos]."""
 
 from __future__ import annotations
 
@@ -131,4 +131,32 @@ class BandPath(Section):
         integer(at_least=1),
         "of each k-point and spin; the filled ones and half more when absent",
         example="bands = 12",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Dos(Section):
+    """The density of states."""
+
+    title: ClassVar[str] = "[dos]"
+    width: float = key(
+        0.1 / HARTREE_EV,
+        quantity("energy", above=0.0),
+        "standard deviation of the Gaussian of a state; 0.1 eV when absent",
+        example='width = "0.1 eV"',
+    )
+    from_energy: float | None = key(
+        None,
+        quantity("energy"),
+        "where the table begins; below all states when absent",
+        example='from_energy = "-8 eV"',
+    )
+    to_energy: float | None = key(
+        None, quantity("energy"), "where it ends; above all states when absent", example='to_energy = "12 eV"'
+    )
+    step: float = key(
+        0.02 / HARTREE_EV,
+        quantity("energy", above=0.0),
+        "of the table; 0.02 eV when absent",
+        example='step = "0.02 eV"',
     )

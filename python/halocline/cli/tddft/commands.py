@@ -26,6 +26,7 @@ def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
     group.command()(spectrum)
+    group.command()(dos)
     group.command()(bands)
     group.command()(relax)
     group.command()(dynamics)
@@ -155,6 +156,22 @@ def bands(run_file: RunFile = None, example: Example = False, overwrite: Overwri
 
     with console_of(run, "_bands") as console:
         numbers(run, json, [bands_job(run, communicator(), console, overwrite)])
+
+
+def dos(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:
+    """The density of states of a ground state, from its k-points.
+
+    The ground state is computed first where its file is not there. The density of states goes to `<output>_dos.h5`,
+    with a table and a picture.
+    """
+    run = run_of(run_file, example, "dos")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft.dos_job import dos_job
+
+    with console_of(run, "_dos") as console:
+        numbers(run, json, [dos_job(run, communicator(), console, overwrite)])
 
 
 def relax(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:
