@@ -30,6 +30,7 @@ Field field_from(const nb::dict& d) {
     throw core::InvalidArgument("gauge is \"" + gauge + "\"; length or velocity expected");
   field.gauge = gauge == "length" ? Gauge::length : Gauge::velocity;
   field.kick = nb::cast<Vec3>(d["kick"]);
+  field.spin_kick = nb::cast<bool>(d["spin_kick"]);
   for (nb::handle pulse : nb::cast<nb::list>(d["pulses"]))
     field.pulses.push_back(pulse_from(nb::cast<nb::dict>(pulse)));
   field.table_times = nb::cast<std::vector<double>>(d["table_times"]);
@@ -72,6 +73,8 @@ nb::dict to_dict(const Record& record) {
   d["current"] = record.current;
   d["dipole"] = record.dipole;
   d["norm"] = record.norm;
+  d["moment"] = record.moment;
+  d["spin_dipole"] = record.spin_dipole;
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
   d["prediction_error"] = record.prediction_error;
   if (record.ions) d["ions"] = to_dict(*record.ions);

@@ -25,7 +25,7 @@ from halocline.tddft.motion import ion_options, write_frames
 from halocline.tddft.propagation import (
     Series,
     check_ions,
-    check_symmetry,
+    check_light,
     count_excited,
     duration,
     excited_warning,
@@ -200,7 +200,7 @@ class PropagateJob:
         if overwrite and self.must_restart:
             raise InvalidArgument("--overwrite begins anew, and --restart goes on; give one of them.")
         self.system = System(run)
-        check_symmetry(self.system)
+        check_light(self.system, p)
         self.gauge = gauge_of(self.system, p)
         self.ions = ion_options(self.system, run.ions)
         self.begun = time.monotonic()
@@ -255,6 +255,8 @@ class OneRun:
         values = self.options.as_toml_values()
         table = None if self.options.field_table is None else digest(self.options.field_table)
         light = {"gauge": self.job.gauge, "kick": list(self.kick), "field_table content": table}
+        if self.options.spin_kick:
+            light["spin_kick"] = True
         moving = {} if self.job.ions is None else {"ions": self.job.ions}
         return {n: values.get(n) for n in names} | light | moving
 

@@ -185,7 +185,8 @@ def spectrum(path: Path, made: Any) -> None:
             shown = made.cross_section * factor
             axes.plot(made.energy_ev, shown, lw=1.3, color=COLOURS[0])
             axes.fill_between(made.energy_ev, shown, color=COLOURS[0], alpha=0.12, lw=0)
-            axes.set_ylabel(r"absorption cross-section [$\mathrm{\AA}^2$]")
+            what = "spin's answer, as a cross-section" if made.kind == "spin" else "absorption cross-section"
+            axes.set_ylabel(what + r" [$\mathrm{\AA}^2$]")
         for energy, height in sorted(made.peaks, key=lambda p: -p[1])[:3]:
             axes.annotate(
                 f"{energy * HARTREE_EV:.2f} eV", (energy * HARTREE_EV, height * factor), xytext=(0, 4),

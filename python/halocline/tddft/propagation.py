@@ -137,6 +137,16 @@ class Series:
         return of_ions - electrons
 
     @property
+    def moment(self) -> np.ndarray:
+        """Shape (n,): electrons up minus electrons down; zero without spin."""
+        return self._column("moment")
+
+    @property
+    def spin_dipole(self) -> np.ndarray:
+        """Shape (n, 3): integral of (n_up - n_down) r [bohr]; zero without spin, isolated systems only."""
+        return self._column("spin_dipole").reshape(-1, 3)
+
+    @property
     def vector_potential(self) -> np.ndarray:
         """Shape (n, 3) [a.u.]; zero in the length gauge."""
         return self._column("vector_potential").reshape(-1, 3)
@@ -188,6 +198,10 @@ class Series:
         found: dict[str, Any] = {"step": self.step, "time": self.time, "norm": self.norm, "current": self.current}
         if not self.system.periodic:
             found["dipole"] = self.dipole
+        if self.system.spins == 2:
+            found["moment"] = self.moment
+            if not self.system.periodic:
+                found["spin_dipole"] = self.spin_dipole
         found |= {"vector_potential": self.vector_potential, "electric_field": self.electric_field}
         if self.energy_time.size:
             found |= {f"energy/{part}": values for part, values in self.energy.items()}
@@ -215,6 +229,8 @@ class Series:
             record = {"step": int(data["step"][n]), "time": time, "norm": float(data["norm"][n])}
             record |= {name: data[name][n].tolist() for name in ("current", "vector_potential", "electric_field")}
             record["dipole"] = electrons[n].tolist()
+            record["moment"] = float(data["moment"][n]) if "moment" in data else 0.0
+            record["spin_dipole"] = data["spin_dipole"][n].tolist() if "spin_dipole" in data else [0.0] * 3
             if time in at:
                 record["energy"] = {part: float(data[f"energy/{part}"][at[time]]) for part in results.PARTS}
             if time in excited:
@@ -249,7 +265,8 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
         begin = 0.5 * p.duration if p.shape == "cos2" else 3.0 * p.duration
         values["centre"] = begin if p.centre is None else p.centre
         pulses.append(values | {"direction": unit_vector(p.direction)})
-    return {"gauge": gauge, "kick": list(kick), "pulses": pulses, "table_times": times, "table_fields": fields}
+    light = {"gauge": gauge, "kick": list(kick), "spin_kick": options.spin_kick}
+    return light | {"pulses": pulses, "table_times": times, "table_fields": fields}
 
 
 def read_table(path: str) -> tuple[list[float], list[list[float]]]:
@@ -348,12 +365,22 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60:02d} s" if whole >= 60 else f"{whole} s"
 
 
-def check_symmetry(system: System) -> None:
-    """Raises InvalidArgument for a system whose k-points are reduced by symmetries that fields break."""
+def check_light(system: System, options: Propagate) -> None:
+    """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
+    are reduced, and spin kicks without spin or of a crystal."""
     if system.reduction is not None and system.reduction.time_reversal:
         raise InvalidArgument(
             "[kpoints] symmetry = true was given; a field breaks symmetries: say its direction instead, such as "
             'symmetry = "z", for the ground state, too, or take all k-points with symmetry = false.'
+        )
+    if not options.spin_kick:
+        return
+    if system.spins == 1:
+        raise InvalidArgument("[propagate] spin_kick = true needs electrons with spin: set [system] spin = true.")
+    if gauge_of(system, options) != "length":
+        raise InvalidArgument(
+            "[propagate] spin_kick = true is for isolated atoms in the length gauge; crystals and the velocity gauge "
+            "have one vector potential for both spins."
         )
 
 
@@ -380,7 +407,6 @@ def propagate(
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """
     ground.require_converged()
-    check_symmetry(ground.system)
     doubt = warner(reporter, ground.model.communicator)
     reporter = reporter or Reporter()
     system = ground.system
@@ -392,6 +418,7 @@ def propagate(
     chosen = changed(system.run.propagate, given)
     if chosen.direction == "xyz":
         raise InvalidArgument('direction = "xyz" is for run files; here, make one run along each axis.')
+    check_light(system, chosen)
     moving = ions_of(system, ions)
     check_ions(chosen, moving)
     gauge = gauge_of(system, chosen)

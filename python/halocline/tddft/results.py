@@ -10,7 +10,8 @@
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,),
                            grid_forces (atoms, 3), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
-                           electric_field; energy_time and energy/<part>; excited_time and excited; of moving atoms
+                           electric_field; with spin moment (n,) and spin_dipole (n, 3); energy_time and
+                           energy/<part>; excited_time and excited; of moving atoms
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
                            every step, and ions/now/<name> of the last step
     relaxation             converged, force_tolerance; of each geometry energy, largest_force, positions, forces,
@@ -69,6 +70,8 @@ UNITS = {
     "time_step": "hbar/hartree",
     "current": "electrons hartree/(hbar bohr^2), particle current density of the electrons",
     "dipole": "e bohr, ions and electrons",
+    "moment": "electrons, up minus down",
+    "spin_dipole": "bohr",
     "norm": "electrons",
     "excited": "electrons",
     "vector_potential": "hbar/(e bohr)",

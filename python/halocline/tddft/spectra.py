@@ -2,9 +2,10 @@
 """Spectra of kicked electrons: absorption of a molecule, dielectric function of a crystal.
 
 A molecule's dipole gives the polarisability along its kick. The mean over three kicks is that of randomly oriented
-molecules, and gives the absorption cross-section sigma = 4 pi omega / c Im alpha. A crystal's current gives the
-dielectric function epsilon = 1 + 4 pi i J / (kappa omega). A window damps the signals. A run of length T does not
-resolve lines closer than 2 pi / T.
+molecules, and gives the absorption cross-section sigma = 4 pi omega / c Im alpha. After a spin kick the dipole of the
+spin takes its place: of a closed shell this shows the triplet excitations, which light does not reach. A crystal's
+current gives the dielectric function epsilon = 1 + 4 pi i J / (kappa omega). A window damps the signals. A run of
+length T does not resolve lines closer than 2 pi / T.
 
 An insulator's current oscillates about zero. Grids and k-points that are too coarse leave a constant in it, which makes
 epsilon wrong at low energies. It is subtracted unless the crystal is a metal, whose constant current is its Drude
@@ -34,6 +35,8 @@ native = _halocline.tddft
 
 PEAK_FRACTION = 0.05
 """Fraction of the highest peak below which peaks are not listed."""
+QUANTITY = {"absorption": "cross-section", "spin": "strength of the spin's answer"}
+"""What the height of a peak is, for each kind of a molecule's spectrum."""
 LARGEST_DEVIATION = 0.1
 """Largest deviation without a warning, for the f-sum rule, the drift and the Kramers-Kronig relation."""
 
@@ -44,7 +47,8 @@ class Signal:
 
     time: np.ndarray
     values: np.ndarray
-    """Displacement of the electrons along the kick (molecule), or their current (crystal)."""
+    """Displacement of the electrons along the kick (molecule), that of their spin after a spin kick, or their current
+    (crystal)."""
     kick: float
     axis: np.ndarray
     """Unit vector of the kick."""
@@ -55,6 +59,8 @@ class Signal:
     formula: str
     metal: bool = False
     finished: bool = True
+    spin: bool = False
+    """Whether the kick was a spin kick."""
 
 
 @dataclasses.dataclass
@@ -62,7 +68,7 @@ class Spectrum:
     """A spectrum on a grid of photon energies; arrays have shape (n,)."""
 
     kind: str
-    """"absorption" or "dielectric"."""
+    """"absorption", "spin" (the answer of the spin to a spin kick, in the same quantities) or "dielectric"."""
     energy: np.ndarray
     """[hartree]"""
     response: np.ndarray
@@ -152,10 +158,10 @@ class Spectrum:
 
     def summary(self) -> list[str]:
         """The lines of the log."""
-        name = "Im epsilon" if self.kind == "dielectric" else "cross-section [angstrom^2]"
+        name = "Im epsilon" if self.kind == "dielectric" else f"{QUANTITY[self.kind]} [angstrom^2]"
         factor = 1.0 if self.kind == "dielectric" else BOHR_ANGSTROM**2
         lines = [f"spectrum      {self.kind}, {self.window} window, resolution {self.resolution * HARTREE_EV:.3g} eV"]
-        if self.kind == "absorption":
+        if self.kind != "dielectric":
             lines.append(
                 f"sum rule      {self.sum_rule:.4f} of {self.electrons:g} electrons up to {self.energy_ev[-1]:.4g} eV"
             )
@@ -173,7 +179,12 @@ class Spectrum:
 def signal_of(series: Series) -> Signal:
     """The signal of a propagation in memory. Raises InvalidArgument."""
     system = series.system
-    data = {"time": series.time, "current": series.current, "dipole": series.dipole}
+    data = {
+        "time": series.time,
+        "current": series.current,
+        "dipole": series.dipole,
+        "spin_dipole": series.spin_dipole,
+    }
     _refuse_other_light(series.options.pulses, series.options.field_table, "this run")
     about = {
         "periodic": system.periodic,
@@ -181,6 +192,7 @@ def signal_of(series: Series) -> Signal:
         "volume": system.native.volume,
         "formula": system.structure.formula(),
         "metal": is_metal(series.gap, system.run.scf.temperature),
+        "spin": series.options.spin_kick,
     }
     return _signal(data, series.kick, about)
 
@@ -194,6 +206,7 @@ def signal_of_file(path: str | Path) -> Signal:
     _refuse_other_light(given["propagate"].get("pulses"), given["propagate"].get("field_table"), str(path))
     about = {name: a[name] for name in ("periodic", "electrons", "volume", "formula", "finished")}
     about["metal"] = is_metal(a.get("gap"), given["scf"]["temperature"])
+    about["spin"] = bool(given["propagate"].get("spin_kick", False))
     return _signal(data, tuple(float(v) for v in a["kick"]), about, str(path))
 
 
@@ -215,7 +228,10 @@ def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = 
         raise InvalidArgument(f"{name}: had no kick, and a spectrum needs one; set [propagate] kick = 0.01.")
     axis = np.array(kick) / size
     # The displacement of the electrons is opposite to the dipole, which includes their negative charge.
-    values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
+    if about["spin"]:
+        values = data["spin_dipole"] @ axis
+    else:
+        values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
     return Signal(np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, **about)
 
 
@@ -233,6 +249,8 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
     first = signals[0]
     if any((s.periodic, s.formula, s.electrons) != (first.periodic, first.formula, first.electrons) for s in signals):
         raise InvalidArgument("these runs are of different systems; a spectrum is the mean over kicks of one.")
+    if any(s.spin != first.spin for s in signals):
+        raise InvalidArgument("some of these runs had a spin kick and others not; a spectrum is of one kind of kick.")
     _refuse_equal_axes(signals)
     begin = max(options.from_energy, options.step) if first.periodic else options.from_energy
     length = min(float(s.time[-1]) for s in signals)
@@ -252,7 +270,7 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
     response = np.ascontiguousarray(np.mean(elements, axis=0))
     shown = response.imag if first.periodic else native.cross_section(energy, response)
     made = Spectrum(
-        kind="dielectric" if first.periodic else "absorption",
+        kind="dielectric" if first.periodic else "spin" if first.spin else "absorption",
         energy=energy,
         response=response,
         length=length,
@@ -354,7 +372,8 @@ def write_table(path: Path, made: Spectrum) -> None:
         names = "photon energy [eV], Re epsilon, Im epsilon"
         columns = (made.energy_ev, made.response.real, made.response.imag)
     else:
-        names = "photon energy [eV], cross-section [angstrom^2], Re alpha [bohr^3], Im alpha [bohr^3], strength [1/eV]"
+        names = f"photon energy [eV], {QUANTITY[made.kind]} [angstrom^2], "
+        names += "Re alpha [bohr^3], Im alpha [bohr^3], strength [1/eV]"
         columns = (
             made.energy_ev, made.cross_section * BOHR_ANGSTROM**2, made.response.real, made.response.imag,
             made.strength / HARTREE_EV,

@@ -2,6 +2,7 @@
 #include "halocline/tddft/propagate/propagator.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
 #include "halocline/tddft/propagate/spectrum.hpp"
 #include "tddft/base/skew_grids.hpp"
@@ -453,6 +454,36 @@ TEST_CASE("propagator: blocks that hold no electrons stay as they are") {
   Propagator run(model, state, kick({0, 0, 0.1}), {.energy_every = 0});
   run.step();
   CHECK(std::equal(empty.begin(), empty.end(), state.orbitals.block(0, 1)));
+}
+
+TEST_CASE("propagator: a spin kick moves the spins apart, and the charge not at all") {
+  System system = isolated(14, 0.7, std::make_shared<SoftIon>(2.0, 0.8), 2, 2);
+  system.spins = 2;
+  system.channels = {{{}, 1, 0}, {{}, 1, 1}};
+  Model model = model_of(system);
+  State state = model.empty_state();
+  ScfOptions tight;
+  tight.tolerance = 1e-9;
+  REQUIRE(solve_ground_state(model, state, tight).converged);
+  Field field = kick({0, 0, 0.01}, Gauge::length);
+  field.spin_kick = true;
+  const double dt = 0.05;
+  Propagator run(model, state, field, {.time_step = dt, .energy_every = 0});
+  run.kick();
+  const Record start = run.observe();
+  CHECK(start.moment == doctest::Approx(0).epsilon(1e-9));
+  Record record = start;
+  for (int i = 0; i < 4; ++i) record = run.step();
+  // Every electron has the velocity 0.01 in the direction of its spin.
+  CHECK(record.spin_dipole[2] - start.spin_dipole[2] == doctest::Approx(2 * 0.01 * 4 * dt).epsilon(0.02));
+  CHECK(std::abs(record.dipole[2] - start.dipole[2]) < 1e-6);
+  CHECK(std::abs(record.spin_dipole[0]) < 1e-9);
+  field.gauge = Gauge::velocity;
+  CHECK_THROWS_AS(Propagator(model, state, field, {.time_step = dt}), core::InvalidArgument);
+  field.gauge = Gauge::length;
+  Model without = model_of(isolated(14, 0.7, std::make_shared<SoftIon>(2.0, 0.8), 2, 2));
+  State other = waves(without);
+  CHECK_THROWS_AS(Propagator(without, other, field, {.time_step = dt}), core::InvalidArgument);
 }
 
 TEST_CASE("propagator: a kick beyond the largest momentum of the grid is refused, with both") {

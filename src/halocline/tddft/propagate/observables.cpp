@@ -68,7 +68,8 @@ Moments moments(const Decomposition& decomposition, std::span<const double> dens
   const bool isolated = grid.boundary == Boundary::isolated;
   const std::int64_t spins = static_cast<std::int64_t>(density.size()) / std::max<std::int64_t>(box.points(), 1);
   Moments sum;
-  for (std::int64_t spin = 0; spin < spins; ++spin)
+  for (std::int64_t spin = 0; spin < spins; ++spin) {
+    const double sign = spins == 1 ? 0 : spin == 0 ? 1 : -1;
     for (std::int64_t z = 0; z < box.extent[2]; ++z)
       for (std::int64_t y = 0; y < box.extent[1]; ++y) {
         double row = 0, moment = 0;
@@ -78,20 +79,33 @@ Moments moments(const Decomposition& decomposition, std::span<const double> dens
           moment += n * grid.position(0, box.offset[0] + x);
         }
         sum.electrons += row;
+        sum.moment += sign * row;
         if (!isolated) continue;
-        sum.dipole[0] += moment;
-        sum.dipole[1] += row * grid.position(1, box.offset[1] + y);
-        sum.dipole[2] += row * grid.position(2, box.offset[2] + z);
+        const Vec3 of_row{moment, row * grid.position(1, box.offset[1] + y), row * grid.position(2, box.offset[2] + z)};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          sum.dipole[axis] += of_row[axis];
+          sum.spin_dipole[axis] += sign * of_row[axis];
+        }
       }
-  sum.electrons *= grid.point_volume();
-  for (double& d : sum.dipole) d *= grid.point_volume();
+  }
+  const double volume = grid.point_volume();
+  sum.electrons *= volume;
+  sum.moment *= volume;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    sum.dipole[axis] *= volume;
+    sum.spin_dipole[axis] *= volume;
+  }
   return sum;
 }
 
 void boost(Orbitals& orbitals, const Decomposition& decomposition, const Vec3& p) {
-  const auto along = phases(decomposition, p);
+  boost(orbitals, decomposition, std::vector<Vec3>(size(orbitals.channels()), p));
+}
+
+void boost(Orbitals& orbitals, const Decomposition& decomposition, std::span<const Vec3> p) {
   const Box& box = decomposition.box();
-  for (std::int64_t channel = 0; channel < orbitals.channels(); ++channel)
+  for (std::int64_t channel = 0; channel < orbitals.channels(); ++channel) {
+    const auto along = phases(decomposition, p[size(channel)]);
     for (std::int64_t block = 0; block < orbitals.blocks(); ++block) {
       double* psi = orbitals.block(channel, block);
       for (std::int64_t z = 0; z < box.extent[2]; ++z)
@@ -105,6 +119,7 @@ void boost(Orbitals& orbitals, const Decomposition& decomposition, const Vec3& p
             }
           }
     }
+  }
 }
 
 double excited_electrons(const Model& model, const State& now, const State& ground, const Vec3& a) {

@@ -42,7 +42,9 @@ private:
 /// Moments of a density on the box of this process; sums over decomposition.space() are those of the cell.
 struct Moments {
   double electrons = 0;  ///< integral of n
-  Vec3 dipole{};  ///< integral of n r [bohr], r as Grid::position; zero in a periodic cell, where it is undefined
+  Vec3 dipole{};       ///< integral of n r [bohr], r as Grid::position; zero in a periodic cell, where it is undefined
+  double moment = 0;   ///< integral of m = n_up - n_down; 0 with one spin
+  Vec3 spin_dipole{};  ///< integral of m r, as dipole
 };
 
 /// @param density  shape (spins, points). Collective: no.
@@ -59,5 +61,7 @@ double excited_electrons(const Model& model, const State& now, const State& grou
 
 /// psi -> exp(i p r) psi at every point of this process. Collective: no.
 void boost(Orbitals& orbitals, const Decomposition& decomposition, const Vec3& p);
+/// The same with p of each channel on this process. @param p  shape (channels of this process,)
+void boost(Orbitals& orbitals, const Decomposition& decomposition, std::span<const Vec3> p);
 
 }  // namespace halocline::tddft

@@ -137,7 +137,8 @@ struct Propagator::Work {
   std::int64_t steps = 0;
   bool kicked = false;
   double norm = 0, first_norm = 0, prediction_error = 0;
-  Vec3 mean_current{}, dipole{};
+  Vec3 mean_current{}, dipole{}, spin_dipole{};
+  double moment = 0;
   double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box; sum_up() sums it
   bool current_summed = false;
   std::vector<double> v;                  ///< potential of the present density, without the field
@@ -160,6 +161,8 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
     validate(options);
     validate(field, model.system().grid.boundary);
     check_kick(field, model.system().grid);
+    if (field.spin_kick && model.system().spins != 2)
+      throw InvalidArgument("a spin kick given for electrons without spin; ask for two spins in the ground state");
     check_symmetries(model.system(), field, given_ions.has_value());
   });
   if (given_ions) ions.emplace(model, *std::move(given_ions));
@@ -306,10 +309,11 @@ void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
   const Vec3& j = current.part();
-  std::array<double, 8> sums{j[0], j[1], j[2]};
+  std::array<double, 12> sums{j[0], j[1], j[2]};
   if (decomposition.box_mates().rank() == 0) {
     const Moments here = moments(decomposition, state.density);
-    sums = {j[0], j[1], j[2], here.electrons, here.dipole[0], here.dipole[1], here.dipole[2], density_change};
+    sums = {j[0],           j[1],           j[2],        here.electrons,      here.dipole[0],      here.dipole[1],
+            here.dipole[2], density_change, here.moment, here.spin_dipole[0], here.spin_dipole[1], here.spin_dipole[2]};
   }
   decomposition.world().sum(sums);
   const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
@@ -317,7 +321,9 @@ void Propagator::Work::sum_up() {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     mean_current[axis] = sums[axis] / decomposition.grid().volume();
     dipole[axis] = sums[4 + axis];
+    spin_dipole[axis] = sums[9 + axis];
   }
+  moment = sums[8];
   norm = sums[3];
   if (options.scheme == "etrs" && options.correction_tolerance == 0) prediction_error = sums[7] / norm;
 }
@@ -448,6 +454,8 @@ Record Propagator::Work::record(bool with_energy) {
   r.electric_field = field.electric_field(time());
   r.current = mean_current;
   r.dipole = dipole;
+  r.moment = moment;
+  r.spin_dipole = spin_dipole;
   r.norm = norm;
   r.prediction_error = prediction_error;
   if (ions) r.ions = ions->record();
@@ -480,8 +488,14 @@ void Propagator::kick() {
   w.kicked = true;
   w.state.earlier_potentials.clear();
   if (!w.field.has_kick()) return;
-  if (w.ions) w.ions->kick(w.field.kick);
-  if (w.length_gauge()) boost(w.state.orbitals, w.model.decomposition(), w.field.kick);
+  if (w.ions && !w.field.spin_kick) w.ions->kick(w.field.kick);
+  if (w.length_gauge()) {
+    std::vector<Vec3> momenta(size(w.state.orbitals.channels()), w.field.kick);
+    for (std::size_t channel = 0; channel < momenta.size(); ++channel)
+      if (w.field.spin_kick && w.h().spin(static_cast<std::int64_t>(channel)) == 1)
+        for (double& component : momenta[channel]) component = -component;
+    boost(w.state.orbitals, w.model.decomposition(), momenta);
+  }
   w.set_vector_potential(w.vector_potential(0));
   w.measure();
 }

@@ -54,6 +54,8 @@ struct Record {
   Vec3 current{};           ///< particle current density of the electrons, mean over the cell [a.u.]
   Vec3 dipole{};            ///< integral of n r [bohr]; minus the electrons' charge moment; isolated boxes only
   double norm = 0;          ///< number of electrons: integral of the density
+  double moment = 0;        ///< integral of m = n_up - n_down; 0 with one spin
+  Vec3 spin_dipole{};       ///< integral of m r [bohr]; isolated boxes only
   Energies energy;          ///< if requested; without the energy in the field of the length gauge
   bool has_energy = false;
   /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance if max_corrections
