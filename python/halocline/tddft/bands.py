@@ -16,7 +16,7 @@ from halocline.errors import Interrupted, InvalidArgument, NotConverged
 from halocline.reporter import Reporter
 from halocline.schema import changed, shown
 from halocline.tddft.ground import GroundState, scf_options
-from halocline.tddft.runfile_motion import BandPath
+from halocline.tddft.runfile_crystal import BandPath
 from halocline.tddft.system import LANES, System
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV
 

@@ -11,7 +11,7 @@ import numpy as np
 from halocline.errors import InvalidArgument
 from halocline.schema import changed
 from halocline.tddft.ground import GroundState
-from halocline.tddft.runfile_motion import Dos
+from halocline.tddft.runfile_crystal import Dos
 from halocline.tddft.units import HARTREE_EV
 
 REACH = 6.0

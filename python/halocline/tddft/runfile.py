@@ -35,7 +35,8 @@ from halocline.schema import (
     table,
     text,
 )
-from halocline.tddft.runfile_motion import BandPath, Dos, Dynamics, Ions, Relax
+from halocline.tddft.runfile_crystal import AXES, BandPath, Dos, KPoints, three_counts
+from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
 from halocline.tddft.units import converted, quantity, vector
 
 FUNCTIONALS = {
@@ -54,11 +55,9 @@ FUNCTIONALS = {
 """Functional -> other common names. Case, blanks, "-", "_" and "+" do not matter."""
 OF_LIBXC = re.compile(r"(lda|gga|mgga|hyb)_\w+(\+(lda|gga|mgga|hyb)_\w+)*")
 """Names of libxc, joined by "+"."""
-AXES = ("x", "y", "z")
 
 length = quantity("length", above=0.0)
 lengths = vector(length, "a length, or three of them x, y, z")
-three_counts = vector(integer(at_least=1), "three integers x, y, z, each at least 1")
 
 
 def any_length(value: Any) -> Any:
@@ -116,20 +115,6 @@ def direction(value: Any) -> Any:
     vector_3 = array(number(), 'an axis "x", "y" or "z", "xyz" for one run each, or three numbers', length=3)(value)
     if not any(vector_3):
         raise Unfit("a direction that is not zero")
-    return vector_3
-
-
-def symmetry_use(value: Any) -> Any:
-    """True, False, or the direction of a field."""
-    value = pythonic(value)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return choice(*AXES)(value)
-    expected = 'true, false, or the direction of a field: an axis "x", "y" or "z", or three numbers'
-    vector_3 = array(number(), expected, length=3)(value)
-    if not any(vector_3):
-        raise Unfit(expected)
     return vector_3
 
 
@@ -246,21 +231,6 @@ class Grid(Section):
     def check_together(self) -> None:
         if self.spacing is not None and self.extent is not None:
             raise InvalidArgument("[grid] has both 'spacing' and 'extent'; give one of them, or none.")
-
-
-@dataclasses.dataclass(frozen=True)
-class KPoints(Section):
-    title: ClassVar[str] = "[kpoints]"
-    mesh: tuple = key((1, 1, 1), three_counts, "Monkhorst-Pack mesh of a crystal")
-    shift: tuple = key((0.0, 0.0, 0.0), vector(number(), "three numbers"), "of the mesh, in units of its own steps")
-    gamma: bool = key(False, boolean, "move a mesh of even numbers by half a step, so that k = 0 is in it")
-    symmetry: Any = key(
-        False,
-        symmetry_use,
-        "true: only the k-points that the crystal's symmetries do not relate, for ground states and bands; an axis or "
-        "a vector: by those symmetries that leave it alone, for a field along it",
-        example='symmetry = "z"',
-    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of the run file beside the electrons: [ions], [dynamics] and [relax] of moving atoms, [bands] and [dos]."""
+"""Sections of the run file of moving atoms: [ions], [dynamics] and [relax]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from halocline.errors import InvalidArgument
-from halocline.schema import Section, Unfit, array, boolean, choice, integer, key, number, text
+from halocline.schema import Section, Unfit, array, boolean, choice, integer, key, number
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV, quantity, vector
 
 velocity = quantity("velocity")
@@ -111,52 +111,4 @@ class Relax(Section):
         quantity("length", above=0.0),
         "of an atom; 0.2 angstrom when absent",
         example='longest_step = "0.2 angstrom"',
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class BandPath(Section):
-    """The bands of a crystal along a path."""
-
-    title: ClassVar[str] = "[bands]"
-    path: str | None = key(
-        None,
-        text,
-        "special points of the Brillouin zone, as ASE names them; ASE's path for the cell when absent",
-        example='path = "GXMGR"',
-    )
-    points: int = key(60, integer(at_least=2), "k-points on the whole path")
-    bands: int | None = key(
-        None,
-        integer(at_least=1),
-        "of each k-point and spin; the filled ones and half more when absent",
-        example="bands = 12",
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class Dos(Section):
-    """The density of states."""
-
-    title: ClassVar[str] = "[dos]"
-    width: float = key(
-        0.1 / HARTREE_EV,
-        quantity("energy", above=0.0),
-        "standard deviation of the Gaussian of a state; 0.1 eV when absent",
-        example='width = "0.1 eV"',
-    )
-    from_energy: float | None = key(
-        None,
-        quantity("energy"),
-        "where the table begins; below all states when absent",
-        example='from_energy = "-8 eV"',
-    )
-    to_energy: float | None = key(
-        None, quantity("energy"), "where it ends; above all states when absent", example='to_energy = "12 eV"'
-    )
-    step: float = key(
-        0.02 / HARTREE_EV,
-        quantity("energy", above=0.0),
-        "of the table; 0.02 eV when absent",
-        example='step = "0.02 eV"',
     )
