@@ -170,32 +170,33 @@ def relaxation(path: Path) -> Path:
 
 
 def spectrum(path: Path, made: Any) -> None:
-    """Plots a Spectrum with labels at its highest peaks."""
+    """Plots a Spectrum; its highest peaks are marked, with their energies above the frame."""
     with _figure(path) as (axes,):
         if made.kind == "dielectric":
             axes.plot(made.energy_ev, made.response.real, lw=1.2, color=COLOURS[0], label=r"Re $\epsilon$")
             axes.plot(made.energy_ev, made.response.imag, lw=1.2, color=COLOURS[1], label=r"Im $\epsilon$")
-            shown, factor = made.response.imag, 1.0
+            shown = made.response.imag
             axes.set_ylabel("dielectric function")
             axes.legend()
             limit = 1.2 * np.abs(shown[made.energy_ev > 1.0]).max(initial=1.0)
             axes.set_ylim(-0.8 * limit, limit)  # a real part that diverges at zero would hide the other curves
         else:
-            factor = BOHR_ANGSTROM**2
-            shown = made.cross_section * factor
+            shown = made.cross_section * BOHR_ANGSTROM**2
             axes.plot(made.energy_ev, shown, lw=1.3, color=COLOURS[0])
             axes.fill_between(made.energy_ev, shown, color=COLOURS[0], alpha=0.12, lw=0)
             what = "spin's answer, as a cross-section" if made.kind == "spin" else "absorption cross-section"
             axes.set_ylabel(what + r" [$\mathrm{\AA}^2$]")
-        for energy, height in sorted(made.peaks, key=lambda p: -p[1])[:3]:
+        for energy, _ in sorted(made.peaks, key=lambda p: -p[1])[:3]:
+            at = energy * HARTREE_EV
+            axes.axvline(at, lw=0.6, ls=":", color="0.6", zorder=0)
             axes.annotate(
-                f"{energy * HARTREE_EV:.2f} eV", (energy * HARTREE_EV, height * factor), xytext=(0, 4),
-                textcoords="offset points", ha="center", fontsize=8, color="0.3",
+                f"{at:.2f} eV", (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                textcoords="offset points", ha="center", va="bottom", fontsize=7, color="0.3",
             )  # fmt: skip
         axes.set_xlim(made.energy_ev[0], made.energy_ev[-1])
         axes.set_xlabel("photon energy [eV]")
         width = made.resolution * HARTREE_EV
-        _title(axes, f"{formula_label(made.formula)}, resolution {width:.2g} eV, {made.window} window")
+        _title(axes, f"{formula_label(made.formula)}, resolution {width:.2g} eV, {made.window} window", pad=14)
 
 
 def formula_label(formula: str) -> str:
@@ -203,5 +204,5 @@ def formula_label(formula: str) -> str:
     return re.sub(r"(?<=[A-Za-z)])(\d+)", r"$_{\1}$", formula)
 
 
-def _title(axes: Any, text: str) -> None:
-    axes.set_title(text, fontsize=9, color="0.35", loc="left")
+def _title(axes: Any, text: str, pad: float | None = None) -> None:
+    axes.set_title(text, fontsize=9, color="0.35", loc="left", pad=pad)
