@@ -151,6 +151,28 @@ def dos(path: Path) -> Path:
     return picture
 
 
+def harmonics(path: Path) -> Path:
+    """Plots a file of harmonics. Returns the picture."""
+    attributes, data = results.read(path, "harmonics")
+    picture = path.with_suffix(".png")
+    with _figure(picture) as (axes,):
+        strongest = data["intensity"].max()
+        for n, (name, colour) in enumerate(zip("xyz", COLOURS, strict=False)):
+            values = data["intensity"][:, n]
+            if strongest > 0 and values.max() > 1e-14 * strongest:
+                axes.semilogy(data["order"], values, lw=1.1, color=colour, label=f"along {name}")
+        axes.set_xticks(range(1, int(data["order"][-1]) + 1, 2))
+        axes.set_xlim(0, data["order"][-1])
+        axes.set_xlabel("order of the harmonic")
+        axes.set_ylabel(r"$|\omega J(\omega)|^2$ [a.u.]")
+        axes.legend()
+        photon = attributes["fundamental"] * HARTREE_EV
+        _title(
+            axes, f"{formula_label(attributes['formula'])}, fundamental {photon:.3g} eV, {attributes['window']} window"
+        )
+    return picture
+
+
 def relaxation(path: Path) -> Path:
     """Plots a file of a relaxation: energy and largest force. Returns the picture."""
     attributes, data = results.read(path, "relaxation")

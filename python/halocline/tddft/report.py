@@ -65,6 +65,9 @@ def lines(path: str) -> list[str]:
         found.append(f"{bands} bands at {points} k-points along {attributes['path']}, {spins} spin{'s' * (spins > 1)}")
         gap = attributes.get("gap")
         found.append("no gap is known" if gap is None else f"gap on the path {gap * HARTREE_EV:.6f} eV")
+    elif kind == "harmonics":
+        photon = attributes["fundamental"] * HARTREE_EV
+        found.append(f"harmonics of {photon:.4g} eV up to order {data['order'][-1]:.4g}, {attributes['window']} window")
     elif kind == "dos":
         energy = data["energy"] * HARTREE_EV
         found.append(f"density of states from {energy[0]:.4g} to {energy[-1]:.4g} eV, {len(data['density'])} spin(s)")
@@ -93,6 +96,8 @@ def pictures(path: str) -> list[Path]:
         return [plots.bands(file)]
     if kind == "dos":
         return [plots.dos(file)]
+    if kind == "harmonics":
+        return [plots.harmonics(file)]
     if kind == "relaxation":
         return [plots.relaxation(file)]
     if kind == "dynamics":

@@ -2,10 +2,10 @@
 """HDF5 files of ground states, propagations, spectra, relaxations and dynamics, and their numbers for JSON.
 
     /                      attributes: format, kind ("ground_state", "propagation", "spectrum", "relaxation",
-                           "dynamics", "bands", "dos"), version, revision, parameters (JSON, every default included),
-                           identity (JSON: system, grid, k-points, pseudopotentials), as_given (JSON: parameters given
-                           with a unit), chosen (JSON: settled values of automatic parameters), and the attributes of
-                           the kind
+                           "dynamics", "bands", "dos", "harmonics"), version, revision, parameters (JSON, every
+                           default included), identity (JSON: system, grid, k-points, pseudopotentials), as_given
+                           (JSON: parameters given with a unit), chosen (JSON: settled values of automatic parameters),
+                           and the attributes of the kind
     ground_state           converged, reason; energy/<part>, eigenvalues (channels, states), occupations, k, weights,
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,),
                            grid_forces (atoms, 3), history/<column>, atoms
@@ -20,6 +20,8 @@
                            velocities, forces, bath_taken, bath_places, bath_speeds
     bands                  path, fermi_level, filled and gap where bands are filled or empty; energies (spins, k-points,
                            bands), kpts, x, special_x, special_labels
+    dos                    reference, of_reference, width, complete_to; energy, density (spins, n), integral (spins, n)
+    harmonics              fundamental, resolution, window; energy, order, intensity (n, 3)
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 
 Every dataset has the attribute `unit`; all numbers are in Hartree atomic units. A new version is written beside the old
@@ -85,6 +87,7 @@ NEEDED = {
         ("converged", "reason"),
         (*(f"energy/{part}" for part in PARTS), "eigenvalues", "occupations", "k"),
     ),
+    "harmonics": (("fundamental", "resolution", "window", "formula"), ("energy", "order", "intensity")),
     "dos": (("reference", "width", "complete_to", "formula"), ("energy", "density", "integral")),
     "bands": (("fermi_level", "path", "formula"), ("energies", "kpts", "x", "special_x", "special_labels")),
     "relaxation": (("converged", "force_tolerance", "formula"), ("energy", "positions", "forces", "largest_force")),

@@ -37,6 +37,7 @@ from halocline.schema import (
 )
 from halocline.tddft.runfile_crystal import AXES, BandPath, Dos, KPoints, three_counts
 from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
+from halocline.tddft.runfile_spectra import Harmonics, Spectrum
 from halocline.tddft.units import converted, quantity, vector
 
 FUNCTIONALS = {
@@ -445,45 +446,6 @@ def unit_vector(given: Any) -> tuple[float, float, float]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Spectrum(Section):
-    title: ClassVar[str] = "[spectrum]"
-    window: str = key(
-        "polynomial",
-        choice("polynomial", "gaussian", "exponential", "none"),
-        'damping of the signal: "polynomial", "gaussian", "exponential" (Lorentzian lines) or "none"',
-    )
-    width: float | None = key(
-        None,
-        quantity("energy", above=0.0),
-        "of a line of the gaussian and exponential windows",
-        example='width = "0.1 eV"',
-    )
-    from_energy: float = key(0.0, quantity("energy", at_least=0.0), "where the table begins")
-    to_energy: float = key(1.0, quantity("energy", above=0.0), "where it ends", example='to_energy = "20 eV"')
-    step: float = key(
-        0.0005, quantity("energy", above=0.0), "of the table; not the resolution", example='step = "0.01 eV"'
-    )
-    resolution: float = key(
-        0.02,
-        quantity("energy", above=0.0),
-        "that is asked for: a shorter run is warned about",
-        example='resolution = "0.7 eV"',
-    )
-
-    drift: str = key(
-        "auto",
-        choice("auto", "subtract", "keep"),
-        'crystals: the constant part of the current: "subtract", "keep" (a metal\'s), or "auto" by the gap',
-    )
-
-    def check_together(self) -> None:
-        if self.to_energy <= self.from_energy:
-            raise InvalidArgument("[spectrum] to_energy must lie above from_energy.")
-        if self.width is None and self.window in ("gaussian", "exponential"):
-            raise InvalidArgument(f'[spectrum] window = "{self.window}" needs width, such as "0.1 eV".')
-
-
-@dataclasses.dataclass(frozen=True)
 class Output(Section):
     title: ClassVar[str] = "[output]"
     file: str = key(
@@ -526,6 +488,7 @@ class Run(RunFile):
         "ions": Ions,
         "propagate": Propagate,
         "spectrum": Spectrum,
+        "harmonics": Harmonics,
         "bands": BandPath,
         "dos": Dos,
         "relax": Relax,
@@ -557,6 +520,7 @@ class Run(RunFile):
     ions: Ions = dataclasses.field(default_factory=Ions)
     propagate: Propagate = dataclasses.field(default_factory=Propagate)
     spectrum: Spectrum = dataclasses.field(default_factory=Spectrum)
+    harmonics: Harmonics = dataclasses.field(default_factory=Harmonics)
     bands: BandPath = dataclasses.field(default_factory=BandPath)
     dos: Dos = dataclasses.field(default_factory=Dos)
     relax: Relax = dataclasses.field(default_factory=Relax)

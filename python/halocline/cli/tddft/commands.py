@@ -26,6 +26,7 @@ def add_to(group: typer.Typer) -> None:
     group.command(name="ground-state")(ground_state)
     group.command()(propagate)
     group.command()(spectrum)
+    group.command()(harmonics)
     group.command()(dos)
     group.command()(bands)
     group.command()(relax)
@@ -140,6 +141,20 @@ def spectrum(
     with console_of(run, "_spectrum") as console:
         if speaks():
             numbers(run, json, [jobs.spectrum_job(run, console, overwrite)])
+
+
+def harmonics(
+    run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None
+) -> None:
+    """The light that the electrons of a propagation emit under a pulse: table, picture, height of each harmonic."""
+    run = run_of(run_file, example, "harmonics")
+    if run is None:
+        return
+    from halocline.comm import communicator
+    from halocline.tddft.emission_job import harmonics_job
+
+    with console_of(run, "_harmonics") as console:
+        numbers(run, json, [harmonics_job(run, communicator(), console, overwrite)])
 
 
 def bands(run_file: RunFile = None, example: Example = False, overwrite: Overwrite = False, json: Json = None) -> None:

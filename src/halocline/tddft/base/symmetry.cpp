@@ -32,24 +32,12 @@ std::array<Vec3, 3> cartesian(const Grid& grid, const std::array<std::array<int,
   return rows;
 }
 
-/// Distance of a point from the nearest image of another.
-double distance_in_cell(const Grid& grid, const Vec3& a, const Vec3& b) {
-  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
-  const Vec3 apart{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-  Vec3 numbers{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    numbers[i] = dot(apart, inverse[i]);
-    numbers[i] -= std::round(numbers[i]);
-  }
-  return norm(combined(numbers, edges));
-}
-
 int image_of_atom(const System& system, std::size_t atom, const std::array<Vec3, 3>& rows, const Vec3& shift) {
   Vec3 image = rotated(rows, system.atoms[atom].position);
   for (std::size_t c = 0; c < 3; ++c) image[c] += shift[c];
   for (std::size_t other = 0; other < system.atoms.size(); ++other)
     if (system.atoms[other].species == system.atoms[atom].species &&
-        distance_in_cell(system.grid, image, system.atoms[other].position) < same_place)
+        distance(system.grid, image, system.atoms[other].position) < same_place)
       return static_cast<int>(other);
   throw core::InvalidArgument(fmt::format(
       "a symmetry maps atom {} to a place where no atom of its species stands; check the positions, or switch the "

@@ -20,8 +20,8 @@ namespace halocline::tddft {
 /// A symmetry from its action on the points of the grid.
 /// @param rotation  numbers of the image of one step along each axis, in columns
 /// @param shift     of the point 0
-/// @throws InvalidArgument  a rotation that does not keep lengths or has no inverse of integers, or an atom whose image
-///                          is none of its species within 2e-5 bohr
+/// @throws InvalidArgument  a rotation that does not keep lengths, or an atom whose image is none of its species within
+///                          2e-5 bohr
 Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 3>& rotation,
                      const std::array<std::int64_t, 3>& shift);
 

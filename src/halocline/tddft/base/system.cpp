@@ -22,24 +22,6 @@ constexpr double overlap = 0.5;            // [bohr]; the shortest bond, that of
 
 constexpr std::array axis_names{'x', 'y', 'z'};
 
-/// Distance of two atoms; in a periodic cell that of their nearest images.
-double distance(const Grid& grid, const Vec3& a, const Vec3& b) {
-  Vec3 apart{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-  if (grid.boundary == Boundary::isolated) return norm(apart);
-  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
-  Vec3 numbers{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    numbers[i] = dot(apart, inverse[i]);
-    numbers[i] -= std::round(numbers[i]);
-  }
-  double least = std::numeric_limits<double>::infinity();
-  for (int z = -1; z <= 1; ++z)
-    for (int y = -1; y <= 1; ++y)
-      for (int x = -1; x <= 1; ++x)
-        least = std::min(least, norm(combined({numbers[0] + x, numbers[1] + y, numbers[2] + z}, edges)));
-  return least;
-}
-
 void validate_grid(const Grid& grid) {
   for (int axis = 0; axis < 3; ++axis) {
     if (grid.extent[at(axis)] < fewest_points)
@@ -140,6 +122,23 @@ Vec3 shortest(const Vec3& k, const std::array<Vec3, 3>& reciprocal) {
 }
 
 }  // namespace
+
+double distance(const Grid& grid, const Vec3& a, const Vec3& b) {
+  Vec3 apart{a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+  if (grid.boundary == Boundary::isolated) return norm(apart);
+  const std::array<Vec3, 3> edges = grid.edges(), inverse = dual(edges);
+  Vec3 numbers{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    numbers[i] = dot(apart, inverse[i]);
+    numbers[i] -= std::round(numbers[i]);
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x)
+        least = std::min(least, norm(combined({numbers[0] + x, numbers[1] + y, numbers[2] + z}, edges)));
+  return least;
+}
 
 std::vector<Channel> monkhorst_pack(const Grid& grid, std::array<int, 3> counts, Vec3 shift, bool gamma_centred,
                                     int spins) {

@@ -64,6 +64,9 @@ struct System {
   double full() const noexcept { return spins == 1 ? 2.0 : 1.0; }
 };
 
+/// Distance of two places [bohr]; in a periodic cell that of their nearest images.
+double distance(const Grid& grid, const Vec3& a, const Vec3& b);
+
 /// The mesh of Monkhorst and Pack (Phys. Rev. B 13, 5188, 1976); symmetry is not used. The number along each axis is
 /// (i - 1/2)/n - 1/2 for i = 1 ... n in units of the reciprocal vector, 2 pi / length in an orthogonal cell, plus
 /// shift / n. In a cell with oblique edges each point is then moved by reciprocal vectors to the first Brillouin zone.
