@@ -105,6 +105,36 @@ def test_what_symmetry_cannot_be_used_for_is_refused(whole):
         hc.tddft.ground.egg_box(reduced)
 
 
+def test_a_run_file_with_a_direction_goes_on_from_its_ground_state(tmp_path, command):
+    run = """
+        [system]
+        atoms = [["Si", 0, 0, 0], ["Si", 1.3575, 1.3575, 1.3575]]
+        cell = [[0, 2.715, 2.715], [2.715, 0, 2.715], [2.715, 2.715, 0]]
+        [grid]
+        extent = [8, 8, 8]
+        allow_coarse = true
+        [kpoints]
+        mesh = [3, 3, 3]
+        symmetry = SYMMETRY
+        [propagate]
+        kick = 0.005
+        direction = [0, 0, 1]
+        steps = 4
+        time_step = "0.2 au"
+        [output]
+        file = "si.h5"
+    """
+    (tmp_path / "si.toml").write_text(run.replace("SYMMETRY", "[0, 0, 2.0]"))
+    assert command(tmp_path, "tddft", "ground-state", "si.toml").returncode == 0
+    done = command(tmp_path, "tddft", "propagate", "si.toml")
+    assert done.returncode == 0 and "computing it" not in done.stdout, done.stderr
+    again = command(tmp_path, "tddft", "propagate", "si.toml")
+    assert again.returncode == 0 and "finished before" in again.stdout
+    (tmp_path / "si.toml").write_text(run.replace("SYMMETRY", "true"))
+    refused = command(tmp_path, "tddft", "propagate", "si.toml")
+    assert refused.returncode == 2 and 'symmetry = "z"' in refused.stderr
+
+
 def test_atoms_on_their_way_have_all_k_points():
     system = silicon(mesh=(2, 1, 1), symmetry=True)
     states = GroundStates(system)

@@ -317,7 +317,7 @@ class System:
             },
             "grid": {"extent": list(self.extent)} | ({} if s.periodic else {"filter": self.run.grid.filter}),
             "kpoints": {"mesh": list(k.mesh), "shift": list(k.shift), "gamma": k.gamma}
-            | ({"symmetry": k.symmetry} if k.symmetry else {}),
+            | ({"symmetry": list(k.symmetry) if isinstance(k.symmetry, tuple) else k.symmetry} if k.symmetry else {}),
             "pseudopotential": {s: f"{p.origin} {p.valence:g} {digests.get(s, '')}" for s, p in self.species.items()},
             "xc": {"functional": self.functional},
             "scf": {"temperature": self.run.scf.temperature},
