@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from halocline.tddft import potentials
 from halocline.tddft.bands import BandStructure, band_structure
+from halocline.tddft.densities import ResponseDensities, response_densities
 from halocline.tddft.dos import DensityOfStates, density_of_states
 from halocline.tddft.emission import Harmonics, harmonics
 from halocline.tddft.ground import GroundState, ground_state
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from halocline.tddft.calculator import Halocline
 
 __all__ = [
-    "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Relaxation", "Run",
-    "Series", "Spectrum", "System", "Trajectory", "band_structure", "density_of_states", "dynamics", "effective_mass",
-    "example_run_file", "from_atoms", "ground_state", "harmonics", "parse_run_file", "potentials", "propagate",
-    "read_run_file", "relax", "spectrum",
+    "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Relaxation",
+    "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "band_structure", "density_of_states",
+    "dynamics", "effective_mass", "example_run_file", "from_atoms", "ground_state", "harmonics", "parse_run_file",
+    "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum",
 ]  # fmt: skip
 
 

@@ -389,6 +389,7 @@ def propagate(
     *,
     reporter: Reporter | None = None,
     callback: Callable[[dict[str, Any]], bool | None] | None = None,
+    watch: Callable[[dict[str, Any], Any, int], None] | None = None,
     direction: Any = None,
     ions: Mapping[str, Any] | bool | None = None,
     **options: Any,
@@ -401,6 +402,8 @@ def propagate(
     options: keys of [propagate] (time_step, total_time or steps, scheme, gauge, kick, pulses, ...), instead of those of
         the system's run file; the library writes no checkpoints, only the command line does
     callback: gets every record, a dictionary; returning False ends the run
+    watch: gets every record from step 0 on, the orbitals and the density (an object of the library), and the number of
+        steps of the run. Collective
     Raises NotConverged for an unconverged ground state, InvalidArgument for an unstable time step (gives the limit) and
     for impossible options, Interrupted if the reporter asks to stop. Collective.
 
@@ -437,11 +440,15 @@ def propagate(
     if chosen.kick:
         propagator.kick()
     series.add(propagator.observe())
+    if watch is not None:
+        watch(series.records[-1], state, total)
     with reporter.stage("propagating", total) as advance:
         for done in range(1, total + 1):
             record = propagator.step()
             count_excited(record, propagator, ground.state, chosen)
             series.add(record)
+            if watch is not None:
+                watch(record, state, total)
             advance(done, "")
             if callback is not None and callback(record) is False:
                 break

@@ -110,6 +110,11 @@ class Spectrum:
         return native.cross_section(self.energy, self.response)
 
     @property
+    def loss(self) -> np.ndarray:
+        """Crystals: energy loss of fast electrons at long wavelength, -Im 1/epsilon."""
+        return -(1.0 / self.response).imag
+
+    @property
     def strength(self) -> np.ndarray:
         """Dipole strength function [1/hartree]; its integral over all energies is the number of electrons."""
         return native.strength(self.energy, self.response)
@@ -147,7 +152,11 @@ class Spectrum:
             "peaks_ev": (np.array(self.peaks_ev), "eV"),
         }
         if self.kind == "dielectric":
-            return found | {"epsilon_re": (self.response.real, "1"), "epsilon_im": (self.response.imag, "1")}
+            return found | {
+                "epsilon_re": (self.response.real, "1"),
+                "epsilon_im": (self.response.imag, "1"),
+                "loss": (self.loss, "1"),
+            }
         return found | {
             "polarisability_re": (self.response.real, "bohr^3"),
             "polarisability_im": (self.response.imag, "bohr^3"),
@@ -172,6 +181,10 @@ class Spectrum:
                 f"static        Re epsilon(0) = {self.static:.5g} by Kramers-Kronig, without the drift",
                 f"f-sum         {self.initial_electrons:.4f} of {self.electrons:g} electrons in the kicked current",
             ]
+            highest = int(np.argmax(self.loss))
+            if 0 < highest < len(self.loss) - 1:
+                at, height = self.energy_ev[highest], self.loss[highest]
+                lines.append(f"loss          -Im 1/epsilon is largest at {at:.3f} eV, {height:.4g}")
         lines += [f"peak          {e * HARTREE_EV:8.3f} eV   {name} {h * factor:.5g}" for e, h in self.peaks]
         return lines
 
@@ -369,8 +382,8 @@ def spectrum(runs: Any, **options: Any) -> Spectrum:
 def write_table(path: Path, made: Spectrum) -> None:
     """Writes columns of numbers below a header that names them. Raises FileError."""
     if made.kind == "dielectric":
-        names = "photon energy [eV], Re epsilon, Im epsilon"
-        columns = (made.energy_ev, made.response.real, made.response.imag)
+        names = "photon energy [eV], Re epsilon, Im epsilon, -Im 1/epsilon"
+        columns = (made.energy_ev, made.response.real, made.response.imag, made.loss)
     else:
         names = f"photon energy [eV], {QUANTITY[made.kind]} [angstrom^2], "
         names += "Re alpha [bohr^3], Im alpha [bohr^3], strength [1/eV]"

@@ -259,10 +259,11 @@ bool windows_collide([[maybe_unused]] const ProcessGrid& grid) {
 
 std::string mpi_rma_unavailable_reason(const ProcessGrid* grid) {
   if (grid == nullptr || grid->size() == 1) return "";
-  if (windows_collide(*grid))
-    return "serves only the group of all processes with this version of Open MPI, which mixes up windows of other "
-           "groups";
-  return window_problem(*grid, 0);
+  std::string problem = window_problem(*grid, 0);
+  if (problem.empty() && windows_collide(*grid))
+    problem = "serves only the group of all processes with this version of Open MPI, which mixes up windows of other "
+              "groups";
+  return problem;
 }
 
 MpiRmaTransport::MpiRmaTransport() = default;
