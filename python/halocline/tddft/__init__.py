@@ -25,6 +25,7 @@ from halocline.tddft.propagation import Series, propagate
 from halocline.tddft.relaxation import Relaxation, relax
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
 from halocline.tddft.spectra import Spectrum, spectrum
+from halocline.tddft.stress_tensor import stress
 from halocline.tddft.system import System, from_atoms
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ __all__ = [
     "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Relaxation",
     "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "band_structure", "density_of_states",
     "dynamics", "effective_mass", "example_run_file", "from_atoms", "ground_state", "harmonics", "parse_run_file",
-    "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum",
+    "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum", "stress",
 ]  # fmt: skip
 
 

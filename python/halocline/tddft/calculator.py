@@ -23,6 +23,7 @@ from halocline.tddft.ground import (
     spacing_text,
 )
 from halocline.tddft.motion import GroundStates
+from halocline.tddft.stress_tensor import COMPONENTS, stress
 from halocline.tddft.structure import structure_of
 from halocline.tddft.system import from_atoms
 from halocline.tddft.units import BOHR_ANGSTROM, HARTREE_EV, in_unit
@@ -41,7 +42,8 @@ class Halocline(Calculator):
     comm: see halocline.comm; every process must make the same calls. reporter: gets the convergence table
     force_error_limit: [eV/angstrom] forces are returned only if their expected error is at most this; None always
         returns them. The error is estimated from what the grid had added, see GroundState.grid_forces
-    Properties: energy, free_energy, forces, dipole (isolated systems, e angstrom), magmom (with spin). ASE's protocol
+    Properties: energy, free_energy, forces, dipole (isolated systems, e angstrom), magmom (with spin), stress
+    (crystals, twelve ground states more; to optimise a cell give extent, not spacing). ASE's protocol
     of eigenvalues is there, too: get_eigenvalues, get_fermi_level, get_occupation_numbers, get_bz_k_points, ...
     Properties are recomputed when positions, cell or elements have changed; `ground` is the last ground state. If only
     positions have changed, the next one starts from what the last ones give by extrapolation. `warnings` lists what is
@@ -50,7 +52,7 @@ class Halocline(Calculator):
     requested, ase's CalculationFailed for an expected error above the limit.
     """
 
-    implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces", "dipole", "magmom"]
+    implemented_properties: ClassVar[list[str]] = ["energy", "free_energy", "forces", "dipole", "magmom", "stress"]
 
     def __init__(
         self,
@@ -75,7 +77,8 @@ class Halocline(Calculator):
     ) -> None:
         """See ASE. Collective."""
         super().calculate(atoms, properties, system_changes)
-        if not system_changes and self.results:  # forces that were not requested before
+        if not system_changes and self.results:  # forces or a stress that were not requested before
+            self._hand_out_stress(properties)
             return self._hand_out_forces(properties)
         self.results = {}
         ground = self._states(system_changes).at(self.positions)
@@ -92,7 +95,15 @@ class Halocline(Calculator):
             self.results["dipole"] = ground.dipole() * BOHR_ANGSTROM
         if ground.system.spins == 2:
             self.results["magmom"] = ground.moment
+        self._hand_out_stress(properties)
         return self._hand_out_forces(properties)
+
+    def _hand_out_stress(self, properties: Any) -> None:
+        """Computes the stress if it was requested and is not there."""
+        if "stress" not in properties or "stress" in self.results or self.ground is None:
+            return
+        tensor = stress(self.ground, reporter=self.reporter) * (HARTREE_EV / BOHR_ANGSTROM**3)
+        self.results["stress"] = np.array([tensor[a, b] for a, b in COMPONENTS])
 
     def _hand_out_forces(self, properties: Any) -> None:
         """Returns forces within force_error_limit as a result; raises an error for other forces if they were

@@ -293,6 +293,20 @@ class System:
         other.native = other._build()
         return other
 
+    def strained(self, strain: np.ndarray) -> System:
+        """The same crystal with its cell and positions multiplied by 1 + strain (3, 3), on as many grid points and with
+        all k-points of the mesh, at the same places of the reciprocal cell; nothing is checked."""
+        other = copy.copy(self)
+        grown = np.eye(3) + np.asarray(strain, dtype=float).T
+        s = self.structure
+        other.structure = dataclasses.replace(s, cell=s.cell @ grown, positions=s.positions @ grown)
+        other.spacing = tuple(float(e) / n for e, n in zip(other.structure.edges, self.extent, strict=True))
+        other.ion_dipole = self.dipole_of_ions(other.structure.positions)
+        other.reduction = None
+        k = np.array([k for k, _, spin in self.without_symmetry().native.channels if spin == 0])
+        other.native = other._build(k @ s.cell.T / (2.0 * np.pi) @ other.structure.reciprocal)
+        return other
+
     def dipole_of_ions(self, positions: np.ndarray) -> np.ndarray:
         """Shape (3,): of the ions at these positions [e bohr]; zero for jellium."""
         charges = np.array([self.species[s].valence for s in self.structure.symbols])

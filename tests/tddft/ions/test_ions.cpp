@@ -75,7 +75,7 @@ TEST_CASE("ions: the periodic potential is the plain sum over the grid's recipro
   }
 }
 
-/// The definition in a cell that is not orthogonal: the mean of the shortest waves of each class.
+/// The definition in a cell that is not orthogonal: the weighted mean of the shortest waves of each class.
 double plain_skew_sum(const System& system, const Vec3& r) {
   const Grid& grid = system.grid;
   const std::array<Vec3, 3> inverse = dual(grid.edges());
@@ -93,13 +93,16 @@ double plain_skew_sum(const System& system, const Vec3& r) {
       images.emplace_back(dot(g, g), g);
       least = std::min(least, dot(g, g));
     }
-    std::erase_if(images, [&](const auto& each) { return each.first > least * (1 + 1e-9) + 1e-12; });
+    double weights = 0;
+    const auto weight = [&](double g2) { return std::exp(-(g2 - least) / (0.01 * least + 1e-300)); };
+    std::erase_if(images, [&](const auto& each) { return each.first > least * 1.12 + 1e-12; });
+    for (const auto& image : images) weights += weight(image.first);
     for (const auto& [g2, g] : images)
       for (const Atom& atom : system.atoms) {
         const auto& species = *system.species[static_cast<std::size_t>(atom.species)];
         const Vec3 apart{r[0] - atom.position[0], r[1] - atom.position[1], r[2] - atom.position[2]};
         const double v = species.local_fourier(std::sqrt(g2)) - (g2 > 1e-12 ? 4 * pi * species.valence() / g2 : 0.0);
-        sum += v * std::cos(dot(g, apart)) / (grid.volume() * static_cast<double>(images.size()));
+        sum += v * std::cos(dot(g, apart)) * weight(g2) / (weights * grid.volume());
       }
   }
   return sum;

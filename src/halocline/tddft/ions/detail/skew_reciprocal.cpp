@@ -14,7 +14,8 @@ namespace {
 
 using std::numbers::pi;
 
-constexpr double equal_length = 1e-9;  // relative difference of squares
+constexpr double about_equal = 0.01;  // relative difference of squares at which a weight falls to 1/e
+constexpr double negligible = 12;     // times this: the weight is 6e-6
 
 /// exp(-i 2 pi n s) of an atom for each axis and n = -2 N ... 2 N, s its number along an edge.
 class AtomPhases {
@@ -28,11 +29,14 @@ public:
         table_[axis].push_back(std::polar(1.0, -2 * pi * n * dot(position, inverse[axis])));
     }
   }
-  /// The mean over waves of equal length.
-  Complex operator()(std::span<const ShortestWaves::Numbers> waves) const noexcept {
+  /// The sum over the waves of a class of coefficients times phases.
+  Complex operator()(std::span<const ShortestWaves::Wave> waves, std::span<const double> coefficients) const noexcept {
     Complex sum = 0;
-    for (const auto& n : waves) sum += times(times(along(0, n[0]), along(1, n[1])), along(2, n[2]));
-    return sum / static_cast<double>(waves.size());
+    for (std::size_t i = 0; i < waves.size(); ++i) {
+      const auto& n = waves[i].numbers;
+      sum += coefficients[i] * times(times(along(0, n[0]), along(1, n[1])), along(2, n[2]));
+    }
+    return sum;
   }
 
 private:
@@ -55,32 +59,45 @@ ShortestWaves::ShortestWaves(const Grid& grid) : extent_(grid.extent), first_{0}
   const auto centred = [&](std::size_t axis, std::int64_t k) {
     return static_cast<int>(2 * k <= extent_[axis] ? k : k - extent_[axis]);
   };
-  std::array<std::pair<double, Numbers>, 27> images;
+  std::array<Wave, 27> images;
   for (std::int64_t kz = 0; 2 * kz <= extent_[2]; ++kz)
     for (std::int64_t ky = 0; ky < extent_[1]; ++ky)
       for (std::int64_t kx = 0; kx < extent_[0]; ++kx) {
-        const Numbers k{centred(0, kx), centred(1, ky), centred(2, kz)};
+        const std::array<int, 3> k{centred(0, kx), centred(1, ky), centred(2, kz)};
         double least = std::numeric_limits<double>::infinity();
         for (int i = 0; i < 27; ++i) {
-          const Numbers cell{i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
-          Numbers n{};
-          for (std::size_t a = 0; a < 3; ++a) n[a] = k[a] + cell[a] * static_cast<int>(extent_[a]);
+          const std::array<int, 3> cell{i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+          Wave& image = images[at(i)];
+          for (std::size_t a = 0; a < 3; ++a) image.numbers[a] = k[a] + cell[a] * static_cast<int>(extent_[a]);
+          const auto& n = image.numbers;
           const Vec3 g = combined({2 * pi * n[0], 2 * pi * n[1], 2 * pi * n[2]}, inverse);
-          images[at(i)] = {dot(g, g), n};
-          least = std::min(least, dot(g, g));
+          image.square = dot(g, g);
+          least = std::min(least, image.square);
         }
-        for (const auto& [square, n] : images)
-          if (square <= least * (1 + equal_length)) waves_.push_back(n);
-        squares_.push_back(least);
+        double sum = 0;
+        const std::size_t first = waves_.size();
+        for (Wave& image : images) {
+          const double excess = least > 0          ? (image.square - least) / (about_equal * least)
+                                : image.square > 0 ? 1e300
+                                                   : 0;
+          if (excess > negligible) continue;
+          image.weight = std::exp(-excess);
+          sum += image.weight;
+          waves_.push_back(image);
+        }
+        for (std::size_t i = first; i < waves_.size(); ++i) waves_[i].weight /= sum;
         first_.push_back(waves_.size());
       }
 }
 
 SkewCoefficients::SkewCoefficients(const System& system) : waves_(system.grid) {
-  std::vector<double> squares(waves_.size());
-  for (std::size_t i = 0; i < squares.size(); ++i) squares[i] = waves_.square(i);
-  for (const auto& species : system.species)
+  const auto all = waves_.all();
+  std::vector<double> squares;
+  for (const ShortestWaves::Wave& wave : all) squares.push_back(wave.square);
+  for (const auto& species : system.species) {
     values_.push_back(local_coefficients(*species, squares, system.grid.volume()));
+    for (std::size_t i = 0; i < all.size(); ++i) values_.back()[i] *= all[i].weight;
+  }
 }
 
 std::vector<double> skew_potential(const System& system, const Box& box, const SkewCoefficients& local) {
@@ -91,7 +108,7 @@ std::vector<double> skew_potential(const System& system, const Box& box, const S
       const std::size_t i = local.waves().index(static_cast<std::int64_t>(kx), ky, kz);
       Complex sum = 0;
       for (std::size_t a = 0; a < phases.size(); ++a)
-        sum += local(at(system.atoms[a].species), i) * phases[a](local.waves().of(i));
+        sum += phases[a](local.waves().of(i), local.of(at(system.atoms[a].species), i));
       row[kx] = sum;
     }
   });
@@ -111,7 +128,7 @@ std::vector<Vec3> skew_local_forces(const System& system, const Box& box, const 
       for (std::int64_t ky = 0; ky < ny; ++ky)
         for (std::int64_t kx = 0; kx < nx; ++kx) {
           const std::size_t i = local.waves().index(kx, ky, kz);
-          const Complex wave = weight * local(at(system.atoms[a].species), i) * phases[a](local.waves().of(i));
+          const Complex wave = weight * phases[a](local.waves().of(i), local.of(at(system.atoms[a].species), i));
           for (std::int64_t axis = 0; axis < 3; ++axis)
             forces[a][at(axis)] -= times(wave, transforms[at((axis * ny + ky) * nx + kx)]).real();
         }
