@@ -38,7 +38,8 @@ import matplotlib.pyplot as plt
 figure, axes = plt.subplots()
 axes.plot(np.random.default_rng(1).random(3000))
 noise = np.random.default_rng(1).random(20000)
-spectrum = type("Spectrum", (), {"kind": "dielectric", "energy_ev": noise, "response": noise + 1j})
+made = {"kind": "dielectric", "energy_ev": noise, "response": noise + 1j, "loss": noise}
+spectrum = type("Spectrum", (), made)
 
 propagator = hc.qcd.propagator(hc.qcd.WilsonClover(u, mass=2.0, csw=0.0), source=[0, 0, 0, 0])
 
