@@ -58,6 +58,8 @@ def test_cube_files_have_the_grid_and_the_atoms(ground, found, tmp_path):
 def test_what_has_no_response_to_a_kick_is_refused(ground):
     with pytest.raises(InvalidArgument, match="no photon energy"):
         hc.tddft.response_densities(ground, [], kick=0.01, steps=2)
+    with pytest.raises(InvalidArgument, match="parsec"):
+        hc.tddft.response_densities(ground, ["9 parsec"], kick=0.01, steps=2)
     with pytest.raises(InvalidArgument, match="without a kick"):
         hc.tddft.response_densities(ground, [0.4], steps=2)
     pulse = {"amplitude": 0.05, "frequency": 0.15, "duration": 160}

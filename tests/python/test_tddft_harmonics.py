@@ -78,6 +78,9 @@ def test_the_command_and_its_refusals(tmp_path, command):
     (tmp_path / "h2.toml").write_text(RUN.format(steps=500, order=200))
     far = command(tmp_path, "tddft", "harmonics", "h2.toml")
     assert far.returncode == 2 and "resolves up to" in far.stderr
+    (tmp_path / "h2.toml").write_text(RUN.format(steps=500, order=9).replace("0.38]", "0.40]"))
+    other = command(tmp_path, "tddft", "harmonics", "h2.toml", "--overwrite")
+    assert other.returncode == 2 and "own run file" in other.stderr
 
 
 def test_runs_without_a_pulse_and_files_that_are_not_there_are_refused(tmp_path):

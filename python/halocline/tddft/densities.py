@@ -21,6 +21,7 @@ from halocline import _halocline
 from halocline.errors import InvalidArgument
 from halocline.files import write_file
 from halocline.reporter import Reporter
+from halocline.schema import Unfit, shown
 from halocline.tddft.ground import GroundState
 from halocline.tddft.motion import frames
 from halocline.tddft.propagation import Series, propagate
@@ -81,7 +82,10 @@ def response_densities(
         found = hc.tddft.response_densities(ground, ["9.4 eV"], kick=0.01, direction="z", total_time="20 fs")
         found.write_cubes("acetylene")
     """
-    wanted = np.array([converted(e, "energy") if isinstance(e, str) else float(e) for e in energies])
+    try:
+        wanted = np.array([converted(e, "energy") for e in energies])
+    except Unfit as unfit:
+        raise InvalidArgument(f"energies = {shown(list(energies))} given, each expected to be {unfit}.") from None
     if wanted.size == 0 or not np.isfinite(wanted).all():
         raise InvalidArgument("no photon energy was given for the densities, or one that is not finite; give some.")
     given = ground.system.run.propagate

@@ -15,7 +15,7 @@ from halocline.files import claimed_for, write_file
 from halocline.reporter import Reporter
 from halocline.tddft import plots, results
 from halocline.tddft.emission import harmonics
-from halocline.tddft.jobs import echo
+from halocline.tddft.jobs import echo, refuse_other_runs
 from halocline.tddft.runfile import Run
 from halocline.tddft.system import System
 from halocline.tddft.units import HARTREE_EV
@@ -34,6 +34,7 @@ def harmonics_job(run: Run, group: Any, reporter: Reporter, overwrite: bool = Fa
         reporter.line(line)
 
     def work() -> list[str]:
+        refuse_other_runs([file], identity)
         guarded = results.Guarded(path, "harmonics", identity, overwrite)
         options = {name: getattr(run.harmonics, name) for name in ("to_order", "window", "points")}
         found = harmonics(file, **options)

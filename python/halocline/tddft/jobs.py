@@ -445,6 +445,14 @@ class OneRun:
         }
 
 
+def refuse_other_runs(files: list[Path], identity: dict[str, Any]) -> None:
+    """Raises InvalidArgument if a file of a propagation, where it is there, is of another system. For one process."""
+    for file in filter(Path.is_file, files):
+        there = results.attributes_of(file, "propagation")["identity"]
+        there.pop("propagate", None)
+        results.refuse_other(file, there, identity, "give its own run file, or name another [output] file")
+
+
 def spectrum_job(run: Run, reporter: Reporter, overwrite: bool = False) -> Path:
     """`halocline tddft spectrum`: from the files of one propagation, or of one along each axis. For one process.
 
@@ -455,10 +463,7 @@ def spectrum_job(run: Run, reporter: Reporter, overwrite: bool = False) -> Path:
     path = run.output.path("_spectrum.h5")
     files = [run.output.path(f"_rt{suffix}.h5") for suffix, _ in run.propagate.directions()]
     identity = System(run).identity()
-    for file in filter(Path.is_file, files):
-        there = results.attributes_of(file, "propagation")["identity"]
-        there.pop("propagate", None)
-        results.refuse_other(file, there, identity, "give its own run file, or name another [output] file")
+    refuse_other_runs(files, identity)
     with claimed(path):
         guarded = results.Guarded(path, "spectrum", identity, overwrite)
         for line in echo(run, "spectrum"):

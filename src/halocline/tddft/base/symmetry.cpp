@@ -83,7 +83,12 @@ void symmetrise(std::span<double> field, const Decomposition& decomposition, std
         for (std::int64_t x = 0; x < box.extent[0]; ++x) {
           field[at(box.index(x, y, z))] +=
               share * whole[at(image[0] + grid.extent[0] * (image[1] + grid.extent[1] * image[2]))];
-          for (std::size_t a = 0; a < 3; ++a) image[a] = wrapped(image[a] + s.rotation[a][0], a);
+          // A step is shorter than an axis, so that no division is needed here.
+          for (std::size_t a = 0; a < 3; ++a) {
+            image[a] += s.rotation[a][0];
+            if (image[a] >= grid.extent[a]) image[a] -= grid.extent[a];
+            if (image[a] < 0) image[a] += grid.extent[a];
+          }
         }
       }
 }

@@ -91,7 +91,7 @@ public:
   void divergence(std::span<double> out, const double* in, int fields);
 
   /// Largest eigenvalue of the kinetic part for this q (v = 0), from the symbol of the stencil [hartree]. On axes that
-  /// are not orthogonal it is sampled at 16 angles an axis, which misses up to 2 %.
+  /// are not orthogonal it is the largest of 16 angles an axis in all combinations, which may be slightly too small.
   static double largest_kinetic(const Grid& grid, const Vec3& q);
 
 private:
