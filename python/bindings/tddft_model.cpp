@@ -125,15 +125,16 @@ nb::dict solve(Model& model, State& state, const nb::dict& given, const std::fun
 }
 
 nb::dict bands_of(Model& model, State& state, const State& ground, int bands, const nb::dict& given,
-                  const std::function<bool(double)>& progress) {
+                  const std::function<bool(double)>& progress, const Vec3& a) {
   const ScfOptions options = scf_options(given);
   BandsFound found;
   {
     const nb::gil_scoped_release unlocked;
-    found = solve_bands(model, state, ground.density, bands, options, [&progress](double residual) {
+    const auto report = [&progress](double residual) {
       const nb::gil_scoped_acquire lock;
       return progress(residual);
-    });
+    };
+    found = solve_bands(model, state, ground.density, bands, options, report, a);
   }
   nb::dict d;
   d["converged"] = found.converged;
@@ -229,7 +230,7 @@ void bind_tddft_model(nb::module_& m) {
           "model"_a, "positions"_a, Released(), "A start at these positions [bohr]. Collective.");
   m.def("solve_ground_state", &solve, "model"_a, "state"_a, "options"_a, "progress"_a, "Collective.");
   m.def("solve_bands", &bands_of, "model"_a, "state"_a, "ground"_a, "bands"_a, "options"_a, "progress"_a,
-        "States in the potential of a ground state's density. Collective.");
+        "vector_potential"_a = Vec3{}, "States in the potential of a ground state's density. Collective.");
   m.def("egg_box", &measure_egg_box, "model"_a, "transport"_a, "odd_allowed"_a, "options"_a, "steps"_a, "direction"_a,
         "Energies as all atoms move through a cell of the grid. Collective.");
   m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),

@@ -3,6 +3,7 @@
 /// tddft: electrons in time.
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
+#include "halocline/tddft/propagate/populations.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
 #include "tddft.hpp"
 
@@ -45,6 +46,8 @@ PropagateOptions propagate_options(const nb::dict& d) {
   options.energy_every = nb::cast<int>(d["energy_every"]);
   options.exponential_tolerance = nb::cast<double>(d["exponential_tolerance"]);
   options.correction_tolerance = nb::cast<double>(d["correction_tolerance"]);
+  options.absorber = {nb::cast<double>(d["absorber_width"]), nb::cast<double>(d["absorber_strength"])};
+  options.angular_momentum = nb::cast<bool>(d["angular_momentum"]);
   return options;
 }
 
@@ -75,6 +78,7 @@ nb::dict to_dict(const Record& record) {
   d["norm"] = record.norm;
   d["moment"] = record.moment;
   d["spin_dipole"] = record.spin_dipole;
+  d["angular_momentum"] = record.angular_momentum;
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
   d["prediction_error"] = record.prediction_error;
   if (record.ions) d["ions"] = to_dict(*record.ions);
@@ -114,7 +118,6 @@ void bind_tddft_propagate(nb::module_& m) {
       .def("kick", &Propagator::kick, Released())
       .def("step", &recorded<&Propagator::step>)
       .def("observe", &recorded<&Propagator::observe>)
-      .def("excited", &Propagator::excited, "ground"_a, Released(), "Electrons that have left the ground state.")
       .def(
           "resume",
           [](Propagator& self, std::int64_t steps_done, double first_norm,
@@ -125,6 +128,18 @@ void bind_tddft_propagate(nb::module_& m) {
           },
           "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), Released(),
           "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities.");
+  m.def(
+      "populations",
+      [](const Model& model, const State& now, const Model& holder, const State& reference, int states, const Vec3& a) {
+        std::vector<double> found;
+        {
+          const nb::gil_scoped_release unlocked;
+          found = populations(model, now, holder, reference.orbitals, states, a);
+        }
+        return to_numpy(std::move(found), {model.system().channels.size(), static_cast<std::size_t>(states)});
+      },
+      "model"_a, "now"_a, "holder"_a, "reference"_a, "states"_a, "vector_potential"_a = Vec3{},
+      "Electrons in each state of a reference, shape (channels, states). Collective.");
   m.def(
       "electron_dipole",
       [](const Model& model, const State& state) {

@@ -36,6 +36,23 @@ void bind_tddft_spectrum(nb::module_& m) {
       },
       "times"_a, "dipole"_a, "kick"_a, "energies"_a, "window"_a, "width"_a);
   m.def(
+      "rotatory_strength",
+      [](const Reals& times, const Reals& turning, double kick, const Reals& energies, const std::string& window,
+         double width) {
+        return array(
+            rotatory_strength(values(times), values(turning), kick, values(energies), options_from(window, width)));
+      },
+      "times"_a, "turning"_a, "kick"_a, "energies"_a, "window"_a, "width"_a, "Of one kick; the sum is over three.");
+  m.def(
+      "window_values",
+      [](const Reals& times, double length, const std::string& window, double width) {
+        const SpectrumOptions options = options_from(window, width);
+        std::vector<double> found;
+        for (const double t : values(times)) found.push_back(window_value(options, t, length));
+        return array(std::move(found));
+      },
+      "times"_a, "length"_a, "window"_a, "width"_a, "The window of a series of this length.");
+  m.def(
       "dielectric",
       [](const Reals& times, const Reals& current, double kick, const Reals& energies, const std::string& window,
          double width, bool subtract_drift) {

@@ -263,19 +263,6 @@ def test_a_rigid_move_by_one_grid_step_changes_nothing():
     assert energies[0] == pytest.approx(energies[1], abs=1e-8)
 
 
-def test_in_a_crystal_excited_electrons_are_counted_after_the_pulse_only():
-    ground = hc.tddft.ground_state(jellium()).require_converged()
-    pulse = {"amplitude": 0.02, "frequency": 2.0, "duration": 3.0, "direction": "z"}
-    keys = {"time_step": 0.05, "excited_every": 5, "energy_every": 0}
-    with pytest.warns(UserWarning, match="after the pulse only"):
-        lit = hc.tddft.propagate(ground, pulses=[pulse], steps=80, **keys)
-    assert lit.excited_time.size > 0 and lit.excited_time.min() > 2.9  # none in its 60 steps
-    assert np.all(lit.excited > -1e-9) and np.all(np.isfinite(lit.excited))
-    with pytest.warns(UserWarning, match="are not counted"):
-        kicked = hc.tddft.propagate(ground, kick=0.01, steps=5, **keys)
-    assert kicked.excited.size == 0
-
-
 def test_the_calculator_gives_ase_units_and_forces_that_are_slopes():
     atoms = ase.Atoms("H2", [[0, 0, -0.4], [0.05, 0, 0.4]])
     keys = {"spacing": "0.125 angstrom", "box": [3.5, 3.5, 4.25], "scf": {"tolerance": 1e-9}}

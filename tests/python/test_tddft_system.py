@@ -262,7 +262,7 @@ def test_an_atomic_number_that_no_element_has_is_refused(tmp_path):
 @pytest.mark.parametrize("shape", ["gaussian", "cos2"])
 def test_a_pulse_begins_where_its_envelope_is_small(shape):
     from halocline.tddft.propagation import field_of
-    from halocline.tddft.runfile import Propagate, Pulse
+    from halocline.tddft.runfile_light import Propagate, Pulse
 
     pulse = Pulse(shape=shape, amplitude=0.01, frequency=0.2, duration=100.0, direction=(0.0, 0.0, 1.0))
     (found,) = field_of(Propagate(pulses=(pulse,)), "velocity", (0.0, 0.0, 0.0))["pulses"]

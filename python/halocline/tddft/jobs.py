@@ -20,15 +20,15 @@ from halocline.reporter import Reporter
 from halocline.schema import shown
 from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
+from halocline.tddft.absorber import layer_of
 from halocline.tddft.ground import GroundState, make_model, orbital_file
 from halocline.tddft.motion import ion_options, write_frames
+from halocline.tddft.populations import ElectronCount
 from halocline.tddft.propagation import (
     Series,
     check_ions,
     check_light,
-    count_excited,
     duration,
-    excited_warning,
     field_of,
     gauge_of,
     library_options,
@@ -211,8 +211,6 @@ class PropagateJob:
             self.reporter.line(line)
         for sentence in self.system.warnings:
             self.reporter.warning(sentence)
-        if sentence := excited_warning(self.system, self.given.propagate):
-            self.reporter.warning(sentence)
         written = []
         for suffix, direction in self.given.propagate.directions():
             if suffix:
@@ -257,6 +255,10 @@ class OneRun:
         light = {"gauge": self.job.gauge, "kick": list(self.kick), "field_table content": table}
         if self.options.spin_kick:
             light["spin_kick"] = True
+        if self.options.absorber is not None:
+            light["absorber"] = dataclasses.asdict(layer_of(self.options.absorber))
+        if self.options.angular_momentum:
+            light["angular_momentum"] = True
         moving = {} if self.job.ions is None else {"ions": self.job.ions}
         return {n: values.get(n) for n in names} | light | moving
 
@@ -271,10 +273,13 @@ class OneRun:
             self.reporter.line(f"finished before: {self.path} has all {finished} steps")
             return self.path
         ground = self.job.ground(share)
-        self.model, self.ground_orbitals = ground.model, ground.state
+        self.model = ground.model
         self.state = ground.state.copy()
         ions = self.run_file.ions
-        self.series = Series(self.job.system, self.options, self.job.gauge, self.kick, ground.gap, ions)
+        self.series = Series(
+            self.job.system, self.options, self.job.gauge, self.kick, ground.gap, ions, ground.occupations
+        )
+        self.counter = ElectronCount(ground, self.options)
         if there is not None:
             self.series.restore(there)
             if self.job.ions is not None:
@@ -300,6 +305,7 @@ class OneRun:
             if any(self.kick):
                 propagator.kick()
             self.series.add(propagator.observe())
+            self.counter.add(self.series.records[-1], self.state)
         with self.work:
             self._go(propagator, total)
         return self.path
@@ -351,6 +357,8 @@ class OneRun:
         if self.job.ions is not None:
             ions = self.run_file.ions
             say(f"atoms         move every {ions.every} steps, {1e3 * ions.every * propagator.time_step * fs:.6g} as")
+        if (layer := layer_of(self.options.absorber)) is not None:
+            say(f"absorber      {layer.sentence()}")
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
@@ -369,7 +377,7 @@ class OneRun:
             begun = time.monotonic()
             for done in range(first + 1, total + 1):
                 record = propagator.step()
-                count_excited(record, propagator, self.ground_orbitals, options)
+                self.counter.add(record, self.state)
                 self.series.add(record)
                 seconds = (time.monotonic() - begun) / (done - first)
                 advance(done, time_line(done, total, record, seconds))
@@ -383,6 +391,8 @@ class OneRun:
         self._keep(propagator, True)
         reporter.line(f"{total - first} steps in {duration(time.monotonic() - begun)}, {1e3 * seconds:.4g} ms a step")
         reporter.line(f"results       {self.path}")
+        if self.options.absorber is not None:
+            reporter.line(f"ionised       {self.series.ionised[-1]:.6g} electrons")
         if self.job.ions is not None:
             frames_file = self.path.with_suffix(".xyz")
             on_root(self.group, lambda: write_frames(frames_file, self.series.frames()))

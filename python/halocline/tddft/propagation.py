@@ -16,9 +16,11 @@ from halocline.errors import FileError, Interrupted, InvalidArgument
 from halocline.reporter import Reporter
 from halocline.schema import changed
 from halocline.tddft import results
-from halocline.tddft.ground import GroundState, warner
+from halocline.tddft.absorber import Layer, check_absorber, layer_of
+from halocline.tddft.ground import GroundState
 from halocline.tddft.motion import frames, ion_options
-from halocline.tddft.runfile import Propagate, unit_vector
+from halocline.tddft.populations import ElectronCount, changes_of_bands
+from halocline.tddft.runfile_light import Propagate, unit_vector
 from halocline.tddft.runfile_motion import Ions
 from halocline.tddft.system import System
 from halocline.tddft.units import ATOMIC_TIME_FS
@@ -33,7 +35,9 @@ class Series:
     kick).
 
     step, time, norm: shape (n,); vector_potential, electric_field, current, dipole: shape (n, 3)
-    energy: part -> shape (m,), at the times energy_time; excited at excited_time
+    energy: part -> shape (m,), at the times energy_time
+    excited: electrons outside the ground state, shape (m,), and populations, shape (m, channels, states), at the times
+    excited_time. angular_momentum: shape (n, 3), if asked for.
     current is the mean particle current density of the electrons. dipole is that of ions and electrons [e bohr], for
     isolated systems only. norm is the number of electrons.
     positions, velocities, forces: shape (m, atoms, 3), and ion_kinetic: shape (m,), at the times ion_time, if the atoms
@@ -48,9 +52,12 @@ class Series:
         kick: tuple[float, float, float],
         gap: float | None = None,
         ions: Ions | None = None,
+        occupations: np.ndarray | None = None,
     ) -> None:
-        """gap: of the ground state [hartree], 0 for a metal, None if unknown. ions: if the atoms move."""
+        """gap: of the ground state [hartree], 0 for a metal, None if unknown. ions: if the atoms move. occupations: of
+        the ground state, shape (channels, states), for populations."""
         self.system, self.options, self.gauge, self.kick, self.gap = system, options, gauge, kick, gap
+        self.occupations = occupations
         self.ions = ions if ions is not None and ions.move else None
         self.time_step = 0.0
         self.records: list[dict[str, Any]] = []
@@ -168,14 +175,37 @@ class Series:
         return np.array([r["time"] for r in self.records if "energy" in r])
 
     @property
+    def ionised(self) -> np.ndarray:
+        """Shape (n,): electrons that the absorber has taken; zero up to rounding without one."""
+        return self.norm[0] - self.norm if len(self.records) else self.norm
+
+    @property
+    def angular_momentum(self) -> np.ndarray:
+        """Shape (n, 3): of the electrons about the middle of the box [hbar]; zero if it was not asked for."""
+        return self._column("angular_momentum").reshape(-1, 3)
+
+    @property
     def excited(self) -> np.ndarray:
-        """Electrons excited from the ground state, at excited_time; in a crystal only after the pulse."""
+        """Electrons missing from the states that the ground state filled, at excited_time. In a crystal these are the
+        states at k + A(t). Electrons that an absorber took are missing, too."""
         return np.array([r["excited"] for r in self.records if "excited" in r])
 
     @property
     def excited_time(self) -> np.ndarray:
         """[a.u.]"""
         return np.array([r["time"] for r in self.records if "excited" in r])
+
+    @property
+    def populations(self) -> np.ndarray:
+        """Shape (m, channels, states): electrons in the lowest states of each channel, without the k-point's weight, at
+        excited_time; if [propagate] populations asked for them."""
+        return np.array([r["populations"] for r in self.records if "populations" in r])
+
+    @property
+    def band_changes(self) -> np.ndarray:
+        """Shape (m, spins, states): electrons that each band has won (positive) or lost (negative: holes) since the
+        ground state, summed over k; at excited_time."""
+        return changes_of_bands(self.system, self.occupations, self.populations)
 
     def atoms_at(self, step: int) -> tuple[list, list] | None:
         """Positions and velocities of the atoms after a step, to go on from; None if they rest. Raises FileError if
@@ -208,6 +238,10 @@ class Series:
             found["energy_time"] = (self.energy_time, results.UNITS["time"])
         if self.excited_time.size:
             found |= {"excited": self.excited, "excited_time": (self.excited_time, results.UNITS["time"])}
+            if self.populations.size:
+                found |= {"populations": self.populations, "band_changes": self.band_changes}
+        if self.options.angular_momentum:
+            found["angular_momentum"] = self.angular_momentum
         if self.ions is not None:
             names = ("positions", "velocities", "forces")
             found |= {f"ions/{name}": getattr(self, name) for name in names}
@@ -221,7 +255,7 @@ class Series:
     def restore(self, data: dict[str, Any]) -> None:
         """The inverse of data()."""
         at = {float(t): n for n, t in enumerate(data.get("energy_time", ()))}
-        excited = dict(zip(map(float, data.get("excited_time", ())), data.get("excited", ()), strict=True))
+        counted = {float(t): n for n, t in enumerate(data.get("excited_time", ()))}
         of_ions = data.get("ions/dipole", self.system.ion_dipole)
         electrons = np.zeros((len(data["time"]), 3)) if self.system.periodic else of_ions - data["dipole"]
         moved = {float(t): n for n, t in enumerate(data.get("ions/time", ()))}
@@ -233,8 +267,12 @@ class Series:
             record["spin_dipole"] = data["spin_dipole"][n].tolist() if "spin_dipole" in data else [0.0] * 3
             if time in at:
                 record["energy"] = {part: float(data[f"energy/{part}"][at[time]]) for part in results.PARTS}
-            if time in excited:
-                record["excited"] = float(excited[time])
+            none = [0.0] * 3
+            record["angular_momentum"] = data["angular_momentum"][n].tolist() if "angular_momentum" in data else none
+            if time in counted:
+                record["excited"] = float(data["excited"][counted[time]])
+                if "populations" in data:
+                    record["populations"] = data["populations"][counted[time]].tolist()
             if "ions/dipole" in data:
                 record["ion_dipole"] = data["ions/dipole"][n].tolist()
             if time in moved:
@@ -289,16 +327,13 @@ def read_table(path: str) -> tuple[list[float], list[list[float]]]:
 
 def library_options(options: Propagate, time_step: float | None) -> dict[str, Any]:
     """The arguments of the library's PropagateOptions; without a time step the library chooses."""
-    names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance")
-    return {name: getattr(options, name) for name in names} | {"time_step": time_step or 0.0}
-
-
-def count_excited(record: dict[str, Any], propagator: Any, ground: Any, options: Propagate) -> None:
-    """Adds the number of excited electrons to the record if it is due and can be counted. Collective."""
-    if options.excited_every and record["step"] % options.excited_every == 0:
-        excited = propagator.excited(ground)
-        if not math.isnan(excited):
-            record["excited"] = excited
+    names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance", "angular_momentum")
+    layer = layer_of(options.absorber) or Layer(0.0, 0.0)
+    return {name: getattr(options, name) for name in names} | {
+        "time_step": time_step or 0.0,
+        "absorber_width": layer.width,
+        "absorber_strength": layer.strength,
+    }
 
 
 def check_ions(options: Propagate, ions: Ions) -> None:
@@ -316,18 +351,6 @@ def check_ions(options: Propagate, ions: Ions) -> None:
                 f"[propagate] {name} = {value} is no multiple of [ions] every = {ions.every}; within an ion step the "
                 "atoms have no energy of their own."
             )
-
-
-def excited_warning(system: System, options: Propagate) -> str | None:
-    """A warning if excited electrons are requested but cannot be counted at all times; None otherwise."""
-    if not options.excited_every or not system.periodic:
-        return None
-    if options.kick:
-        return (
-            "excited electrons are not counted: in a crystal they are known where the vector potential is zero, and "
-            "after a kick it never is; leave excited_every out, or take a pulse instead of the kick."
-        )
-    return "excited electrons are counted after the pulse only, where the vector potential is zero again."
 
 
 def steps_of(options: Propagate, time_step: float, ions: Ions | None = None) -> int:
@@ -367,7 +390,13 @@ def duration(seconds: float) -> str:
 
 def check_light(system: System, options: Propagate) -> None:
     """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
-    are reduced, and spin kicks without spin or of a crystal."""
+    are reduced, spin kicks without spin or of a crystal, absorbers that reach the atoms, angular momenta of
+    crystals."""
+    check_absorber(system, options)
+    if options.angular_momentum and system.periodic:
+        raise InvalidArgument(
+            "[propagate] angular_momentum = true is for isolated atoms; in a crystal the position has no meaning."
+        )
     if system.reduction is not None and system.reduction.time_reversal:
         raise InvalidArgument(
             "[kpoints] symmetry = true was given; a field breaks symmetries: say its direction instead, such as "
@@ -410,7 +439,6 @@ def propagate(
         series = hc.tddft.propagate(ground, kick=0.01, direction="z", total_time="5 fs")
     """
     ground.require_converged()
-    doubt = warner(reporter, ground.model.communicator)
     reporter = reporter or Reporter()
     system = ground.system
     given = dict(options) if direction is None else {**options, "direction": direction}
@@ -427,7 +455,7 @@ def propagate(
     gauge = gauge_of(system, chosen)
     kick = tuple(chosen.kick * v for v in unit_vector(chosen.direction))
     state = ground.state.copy()
-    series = Series(system, chosen, gauge, kick, ground.gap, moving)
+    series = Series(system, chosen, gauge, kick, ground.gap, moving, ground.occupations)
     field = field_of(chosen, gauge, kick)
     propagator = native.Propagator(
         ground.model, state, field, library_options(chosen, chosen.time_step), ion_options(system, moving)
@@ -435,17 +463,17 @@ def propagate(
     series.time_step = propagator.time_step
     total = steps_of(chosen, propagator.time_step, moving)
     group = ground.model.communicator
-    if sentence := excited_warning(system, chosen):
-        doubt(sentence)
+    counter = ElectronCount(ground, chosen)
     if chosen.kick:
         propagator.kick()
     series.add(propagator.observe())
+    counter.add(series.records[-1], state)
     if watch is not None:
         watch(series.records[-1], state, total)
     with reporter.stage("propagating", total) as advance:
         for done in range(1, total + 1):
             record = propagator.step()
-            count_excited(record, propagator, ground.state, chosen)
+            counter.add(record, state)
             series.add(record)
             if watch is not None:
                 watch(record, state, total)

@@ -11,7 +11,8 @@
                            grid_forces (atoms, 3), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
                            electric_field; with spin moment (n,) and spin_dipole (n, 3); energy_time and
-                           energy/<part>; excited_time and excited; of moving atoms
+                           energy/<part>; excited_time and excited, populations (m, channels, states), band_changes
+                           (m, spins, states); angular_momentum (n, 3); of moving atoms
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
                            every step, and ions/now/<name> of the last step
     relaxation             converged, force_tolerance; of each geometry energy, largest_force, positions, forces,
@@ -76,6 +77,9 @@ UNITS = {
     "spin_dipole": "bohr",
     "norm": "electrons",
     "excited": "electrons",
+    "populations": "electrons",
+    "band_changes": "electrons",
+    "angular_momentum": "hbar",
     "vector_potential": "hbar/(e bohr)",
     "electric_field": "hartree/(e bohr)",
     "kick": "hbar/bohr",

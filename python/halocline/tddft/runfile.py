@@ -35,7 +35,8 @@ from halocline.schema import (
     table,
     text,
 )
-from halocline.tddft.runfile_crystal import AXES, BandPath, Dos, KPoints, three_counts
+from halocline.tddft.runfile_crystal import BandPath, Dos, KPoints, three_counts
+from halocline.tddft.runfile_light import Propagate
 from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
 from halocline.tddft.runfile_spectra import Harmonics, Spectrum
 from halocline.tddft.units import converted, quantity, vector
@@ -107,16 +108,6 @@ def functional(value: Any) -> str:
         raise Unfit(f'{expected}; codes mean different ones by LDA, mostly "pz" or "pw"')
     near = difflib.get_close_matches(given, list(names), n=1, cutoff=0.6)
     raise Unfit(f'{expected}; did you mean "{names[near[0]]}"' if near else expected)
-
-
-def direction(value: Any) -> Any:
-    """An axis, "xyz" for one run along each axis, or a vector."""
-    if isinstance(value, str):
-        return choice(*AXES, "xyz")(value)
-    vector_3 = array(number(), 'an axis "x", "y" or "z", "xyz" for one run each, or three numbers', length=3)(value)
-    if not any(vector_3):
-        raise Unfit("a direction that is not zero")
-    return vector_3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -341,108 +332,6 @@ class Scf(Section):
     )
     seed: int = key(1, integer(at_least=0), "of the random orbitals, which do not depend on the process count")
     forces: bool = key(True, boolean, "forces on the atoms when converged")
-
-
-@dataclasses.dataclass(frozen=True)
-class Pulse(Section):
-    """One pulse of light."""
-
-    title: ClassVar[str] = "[propagate] pulses:"
-    amplitude: float = key(REQUIRED, quantity("field", above=0.0), 'peak electric field, or intensity "1e12 W/cm^2"')
-    frequency: float = key(REQUIRED, quantity("energy", above=0.0), "photon energy; a static field is a table")
-    duration: float = key(REQUIRED, quantity("time", above=0.0), "whole length of cos2; FWHM of gaussian's intensity")
-    shape: str = key("cos2", choice("cos2", "gaussian"), '"cos2" or "gaussian"')
-    centre: float | None = key(None, quantity("time"), "of the envelope; begins at t = 0 when absent")
-    phase: float = key(0.0, quantity("angle"), "of the carrier at the centre")
-    direction: Any = key("z", direction, 'polarisation: "x", "y", "z" or a vector')
-
-    def check_together(self) -> None:
-        if self.direction == "xyz":
-            raise InvalidArgument('[propagate] pulses: direction = "xyz" is for kicks; give an axis or a vector.')
-
-
-@dataclasses.dataclass(frozen=True)
-class Propagate(Section):
-    title: ClassVar[str] = "[propagate]"
-    time_step: float | None = key(
-        None,
-        quantity("time", above=0.0),
-        "0.9 of the limit of stability when absent",
-        example='time_step = "1.25 as"',
-    )
-    total_time: float | None = key(
-        None, quantity("time", above=0.0), "length of the run, or steps", example='total_time = "6 fs"'
-    )
-    steps: int | None = key(None, integer(at_least=1), "instead of total_time", example="steps = 8000")
-    scheme: str = key(
-        "midpoint",
-        choice("midpoint", "taylor4", "etrs"),
-        '"midpoint", "taylor4" (its potential lags half a step) or "etrs" (enforced time-reversal symmetry)',
-    )
-    exponential_tolerance: float = key(
-        0.0, number(at_least=0.0), "etrs: the Taylor series ends where its last term is below; 0: order 4"
-    )
-    correction_tolerance: float = key(
-        0.0, number(at_least=0.0), "etrs: the step is repeated until its density changes less, per electron; 0: once"
-    )
-    gauge: str = key(
-        "auto", choice("auto", "length", "velocity"), '"length", "velocity", or "auto": length for a box, else velocity'
-    )
-    kick: float = key(
-        0.0, quantity("momentum"), "momentum given to every electron at t = 0; none when absent", example="kick = 0.01"
-    )
-    spin_kick: bool = key(
-        False, boolean, "isolated atoms with spin: the opposite momentum for spin down, for triplet excitations"
-    )
-    direction: Any = key("z", direction, 'of the kick: "x", "y", "z", a vector, or "xyz" for three runs')
-    pulses: tuple = key(
-        (),
-        array(table(Pulse), "a list of pulses"),
-        "of light, beside or instead of the kick",
-        example='# pulses = [{ amplitude = "1e12 W/cm^2", frequency = "1.55 eV", duration = "10 fs" }]',
-    )
-    field_table: str | None = key(
-        None,
-        text,
-        "a file of columns t, Ex, Ey, Ez in atomic units: the electric field",
-        example='field_table = "field.txt"',
-    )
-    energy_every: int = key(10, integer(at_least=0), "steps between energies; 0: never")
-    excited_every: int = key(
-        0, integer(at_least=0), "steps between counts of excited electrons, in a crystal after the pulse only; 0: never"
-    )
-    checkpoint_every: int = key(0, integer(at_least=0), "steps between checkpoints; 0: by the clock alone")
-    checkpoint_interval: float = key(
-        600.0, quantity("wall time", above=0.0), "seconds between checkpoints, where checkpoint_every is 0"
-    )
-    wall_limit: float | None = key(
-        None, quantity("wall time", above=0.0), "stop with a checkpoint after it", example='wall_limit = "23.5 h"'
-    )
-    restart: str = key(
-        "auto",
-        choice("auto", "never", "always"),
-        '"auto": from the checkpoint when there is one; "never"; "always"',
-    )
-
-    def check_together(self) -> None:
-        if self.total_time is not None and self.steps is not None:
-            raise InvalidArgument("[propagate] has both 'total_time' and 'steps'; keep one of them.")
-        if self.direction == "xyz" and self.pulses:
-            raise InvalidArgument('[propagate] direction = "xyz" makes three kicked runs; leave the pulses out.')
-
-    def directions(self) -> list[tuple[str, tuple[float, float, float]]]:
-        """(suffix of the file names, unit vector of the kick) of each run."""
-        if self.direction == "xyz":
-            return [(f"_{a}", unit_vector(a)) for a in AXES]
-        return [("", unit_vector(self.direction))]
-
-
-def unit_vector(given: Any) -> tuple[float, float, float]:
-    """The unit vector along an axis or along three numbers."""
-    if isinstance(given, str):
-        return tuple(1.0 if a == given else 0.0 for a in AXES)  # type: ignore[return-value]
-    size = sum(v * v for v in given) ** 0.5
-    return tuple(v / size for v in given)  # type: ignore[return-value]
 
 
 @dataclasses.dataclass(frozen=True)

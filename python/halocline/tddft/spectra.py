@@ -5,7 +5,8 @@ A molecule's dipole gives the polarisability along its kick. The mean over three
 molecules, and gives the absorption cross-section sigma = 4 pi omega / c Im alpha. After a spin kick the dipole of the
 spin takes its place: of a closed shell this shows the triplet excitations, which light does not reach. A crystal's
 current gives the dielectric function epsilon = 1 + 4 pi i J / (kappa omega). A window damps the signals. A run of
-length T does not resolve lines closer than 2 pi / T.
+length T does not resolve lines closer than 2 pi / T. If the angular momentum was measured after kicks along x, y and z,
+the spectrum has the circular dichroism of a chiral molecule.
 
 An insulator's current oscillates about zero. Grids and k-points that are too coarse leave a constant in it, which makes
 epsilon wrong at low energies. It is subtracted unless the crystal is a metal, whose constant current is its Drude
@@ -28,6 +29,7 @@ from halocline.errors import FileError, InvalidArgument
 from halocline.files import write_file
 from halocline.schema import changed
 from halocline.tddft import results, runfile
+from halocline.tddft.lines import Line, fit
 from halocline.tddft.propagation import Series
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
@@ -37,6 +39,11 @@ PEAK_FRACTION = 0.05
 """Fraction of the highest peak below which peaks are not listed."""
 QUANTITY = {"absorption": "cross-section", "spin": "strength of the spin's answer"}
 """What the height of a peak is, for each kind of a molecule's spectrum."""
+ROTATORY_CGS = 471.4436
+"""(e bohr) (e hbar / m_e c) in 1e-40 erg esu cm / gauss."""
+DICHROISM_CGS = 22.9648
+"""3 h c 1000 ln(10) / (32 pi^3 N_A) in 1e-40 erg esu cm / gauss: the rotatory strength is this times the integral of
+the dichroism over the logarithm of the energy."""
 LARGEST_DEVIATION = 0.1
 """Largest deviation without a warning, for the f-sum rule, the drift and the Kramers-Kronig relation."""
 
@@ -61,6 +68,8 @@ class Signal:
     finished: bool = True
     spin: bool = False
     """Whether the kick was a spin kick."""
+    turning: np.ndarray | None = None
+    """Angular momentum of the electrons along the kick [hbar], if it was measured."""
 
 
 @dataclasses.dataclass
@@ -93,6 +102,11 @@ class Spectrum:
     """Crystals: Re epsilon(0) by the Kramers-Kronig relation, without the drift."""
     initial_electrons: float | None = None
     """Crystals: number of electrons from the current just after the kick; by the f-sum rule all electrons."""
+    lines: list[Line] = dataclasses.field(default_factory=list)
+    """Molecules: lines fitted at the peaks, with errors."""
+    rotatory: np.ndarray | None = None
+    """Molecules: sum over states of the rotatory strength Im <0|-r|n> <n|-L/2|0> times delta(omega - omega_n)
+    [(e bohr)^2 hbar / m_e / hartree], if the angular momentum was measured after kicks along x, y and z."""
 
     @property
     def energy_ev(self) -> np.ndarray:
@@ -113,6 +127,17 @@ class Spectrum:
     def loss(self) -> np.ndarray:
         """Crystals: energy loss of fast electrons at long wavelength, -Im 1/epsilon."""
         return -(1.0 / self.response).imag
+
+    @property
+    def rotatory_cgs(self) -> np.ndarray | None:
+        """Rotatory strength in the unit of the literature [1e-40 erg esu cm / gauss / eV]."""
+        return None if self.rotatory is None else self.rotatory * ROTATORY_CGS / HARTREE_EV
+
+    @property
+    def circular_dichroism(self) -> np.ndarray | None:
+        """Difference of the molar absorption of left and right circular light, of molecules of all orientations
+        [litre / (mol cm)]."""
+        return None if self.rotatory is None else self.energy_ev * self.rotatory_cgs / DICHROISM_CGS
 
     @property
     def strength(self) -> np.ndarray:
@@ -157,6 +182,14 @@ class Spectrum:
                 "epsilon_im": (self.response.imag, "1"),
                 "loss": (self.loss, "1"),
             }
+        if self.rotatory is not None:
+            found |= {
+                "rotatory_strength": (self.rotatory_cgs, "1e-40 erg esu cm / gauss / eV"),
+                "circular_dichroism": (self.circular_dichroism, "litre / (mol cm)"),
+            }
+        for name, unit in (("energy", "hartree"), ("strength", "1"), ("width", "hartree")):
+            for of in (name, f"{name}_error"):
+                found[f"lines/{of}"] = (np.array([getattr(line, of) for line in self.lines]), unit)
         return found | {
             "polarisability_re": (self.response.real, "bohr^3"),
             "polarisability_im": (self.response.imag, "bohr^3"),
@@ -186,6 +219,12 @@ class Spectrum:
                 at, height = self.energy_ev[highest], self.loss[highest]
                 lines.append(f"loss          -Im 1/epsilon is largest at {at:.3f} eV, {height:.4g}")
         lines += [f"peak          {e * HARTREE_EV:8.3f} eV   {name} {h * factor:.5g}" for e, h in self.peaks]
+        lines += [f"line          {line.text()}" for line in self.lines]
+        if self.rotatory is not None:
+            at = int(np.argmax(np.abs(self.circular_dichroism)))
+            lines.append(
+                f"dichroism     largest at {self.energy_ev[at]:.3f} eV, {self.circular_dichroism[at]:.4g} l/(mol cm)"
+            )
         return lines
 
 
@@ -198,6 +237,8 @@ def signal_of(series: Series) -> Signal:
         "dipole": series.dipole,
         "spin_dipole": series.spin_dipole,
     }
+    if series.options.angular_momentum:
+        data["angular_momentum"] = series.angular_momentum
     _refuse_other_light(series.options.pulses, series.options.field_table, "this run")
     about = {
         "periodic": system.periodic,
@@ -245,7 +286,10 @@ def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = 
         values = data["spin_dipole"] @ axis
     else:
         values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
-    return Signal(np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, **about)
+    turning = np.ascontiguousarray(data["angular_momentum"] @ axis) if "angular_momentum" in data else None
+    return Signal(
+        np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, turning=turning, **about
+    )
 
 
 def of_files(paths: Sequence[Path], options: runfile.Spectrum) -> Spectrum:
@@ -309,7 +353,26 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
         made.warnings.append("the mean over two axes is not that over all directions, which takes a third run.")
     if first.periodic:
         _judge_current(made, signals)
+        return made
+    made.lines = _lines(made, signals, options, width)
+    if len(signals) == 3 and not first.spin and all(s.turning is not None for s in signals):
+        made.rotatory = sum(
+            native.rotatory_strength(s.time, s.turning, s.kick, energy, options.window, width) for s in signals
+        )
     return made
+
+
+def _lines(made: Spectrum, signals: Sequence[Signal], options: runfile.Spectrum, width: float) -> list[Line]:
+    """Lines at the peaks of a molecule's spectrum."""
+
+    def absorption(energy: np.ndarray) -> np.ndarray:
+        of_kicks = [native.polarisability(s.time, s.values, s.kick, energy, options.window, width) for s in signals]
+        return np.ascontiguousarray(np.mean(of_kicks, axis=0).imag)
+
+    def window(times: np.ndarray) -> np.ndarray:
+        return native.window_values(np.ascontiguousarray(times), made.length, options.window, width)
+
+    return fit([energy for energy, _ in made.peaks], made.length, window, absorption)
 
 
 def _refuse_equal_axes(signals: Sequence[Signal]) -> None:
@@ -391,6 +454,9 @@ def write_table(path: Path, made: Spectrum) -> None:
             made.energy_ev, made.cross_section * BOHR_ANGSTROM**2, made.response.real, made.response.imag,
             made.strength / HARTREE_EV,
         )  # fmt: skip
+        if made.rotatory is not None:
+            names += ", rotatory strength [1e-40 erg esu cm / gauss / eV], circular dichroism [litre / (mol cm)]"
+            columns += (made.rotatory_cgs, made.circular_dichroism)
     table = io.StringIO()
     np.savetxt(table, np.column_stack(columns), fmt="%16.8e", header=names)
     write_file(path, table.getvalue())

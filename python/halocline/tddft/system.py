@@ -23,7 +23,8 @@ from ase.data import atomic_numbers, covalent_radii
 
 from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
-from halocline.tddft.runfile import Element, Run, unit_vector
+from halocline.tddft.runfile import Element, Run
+from halocline.tddft.runfile_light import unit_vector
 from halocline.tddft.structure import Structure, structure_of
 from halocline.tddft.symmetry import Reduction, crystal_symmetries, irreducible
 from halocline.tddft.units import BOHR_ANGSTROM, in_unit

@@ -15,7 +15,7 @@
 namespace halocline::tddft {
 
 BandsFound solve_bands(Model& model, State& state, std::span<const double> density, int bands,
-                       const ScfOptions& options, const std::function<bool(double)>& progress) {
+                       const ScfOptions& options, const std::function<bool(double)>& progress, const Vec3& a) {
   core::Region region("tddft/bands");
   const System& system = model.system();
   const comm::Communicator& world = model.decomposition().world();
@@ -32,6 +32,7 @@ BandsFound solve_bands(Model& model, State& state, std::span<const double> densi
   std::vector<double> potential(density.size());
   model.effective_potential(potential, density);
   model.hamiltonian().set_potential(potential);
+  model.hamiltonian().set_vector_potential(a);
   // The eigensolver converges what holds electrons.
   const auto states = size(system.states);
   for (std::size_t i = 0; i < state.occupations.size(); ++i)

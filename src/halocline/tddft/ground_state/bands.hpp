@@ -24,9 +24,10 @@ struct BandsFound {
 /// @param bands     at least 1, at most the states of the system; a few states more speed up the highest
 /// @param options   eigen_tolerance, eigensolver, filter_degree, seed, and max_iterations as the number of passes
 /// @param progress  called on every rank after each pass with the residual; returning false stops
+/// @param a         vector potential: eigenstates at k + A, as electrons in a field would have at rest
 /// @throws InvalidArgument  on every rank: bands outside their range, a density of another size
 /// Collective over the world.
 BandsFound solve_bands(Model& model, State& state, std::span<const double> density, int bands,
-                       const ScfOptions& options, const std::function<bool(double)>& progress = {});
+                       const ScfOptions& options, const std::function<bool(double)>& progress = {}, const Vec3& a = {});
 
 }  // namespace halocline::tddft

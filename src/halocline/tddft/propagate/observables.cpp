@@ -26,35 +26,64 @@ std::array<std::vector<std::complex<double>>, 3> phases(const Decomposition& dec
   return along;
 }
 
-/// Number of a channel's first states, over all processes of the orbital division, up to the last occupied one.
-std::int64_t occupied_states(const State& state, std::size_t channel, int states) {
-  const double* f = state.occupations.data() + channel * size(states);
-  const double largest = *std::max_element(f, f + states);
-  std::int64_t last = 0;
-  for (int i = 0; i < states; ++i)
-    if (f[i] > 1e-6 * largest && f[i] > 0) last = i + 1;
-  return last;
-}
-
 }  // namespace
 
 void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t blocks, std::span<const double> weights) {
   core::Region region("tddft/current");
   Hamiltonian& h = model_->hamiltonian();
   const Decomposition& decomposition = model_->decomposition();
-  scratch_.resize(size(blocks * orbital_lanes * 3));
-  const auto collect = [&](double factor) {
+  const std::size_t numbers = size(blocks * orbital_lanes * 3);
+  scratch_.resize((turning_ ? 2 : 1) * numbers);
+  const std::span<double> of_orbitals(scratch_.data(), numbers),
+      turned(scratch_.data() + numbers, scratch_.size() - numbers);
+  const auto collect = [&](Vec3& sum, std::span<const double> values, double factor) {
     for (std::size_t i = 0; i < weights.size(); ++i)
-      for (std::size_t axis = 0; axis < 3; ++axis) sum_[axis] += factor * weights[i] * scratch_[3 * i + axis];
+      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += factor * weights[i] * values[3 * i + axis];
   };
   // The stencil runs while the sums of the projections are in transit.
   const bool projectors = !h.nonlocal().empty();
   if (projectors) h.nonlocal().begin(channel, psi, blocks);
-  h.stencil().current(psi, blocks, scratch_);
-  collect(decomposition.grid().point_volume());
-  if (!projectors) return;
-  h.nonlocal().finish_velocity(scratch_);
-  collect(1);
+  h.stencil().current(psi, blocks, of_orbitals);
+  collect(sum_, of_orbitals, decomposition.grid().point_volume());
+  if (projectors) {
+    h.nonlocal().finish_velocity(of_orbitals, turned);
+    collect(sum_, of_orbitals, 1);
+    if (turning_) collect(turn_, turned, 1);
+  }
+  if (!turning_) return;
+  for (std::int64_t block = 0; block < blocks; ++block)
+    add_turning(psi + block * decomposition.box().points() * doubles_per_point,
+                weights.subspan(size(block * orbital_lanes), orbital_lanes));
+}
+
+/// Adds integral r x Im(psi* grad psi) of a block.
+void CurrentSum::add_turning(const double* psi, std::span<const double> weights) {
+  const Decomposition& decomposition = model_->decomposition();
+  const Grid& grid = decomposition.grid();
+  const Box& box = decomposition.box();
+  const std::int64_t points = box.points(), component = points * doubles_per_point;
+  // The sweep that adds gradients of the density stores the slopes of the orbitals; the gradients are not needed here.
+  std::vector<double> unused(size(3 * points));
+  slopes_.resize(size(3 * component));
+  const std::vector<Range> whole(size(box.extent[1] * box.extent[2]), Range{0, box.extent[0]});
+  const std::array<double, orbital_lanes> none{};
+  model_->hamiltonian().stencil().add_density_gradient(unused, slopes_.data(), psi, none, whole);
+  std::int64_t p = 0;
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (std::int64_t y = 0; y < box.extent[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent[0]; ++x, p += doubles_per_point) {
+        Vec3 current{};
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+          const double* slope = slopes_.data() + axis * component + p;
+          for (std::int64_t i = 0; i < orbital_lanes; ++i)
+            current[size(axis)] +=
+                weights[size(i)] * (psi[p + 2 * i] * slope[2 * i + 1] - psi[p + 2 * i + 1] * slope[2 * i]);
+        }
+        const Vec3 turned = cross({grid.position(0, box.offset[0] + x), grid.position(1, box.offset[1] + y),
+                                   grid.position(2, box.offset[2] + z)},
+                                  current);
+        for (std::size_t axis = 0; axis < 3; ++axis) turn_[axis] += grid.point_volume() * turned[axis];
+      }
 }
 
 void CurrentSum::add_drift(std::int64_t channel, double electrons) {
@@ -120,64 +149,6 @@ void boost(Orbitals& orbitals, const Decomposition& decomposition, std::span<con
           }
     }
   }
-}
-
-double excited_electrons(const Model& model, const State& now, const State& ground, const Vec3& a) {
-  const Decomposition& decomposition = model.decomposition();
-  const System& system = model.system();
-  const std::int64_t points = decomposition.box().points();
-  const std::int64_t doubles = points * doubles_per_point;
-  const comm::Communicator& others = decomposition.orbitals();
-  State moved;
-  const Orbitals* reference = &ground.orbitals;
-  if (system.grid.boundary == Boundary::isolated && a != Vec3{}) {
-    moved.orbitals = ground.orbitals;
-    boost(moved.orbitals, decomposition, {-a[0], -a[1], -a[2]});
-    reference = &moved.orbitals;
-  }
-
-  double excited = 0;
-  for (std::int64_t channel = 0; channel < now.orbitals.channels(); ++channel) {
-    const auto global = size(decomposition.channels().begin + channel);
-    const std::vector<double> weights = model.weights(now, channel);
-    const std::int64_t states = occupied_states(ground, global, system.states);
-    std::vector<double> remaining(weights.size(), 0.0);
-    core::AlignedArray<double> visitor(doubles);
-    for (std::int64_t block = 0; block * orbital_lanes < states; ++block) {
-      const int owner = decomposition.orbital_part_of(block);
-      if (owner == others.rank()) {
-        const double* own = reference->block(channel, block - decomposition.blocks().begin);
-        std::copy_n(own, doubles, visitor.data());
-      }
-      others.broadcast(std::as_writable_bytes(visitor.span()), owner);
-      // Overlaps <ground_j|psi_i> of the broadcast block's four states with every state on this process.
-      const std::int64_t own_blocks = now.orbitals.blocks();
-      std::vector<double> overlap(size(own_blocks) * orbital_lanes * orbital_lanes * 2, 0.0);
-      for (std::int64_t b = 0; b < own_blocks; ++b) {
-        std::array<double, orbital_lanes * orbital_lanes * 2> sum{};
-        const double* psi = now.orbitals.block(channel, b);
-        for (std::int64_t p = 0; p < doubles; p += doubles_per_point)
-          for (std::int64_t i = 0; i < orbital_lanes; ++i)
-            for (std::int64_t j = 0; j < orbital_lanes; ++j) {
-              const double gr = visitor[p + 2 * j], gi = visitor[p + 2 * j + 1];
-              const double re = psi[p + 2 * i], im = psi[p + 2 * i + 1];
-              sum[size(2 * (i * orbital_lanes + j))] += gr * re + gi * im;
-              sum[size(2 * (i * orbital_lanes + j) + 1)] += gr * im - gi * re;
-            }
-        std::copy(sum.begin(), sum.end(), overlap.begin() + b * static_cast<std::int64_t>(sum.size()));
-      }
-      decomposition.space().sum(overlap);
-      const double volume = decomposition.grid().point_volume();
-      for (std::size_t i = 0; i < remaining.size(); ++i)
-        for (std::int64_t j = 0; j < orbital_lanes && block * orbital_lanes + j < states; ++j) {
-          const std::size_t at = 2 * (i * orbital_lanes + size(j));
-          remaining[i] += volume * volume * (overlap[at] * overlap[at] + overlap[at + 1] * overlap[at + 1]);
-        }
-    }
-    for (std::size_t i = 0; i < weights.size(); ++i) excited += weights[i] * (1 - remaining[i]);
-  }
-  decomposition.box_mates().sum(std::span(&excited, 1));
-  return excited;
 }
 
 }  // namespace halocline::tddft

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// Observables of a propagation: current, dipole, number of electrons, excited electrons.
+/// Observables of a propagation: current, dipole, number of electrons.
 ///
 /// The particle current density of the electrons (without their charge -1), averaged over the cell of volume V:
 ///   J = 1/V sum_{k i} w_k f_ki [ integral Im(u* grad u) + (k + A) integral |u|^2 + Re <u| i [V_nonlocal, r] |u> ]
 /// The gradient is that of the stencil. So J is the derivative of the discrete energy with respect to A, up to the
 /// order of the stencil.
+///
+/// The angular momentum of the electrons of an isolated system about the middle of its box, which makes their magnetic
+/// moment -L / 2c:
+///   L = sum_i f_i [ integral r x Im(psi* grad psi) + sum_a R_a x Re <psi| i [V_nonlocal,a, r] |psi> ] + (integral n r)
+///   x
+///   A
+/// Within an atom the projectors act as all electrons of the core do, so that only the place R_a of the atom counts
+/// (Pickard and Mauri, Phys. Rev. Lett. 91, 196401, 2003).
 
 #include "halocline/tddft/model/model.hpp"
 
@@ -20,9 +28,10 @@ namespace halocline::tddft {
 /// points; sums over processes wait until all blocks of a step are done.
 class CurrentSum {
 public:
-  explicit CurrentSum(Model& model) : model_(&model) {}
+  /// @param turning  also sum the angular momentum; isolated boxes only
+  CurrentSum(Model& model, bool turning) : model_(&model), turning_(turning) {}
 
-  void clear() noexcept { sum_ = {}; }
+  void clear() noexcept { sum_ = turn_ = {}; }
   /// Adds the terms that need single orbitals: gradient and nonlocal velocity, with the Hamiltonian's present phases.
   /// @param blocks   number of blocks, starting at `psi` of shape (blocks, points, 4, 2)
   /// @param weights  shape (blocks, 4): occupation times weight of the k-point
@@ -32,11 +41,16 @@ public:
   void add_drift(std::int64_t channel, double electrons);
   /// The contribution of this process. The sum over the world, divided by the volume of the cell, is J [a.u.].
   const Vec3& part() const noexcept { return sum_; }
+  /// The contribution of this process to L without the term of A; zero unless `turning`.
+  const Vec3& turning_part() const noexcept { return turn_; }
 
 private:
+  void add_turning(const double* psi, std::span<const double> weights);
+
   Model* model_;
-  Vec3 sum_{};
-  std::vector<double> scratch_;
+  bool turning_;
+  Vec3 sum_{}, turn_{};
+  std::vector<double> scratch_, slopes_;
 };
 
 /// Moments of a density on the box of this process; sums over decomposition.space() are those of the cell.
@@ -49,15 +63,6 @@ struct Moments {
 
 /// @param density  shape (spins, points). Collective: no.
 Moments moments(const Decomposition& decomposition, std::span<const double> density);
-
-/// Electrons excited from the ground state: sum over orbitals w_k f (1 - sum_i |<ground_i|psi>|^2), where i runs over
-/// the states of `ground` that hold electrons. In an isolated box in the velocity gauge the ground state is transformed
-/// with A: exp(-i A r) ground. In a periodic cell it is not transformed, so the result is meaningful only where A is
-/// zero (again); Propagator::excited() returns it only there.
-/// @param a  vector potential of `now`
-/// Collective over the world.  Cost: states^2 products of orbitals in each channel; broadcasts the occupied orbitals of
-/// `ground` block by block.
-double excited_electrons(const Model& model, const State& now, const State& ground, const Vec3& a);
 
 /// psi -> exp(i p r) psi at every point of this process. Collective: no.
 void boost(Orbitals& orbitals, const Decomposition& decomposition, const Vec3& p);

@@ -131,13 +131,14 @@ struct Propagator::Work {
   detail::Exponential exponential;
   CurrentSum current;
   std::optional<MovingIons> ions;
+  std::optional<Absorber> absorber;
 
   double limit = 0, dt = 0;
   int order = 4;
   std::int64_t steps = 0;
   bool kicked = false;
   double norm = 0, first_norm = 0, prediction_error = 0;
-  Vec3 mean_current{}, dipole{}, spin_dipole{};
+  Vec3 mean_current{}, dipole{}, spin_dipole{}, angular_momentum{};
   double moment = 0;
   double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box; sum_up() sums it
   bool current_summed = false;
@@ -156,10 +157,14 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
       field(std::move(given_field)),
       options(given_options),
       exponential(model, state),
-      current(model) {
+      current(model, options.angular_momentum) {
   comm::on_every_rank(model.decomposition().world(), [&] {
     validate(options);
     validate(field, model.system().grid.boundary);
+    validate(options.absorber, model.system().grid);
+    if (options.angular_momentum && model.system().grid.boundary == Boundary::periodic)
+      throw InvalidArgument("the angular momentum was asked for in a crystal, where the position has no meaning; it is "
+                            "for isolated boxes");
     check_kick(field, model.system().grid);
     if (field.spin_kick && model.system().spins != 2)
       throw InvalidArgument("a spin kick given for electrons without spin; ask for two spins in the ground state");
@@ -186,6 +191,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
                                         "step, or 0 for {:.6g}",
                                         dt, limit, options.scheme, largest, 0.9 * taylor4_limit / largest));
   });
+  if (options.absorber.width > 0) absorber.emplace(options.absorber, model.decomposition(), dt);
   order = etrs ? order_for(0.5 * dt * largest, options.exponential_tolerance) : 4;
   if (etrs) half = state.orbitals;
 }
@@ -259,12 +265,14 @@ void Propagator::Work::sum_channel(std::int64_t channel) {
   channel_electrons[size(channel)] = sum * model.system().grid.point_volume();
 }
 
-/// Propagates all orbitals by `step` (0: not at all), and sums their density and, if requested, their current.
+/// Propagates all orbitals by `step` (0: not at all) to the end of a time step, where the absorber acts, and sums their
+/// density and, if requested, their current.
 void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
   std::fill(state.density.begin(), state.density.end(), 0.0);
   current.clear();
   current_summed = with_current;
   const auto after = [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
+    if (absorber && step != 0) absorber->apply(psi, blocks);
     {
       core::Region region("tddft/density");
       for (std::int64_t b = 0; b < blocks; ++b)
@@ -308,13 +316,14 @@ void Propagator::Work::finish_current(const Vec3& a) {
 void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
-  const Vec3& j = current.part();
-  std::array<double, 12> sums{j[0], j[1], j[2]};
+  const Vec3 &j = current.part(), &l = current.turning_part();
+  std::array<double, 15> sums{j[0], j[1], j[2]};
   if (decomposition.box_mates().rank() == 0) {
     const Moments here = moments(decomposition, state.density);
     sums = {j[0],           j[1],           j[2],        here.electrons,      here.dipole[0],      here.dipole[1],
             here.dipole[2], density_change, here.moment, here.spin_dipole[0], here.spin_dipole[1], here.spin_dipole[2]};
   }
+  std::ranges::copy(l, sums.begin() + 12);
   decomposition.world().sum(sums);
   const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
   std::ranges::copy(total, sums.begin());
@@ -323,6 +332,9 @@ void Propagator::Work::sum_up() {
     dipole[axis] = sums[4 + axis];
     spin_dipole[axis] = sums[9 + axis];
   }
+  const Vec3 by_field = cross(dipole, h().vector_potential());
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    angular_momentum[axis] = options.angular_momentum ? sums[12 + axis] + by_field[axis] : 0.0;
   moment = sums[8];
   norm = sums[3];
   if (options.scheme == "etrs" && options.correction_tolerance == 0) prediction_error = sums[7] / norm;
@@ -456,6 +468,7 @@ Record Propagator::Work::record(bool with_energy) {
   r.dipole = dipole;
   r.moment = moment;
   r.spin_dipole = spin_dipole;
+  r.angular_momentum = angular_momentum;
   r.norm = norm;
   r.prediction_error = prediction_error;
   if (ions) r.ions = ions->record();
@@ -513,7 +526,8 @@ Record Propagator::step() {
     w.etrs_step();
   ++w.steps;
   w.move_ions_after();
-  if (!(std::abs(w.norm - w.first_norm) <= 0.01 * w.first_norm))
+  const double lost = w.absorber ? 0 : w.first_norm - w.norm, won = w.norm - w.first_norm;
+  if (!(std::max(lost, won) <= 0.01 * w.first_norm))
     throw core::Error(
         fmt::format("step {}: the orbitals hold {:.10g} electrons after {:.10g} at the start; the step of "
                     "{:.6g} a.u. is too long, take a shorter one",
@@ -524,19 +538,6 @@ Record Propagator::step() {
 Record Propagator::observe() {
   if (work_->ions) work_->ions->need_forces(work_->state);
   return work_->record(work_->options.energy_every > 0);
-}
-
-double Propagator::excited(const State& ground) const {
-  const Vec3 a = work_->model.hamiltonian().vector_potential();
-  if (work_->model.system().grid.boundary == Boundary::periodic) {
-    // The states of k represent those of k + A up to the square of A. Where A merely passes through zero, E is large.
-    const Vec3 e = work_->field.electric_field(work_->time()), largest_a = work_->field.largest_potential(),
-               largest_e = work_->field.largest_field();
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (std::abs(a[axis]) > 1e-3 * largest_a[axis] || std::abs(e[axis]) > 1e-3 * largest_e[axis])
-        return std::numeric_limits<double>::quiet_NaN();
-  }
-  return excited_electrons(work_->model, work_->state, ground, a);
 }
 
 void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRecord* atoms) {

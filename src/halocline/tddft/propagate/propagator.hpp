@@ -23,6 +23,7 @@
 /// corrections the same steps backwards lead back to the start.
 
 #include "halocline/tddft/model/model.hpp"
+#include "halocline/tddft/propagate/absorber.hpp"
 #include "halocline/tddft/propagate/field.hpp"
 #include "halocline/tddft/propagate/moving_ions.hpp"
 
@@ -43,6 +44,8 @@ struct PropagateOptions {
   /// most this; 0: prediction only.
   double correction_tolerance = 0;
   int max_corrections = 10;
+  AbsorberOptions absorber;       ///< at the walls of an isolated box; none by default
+  bool angular_momentum = false;  ///< measure it; isolated boxes only
 };
 
 /// The observables after a step.
@@ -56,6 +59,7 @@ struct Record {
   double norm = 0;          ///< number of electrons: integral of the density
   double moment = 0;        ///< integral of m = n_up - n_down; 0 with one spin
   Vec3 spin_dipole{};       ///< integral of m r [bohr]; isolated boxes only
+  Vec3 angular_momentum{};  ///< of the electrons about the middle of the box [hbar], if asked for (observables.hpp)
   Energies energy;          ///< if requested; without the energy in the field of the length gauge
   bool has_energy = false;
   /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance if max_corrections
@@ -89,17 +93,12 @@ public:
   void kick();
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
   /// middle of an ion step within; the current of the last step of an ion step has the projectors of its middle.
-  /// @throws core::Error  on every rank: the norm is lost, atoms left an isolated box or came too close
-  /// Collective over the world.
+  /// @throws core::Error  on every rank: the norm is lost (with an absorber: grows), atoms left an isolated box or came
+  /// too close Collective over the world.
   Record step();
   /// The observables at the present time, without a step; with energy unless energy_every is 0. Collective over the
   /// world.
   Record observe();
-  /// Electrons excited from the ground state; excited_electrons() of observables.hpp. In a periodic cell they can be
-  /// counted only after the pulse, and are NaN while A or E is above a thousandth of its largest value: during the
-  /// pulse the states to compare with are those at k + A(t), and after a kick A stays. Collective over the world.
-  double excited(const State& ground) const;
-
   std::int64_t steps_done() const noexcept;
   /// Continues a run from a checkpoint. The state must hold the orbitals of that step, after the kick if there is one,
   /// and for midpoint the earlier potentials; without these the next step is taken like a first one.

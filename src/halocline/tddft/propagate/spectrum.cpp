@@ -132,6 +132,14 @@ std::vector<double> strength(std::span<const double> energies, std::span<const C
   return s;
 }
 
+std::vector<double> rotatory_strength(std::span<const double> times, std::span<const double> turning, double kick,
+                                      std::span<const double> energies, const SpectrumOptions& options) {
+  check_kick(kick);
+  std::vector<double> found;
+  for (const Complex& l : transform(times, turning, energies, options)) found.push_back(l.real() / (2 * pi * kick));
+  return found;
+}
+
 double sum_rule(std::span<const double> energies, std::span<const double> strengths) {
   same_length(energies.size(), strengths.size(), "energies", "strengths");
   double sum = 0;

@@ -8,6 +8,7 @@
 ///   polarisability        alpha(omega)   = (d - d(0))(omega) / kappa          d: integral of n r, Record::dipole
 ///   cross-section         sigma(omega)   = 4 pi omega / c Im alpha
 ///   strength function     S(omega)       = 2 omega / pi Im alpha,   integral of S = electrons   (f-sum rule)
+///   rotatory strength     R(omega)       = 1 / (2 pi kappa) Re L(omega)          L: angular momentum along the kick
 ///   dielectric function   epsilon(omega) = 1 + 4 pi i J(omega) / (kappa omega)   J: particle current, Record::current
 /// The dielectric function is the transverse response: the kick is the field in the cell.
 ///
@@ -73,6 +74,15 @@ std::vector<double> strength(std::span<const double> energies, std::span<const s
 
 /// Integral of S by the trapezoidal rule: the number of electrons that the energy range accounts for.
 double sum_rule(std::span<const double> energies, std::span<const double> strengths);
+
+/// The part of one kick in the rotatory strength [(e bohr)^2 hbar / (m_e hartree)]: the sum over kicks along three axes
+/// is
+///   R(omega) = sum_n Im <0|-r|n> <n|-L/2|0> delta(omega - omega_n).
+/// A kick along a gives L_a(t) = 4 kappa sum_n R_n,a cos(omega_n t), where R_n is the sum of R_n,a over the axes
+/// (Yabana and Bertsch, Phys. Rev. A 60, 1271, 1999; Varsano et al., Phys. Chem. Chem. Phys. 11, 4481, 2009).
+/// @param turning  angular momentum of the electrons along the kick [hbar], Record::angular_momentum
+std::vector<double> rotatory_strength(std::span<const double> times, std::span<const double> turning, double kick,
+                                      std::span<const double> energies, const SpectrumOptions& options = {});
 
 /// epsilon(omega) along the axis of the given current. @param kick  as for polarisability(): A after t = 0
 /// @param energies  positive: a metal has a pole at zero

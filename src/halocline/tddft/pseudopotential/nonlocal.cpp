@@ -102,6 +102,7 @@ struct Nonlocal::State {
   std::vector<std::int64_t> first;             ///< number of projectors of the spheres before each sphere
   std::int64_t points_near_atoms = 0;          ///< sum over all spheres
   std::vector<Range> near_rows;                ///< see Nonlocal::near_rows()
+  std::vector<Vec3> positions;                 ///< of the atoms [bohr]
   std::size_t whole = 0;                       ///< spheres before this index are entirely on this process
   std::vector<char> counted_here;              ///< whether this rank is the first of those that share the sphere
 
@@ -132,7 +133,11 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
 void Nonlocal::State::place(const System& system, const Decomposition& decomposition) {
   all = detail::make_spheres(system, decomposition);
   empty = true;
-  for (const Atom& atom : system.atoms) empty = empty && all.species[at(atom.species)].count == 0;
+  positions.clear();
+  for (const Atom& atom : system.atoms) {
+    empty = empty && all.species[at(atom.species)].count == 0;
+    positions.push_back(atom.position);
+  }
   make_groups();
   make_teams();
   first.clear();
@@ -358,23 +363,39 @@ void Nonlocal::energy(std::int64_t channel, const double* in, std::int64_t block
   state.space.sum(energy);
 }
 
-void Nonlocal::finish_velocity(std::span<double> velocity) {
+void Nonlocal::finish_velocity(std::span<double> velocity, std::span<double> turning) {
   State& state = *state_;
   assert(state.in_under_way != nullptr);
   const std::int64_t blocks = state.blocks_under_way;
   assert(velocity.size() == at(blocks) * orbital_lanes * 3);
+  assert(turning.empty() || turning.size() == velocity.size());
+  std::ranges::fill(turning, 0.0);
   state.wait();
   state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
 #pragma omp parallel for schedule(static) if (state.points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t block = 0; block < blocks; ++block) {
     alignas(64) std::array<double, 3 * doubles_per_point> moments{};
-    for (std::size_t s = 0; s < state.all.spheres.size(); ++s)
+    for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
+      const std::array<double, 3 * doubles_per_point> before = moments;
       state.for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
         detail::moments_some<n, with_phase>(moments.data(), state.block_of(block),
                                             state.coefficients.data() + state.line(s, block) +
                                                 doubles_per_point * first_here,
                                             part, state.shape_of(s).displacements.data(), state.shape_of(s).points);
       });
+      if (turning.empty()) continue;
+      const Vec3& r = state.positions[at(state.all.spheres[s].atom)];
+      for (std::int64_t lane = 0; lane < orbital_lanes; ++lane) {
+        Vec3 v{};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          const std::size_t re = axis * doubles_per_point + at(2 * lane);
+          v[axis] = moments[re] - before[re] - (moments[re + 1] - before[re + 1]);
+        }
+        const Vec3 turned = cross(r, v);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          turning[at(block * orbital_lanes + lane) * 3 + axis] += turned[axis];
+      }
+    }
     for (std::int64_t lane = 0; lane < orbital_lanes; ++lane)
       for (std::int64_t axis = 0; axis < 3; ++axis)
         velocity[at((block * orbital_lanes + lane) * 3 + axis)] =

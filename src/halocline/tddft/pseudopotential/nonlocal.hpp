@@ -63,8 +63,11 @@ public:
   /// <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity, which is the derivative of <psi|V_nl|psi> with
   /// respect to q. The caller sums over space(), since it needs that sum once for many orbitals.
   /// @param velocity  shape (blocks, 4, 3), overwritten
+  /// @param turning   empty, or of the same shape, overwritten: the sum over atoms of R_a x (the part of atom a), by
+  ///                  which the nonlocal part enters the magnetic moment of an isolated system (Pickard and Mauri,
+  ///                  Phys. Rev. Lett. 91, 196401, 2003)
   /// Collective as finish() is.  Cost: with begin() about that of an application.
-  void finish_velocity(std::span<double> velocity);
+  void finish_velocity(std::span<double> velocity, std::span<double> turning = {});
   /// Of each row (y, z) of the box, the range of points along x that holds all points near atoms.
   std::span<const Range> near_rows() const noexcept;
   /// force[a] += - sum over four orbitals factors[lane] d<psi|V_nl|psi>/dR_a [hartree/bohr], with the derivative taken
