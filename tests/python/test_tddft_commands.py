@@ -151,6 +151,37 @@ def test_a_finished_part_goes_on_bit_for_bit(halocline, folder):
     )
 
 
+def test_counts_and_walls_go_on_after_a_stop(halocline, folder):
+    more = """
+excited_every = 3
+populations = 5
+angular_momentum = true
+absorber = { width = "1 angstrom" }
+"""
+    kept = ("time", "norm", "angular_momentum", "excited_time", "excited", "populations", "band_changes")
+    write_run(folder, "steps = 12" + more)
+    done = halocline("tddft", "propagate", "run.toml", "--json", "whole.json")
+    assert done.returncode == 0, done.stderr
+    assert "it takes 99 % of the electrons" in done.stdout and "ionised" in done.stdout
+    (folder / "h2_rt.h5").unlink()
+    write_run(folder, "steps = 7" + more)
+    assert halocline("tddft", "propagate", "run.toml").returncode == 0
+    write_run(folder, "steps = 12" + more, output="cube = false")
+    done = halocline("tddft", "propagate", "run.toml", "--restart", "--json", "parts.json")
+    assert done.returncode == 0 and "from step 7" in done.stdout, done.stderr
+    whole, parts = numbers(folder, "whole.json"), numbers(folder, "parts.json")
+    assert len(whole["excited"]) == 5 and whole["norm"][-1] < whole["norm"][0]
+    for name in kept:
+        assert np.array(parts[name]) == pytest.approx(np.array(whole[name]), abs=1e-9), name
+    assert parts["angular_momentum"] == whole["angular_momentum"] and parts["norm"] == whole["norm"]
+    assert (folder / "h2_rt_populations.png").stat().st_size > 100
+    # Other walls or other states are another run.
+    write_run(folder, "steps = 14" + more.replace("1 angstrom", "0.9 angstrom"))
+    refused(halocline("tddft", "propagate", "run.toml"), "absorber")
+    write_run(folder, "steps = 14" + more.replace("populations = 5", "populations = 4"))
+    refused(halocline("tddft", "propagate", "run.toml"), "populations")
+
+
 def test_a_continuation_shares_the_hartree_potential_as_before(halocline, folder):
     write_run(folder, "steps = 2", '[parallel]\nhartree = "shared"\n')
     assert halocline("tddft", "propagate", "run.toml").returncode == 0

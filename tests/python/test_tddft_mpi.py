@@ -61,6 +61,23 @@ def test_no_division_changes_the_current(halocline, tmp_path):
             name.unlink()
 
 
+def test_no_division_changes_the_populations(halocline, tmp_path):
+    counted = "excited_every = 5\npopulations = 7"
+    write_run(tmp_path, "one", "", counted)
+    assert halocline("tddft", "propagate", "run.toml", "--json", "one.json").returncode == 0
+    one = numbers(tmp_path, "one.json")
+    assert np.shape(one["populations"]) == (2, 2, 7) and one["excited"][1] > 1e-6
+    write_run(tmp_path, "many", "orbitals = 2", counted)
+    done = halocline("tddft", "propagate", "run.toml", "--json", "many.json", ranks=2)
+    assert done.returncode == 0, done.stderr
+    many = numbers(tmp_path, "many.json")
+    assert many["excited"] == pytest.approx(one["excited"], abs=1e-9)
+    # States of one energy may mix, so the sums of shells are compared: one s, three p, the rest.
+    for first, last in ((0, 1), (1, 4)):
+        sums = [np.array(n["populations"])[:, :, first:last].sum(axis=2) for n in (one, many)]
+        assert sums[1] == pytest.approx(sums[0], abs=1e-6)
+
+
 def test_a_checkpoint_of_two_ranks_goes_on_with_one(halocline, tmp_path):
     write_run(tmp_path, "run", "orbitals = 2")
     assert halocline("tddft", "propagate", "run.toml", ranks=2).returncode == 0

@@ -259,6 +259,8 @@ class OneRun:
             light["absorber"] = dataclasses.asdict(layer_of(self.options.absorber))
         if self.options.angular_momentum:
             light["angular_momentum"] = True
+        if self.options.populations:
+            light["populations"] = self.options.populations
         moving = {} if self.job.ions is None else {"ions": self.job.ions}
         return {n: values.get(n) for n in names} | light | moving
 
@@ -452,6 +454,7 @@ class OneRun:
             "periodic": system.periodic,
             "electrons": system.electrons,
             "volume": system.native.volume,
+            "absorbing": self.options.absorber is not None,
         }
 
 

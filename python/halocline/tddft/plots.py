@@ -79,7 +79,45 @@ def series(path: Path) -> list[Path]:
             axes[1].set_ylabel("energy change [eV]")
         axes[-1].set_xlabel("time [fs]")
         _title(axes[0], formula_label(attributes["formula"]))
+    return [picture, *_populations(path, attributes, data)]
+
+
+def _populations(path: Path, attributes: Mapping[str, Any], data: Mapping[str, Any]) -> list[Path]:
+    """Electrons outside the ground state, and what each band has won and lost, if they were counted."""
+    if len(data.get("excited_time", ())) < 2:
+        return []
+    picture = path.with_name(f"{path.stem}_populations.png")
+    time = data["excited_time"] * ATOMIC_TIME_FS
+    changes = data.get("band_changes")
+    with _figure(picture, 1 if changes is None else 2, 3.8 if changes is None else 5.6) as axes:
+        axes[0].plot(time, data["excited"], lw=1.2, color=COLOURS[0], label="missing in filled states")
+        if attributes.get("absorbing"):
+            axes[0].plot(
+                data["time"] * ATOMIC_TIME_FS, data["norm"][0] - data["norm"], lw=1.0, color=COLOURS[1],
+                label="absorbed at the walls",
+            )  # fmt: skip
+            axes[0].legend()
+        axes[0].set_ylabel("electrons")
+        if changes is not None:
+            _bands_over_time(axes[1], time, changes)
+        axes[-1].set_xlabel("time [fs]")
+        _title(axes[0], formula_label(attributes["formula"]))
     return [picture]
+
+
+def _bands_over_time(axes: Any, time: np.ndarray, changes: np.ndarray) -> None:
+    """Draws the bands that change most, electrons above zero and holes below. changes: shape (times, spins, bands)"""
+    spins = changes.shape[1]
+    largest = np.abs(changes).max(axis=0)
+    order = np.argsort(-largest, axis=None)[: len(COLOURS)]
+    shown = [n for n in order if largest.flat[n] > 0.02 * largest.max()]
+    for n, colour in zip(sorted(shown), COLOURS, strict=False):
+        spin, band = np.unravel_index(n, largest.shape)
+        label = f"state {band + 1}" + (f", spin {'up' if spin == 0 else 'down'}" if spins == 2 else "")
+        axes.plot(time, changes[:, spin, band], lw=1.1, color=colour, label=label)
+    axes.axhline(0.0, lw=0.7, color="0.5")
+    axes.set_ylabel("electrons won or lost")
+    axes.legend(ncols=2, fontsize=7)
 
 
 def dynamics(path: Path) -> Path:
@@ -192,8 +230,10 @@ def relaxation(path: Path) -> Path:
 
 
 def spectrum(path: Path, made: Any) -> None:
-    """Plots a Spectrum; its highest peaks are marked, with their energies above the frame."""
-    with _figure(path) as (axes,):
+    """Plots a Spectrum; its highest peaks are marked, with their energies above the frame. The circular dichroism, if
+    there is one, has a frame of its own."""
+    dichroism = made.circular_dichroism
+    with _figure(path, 1 if dichroism is None else 2, 3.8 if dichroism is None else 5.4) as (axes, *below):
         if made.kind == "dielectric":
             axes.plot(made.energy_ev, made.response.real, lw=1.2, color=COLOURS[0], label=r"Re $\epsilon$")
             axes.plot(made.energy_ev, made.response.imag, lw=1.2, color=COLOURS[1], label=r"Im $\epsilon$")
@@ -216,7 +256,11 @@ def spectrum(path: Path, made: Any) -> None:
                 textcoords="offset points", ha="center", va="bottom", fontsize=7, color="0.3",
             )  # fmt: skip
         axes.set_xlim(made.energy_ev[0], made.energy_ev[-1])
-        axes.set_xlabel("photon energy [eV]")
+        for frame in below:
+            frame.plot(made.energy_ev, dichroism, lw=1.2, color=COLOURS[1])
+            frame.axhline(0.0, lw=0.7, color="0.5")
+            frame.set_ylabel(r"$\Delta\epsilon$ [l/(mol cm)]")
+        (below or [axes])[-1].set_xlabel("photon energy [eV]")
         width = made.resolution * HARTREE_EV
         _title(axes, f"{formula_label(made.formula)}, resolution {width:.2g} eV, {made.window} window", pad=14)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from halocline.tddft import plots, results
 from halocline.tddft.ground import gap_line
+from halocline.tddft.lines import Line
 from halocline.tddft.structure import formula_of
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM, HARTREE_EV
 
@@ -43,6 +44,8 @@ def lines(path: str) -> list[str]:
             f"{'finished' if attributes['finished'] else 'not finished'}"
         )
         found.append(f"largest change of the norm {abs(data['norm'] - data['norm'][0]).max():.2e} electrons")
+        if len(data.get("excited", ())):
+            found.append(f"electrons missing in filled states {data['excited'][-1]:.6g}")
         if "energy_time" in data:
             total = data["energy/total"]
             if "ions/kinetic" in data:
@@ -84,6 +87,9 @@ def lines(path: str) -> list[str]:
         found.append(f"largest change of the conserved energy {drift:.2e} hartree")
     else:
         found += [f"peak {energy:8.3f} eV" for energy in data["peaks_ev"]]
+        if "lines/energy" in data:
+            columns = zip(*(data[f"lines/{name}"] for name in Line.__dataclass_fields__), strict=True)
+            found += [f"line {Line(*map(float, values)).text()}" for values in columns]
     return found
 
 

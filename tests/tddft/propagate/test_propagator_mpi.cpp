@@ -51,6 +51,7 @@ void check_equal(const Run& a, const Run& b) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       CHECK(std::abs(x.current[axis] - y.current[axis]) < 1e-9);
       CHECK(std::abs(x.dipole[axis] - y.dipole[axis]) < 1e-9);
+      CHECK(std::abs(x.angular_momentum[axis] - y.angular_momentum[axis]) < 1e-9);
     }
     CHECK(std::abs(x.norm - y.norm) < 1e-9);
     REQUIRE(x.has_energy);
@@ -120,6 +121,25 @@ TEST_CASE("propagator: every division of an oblique cell gives the same motion")
     const std::string division = counts.text();
     CAPTURE(division);
     check_equal(run_on(world, system, counts, field, options, 4), alone);
+  }
+}
+
+TEST_CASE("propagator: every division of a box has the same angular momentum, and absorbs the same") {
+  System box = isolated(12, 0.9, std::make_shared<SoftIon>(1.0, 1.2, 0.3), 2, 4);
+  box.atoms = {{0, {0.2, -0.1, 0.9}}, {0, {-0.3, 0.4, -1.2}}};
+  Field field;
+  field.gauge = Gauge::length;
+  field.kick = {0.1, 0.2, -0.3};
+  const PropagateOptions options{
+      .time_step = 0.05, .energy_every = 1, .absorber = {.width = 3, .strength = 0.5}, .angular_momentum = true};
+  const Run alone = run_on(comm::Communicator::self(), box, {}, field, options, 4);
+  CHECK(alone.records.back().norm < alone.records.front().norm - 1e-4);
+  CHECK(norm(alone.records.back().angular_momentum) > 0.01);
+  const comm::Communicator world = comm::world();
+  for (const ProcessCounts& counts : divisions(world.size(), box)) {
+    const std::string division = counts.text();
+    CAPTURE(division);
+    check_equal(run_on(world, box, counts, field, options, 4), alone);
   }
 }
 
