@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/bands.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
+#include "halocline/tddft/propagate/spectrum.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -105,6 +110,86 @@ TEST_CASE("angular momentum: away from the middle it has the motion of the whole
     }
   }
   CHECK(norm(cross(way, momentum(middle, one.records[0]))) > 0.2);
+}
+
+TEST_CASE("angular momentum: a kick turns the electrons of a chiral molecule by its rotatory strengths") {
+  // So few electrons that they feel nothing of each other: the sum over states is then exact.
+  constexpr double electrons = 1e-7, kappa = 2e-4;
+  System system = isolated(14, 1.0, std::make_shared<SoftIon>(1.0, 1.0), 1, 8);
+  system.atoms = {{0, {2.0, 0, -2.4}}, {0, {0.4, 2.0, -0.8}}, {0, {-2.0, 0.2, 0.9}}, {0, {0.3, -2.0, 2.4}}};
+  Model model = model_of(system, {.xc = "none", .odd_allowed = true});
+  State states = model.empty_state();
+  ScfOptions options;
+  options.eigen_tolerance = 1e-8;
+  options.max_iterations = 100;
+  constexpr int known = 7;
+  REQUIRE(solve_bands(model, states, std::vector<double>(states.density.size(), 0.0), known, options).converged);
+  // Im <0|-r|n> <n|-L/2|0> of each axis, with plain sums.
+  const Grid& grid = system.grid;
+  const std::int64_t block = grid.points() * doubles_per_point;
+  std::vector<double> slopes(static_cast<std::size_t>(3 * block));
+  reference::slopes(grid, slopes.data(), states.orbitals.block(0, 0));
+  const auto number = [](const double* of_block, std::int64_t point, int lane) {
+    return Complex(of_block[point * doubles_per_point + 2 * lane], of_block[point * doubles_per_point + 2 * lane + 1]);
+  };
+  std::array<Vec3, known> strengths{};
+  for (int n = 1; n < known; ++n) {
+    std::array<Complex, 3> position{}, turning{};
+    for (std::int64_t at = 0; at < grid.points(); ++at) {
+      const Vec3 r{grid.position(0, at % 14), grid.position(1, at / 14 % 14), grid.position(2, at / 14 / 14)};
+      const Complex zero = number(states.orbitals.block(0, 0), at, 0),
+                    other = number(states.orbitals.block(0, n / 4), at, n % 4);
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const std::size_t next = (axis + 1) % 3, last = (axis + 2) % 3;
+        const auto slope = [&](std::size_t a) {
+          return number(slopes.data() + static_cast<std::int64_t>(a) * block, at, 0);
+        };
+        position[axis] += std::conj(zero) * r[axis] * other;
+        turning[axis] += std::conj(other) * Complex(0, -1) * (r[next] * slope(last) - r[last] * slope(next));
+      }
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      strengths[static_cast<std::size_t>(n)][axis] =
+          0.5 * std::pow(grid.point_volume(), 2) * (position[axis] * turning[axis]).imag();
+  }
+
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    State moving = states;
+    std::ranges::fill(moving.occupations, 0.0);
+    moving.occupations[0] = electrons;
+    Field field;
+    field.gauge = Gauge::length;
+    field.kick[axis] = kappa;
+    Propagator run(model, moving, field, {.time_step = 0.1, .energy_every = 0, .angular_momentum = true});
+    run.kick();
+    const auto expected = [&](double t) {
+      double turned = 0;
+      for (std::size_t n = 1; n < known; ++n)
+        turned += 4 * kappa * strengths[n][axis] * std::cos((states.eigenvalues[n] - states.eigenvalues[0]) * t);
+      return turned;
+    };
+    std::vector<double> times{0.0}, turned{run.observe().angular_momentum[axis] / electrons}, by_states{expected(0)};
+    for (int i = 0; i < 1500; ++i) {
+      const Record record = run.step();
+      times.push_back(record.time);
+      turned.push_back(record.angular_momentum[axis] / electrons);
+      by_states.push_back(expected(record.time));
+    }
+    // Below the energies of the states that were not computed.
+    std::vector<double> energies;
+    for (int i = 0; i <= 40; ++i) energies.push_back(0.1 + 0.005 * i);
+    const std::vector<double> found = rotatory_strength(times, turned, kappa, energies),
+                              wanted = rotatory_strength(times, by_states, kappa, energies);
+    double largest = 0, apart = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      largest = std::max(largest, std::abs(wanted[i]));
+      apart = std::max(apart, std::abs(found[i] - wanted[i]));
+    }
+    CAPTURE(axis);
+    CAPTURE(states.eigenvalues[known - 1] - states.eigenvalues[0]);
+    CHECK(largest > 0.05);
+    CHECK(apart < 0.01 * std::max(largest, 0.2));
+  }
 }
 
 TEST_CASE("angular momentum: in a crystal it is refused") {
