@@ -45,7 +45,9 @@ tddft::System silicon(int cells, int k) {
   return system;
 }
 
-tddft::System system_of(const std::string& name) {
+tddft::System system_of(const RtStepCase& c) {
+  if (c.other) return *c.other;
+  const std::string& name = c.system;
   if (name == "silicon-8") return silicon(1, 4);
   if (name == "silicon-64") return silicon(2, 1);
   throw core::InvalidArgument(fmt::format("the system is \"{}\"; give silicon-8 or silicon-64", name));
@@ -66,7 +68,8 @@ tddft::ProcessCounts counts_of(const RtStepCase& c, const tddft::System& system,
 
 /// Integer wave vectors of the plane waves of lowest energy.
 std::vector<std::array<int, 3>> lowest_waves(int count) {
-  constexpr int reach = 5;
+  int reach = 5;
+  while (std::pow(2 * reach + 1, 3) < 4.0 * count) ++reach;  // those within a ball, for certain
   std::vector<std::array<int, 3>> waves;
   for (int z = -reach; z <= reach; ++z)
     for (int y = -reach; y <= reach; ++y)
@@ -117,13 +120,18 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   const Threads threads(c.threads);
   if (c.energy_every < 0)
     throw core::InvalidArgument(fmt::format("energies every {} steps were asked for; give 0 or more", c.energy_every));
-  const tddft::System system = system_of(c.system);
+  const tddft::System system = system_of(c);
   const tddft::ProcessCounts counts = counts_of(c, system, group.size());
-  tddft::Model model(system, group, counts);
+  tddft::ModelOptions how;
+  how.xc = c.xc;
+  how.odd_allowed = true;
+  tddft::Model model(system, group, counts, how);
   tddft::State state = model.empty_state();
   fill_orbitals(state, model);
   tddft::Field field;
   field.kick = {0, 0, 0.01};
+  const bool isolated = system.grid.boundary == tddft::Boundary::isolated;
+  if (isolated) field.gauge = tddft::Gauge::length;
   tddft::PropagateOptions options;
   options.scheme = c.scheme;
   options.energy_every = c.energy_every;
@@ -158,7 +166,8 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   result.ceilings.fma_gflops = fma_flops / times.companion.median;
   result.fma_gflops_of_cpu_time = fma_flops / times.companion.cpu;
   result.regions = regions_of([&] { propagator.step(); });
-  result.outcome = {{"point_orbitals", size},
+  result.outcome = {{"points", static_cast<double>(system.grid.points())},
+                    {"point_orbitals", size},
                     {"seconds_for_4m", result.seconds.median * reference_size / size},
                     {"time_step", propagator.time_step()}};
   return result;

@@ -5,28 +5,33 @@
 ///
 /// Cubic cells of eight atoms with 10.26 bohr, in the Pade pseudopotentials of Goedecker, Teter and Hutter, in two
 /// shapes of the same size, 4.19 million points times orbitals: "silicon-8" is one cell on 16^3 points with 64 k-points
-/// and 16 orbitals, "silicon-64" is eight cells on 32^3 points with 128 orbitals. The orbitals are plane waves of
-/// increasing energy: they are orthonormal, and operators take the same time on them as on any others.
+/// and 16 orbitals, "silicon-64" is eight cells on 32^3 points with 128 orbitals. Any other system can be given. The
+/// orbitals are plane waves of increasing energy: they are orthonormal, and operators take the same time on them as on
+/// any others.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "bench/result.hpp"
+#include "halocline/tddft/base/system.hpp"
 
 namespace halocline::bench {
 
 struct RtStepCase {
-  std::string system = "silicon-8";  ///< or "silicon-64"
-  std::string over = "auto";         ///< what the processes divide: k, orbitals, space; or auto, as the library
-  std::string scheme = "taylor4";    ///< or "midpoint" or "etrs"
-  int energy_every = 10;             ///< steps of a timed run, one with energies; 0: one step, without energies
-  int threads = 1;                   ///< of each process
+  std::string system = "silicon-8";  ///< or "silicon-64", or a name for `other`
+  std::optional<tddft::System> other;
+  std::string xc = "pz";           ///< functional
+  std::string over = "auto";       ///< what the processes divide: k, orbitals, space; or auto, as the library
+  std::string scheme = "taylor4";  ///< or "midpoint" or "etrs"
+  int energy_every = 10;           ///< steps of a timed run, one with energies; 0: one step, without energies
+  int threads = 1;                 ///< of each process
 };
 
 /// Seconds of one step: the time of a run of `energy_every` steps, divided by their number. Operations are those of the
 /// four (or more) applications of the stencil in a step, at the nominal 158 for each point and orbital, so the fraction
-/// of the peak is a lower bound. Bytes are the orbitals, read and written once. `result` has the number of points times
-/// orbitals, the seconds for 4.19 million of them, and the time step [a.u.].
+/// of the peak is a lower bound. Bytes are the orbitals, read and written once. `result` has the number of points, that
+/// of points times orbitals, the seconds for 4.19 million of these, and the time step [a.u.].
 /// @throws InvalidArgument  an unknown name, or a division that does not fit; on every rank
 /// Collective: yes.  Cost: at least four runs.
 Result rt_step(const comm::Communicator& group, const RtStepCase& parameters, const Effort& effort);

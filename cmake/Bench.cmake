@@ -43,5 +43,11 @@ install(FILES ${halocline_source_root}/halocline/lattice/geometry.hpp ${haloclin
               ${halocline_source_root}/halocline/lattice/gathering.cpp ${halocline_source_root}/halocline/lattice/coarsening.hpp
               ${halocline_source_root}/halocline/lattice/coarsening.cpp
         DESTINATION halocline/sources/src/halocline/lattice COMPONENT python)
+foreach(source base/decomposition.hpp base/decomposition.cpp base/grid.hpp base/index.hpp base/orbitals.hpp base/system.hpp
+               hartree/pencils.hpp hartree/pencils.cpp)
+  cmake_path(GET source PARENT_PATH folder)
+  install(FILES ${halocline_source_root}/halocline/tddft/${source}
+          DESTINATION halocline/sources/src/halocline/tddft/${folder} COMPONENT python)
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/simulated DESTINATION halocline/sources/bench COMPONENT python)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/Transports.cmake DESTINATION halocline/sources/cmake COMPONENT python)

@@ -32,13 +32,14 @@ void bind_bench_electrons(nb::module_& m) {
       "block_seconds"_a, Released());
   m.def(
       "rt_step",
-      [](const Communicator& group, const std::string& system, const std::string& over, const std::string& scheme,
-         int energy_every, int threads, double seconds, double block_seconds) {
-        const bench::RtStepCase c{system, over, scheme, energy_every, threads};
+      [](const Communicator& group, const std::string& system, const std::optional<tddft::System>& other,
+         const std::string& xc, const std::string& over, const std::string& scheme, int energy_every, int threads,
+         double seconds, double block_seconds) {
+        const bench::RtStepCase c{system, other, xc, over, scheme, energy_every, threads};
         return bench::to_json(bench::rt_step(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "system"_a, "over"_a, "scheme"_a, "energy_every"_a, "threads"_a, "seconds"_a, "block_seconds"_a,
-      Released());
+      "communicator"_a, "system"_a, "other"_a.none(), "xc"_a, "over"_a, "scheme"_a, "energy_every"_a, "threads"_a,
+      "seconds"_a, "block_seconds"_a, Released());
 }
 
 }  // namespace halocline::bindings

@@ -354,7 +354,7 @@ def stencil(
 
 
 def rt_step(
-    system: str = "silicon-8",
+    system: Any = "silicon-8",
     over: str = "auto",
     scheme: str = "taylor4",
     energy_every: int = 10,
@@ -363,15 +363,24 @@ def rt_step(
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
 ) -> dict[str, Any]:
-    """One step of real-time propagation of bulk silicon after a kick.
+    """One step of real-time propagation after a kick, of bulk silicon or of any system.
 
-    system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; over: what the
-    processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs"; energy_every: steps
-    of a run, one of them with energies, whose time is divided by their number; 0: a step without
-    `result` has the points times orbitals, the seconds for 4.19 million of them, and the time step; `regions` says
-    where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit.
+    system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; or the path of a
+    run file of `halocline tddft`; its orbitals are plane waves, not the ground state, and every state is filled;
+    over: what the processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs";
+    energy_every: steps of a run, one of them with energies, whose time is divided by their number; 0: a step without
+    `result` has the points, the points times orbitals, the seconds for 4.19 million of these, and the time step;
+    `regions` says where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit,
+    FileError.
     """
+    other, name, xc = None, str(system), "pz"
+    if name not in SILICON and name.endswith(".toml"):
+        from halocline.tddft import Run, System
+
+        described = System(Run.read(name))
+        other, xc = described.native, described.functional
+        name = described.structure.formula()
     text = _halocline.bench.rt_step(
-        communicator(comm), system, over, scheme, energy_every, threads, seconds, block_seconds
+        communicator(comm), name, other, xc, over, scheme, energy_every, threads, seconds, block_seconds
     )
     return json.loads(text)

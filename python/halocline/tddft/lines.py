@@ -4,9 +4,11 @@
 After a kick the polarisability is the transform of sum_n f_n / omega_n sin(omega_n t) exp(-gamma_n t / 2), times the
 window w of the spectrum. So close to a line
     Im alpha(omega) = f / (2 omega_n) Re integral from 0 to T of w(t) exp(-gamma t / 2) exp(i (omega - omega_n) t) dt,
-whose shape is known. Lines closer than three times the resolution are fitted together, above a constant for the tails
-of others, by least squares. The errors follow from what the fit leaves over. They measure how well such lines describe
-the spectrum, and not the error of the functional or of the grid.
+whose shape is known. Lines closer than three times the resolution are fitted together, up to three of them, above a
+constant for the tails of others, by least squares. More than two lines together have no widths. Lines that are not
+larger than twice their error, or whose energies are not known to half of the resolution, are left out: in a crowd of
+peaks, or in the continuum, a spectrum is not made of lines. The errors follow from what the fit leaves over. They
+measure how well such lines describe the spectrum, and not the error of the functional or of the grid.
 Without a window points pi / T apart are independent of each other; a window w leaves the mean of w^2 as many.
 """
 
@@ -23,6 +25,9 @@ REACH = 3.0
 """Of a fit beyond the outermost peaks, in units of the resolution."""
 TOGETHER = 3.0
 """Peaks closer than this, in units of the resolution, are fitted together."""
+MOST = 3
+"""Lines of a fit. Longer groups are divided where their peaks are farthest apart."""
+MOST_WITH_WIDTHS = 2
 OVERSAMPLING = 4
 """Points of a fit in pi / T."""
 NODES = 64
@@ -60,39 +65,59 @@ def fit(
     A group of peaks whose fit does not converge is left out. Collective: no.
     """
     resolution = 2 * np.pi / length
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    times = 0.5 * length * (nodes + 1)
+    weights = 0.5 * length * weights
+    found = []
+    groups = _groups(peaks, resolution)
+    for n, group in enumerate(groups):
+        first, last = group[0] - REACH * resolution, group[-1] + REACH * resolution
+        if n > 0:
+            first = max(first, 0.5 * (groups[n - 1][-1] + group[0]))
+        if n + 1 < len(groups):
+            last = min(last, 0.5 * (group[-1] + groups[n + 1][0]))
+        lines = _fit_group(group, (first, last), resolution, times, weights, window(times), absorption)
+        found += [
+            line for line in lines if line.strength > 2 * line.strength_error and line.energy_error < 0.5 * resolution
+        ]
+    return found
+
+
+def _groups(peaks: Sequence[float], resolution: float) -> list[list[float]]:
+    """Neighbours that are fitted together."""
     groups: list[list[float]] = []
     for peak in peaks:
         if groups and peak - groups[-1][-1] < TOGETHER * resolution:
             groups[-1].append(peak)
         else:
             groups.append([peak])
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    times = 0.5 * length * (nodes + 1)
-    weights = 0.5 * length * weights
-    found = []
-    for group in groups:
-        found += _fit_group(group, resolution, times, weights, window(times), absorption)
-    return found
+    while any(len(group) > MOST for group in groups):
+        n = next(n for n, group in enumerate(groups) if len(group) > MOST)
+        cut = 1 + int(np.argmax(np.diff(groups[n])))
+        groups[n : n + 1] = [groups[n][:cut], groups[n][cut:]]
+    return groups
 
 
 def _fit_group(
-    group: list[float], resolution: float, times: np.ndarray, weights: np.ndarray, window: np.ndarray,
-    absorption: Callable[[np.ndarray], np.ndarray],
+    group: list[float], span: tuple[float, float], resolution: float, times: np.ndarray, weights: np.ndarray,
+    window: np.ndarray, absorption: Callable[[np.ndarray], np.ndarray],
 ) -> list[Line]:  # fmt: skip
     from scipy.optimize import least_squares
 
     step = 0.5 * resolution / OVERSAMPLING
-    first = max(group[0] - REACH * resolution, step)
-    energy = first + step * np.arange(int((group[-1] + REACH * resolution - first) / step) + 1)
+    first = max(span[0], step)
+    energy = first + step * np.arange(int((span[1] - first) / step) + 1)
     values = absorption(energy)
     scale = np.abs(values).max()
     if not scale > 0:
         return []
     count = len(group)
+    wide = count <= MOST_WITH_WIDTHS
 
     def shapes(parameters: np.ndarray) -> np.ndarray:
         """Of unit strength, shape (energies, lines)."""
-        at, width = parameters[:count] * resolution, parameters[count:] * resolution
+        at = parameters[:count] * resolution
+        width = parameters[count:] * resolution if wide else np.zeros(count)
         damped = (weights * window)[:, None] * np.exp(-0.5 * width * times[:, None])
         phase = np.cos((energy[:, None] - at)[:, None, :] * times[None, :, None])
         return np.einsum("tn,etn->en", damped, phase) / (2.0 * at)
@@ -106,16 +131,17 @@ def _fit_group(
         best, columns = linear(parameters)
         return (columns @ best - values) / scale
 
-    start = np.concatenate([np.array(group) / resolution, np.full(count, 0.05)])
-    low = np.concatenate([start[:count] - 1.0, np.zeros(count)])
-    high = np.concatenate([start[:count] + 1.0, np.full(count, 20.0)])
+    widths = count if wide else 0
+    start = np.concatenate([np.array(group) / resolution, np.full(widths, 0.05)])
+    low = np.concatenate([start[:count] - 1.0, np.zeros(widths)])
+    high = np.concatenate([start[:count] + 1.0, np.full(widths, 20.0)])
     solved = least_squares(left, start, bounds=(low, high), x_scale=0.1, xtol=1e-10, ftol=1e-10)
     if not solved.success:
         return []
     best, columns = linear(solved.x)
     # The covariance of all parameters together: columns of the linear ones beside the slopes of the others.
-    slopes = np.empty((energy.size, 2 * count))
-    for n in range(2 * count):
+    slopes = np.empty((energy.size, count + widths))
+    for n in range(count + widths):
         moved = solved.x.copy()
         moved[n] += 1e-4
         slopes[:, n] = (shapes(moved) - shapes(solved.x)) @ best[:count] / 1e-4
@@ -134,9 +160,9 @@ def _fit_group(
             energy=float(solved.x[n] * resolution),
             energy_error=float(error[n] * resolution),
             strength=float(best[n]),
-            strength_error=float(error[2 * count + n]),
-            width=float(solved.x[count + n] * resolution),
-            width_error=float(error[count + n] * resolution),
+            strength_error=float(error[count + widths + n]),
+            width=float(solved.x[count + n] * resolution) if wide else 0.0,
+            width_error=float(error[count + n] * resolution) if wide else 0.0,
         )
         for n in range(count)
     ]

@@ -248,8 +248,7 @@ def spectrum(path: Path, made: Any) -> None:
             axes.fill_between(made.energy_ev, shown, color=COLOURS[0], alpha=0.12, lw=0)
             what = "spin's answer, as a cross-section" if made.kind == "spin" else "absorption cross-section"
             axes.set_ylabel(what + r" [$\mathrm{\AA}^2$]")
-        for energy, _ in sorted(made.peaks, key=lambda p: -p[1])[:3]:
-            at = energy * HARTREE_EV
+        for at in _apart([e * HARTREE_EV for e, _ in sorted(made.peaks, key=lambda p: -p[1])], made.energy_ev)[:3]:
             axes.axvline(at, lw=0.6, ls=":", color="0.6", zorder=0)
             axes.annotate(
                 f"{at:.2f} eV", (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
@@ -263,6 +262,15 @@ def spectrum(path: Path, made: Any) -> None:
         (below or [axes])[-1].set_xlabel("photon energy [eV]")
         width = made.resolution * HARTREE_EV
         _title(axes, f"{formula_label(made.formula)}, resolution {width:.2g} eV, {made.window} window", pad=14)
+
+
+def _apart(places: Sequence[float], axis: np.ndarray) -> list[float]:
+    """Those of some places whose labels do not lie over each other; the first ones count most."""
+    kept: list[float] = []
+    for place in places:
+        if all(abs(place - other) > 0.09 * (axis[-1] - axis[0]) for other in kept):
+            kept.append(place)
+    return kept
 
 
 def formula_label(formula: str) -> str:

@@ -40,13 +40,13 @@ TEST_CASE("xc on the grid: the potential is the derivative of the energy at ever
         Stencil stencil(decomposition);
         GridExchangeCorrelation xc(name, spins);
         std::vector<double> n = densities(system, spins), v(n.size()), unused(n.size());
-        static_cast<void>(xc.evaluate(v, n, stencil));
+        static_cast<void>(xc.evaluate(v, n, stencil, comm::Communicator::self()));
         for (const std::size_t i : {std::size_t{0}, std::size_t{17}, n.size() / 2 + 5, n.size() - 1}) {
           const double before = n[i], step = 1e-4 * before;
           n[i] = before + step;
-          const double more = xc.evaluate(unused, n, stencil);
+          const double more = xc.evaluate(unused, n, stencil, comm::Communicator::self());
           n[i] = before - step;
-          const double less = xc.evaluate(unused, n, stencil);
+          const double less = xc.evaluate(unused, n, stencil, comm::Communicator::self());
           n[i] = before;
           CHECK(v[i] == doctest::Approx((more - less) / (2 * step)).epsilon(1e-6));
         }
@@ -73,7 +73,7 @@ TEST_CASE("xc on the grid: a Gaussian of charge has the energy and potential of 
     CAPTURE(name);
     GridExchangeCorrelation xc(name, 1);
     std::vector<double> v(n.size());
-    const double energy = xc.evaluate(v, n, stencil) * grid.point_volume();
+    const double energy = xc.evaluate(v, n, stencil, comm::Communicator::self()) * grid.point_volume();
     const ExchangeCorrelation& functional = xc.functional();
     // Energy, and v = df/dn - (r^2 w)' / r^2, with the derivative by differences of the flux.
     const auto flux = [&](double r) {
@@ -113,7 +113,7 @@ TEST_CASE("xc on the grid: a local functional is evaluated point by point") {
   const std::vector<double> n = densities(system, 2);
   std::vector<double> v(n.size()), expected(n.size());
   GridExchangeCorrelation xc("pz", 2);
-  CHECK(xc.evaluate(v, n, stencil) == ExchangeCorrelation("pz", 2).evaluate(expected, n));
+  CHECK(xc.evaluate(v, n, stencil, comm::Communicator::self()) == ExchangeCorrelation("pz", 2).evaluate(expected, n));
   CHECK(v == expected);
 }
 

@@ -24,9 +24,10 @@ def _lengths(network: Any) -> list[int]:
     return [axis.length for axis in network.axes if axis.length > 1] or [1]
 
 
-def platform(network: Any) -> str:
+def platform(network: Any, slower: int = 1) -> str:
     """The XML of a platform with hosts n0, n1, ..., numbered as the network's nodes.
 
+    slower: links have their bandwidth divided by this, for programs that send as much less
     Raises InvalidArgument for axes whose links differ.
     """
     axes = [axis for axis in network.axes if axis.length > 1] or list(network.axes)
@@ -35,6 +36,7 @@ def platform(network: Any) -> str:
             f"network {network.name} has links of different speed, and SimGrid's torus has one; give all axes the same."
         )
     bandwidth = network.injection_bandwidth if network.full_bisection else axes[0].bandwidth
+    bandwidth, injection = bandwidth / slower, network.injection_bandwidth / slower
     hop = axes[0].hop_latency
     if network.full_bisection:
         shape = f'sharing_policy="SPLITDUPLEX" bw="{bandwidth!r}Bps" lat="{hop / 2!r}s"'
@@ -49,13 +51,13 @@ def platform(network: Any) -> str:
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
         '<platform version="4.1">\n <zone id="world" routing="Full">\n'
         f'  <cluster id="machine" prefix="n" suffix="" radical="0-{network.nodes - 1}" speed="1Gf" {shape} '
-        f'loopback_bw="{network.injection_bandwidth!r}Bps" loopback_lat="0s"/>\n'
+        f'loopback_bw="{injection!r}Bps" loopback_lat="0s"/>\n'
         " </zone>\n</platform>\n"
     )
 
 
-def settings(network: Any) -> dict[str, str]:
-    """SimGrid's settings: real computation costs nothing, links are plain, a look for messages costs POLL_SECONDS.
+def settings(network: Any, poll: float = POLL_SECONDS) -> dict[str, str]:
+    """SimGrid's settings: real computation costs nothing, links are plain, a look for messages costs `poll` seconds.
 
     What sums send costs its sender the latency of a message; for exchanges the program sleeps it.
     """
@@ -63,8 +65,8 @@ def settings(network: Any) -> dict[str, str]:
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # no globals: all ranks share the program
         "smpi/allgather": "GB",  # making an exchange gathers often, and by default in the time of ranks squared
-        "smpi/test": repr(POLL_SECONDS),
-        "smpi/iprobe": repr(POLL_SECONDS),
+        "smpi/test": repr(poll),
+        "smpi/iprobe": repr(poll),
         "smpi/grow-injected-times": "no",
         "smpi/ois": f"0:{network.latency!r}:0",
         "smpi/lat-factor": "0:1",

@@ -28,10 +28,18 @@ TOGETHER = 8
 """Sources compiled as one, as cmake/Unity.cmake does it: most of the time goes into the headers that they share."""
 NOT_SIMULATED = ("comm/bindings/", "comm/group/without_mpi.cpp")
 """A border that nobody crosses here; what stands in for MPI where there is none."""
-PROGRAMS = ("weak", "multigrid")
+PROGRAMS = ("weak", "multigrid", "electrons")
 """The programs in bench/simulated, each of one source."""
-OF_LATTICE = ("coarsening", "gathering")
-"""Sources of lattice that they use; the others need the vector units of a machine."""
+OF_OTHER_ROOMS = ("lattice/coarsening", "lattice/gathering", "tddft/base/decomposition", "tddft/hartree/pencils")
+"""Sources of other rooms that they use; the rest of these rooms needs the vector units of a machine."""
+HEADERS = (
+    "lattice/geometry.hpp",
+    "tddft/base/grid.hpp",
+    "tddft/base/index.hpp",
+    "tddft/base/orbitals.hpp",
+    "tddft/base/system.hpp",
+)
+"""What those include besides core and comm."""
 LIBRARIES = ("", "mpi")
 """What the transports of the simulated program may stand on."""
 CONFIGURATION = {
@@ -93,13 +101,13 @@ def build(progress: Callable[[int, int], None] | None = None, name: str = "weak"
     top = sources()
     rooms = top / "src/halocline"
     files = [f for room in ("core", "comm") for f in sorted((rooms / room).rglob("*.?pp"))]
-    files += [rooms / f"lattice/{stem}.{ending}" for stem in OF_LATTICE for ending in ("hpp", "cpp")]
+    files += [rooms / f"{stem}.{ending}" for stem in OF_OTHER_ROOMS for ending in ("hpp", "cpp")]
     programs = sorted((top / "bench/simulated").glob("*.?pp"))
     template, transports = rooms / "core/config.hpp.in", top / "cmake/Transports.cmake"
     digest = hashlib.sha256(
         repr((FLAGS, _version(_compiler(), "--version"), _version("smpicxx", "--version"))).encode()
     )
-    for file in (*files, *programs, rooms / "lattice/geometry.hpp", template, transports):
+    for file in (*files, *programs, *(rooms / name for name in HEADERS), template, transports):
         digest.update(file.read_bytes())
     folder = _cache() / f"simulated-{sysconfig.get_platform()}-{digest.hexdigest()[:16]}"
     if (folder / name).is_file():

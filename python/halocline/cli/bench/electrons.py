@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -78,6 +79,10 @@ def stencil(
 def rt_step(
     bench: Bench,
     case: Annotated[list[str], typer.Option(help="silicon-8, silicon-64 or all.")] = ["all"],  # noqa: B006
+    system: Annotated[
+        Path | None,
+        typer.Option("--system", metavar="RUN.toml", help="Instead: the system of a run file of halocline tddft."),
+    ] = None,
     over: Annotated[
         list[str],
         typer.Option(help="What the processes divide: auto, k, orbitals or space; several by commas or repetition."),
@@ -88,12 +93,13 @@ def rt_step(
     ] = 10,
     threads: Threads = "1",
 ) -> None:
-    """A step of real-time propagation: silicon, 16^3 points x 64 k x 16 orbitals and 32^3 points x 128 orbitals."""
+    """A step of real-time propagation: silicon, 16^3 points x 64 k x 16 orbitals and 32^3 points x 128 orbitals, or
+    any system."""
     from halocline import bench as library
 
     cases = []
     for c, o, s, t in itertools.product(
-        chosen("--case", case, library.SILICON),
+        [str(system)] if system is not None else chosen("--case", case, library.SILICON),
         chosen("--over", over, ("auto", "k", "orbitals", "space")),
         chosen("--scheme", scheme, ("taylor4", "midpoint", "etrs")),
         thread_counts(threads),

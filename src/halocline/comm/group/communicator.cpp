@@ -19,8 +19,12 @@
 namespace halocline::comm {
 namespace {
 
-constexpr std::size_t share_the_adding_above = 64 * 1024;  // [bytes] all-gathered; see Communicator::sum
-constexpr int largest_tag = 32766;                         // MPI promises 32767, and gather() takes one
+// Limits of the all-gather of a sum; see Communicator::sum. To share the adding, every rank sends a message to every
+// other one, which costs about as much as four kilobytes of an all-gather.
+constexpr std::size_t gathered_anyway = 64 * 1024;       // [bytes] of all ranks
+constexpr std::size_t short_values = 4 * 1024;           // [bytes] of one rank
+constexpr std::size_t most_gathered = 64 * 1024 * 1024;  // [bytes] of all ranks, for short values
+constexpr int largest_tag = 32766;                       // MPI promises 32767, and gather() takes one
 
 /// sums[i] = all[0][i] + all[1][i] + ..., from the left.
 void add_in_rank_order(std::span<const double> all, std::span<double> sums) {
@@ -83,7 +87,8 @@ void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
 void Communicator::sum(std::span<double> values) const {
   const auto ranks = static_cast<std::size_t>(size());
   if (ranks == 1 || values.empty()) return;
-  if (values.size_bytes() * ranks <= share_the_adding_above) {
+  const std::size_t all_bytes = values.size_bytes() * ranks;
+  if (all_bytes <= gathered_anyway || (values.size_bytes() <= short_values && all_bytes <= most_gathered)) {
     std::vector<double> all(values.size() * ranks);
     backend_->all_gather(std::as_bytes(values), std::as_writable_bytes(std::span(all)));
     return add_in_rank_order(all, values);

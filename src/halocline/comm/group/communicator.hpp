@@ -71,8 +71,8 @@ public:
 
   /// Replaces the values by their sums over the ranks, added in rank order: the same bits on every rank, every time.
   /// @param values  of the same length n on every rank
-  /// Cost: each rank receives 8 n size() bytes while that is at most 64 KiB. Above that the ranks share the
-  /// additions, and each receives 16 n bytes. Both ways add in the same order.
+  /// Cost: each rank receives 8 n size() bytes while that is at most 64 KiB, or 64 MiB for n up to 512. Above that the
+  /// ranks share the additions: each receives 16 n bytes, in size() messages. Both ways add in the same order.
   void sum(std::span<double> values) const;
   void sum(std::span<std::uint64_t> values) const;      ///< modulo 2^64
   void bit_xor(std::span<std::uint32_t> values) const;  ///< for checksums

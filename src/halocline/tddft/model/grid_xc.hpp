@@ -24,10 +24,13 @@ public:
 
   /// @param v  shape (spins, points of the box) [hartree], overwritten
   /// @param n  shape (spins, points of the box) [1/bohr^3]
-  /// @return sum over the points of this process of f, not multiplied by the volume of a point
-  /// Collective over the stencil's processes for a functional with gradients; otherwise not.
-  /// Cost: with gradients two sweeps of the stencil over scalar fields, and 64 + 56 spins bytes a point that are kept.
-  double evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil);
+  /// @param mates  processes with the same box and density, which share the points if there are many
+  /// @return sum over the points of this process of f, not multiplied by the volume of a point; on all mates the same
+  ///         bits
+  /// Collective over mates, and over the stencil's processes for a functional with gradients.
+  /// Cost: libxc on the points of a share; an all-gather of 8 bytes a point and spin, 32 with gradients. With gradients
+  /// two sweeps of the stencil over scalar fields, and 64 + 56 spins bytes a point that are kept.
+  double evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil, const comm::Communicator& mates);
 
   /// field_a += sum over spins of v slope_a - [D_a f - sum_bs D_b (w_sb D_a n_s)]: what the grid adds to the force of
   /// exchange and correlation on the electrons. In the continuum the two parts are equal at every point, because
@@ -41,14 +44,18 @@ public:
                   Stencil& stencil);
 
 private:
-  double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil);
+  double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil,
+                  const comm::Communicator& mates);
+  double at_points(std::span<double> f, std::span<double> v, std::span<const double> n,
+                   const comm::Communicator& mates);
   void fill(int fields, const double* field, std::int64_t points);
 
   ExchangeCorrelation xc_;
   int spins_;
-  core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers
-  std::vector<double> gradient_, flux_;  ///< shape (spins, 3, points)
-  std::vector<double> divergence_;       ///< shape (spins, points)
+  core::AlignedArray<double> block_;          ///< scalar fields in the place of a block's numbers
+  std::vector<double> gradient_, flux_;       ///< shape (spins, 3, points)
+  std::vector<double> divergence_;            ///< shape (spins, points)
+  std::vector<double> share_in_, share_out_;  ///< the fields on this process's share of the points
 };
 
 }  // namespace halocline::tddft

@@ -132,12 +132,13 @@ void Model::symmetrise_density(State& state) const {
 /// Fills xc_potential_. Each spin has half of the core. @return sum over the points of this process of the energy
 double Model::fill_xc_potential(std::span<const double> density) {
   core::Region region("tddft/xc");
-  if (core_density_.empty()) return xc_.evaluate(xc_potential_, density, hamiltonian_.stencil());
+  if (core_density_.empty())
+    return xc_.evaluate(xc_potential_, density, hamiltonian_.stencil(), decomposition_.box_mates());
   const double share = 1.0 / system_.spins;
   const std::size_t points = core_density_.size();
   for (std::size_t first = 0; first < with_core_.size(); first += points)
     for (std::size_t i = 0; i < points; ++i) with_core_[first + i] = density[first + i] + share * core_density_[i];
-  return xc_.evaluate(xc_potential_, with_core_, hamiltonian_.stencil());
+  return xc_.evaluate(xc_potential_, with_core_, hamiltonian_.stencil(), decomposition_.box_mates());
 }
 
 std::vector<double> Model::mean_xc_potential(std::span<const double> density) {
