@@ -236,6 +236,13 @@ void bind_tddft_model(nb::module_& m) {
   m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),
         "A state to begin with from that of another model. Collective.");
   m.def(
+      "scale_state",
+      [](State& state, double factor) {
+        for (double& value : state.orbitals.values()) value *= factor;
+        for (double& value : state.density) value *= factor * factor;
+      },
+      "state"_a, "factor"_a, Released(), "Multiplies the orbitals by a factor and the density by its square.");
+  m.def(
       "forces",
       [](Model& model, const State& state) {
         const AtomForces found = atom_forces(model, state);

@@ -102,3 +102,23 @@ def test_rt_step_tells_where_the_time_goes():
     assert any("stencil" in path for path in r["regions"])
     with pytest.raises(InvalidArgument, match="give silicon-8 or silicon-64"):
         bench.rt_step("diamond", **SHORT)
+
+
+def test_rt_step_takes_any_run_file(tmp_path):
+    (tmp_path / "run.toml").write_text(
+        """
+[system]
+atoms = [["H", 0, 0, -0.37], ["H", 0, 0, 0.37]]
+box = [3.6, 3.6, 4.2]
+states = 6
+[grid]
+spacing = "0.3 angstrom"
+[xc]
+functional = "pbe"
+"""
+    )
+    r = bench.rt_step(tmp_path / "run.toml", energy_every=0, **SHORT)
+    assert r["case"]["system"] == "H2"
+    points = r["result"]["points"]
+    assert points == 12 * 12 * 14 and r["result"]["point_orbitals"] == 6 * points
+    assert r["regions"]["tddft/xc"]["seconds"] > 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stress: the slope of the energy with the lattice constant, symmetry, turned crystals, the cell by ASE."""
 
+import json
+
 import ase
 import ase.build
 import numpy as np
@@ -41,8 +43,8 @@ def test_the_pressure_is_the_slope_of_the_energy_with_the_volume():
 
 def test_the_stress_of_a_reduced_mesh_is_that_of_the_whole_one():
     mesh = {"mesh": (3, 3, 3), "gamma": False, "extent": [8] * 3}
-    whole = hc.tddft.stress(ground_at(5.5, **mesh), strain=5e-3)
-    reduced = hc.tddft.stress(ground_at(5.5, symmetry=True, **mesh), strain=5e-3)
+    whole = hc.tddft.stress(ground_at(5.5, **mesh))
+    reduced = hc.tddft.stress(ground_at(5.5, symmetry=True, **mesh))
     assert reduced == pytest.approx(whole, abs=1e-8)
 
 
@@ -63,10 +65,64 @@ def test_ase_finds_the_lattice_constant_of_lowest_energy():
     assert stress[0] == pytest.approx(hc.tddft.stress(ground)[0, 0] * HARTREE_EV / BOHR_ANGSTROM**3, abs=1e-6)
 
 
+def stretched():
+    atoms = ase.build.bulk("Si", a=5.5)
+    atoms.set_cell(atoms.cell[:] @ np.diag([1, 1, 1.01]), scale_atoms=True)
+    return hc.tddft.from_atoms(atoms, **KEYS)
+
+
+def test_a_relaxation_finds_the_cell_and_goes_on_where_it_stopped(tmp_path):
+    keys = {"cell": True, "force_tolerance": "0.01 eV/angstrom", "scf": {"tolerance": 1e-7}}
+    whole = hc.tddft.relax(stretched(), **keys).require_converged()
+    assert np.all(np.diff(whole.energy) < 1e-6) and whole.cells.shape == (len(whole.energy), 3, 3)
+    last = whole.frames()[-1]
+    # The cube is found again: three equal edges at 60 degrees.
+    assert last.cell.cellpar()[:3] == pytest.approx(np.full(3, last.cell.cellpar()[0]), rel=1e-3)
+    assert last.cell.cellpar()[3:] == pytest.approx(np.full(3, 60.0), abs=0.05)
+    pressure = -np.trace(whole.stress[-1]) / 3 * HARTREE_EV / BOHR_ANGSTROM**3
+    assert abs(pressure) < 0.01 * 2 / last.get_volume()
+    assert abs(np.trace(whole.stress[0])) > 5 * abs(np.trace(whole.stress[-1]))
+
+
+def test_the_command_relaxes_a_cell_in_parts(halocline, tmp_path):
+    import ase.io
+
+    ase.io.write(tmp_path / "si.xyz", ase.build.bulk("Si", a=5.6))
+    run = """
+[system]
+file = "si.xyz"
+[grid]
+extent = [12, 12, 12]
+allow_coarse = true
+[kpoints]
+mesh = [2, 2, 2]
+gamma = true
+[relax]
+cell = true
+force_tolerance = "0.01 eV/angstrom"
+max_steps = {steps}
+[output]
+file = "si.h5"
+plots = false
+"""
+    (tmp_path / "run.toml").write_text(run.format(steps=1))
+    assert halocline("tddft", "relax", "run.toml").returncode == 3
+    (tmp_path / "run.toml").write_text(run.format(steps=30))
+    done = halocline("tddft", "relax", "run.toml", "--json", "si.json")
+    assert done.returncode == 0, done.stderr
+    assert "restart       after 2 geometries" in done.stdout and "GPa" in done.stdout
+    relaxed = ase.io.read(tmp_path / "si_relaxed.xyz")
+    found = json.loads((tmp_path / "si.json").read_text())
+    assert np.array(found["cells"])[-1] * BOHR_ANGSTROM == pytest.approx(relaxed.cell[:], abs=1e-6)
+    assert relaxed.get_volume() < ase.io.read(tmp_path / "si.xyz").get_volume() * 0.98
+
+
 def test_isolated_atoms_and_impossible_strains_are_refused():
     box = hc.tddft.from_atoms(ase.Atoms("He"), spacing="0.5 angstrom", box=[5, 5, 5], allow_coarse=True)
     with pytest.raises(InvalidArgument, match="only crystals"):
         hc.tddft.stress(hc.tddft.ground_state(box))
+    with pytest.raises(InvalidArgument, match="isolated atoms have no cell"):
+        hc.tddft.relax(box, cell=True)
     crystal = ground_at(5.43, extent=[8] * 3, mesh=(1, 1, 1))
     for strain in (0, -1e-3, 0.5):
         with pytest.raises(InvalidArgument, match="strain"):

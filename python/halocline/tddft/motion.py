@@ -142,8 +142,9 @@ class GroundStates:
         system = system.without_symmetry()
         self.system = system
         self.options: Scf = changed(system.run.scf, scf)
+        self.parallel = parallel or system.run.parallel
         # The extrapolation keeps three sets of orbitals, and a checkpoint two more.
-        self.model = make_model(system, group, parallel or system.run.parallel, more=5 if resumable else 3)
+        self.model = make_model(system, group, self.parallel, more=5 if resumable else 3)
         self.predictor = native.Predictor()
         self.last: GroundState | None = None
         self.past: list[GroundState] = []
@@ -151,19 +152,36 @@ class GroundStates:
         self.doubted = False
         self.said = said
 
-    def at(self, positions: np.ndarray) -> GroundState:
+    def at(self, positions: np.ndarray, cell: np.ndarray | None = None) -> GroundState:
         """The ground state with the atoms at these positions [bohr, in the frame of the grid], converged or not.
 
+        cell: edges in rows [bohr], if they change; on as many grid points
         In a crystal images nearest to the last positions are taken. Raises InvalidArgument for positions outside an
         isolated box or too close to each other.
         """
         positions = np.array(positions, dtype=float)
+        if cell is not None and not np.array_equal(cell, self.system.structure.cell):
+            return self._in_cell(positions, cell)
         if self.last is not None and self.system.periodic:
             before = self.last.system.structure.positions
             positions += self.system.structure.to_nearest(positions - before)
         state = self.predictor.move(self.model, positions.tolist())
         system = self.system.with_positions(positions)
         ground = solve(system, self.model, state, self.options, self.reporter, doubt=self._doubt)
+        if ground.converged:
+            self._remember(ground)
+        return ground
+
+    def _in_cell(self, positions: np.ndarray, cell: np.ndarray) -> GroundState:
+        """The ground state in another cell. It starts from the last orbitals, without an extrapolation."""
+        group = self.model.communicator
+        self.system = self.system.with_cell(cell, positions)
+        self.model, before = make_model(self.system, group, self.parallel, more=3), self.model
+        self.predictor = native.Predictor()
+        state = (
+            self.model.empty_state() if self.last is None else native.start_from(self.model, before, self.last.state)
+        )
+        ground = solve(self.system, self.model, state, self.options, self.reporter, doubt=self._doubt)
         if ground.converged:
             self._remember(ground)
         return ground
@@ -235,7 +253,7 @@ def frames(system: System, positions: np.ndarray, **arrays: Any) -> list[Any]:
     """ASE's atoms of each geometry.
 
     positions: shape (n, atoms, 3) [bohr]; arrays: velocities (n, atoms, 3) [a.u.], forces (n, atoms, 3)
-    [hartree/bohr], energy (n,) [hartree], time (n,) [a.u.]
+    [hartree/bohr], energy (n,) [hartree], time (n,) [a.u.], cells (n, 3, 3) [bohr] where they change
     """
     from ase import Atoms
     from ase.calculators.singlepoint import SinglePointCalculator
@@ -245,7 +263,8 @@ def frames(system: System, positions: np.ndarray, **arrays: Any) -> list[Any]:
     shift = np.zeros(3) if s.periodic else 0.5 * s.edges
     made = []
     for n, r in enumerate(positions):
-        atoms = Atoms(s.symbols, (r + shift) * BOHR_ANGSTROM, cell=s.cell * BOHR_ANGSTROM, pbc=s.periodic)
+        cell = arrays["cells"][n] if "cells" in arrays else s.cell
+        atoms = Atoms(s.symbols, (r + shift) * BOHR_ANGSTROM, cell=cell * BOHR_ANGSTROM, pbc=s.periodic)
         if "velocities" in arrays:
             atoms.set_velocities(arrays["velocities"][n] * (BOHR_ANGSTROM / ATOMIC_TIME_FS / fs))
         if "time" in arrays:

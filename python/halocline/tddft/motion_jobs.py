@@ -121,9 +121,11 @@ class RelaxJob(MotionJob):
 
     def physics(self) -> dict[str, Any]:
         values = self.given.relax.as_toml_values()
-        return {n: values[n] for n in ("optimizer", "longest_step")} | {"masses": self.masses.tolist()}
+        cell = {"cell": True} if self.given.relax.cell else {}
+        return {n: values[n] for n in ("optimizer", "longest_step")} | {"masses": self.masses.tolist()} | cell
 
     def _work(self, states: GroundStates, data: dict[str, Any] | None) -> None:
+        relaxation.check_cell(self.system, self.given.relax)
         path = relaxation.Relaxation(self.system)
         if data is not None:
             path.restore(data)

@@ -16,7 +16,7 @@
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
                            every step, and ions/now/<name> of the last step
     relaxation             converged, force_tolerance; of each geometry energy, largest_force, positions, forces,
-                           iterations
+                           iterations; cells (n, 3, 3) and stress (n, 3, 3) where the cell changes
     dynamics               steps, finished; time, potential, kinetic, conserved, temperature, iterations, positions,
                            velocities, forces, bath_taken, bath_places, bath_speeds
     bands                  path, fermi_level, filled and gap where bands are filled or empty; energies (spins, k-points,
@@ -76,6 +76,8 @@ UNITS = {
     "moment": "electrons, up minus down",
     "spin_dipole": "bohr",
     "norm": "electrons",
+    "cells": "bohr",
+    "stress": "hartree/bohr^3",
     "excited": "electrons",
     "populations": "electrons",
     "band_changes": "electrons",

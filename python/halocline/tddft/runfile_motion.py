@@ -112,3 +112,4 @@ class Relax(Section):
         "of an atom; 0.2 angstrom when absent",
         example='longest_step = "0.2 angstrom"',
     )
+    cell: bool = key(False, boolean, "crystals: the cell, too, on as many grid points")

@@ -251,11 +251,11 @@ class System:
         other.native = other._build(points)
         return other
 
-    def _build(self, points: np.ndarray | None = None) -> Any:
+    def _build(self, points: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
         names = list(self.species)
         s, k, r = self.structure, self.run.kpoints, self.reduction if points is None else None
         if r is not None:
-            points = r.points
+            points, weights = r.points, r.weights
         return native.System(
             extent=list(self.extent),
             spacing=list(self.spacing),
@@ -274,7 +274,7 @@ class System:
             states=self.states,
             filtered=self.run.grid.filter,
             points=None if points is None else np.asarray(points, dtype=float).tolist(),
-            weights=None if r is None else r.weights.tolist(),
+            weights=None if weights is None else weights.tolist(),
             time_reversal=r is not None and r.time_reversal,
             symmetries=[] if r is None else list(zip(r.rotations.tolist(), r.shifts.tolist(), strict=True)),
         )
@@ -294,18 +294,32 @@ class System:
         other.native = other._build()
         return other
 
+    def _in_cell(self, cell: np.ndarray, positions: np.ndarray) -> System:
+        """The same atoms in another cell with as many grid points; the library's system is still the old one."""
+        other = copy.copy(self)
+        cell, positions = np.array(cell, dtype=float), np.array(positions, dtype=float)
+        other.structure = dataclasses.replace(self.structure, cell=cell, positions=positions)
+        other.spacing = tuple(float(e) / n for e, n in zip(other.structure.edges, self.extent, strict=True))
+        other.ion_dipole = self.dipole_of_ions(positions)
+        other.reduction = None
+        return other
+
+    def with_cell(self, cell: np.ndarray, positions: np.ndarray) -> System:
+        """The same crystal with other edges of its cell (in rows) and positions [bohr], on as many grid points, with
+        all k-points of the mesh; nothing is checked."""
+        other = self._in_cell(cell, positions)
+        other.native = other._build()
+        return other
+
     def strained(self, strain: np.ndarray) -> System:
         """The same crystal with its cell and positions multiplied by 1 + strain (3, 3), on as many grid points and with
-        all k-points of the mesh, at the same places of the reciprocal cell; nothing is checked."""
-        other = copy.copy(self)
+        the same k-points at the same places of the reciprocal cell, but no symmetries; nothing is checked."""
         grown = np.eye(3) + np.asarray(strain, dtype=float).T
         s = self.structure
-        other.structure = dataclasses.replace(s, cell=s.cell @ grown, positions=s.positions @ grown)
-        other.spacing = tuple(float(e) / n for e, n in zip(other.structure.edges, self.extent, strict=True))
-        other.ion_dipole = self.dipole_of_ions(other.structure.positions)
-        other.reduction = None
-        k = np.array([k for k, _, spin in self.without_symmetry().native.channels if spin == 0])
-        other.native = other._build(k @ s.cell.T / (2.0 * np.pi) @ other.structure.reciprocal)
+        other = self._in_cell(s.cell @ grown, s.positions @ grown)
+        of_one_spin = [(k, weight) for k, weight, spin in self.native.channels if spin == 0]
+        k, weights = (np.array(column) for column in zip(*of_one_spin, strict=True))
+        other.native = other._build(k @ s.cell.T / (2.0 * np.pi) @ other.structure.reciprocal, weights)
         return other
 
     def dipole_of_ions(self, positions: np.ndarray) -> np.ndarray:

@@ -11,15 +11,15 @@ namespace halocline::tddft::detail {
 namespace {
 
 /// Number of blocks that go through the series together if space is split: few enough that they and their scratch stay
-/// in the cache between applications, but at least two, for the pipeline of two halo exchanges in progress. Blocks that
-/// do not fit are many: a pipeline begins and ends in every run, where an exchange has nothing to hide behind.
+/// in the core's cache between applications, or two if those stay in a cache that cores share; two are needed for the
+/// pipeline of two halo exchanges in progress. Blocks that stay in neither are many: a pipeline begins and ends in
+/// every run, where an exchange has nothing to hide behind.
 std::int64_t blocks_at_once(std::int64_t block_doubles) {
-  constexpr std::int64_t most = 8;
-  constexpr std::int64_t cache_doubles = (std::int64_t{1} << 20) / static_cast<std::int64_t>(sizeof(double));
-  constexpr std::int64_t scratch_doubles = (std::int64_t{1} << 28) / static_cast<std::int64_t>(sizeof(double));
-  const std::int64_t fitting = cache_doubles / (3 * std::max<std::int64_t>(block_doubles, 1));
-  if (fitting >= 2) return std::min(fitting, most);
-  return std::clamp<std::int64_t>(scratch_doubles / (2 * block_doubles), 2, most);
+  constexpr std::int64_t most = 8, of_a_core = 1 << 20, shared = 16 << 20, scratch = 256 << 20;  // [bytes]
+  const std::int64_t bytes = std::max<std::int64_t>(block_doubles, 1) * static_cast<std::int64_t>(sizeof(double));
+  if (6 * bytes <= of_a_core) return std::min(of_a_core / (3 * bytes), most);
+  if (6 * bytes <= shared) return 2;
+  return std::clamp<std::int64_t>(scratch / (2 * bytes), 2, most);
 }
 
 }  // namespace
