@@ -93,10 +93,11 @@ void make_system(System* self, const std::array<std::int64_t, 3>& extent, const 
                  bool gamma_centred, int spins, double electrons, int states, bool filtered,
                  const std::optional<std::vector<Vec3>>& points, const std::optional<std::array<Vec3, 3>>& axes,
                  const std::optional<std::vector<double>>& weights, const std::vector<SymmetryEntry>& symmetries,
-                 bool time_reversal) {
+                 bool time_reversal, const std::array<bool, 3>& open) {
   System made;
   made.grid = {extent, spacing, periodic ? Boundary::periodic : Boundary::isolated};
   if (axes) made.grid.axes = *axes;
+  made.grid.open = open;
   made.species = species;
   for (const auto& [index, position] : atoms) made.atoms.push_back({index, position});
   if (jellium) made.jellium = JelliumSphere{std::get<0>(*jellium), std::get<1>(*jellium), std::get<2>(*jellium)};
@@ -126,7 +127,7 @@ void bind_tddft_system(nb::module_& m) {
       .def("__init__", &make_system, "extent"_a, "spacing"_a, "periodic"_a, "species"_a, "atoms"_a, "jellium"_a.none(),
            "mesh"_a, "shift"_a, "gamma_centred"_a, "spins"_a, "electrons"_a, "states"_a, "filtered"_a = true,
            "points"_a = nb::none(), "axes"_a = nb::none(), "weights"_a = nb::none(),
-           "symmetries"_a = std::vector<SymmetryEntry>{}, "time_reversal"_a = false)
+           "symmetries"_a = std::vector<SymmetryEntry>{}, "time_reversal"_a = false, "open"_a = std::array<bool, 3>{})
       .def_ro("electrons", &System::electrons)
       .def_ro("states", &System::states)
       .def_ro("spins", &System::spins)

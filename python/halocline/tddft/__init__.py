@@ -26,6 +26,7 @@ from halocline.tddft.relaxation import Relaxation, relax
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
 from halocline.tddft.spectra import Spectrum, spectrum
 from halocline.tddft.stress_tensor import stress
+from halocline.tddft.surfaces import Vacuum, vacuum
 from halocline.tddft.system import System, from_atoms
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Relaxation",
-    "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "band_structure", "density_of_states",
-    "dynamics", "effective_mass", "example_run_file", "from_atoms", "ground_state", "harmonics", "parse_run_file",
-    "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum", "stress",
+    "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "Vacuum", "band_structure",
+    "density_of_states", "dynamics", "effective_mass", "example_run_file", "from_atoms", "ground_state", "harmonics",
+    "parse_run_file", "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum", "stress",
+    "vacuum",
 ]  # fmt: skip
 
 

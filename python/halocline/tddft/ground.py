@@ -365,13 +365,20 @@ def not_converged(ground: GroundState) -> str:
 
 
 def summary(ground: GroundState) -> list[str]:
-    """The summary lines of a ground state."""
+    """The summary lines of a ground state. Collective."""
     e = ground.energy
     lines = [f"{'energy ' + part:<22}{e[part]:20.10f} hartree" for part in results.PARTS]
     if e["entropy"]:
         lines.append(f"{'temperature x entropy':<22}{e['entropy']:20.10f} hartree, part of the total with a minus")
     lines.append(f"{'Fermi level':<22}{ground.fermi_level * HARTREE_EV:20.6f} eV")
     lines.append(gap_line(ground.gap))
+    if ground.system.structure.boundaries == "slab":
+        from halocline.tddft.surfaces import vacuum
+
+        found = vacuum(ground)
+        below, above = (f"{w * HARTREE_EV:.4f}" for w in found.work_functions)
+        lines.append(f"{'work functions':<22}{below:>13}, {above} eV, below and above")
+        lines.append(f"{'dipole of the slab':<22}{found.dipole:20.6f} e bohr a cell")
     if ground.egg_box is not None:
         lines.append(f"{'egg-box error':<22}{ground.egg_box:20.2e} hartree, as an atom moves between grid points")
     if ground.forces is not None:

@@ -35,7 +35,7 @@ from halocline.schema import (
     table,
     text,
 )
-from halocline.tddft.runfile_crystal import BandPath, Dos, KPoints, three_counts
+from halocline.tddft.runfile_crystal import AXES, BandPath, Dos, KPoints, three_counts
 from halocline.tddft.runfile_light import Propagate
 from halocline.tddft.runfile_motion import Dynamics, Ions, Relax
 from halocline.tddft.runfile_spectra import Harmonics, Spectrum
@@ -77,6 +77,15 @@ def cell_edges(value: Any) -> tuple:
     if isinstance(value, (list, tuple)) and any(isinstance(v, (list, tuple)) for v in value):
         return array(array(any_length, "three lengths", length=3), expected, length=3)(value)
     return vector(any_length, expected)(value)
+
+
+def periodicity(value: Any) -> Any:
+    """True or false, or some of the letters x, y and z; "xyz" is true."""
+    if not isinstance(value, str):
+        return boolean(value)
+    if not value or set(value) - set(AXES) or len(set(value)) != len(value):
+        raise Unfit('true, false, or axes such as "xy" (a slab) or "z" (a wire)')
+    return True if len(value) == 3 else "".join(sorted(value))
 
 
 def atom(value: Any) -> tuple:
@@ -137,8 +146,12 @@ class System(Section):
         example="jellium = { radius = 1.0, charge = 10 }",
     )
     unit: str = key("angstrom", choice("angstrom", "bohr"), "of plain numbers in atoms, cell, box and jellium's centre")
-    periodic: bool | None = key(
-        None, boolean, "a crystal (true) or a box (false); as the file says when absent", example="periodic = false"
+    periodic: bool | str | None = key(
+        None,
+        periodicity,
+        'a crystal (true), a box (false), or the axes along which it repeats: "xy" for a slab, "z" for a wire; as the '
+        "file says when absent",
+        example="periodic = false",
     )
     cell: tuple | None = key(
         None,

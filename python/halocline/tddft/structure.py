@@ -19,6 +19,7 @@ import numpy as np
 
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import System
+from halocline.tddft.runfile_crystal import AXES
 from halocline.tddft.units import ATOMIC_TIME_FS, BOHR_ANGSTROM
 
 
@@ -42,6 +43,13 @@ class Structure:
     """Radius r_s [bohr], charge, centre [bohr]."""
     velocities: np.ndarray | None = None
     """Shape (atoms, 3) [a.u.], if the file or the atoms had some."""
+    open: tuple[bool, bool, bool] = (False, False, False)
+    """Of a crystal, the axes along which it does not repeat: one of a slab, two of a wire."""
+
+    @property
+    def boundaries(self) -> str:
+        """'crystal', 'slab', 'wire' or 'isolated'."""
+        return ("crystal", "slab", "wire")[sum(self.open)] if self.periodic else "isolated"
 
     @property
     def edges(self) -> np.ndarray:
@@ -126,16 +134,16 @@ def _velocities_of(atoms: Any) -> np.ndarray | None:
     return atoms.get_velocities() * (fs * ATOMIC_TIME_FS / BOHR_ANGSTROM)
 
 
-def _cell_of(atoms: Any) -> tuple[np.ndarray | None, bool]:
-    """Edges [bohr] of ASE's cell in rows, None if it has none, and whether it is periodic."""
-    periodic = [bool(p) for p in atoms.get_pbc()]
-    if any(periodic) and not all(periodic):
-        raise InvalidArgument(
-            "[system] these atoms are periodic along some axes only; Halocline has crystals (all three) and isolated "
-            "boxes (none): set periodic."
-        )
+def _cell_of(atoms: Any) -> tuple[np.ndarray | None, bool | str]:
+    """Edges [bohr] of ASE's cell in rows, None if it has none, and [system] periodic as its boundaries say."""
+    axes = "".join(name for name, p in zip(AXES, atoms.get_pbc(), strict=True) if p)
     cell = np.asarray(atoms.get_cell()[:], dtype=float) / BOHR_ANGSTROM
-    return (cell, all(periodic)) if cell.any() else (None, False)
+    return (cell, {"": False, "xyz": True}.get(axes, axes)) if cell.any() else (None, False)
+
+
+def open_axes(periodic: bool | str) -> tuple[bool, bool, bool]:
+    """The axes along which a crystal does not repeat, from [system] periodic."""
+    return tuple(isinstance(periodic, str) and name not in periodic for name in AXES)  # type: ignore[return-value]
 
 
 ROUNDING = 1e-6
@@ -163,14 +171,14 @@ def _checked_cell(cell: np.ndarray, periodic: bool) -> np.ndarray:
 
 def _placed(section: System, symbols: list[str], positions: np.ndarray, cell: Any, middle: Any) -> Structure:
     periodic = section.periodic if section.periodic is not None else section.cell is not None
-    cell = _checked_cell(cell, periodic)
+    cell = _checked_cell(cell, bool(periodic))
     if periodic:
         positions = _into_cell(positions, cell)
     elif middle is not None:
         positions = positions - middle
     elif section.centre:
         positions = positions - 0.5 * (positions.min(axis=0) + positions.max(axis=0))
-    return Structure(tuple(symbols), positions, cell, periodic)
+    return Structure(tuple(symbols), positions, cell, bool(periodic), open=open_axes(periodic))
 
 
 def _into_cell(positions: np.ndarray, cell: np.ndarray) -> np.ndarray:
@@ -183,9 +191,10 @@ def _into_cell(positions: np.ndarray, cell: np.ndarray) -> np.ndarray:
 def _jellium(section: System) -> Structure:
     j = section.jellium
     periodic = section.periodic if section.periodic is not None else section.cell is not None
-    cell = _checked_cell(section.vectors(), periodic)
+    cell = _checked_cell(section.vectors(), bool(periodic))
     if j.centre is not None:
         centre = tuple(section.in_bohr(v) for v in j.centre)
     else:
         centre = tuple(0.5 * cell.sum(axis=0)) if periodic else (0.0, 0.0, 0.0)
-    return Structure((), np.empty((0, 3)), cell, periodic, (j.radius, j.charge, centre))
+    jellium = (j.radius, j.charge, centre)
+    return Structure((), np.empty((0, 3)), cell, bool(periodic), jellium, open=open_axes(periodic))

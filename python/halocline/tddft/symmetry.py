@@ -54,6 +54,13 @@ def crystal_symmetries(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(found["rotations"], dtype=int), np.asarray(found["translations"], dtype=float)
 
 
+def keeping_open_axes(structure: Structure, rotations: np.ndarray) -> np.ndarray:
+    """Which rotations do not mix the axes along which a slab or wire does not repeat with the others."""
+    is_open = np.array(structure.open)
+    mixed = is_open[:, None] != is_open[None, :]
+    return ~(rotations[:, mixed] != 0).any(axis=1)
+
+
 def on_grid(rotations: np.ndarray, translations: np.ndarray, extent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The symmetries that map grid points onto grid points, acting on their numbers."""
     # x' = W x + w with x = i / N: i' = N W (i / N) + N w
@@ -87,6 +94,8 @@ def irreducible(
     """
     size = np.array(extent)
     all_rotations, translations = crystal_symmetries(structure)
+    kept_apart = keeping_open_axes(structure, all_rotations)
+    all_rotations, translations = all_rotations[kept_apart], translations[kept_apart]
     found = len(all_rotations)
     if direction is not None:
         kept_by_field = leaving_alone(structure, all_rotations, direction)

@@ -40,6 +40,8 @@ CLOSE = 0.6
 """Distance of two atoms over the sum of their covalent radii below which a warning is given."""
 LARGEST_ERROR = 1.0
 """Estimated error of an atom above which a spacing is refused [hartree]."""
+VACUUM = 12.0
+"""Room for the electrons at both surfaces of a slab or wire [bohr]."""
 LANES = 4
 """Number of orbitals that are computed together."""
 LARGEST_NUMBER, MOST_BYTES = 2**31, 2**56
@@ -78,6 +80,7 @@ class System:
         self._refuse_impossible_sizes()
         self._check_spacing()
         self._check_distances()
+        self._check_open_axes()
         self.native = self._build()
         native.validate(self.native, run.scf.temperature > 0)
         self._reduce()
@@ -98,6 +101,31 @@ class System:
         direction = None if given is True else unit_vector(given)
         self.reduction = irreducible(self.structure, self.extent, mesh, direction)
         self.native = self._build()
+
+    def _check_open_axes(self) -> None:
+        """Refuses a slab or wire that is charged or has several k-points across it, and warns of a thin vacuum."""
+        s = self.structure
+        for axis, name in enumerate("xyz"):
+            if not s.open[axis]:
+                continue
+            if self.run.system.charge:
+                raise InvalidArgument(
+                    f"[system] charge = {self.run.system.charge:g} was given for a {s.boundaries}; the energy of a "
+                    "charged one depends on the length of its cell and means nothing."
+                )
+            if self.run.kpoints.mesh[axis] > 1:
+                raise InvalidArgument(
+                    f"[kpoints] mesh has {self.run.kpoints.mesh[axis]} k-points along {name}, along which this "
+                    f"{s.boundaries} does not repeat; give 1."
+                )
+            if s.symbols:
+                thick, half = span_along(s, axis), 0.5 * float(s.edges[axis])
+                if thick + VACUUM > half:
+                    self.warnings.append(
+                        f"the atoms reach over {thick * BOHR_ANGSTROM:.3g} angstrom along {name}, and electrons at "
+                        f"their surface farther; half of the cell, {half * BOHR_ANGSTROM:.3g} angstrom, should hold "
+                        f"both: take a cell of at least {2 * (thick + VACUUM) * BOHR_ANGSTROM:.3g} angstrom."
+                    )
 
     def without_symmetry(self) -> System:
         """The same system with all k-points of the mesh."""
@@ -260,6 +288,7 @@ class System:
             extent=list(self.extent),
             spacing=list(self.spacing),
             periodic=s.periodic,
+            open=list(s.open),
             axes=None if s.orthogonal else (s.cell / s.edges[:, None]).tolist(),
             species=list(self.species.values()),
             atoms=[
@@ -337,6 +366,7 @@ class System:
                 "positions": np.round(s.positions, 9).tolist(),
                 "edges": np.round(s.edges if s.orthogonal else s.cell, 9).tolist(),
                 "periodic": s.periodic,
+                **({"open": list(s.open)} if any(s.open) else {}),
                 "jellium": None if s.jellium is None else [*s.jellium[:2], *s.jellium[2]],
                 "electrons": self.electrons,
                 "states": self.states,
@@ -404,6 +434,13 @@ class System:
         lines.append(f"electrons     {self.electrons:g} in {self.states} states a channel{spin}")
         lines.append(f"functional    {self.functional}")
         return lines
+
+
+def span_along(structure: Structure, axis: int) -> float:
+    """The length [bohr] that the atoms reach over along an edge, where they are nearest to each other."""
+    places = np.sort(np.mod(structure.positions @ np.linalg.inv(structure.cell), 1.0)[:, axis])
+    gaps = np.append(np.diff(places), 1.0 + places[0] - places[-1])
+    return float((1.0 - gaps.max()) * structure.edges[axis])
 
 
 def digest(path: str) -> str:

@@ -4,6 +4,8 @@
 
 #include "halocline/tddft/ions/detail/ewald.hpp"
 
+#include "halocline/core/error.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -150,6 +152,78 @@ TEST_CASE("ewald: other edges of the same lattice, and edges turned with the cha
     const Vec3 force = turn(expected.forces[i]);
     for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(sum.forces[i][axis] - force[axis]) < 1e-12);
   }
+}
+
+namespace {
+
+Grid open_grid(const Vec3& lengths, const std::array<bool, 3>& open) {
+  Grid grid;
+  grid.extent = {10, 10, 10};
+  for (std::size_t a = 0; a < 3; ++a) grid.spacing[a] = lengths[a] / 10;
+  grid.open = open;
+  return grid;
+}
+
+}  // namespace
+
+TEST_CASE("ewald: Madelung's constants of a square sheet and of a chain of alternating charges") {
+  const double d = 2.3;
+  const std::vector<double> charges{1, -1, 1, -1};
+  const std::vector<Vec3> square{{0, 0, 4}, {d, 0, 4}, {d, d, 4}, {0, d, 4}};
+  for (const double length : {18.0, 31.0}) {
+    const auto sheet = ewald(open_grid({2 * d, 2 * d, length}, {false, false, true}), charges, square);
+    CHECK(sheet.energy / 2 * d == doctest::Approx(-1.6155426267128247).epsilon(1e-11));
+    const std::vector<double> pair{1, -1};
+    const std::vector<Vec3> line{{3, 0.5, 4}, {3, 0.5 + d, 4}};
+    const auto chain = ewald(open_grid({length, 2 * d, length + 3}, {true, false, true}), pair, line);
+    CHECK(chain.energy * d == doctest::Approx(-2 * std::log(2.0)).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("ewald: two charged sheets attract by the field of a condenser, whatever the vacuum") {
+  const double a = 9.0, z = 1.5;
+  const std::vector<double> charges{1, -1};
+  double before = 0;
+  for (const double length : {22.0, 40.0}) {
+    const Grid grid = open_grid({a, a, length}, {false, false, true});
+    // Far apart, the sheets are smooth to each other: the energy grows by 2 pi / A times the distance.
+    const auto near = ewald(grid, charges, std::vector<Vec3>{{0, 0, z}, {0.5 * a, 0.5 * a, z + 7}});
+    const auto far = ewald(grid, charges, std::vector<Vec3>{{0, 0, z}, {0.5 * a, 0.5 * a, z + 8}});
+    CHECK(far.energy - near.energy == doctest::Approx(2 * 3.14159265358979 / (a * a)).epsilon(0.02));
+    CHECK(near.forces[0][2] == doctest::Approx(2 * 3.14159265358979 / (a * a)).epsilon(0.02));
+    if (before != 0) CHECK(near.energy == doctest::Approx(before).epsilon(1e-10));
+    before = near.energy;
+  }
+}
+
+TEST_CASE("ewald: forces of slabs and wires are slopes of the energy, and the split of charges does not matter") {
+  const std::vector<double> charges{4, -1, 3, 1.5};
+  const std::vector<Vec3> positions{{0.3, 0.2, 9.1}, {2.9, 4.4, 8.0}, {5.5, 1.7, 10.6}, {1.1, 3.3, 11.8}};
+  for (const std::array<bool, 3>& open : {std::array{false, false, true}, std::array{true, false, true}}) {
+    const Grid grid = open_grid({open[0] ? 24.0 : 7.1, 5.3, 26.0}, open);
+    const auto sum = ewald(grid, charges, positions);
+    const double tolerance = open[0] ? 2e-5 : 1e-10;  // the Bessel functions of a wire decay slowly with the radius
+    const auto other = ewald(grid, charges, positions, 1.6);
+    CHECK(other.energy == doctest::Approx(sum.energy).epsilon(tolerance));
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const double step = 1e-4;
+        std::vector<Vec3> moved = positions;
+        moved[i][axis] += step;
+        const double up = ewald(grid, charges, moved).energy;
+        moved[i][axis] -= 2 * step;
+        const double down = ewald(grid, charges, moved).energy;
+        CHECK(sum.forces[i][axis] == doctest::Approx((down - up) / (2 * step)).epsilon(1e-5));
+      }
+  }
+}
+
+TEST_CASE("ewald: atoms that see their images across the vacuum are refused") {
+  const std::vector<double> pair{1, 1};
+  const Grid grid = open_grid({6, 6, 20}, {false, false, true});
+  CHECK_NOTHROW(static_cast<void>(ewald(grid, pair, std::vector<Vec3>{{0, 0, 17}, {0, 0, 3}})));  // over the border
+  CHECK_THROWS_AS(static_cast<void>(ewald(grid, pair, std::vector<Vec3>{{0, 0, 5}, {0, 0, 14}})),
+                  core::InvalidArgument);
 }
 
 }  // namespace halocline::tddft::detail

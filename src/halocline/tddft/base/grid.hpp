@@ -48,6 +48,9 @@ struct Grid {
   Vec3 spacing{};                        ///< along each axis [bohr]
   Boundary boundary = Boundary::periodic;
   std::array<Vec3, 3> axes{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};  ///< unit vectors
+  /// Periodic: axes along which the crystal does not repeat, so that charges do not see their images along them
+  /// (coulomb_cut.hpp). One for a slab, two for a wire; at right angles to the others.
+  std::array<bool, 3> open{};
 
   /// Whether the axes are not x, y and z.
   bool skew() const noexcept { return axes != Grid{}.axes; }

@@ -5,6 +5,7 @@
 #include "halocline/tddft/base/system.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/directions.hpp"
 #include "halocline/tddft/base/index.hpp"
 
@@ -22,6 +23,20 @@ constexpr double overlap = 0.5;            // [bohr]; the shortest bond, that of
 
 constexpr std::array axis_names{'x', 'y', 'z'};
 
+void validate_open(const Grid& grid) {
+  const int open = open_axes(grid);
+  if (open == 0) return;
+  if (grid.boundary == Boundary::isolated || open == 3)
+    throw core::InvalidArgument("a box that is open along all axes was given as a crystal with open axes; it is an "
+                                "isolated box");
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b)
+      if (grid.open[a] && a != b && std::abs(dot(grid.axes[a], grid.axes[b])) > 1e-9)
+        throw core::InvalidArgument(
+            fmt::format("the open edge {} of the cell of a slab or wire is not at right angles to edge {}; turn it so",
+                        "abc"[a], "abc"[b]));
+}
+
 void validate_grid(const Grid& grid) {
   for (int axis = 0; axis < 3; ++axis) {
     if (grid.extent[at(axis)] < fewest_points)
@@ -32,6 +47,7 @@ void validate_grid(const Grid& grid) {
       throw core::InvalidArgument(fmt::format("the grid spacing along {} is {} bohr; give a positive one",
                                               axis_names[at(axis)], grid.spacing[at(axis)]));
   }
+  validate_open(grid);
   if (!grid.skew()) return;
   if (grid.boundary == Boundary::isolated)
     throw core::InvalidArgument("an isolated box with oblique edges was given; its edges must be parallel to x, y, z");

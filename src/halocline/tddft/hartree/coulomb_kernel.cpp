@@ -2,6 +2,7 @@
 #include "halocline/tddft/hartree/coulomb_kernel.hpp"
 
 #include "halocline/core/pack.hpp"
+#include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/hartree/fft.hpp"
 
@@ -160,9 +161,10 @@ core::AlignedArray<double> free_space_kernel(const Grid& grid, const std::array<
   return table;
 }
 
-/// The square of the shortest of the vectors that the points of the grid cannot tell from this one.
-double shortest_square(const Grid& grid, const std::array<Vec3, 3>& b, const std::array<std::int64_t, 3>& k) {
+/// The shortest of the vectors that the points of the grid cannot tell from this one.
+Vec3 shortest(const Grid& grid, const std::array<Vec3, 3>& b, const std::array<std::int64_t, 3>& k) {
   double least = std::numeric_limits<double>::infinity();
+  Vec3 found{};
   for (int z = -1; z <= 1; ++z)
     for (int y = -1; y <= 1; ++y)
       for (int x = -1; x <= 1; ++x) {
@@ -170,44 +172,43 @@ double shortest_square(const Grid& grid, const std::array<Vec3, 3>& b, const std
         Vec3 numbers{};
         for (std::size_t a = 0; a < 3; ++a) numbers[a] = 2 * pi * static_cast<double>(k[a] + cell[a] * grid.extent[a]);
         const Vec3 g = combined(numbers, b);
-        least = std::min(least, dot(g, g));
+        if (const double square = dot(g, g); square < least) {
+          least = square;
+          found = g;
+        }
       }
-  return least;
+  return found;
 }
 
 core::AlignedArray<double> skew_kernel(const Grid& grid, const KeptWavenumbers& kept) {
   const std::array<Vec3, 3> b = dual(grid.edges());
-  const double scale = 4 * pi / static_cast<double>(grid.points());
+  const double scale = 1.0 / static_cast<double>(grid.points());
   core::AlignedArray<double> table(grid.extent[2] * static_cast<std::int64_t>(kept.y.size()) * kept.x.size());
   std::int64_t i = 0;
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
     for (const std::int64_t y : kept.y)
       for (std::int64_t x = kept.x.begin; x < kept.x.end; ++x, ++i) {
-        const bool mean = x == 0 && y == 0 && z == 0;
         // Numbers about zero, so that the shortest vector is among the nearest images.
         const auto centred = [&](std::size_t a, std::int64_t k) {
           return 2 * k <= grid.extent[a] ? k : k - grid.extent[a];
         };
-        table[i] = mean ? 0.0 : scale / shortest_square(grid, b, {centred(0, x), centred(1, y), centred(2, z)});
+        const Vec3 g = shortest(grid, b, {centred(0, x), centred(1, y), centred(2, z)});
+        table[i] = scale * coulomb_in_waves(grid, g);
       }
   return table;
 }
 
 core::AlignedArray<double> periodic_kernel(const Grid& grid, const std::array<std::int64_t, 3>& lengths,
                                            const KeptWavenumbers& kept) {
-  const auto square = [&](int axis, std::int64_t k) {
-    const double g = 2 * pi * static_cast<double>(k) / grid.length(axis);
-    return g * g;
-  };
+  const auto wave = [&](int axis, std::int64_t k) { return 2 * pi * static_cast<double>(k) / grid.length(axis); };
   const double scale =
-      4 * pi / (static_cast<double>(lengths[0]) * static_cast<double>(lengths[1]) * static_cast<double>(lengths[2]));
+      1.0 / (static_cast<double>(lengths[0]) * static_cast<double>(lengths[1]) * static_cast<double>(lengths[2]));
   core::AlignedArray<double> table((lengths[2] / 2 + 1) * static_cast<std::int64_t>(kept.y.size()) * kept.x.size());
   std::int64_t i = 0;
   for (std::int64_t z = 0; z <= lengths[2] / 2; ++z) {
     for (const std::int64_t y : kept.y) {
       for (std::int64_t x = kept.x.begin; x < kept.x.end; ++x, ++i) {
-        const double g2 = square(0, x) + square(1, y) + square(2, z);
-        table[i] = g2 == 0 ? 0.0 : scale / g2;
+        table[i] = scale * coulomb_in_waves(grid, {wave(0, x), wave(1, y), wave(2, z)});
       }
     }
   }

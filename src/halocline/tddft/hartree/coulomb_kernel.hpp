@@ -3,7 +3,7 @@
 /// @file
 /// The kernel: the factors between the Fourier coefficients of a density and those of its potential.
 ///
-/// Periodic: 4 pi / G^2, zero at G = 0 (a uniform background makes the cell neutral).
+/// Periodic: 4 pi / G^2, zero at G = 0 (a uniform background makes the cell neutral); slabs and wires: coulomb_cut.hpp.
 ///
 /// Free space. The potential is needed only inside the box, whose points are at most the diagonal R apart. So 1/r may
 /// be cut to zero beyond R without changing the potential. The cut kernel has a smooth transform,

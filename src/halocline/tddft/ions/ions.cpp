@@ -167,7 +167,7 @@ detail::EwaldSum ion_sum(const System& system) {
   std::vector<Vec3> positions;
   for (const Atom& atom : system.atoms) positions.push_back(atom.position);
   const Grid& grid = system.grid;
-  if (grid.boundary == Boundary::periodic) return detail::ewald(grid.edges(), charges, positions);
+  if (grid.boundary == Boundary::periodic) return detail::ewald(grid, charges, positions);
   detail::EwaldSum sum;
   sum.forces.assign(charges.size(), Vec3{});
   for (std::size_t i = 0; i < charges.size(); ++i)

@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/ions/detail/ewald.hpp"
 
+#include "halocline/core/error.hpp"
+#include "halocline/tddft/base/coulomb_cut.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
+
+#include <fmt/core.h>
 
 namespace halocline::tddft::detail {
 
 namespace {
 
 using std::numbers::pi;
-constexpr double reach = 6.4;  // exp(-6.4^2) = 1.6e-18
+constexpr double reach = 6.4;       // exp(-6.4^2) = 1.6e-18
+constexpr double least_room = 2.0;  // [bohr] between the charges and the cut of the interaction
 
 using Edges = std::array<Vec3, 3>;
+
+double volume_of(const Edges& edges) { return std::abs(dot(edges[0], cross(edges[1], edges[2]))); }
+
+/// Gives both sums equal work.
+double usual_eta(const Edges& edges, std::size_t charges) {
+  const double n = charges == 0 ? 1 : static_cast<double>(charges), volume = volume_of(edges);
+  return std::sqrt(pi) * std::pow(n / (volume * volume), 1.0 / 6);
+}
 
 /// The integers n of all cells that reach within `most` of a point whose number along an edge is `from`: the planes of
 /// the cells are 1/|b| apart.
@@ -55,8 +70,10 @@ std::vector<std::complex<double>> phases(double s, int most) {
   return result;
 }
 
+/// @param coulomb  v(G) of base/coulomb_cut.hpp
+template <class Coulomb>
 void add_waves(EwaldSum& sum, const Edges& edges, const Edges& inverse, double eta, double volume,
-               std::span<const double> charges, std::span<const Vec3> positions) {
+               std::span<const double> charges, std::span<const Vec3> positions, const Coulomb& coulomb) {
   const std::size_t n = charges.size();
   const double most = 2 * eta * reach;
   std::array<int, 3> last{};
@@ -82,7 +99,7 @@ void add_waves(EwaldSum& sum, const Edges& edges, const Edges& inverse, double e
           wave[i] = charges[i] * along(0, i, kx) * along(1, i, ky) * along(2, i, kz);
           total += wave[i];
         }
-        const double factor = 4 * pi / volume * std::exp(-g2 / (4 * eta * eta)) / g2;
+        const double factor = std::exp(-g2 / (4 * eta * eta)) * coulomb(g) / volume;
         sum.energy += factor * std::norm(total);
         for (std::size_t i = 0; i < n; ++i) {
           const double push = 2 * factor * std::imag(wave[i] * std::conj(total));
@@ -91,13 +108,26 @@ void add_waves(EwaldSum& sum, const Edges& edges, const Edges& inverse, double e
       }
 }
 
-}  // namespace
+/// The largest distance of two charges along an axis, in the cell in which they are nearest to each other.
+double span_along(const Edges& inverse, double length, int axis, std::span<const Vec3> positions) {
+  std::vector<double> places;
+  for (const Vec3& r : positions) {
+    const double s = dot(r, inverse[static_cast<std::size_t>(axis)]);
+    places.push_back(s - std::floor(s));
+  }
+  std::ranges::sort(places);
+  double gap = places.empty() ? 1 : 1 + places.front() - places.back();
+  for (std::size_t i = 1; i < places.size(); ++i) gap = std::max(gap, places[i] - places[i - 1]);
+  return (1 - gap) * length;
+}
 
-EwaldSum ewald(const Edges& edges, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+template <class Coulomb>
+EwaldSum sum_of(const Edges& edges, std::span<const double> charges, std::span<const Vec3> positions, double eta,
+                bool crystal, const Coulomb& coulomb) {
   const std::size_t n = charges.size();
   const Edges inverse = dual(edges);
-  const double volume = std::abs(dot(edges[0], cross(edges[1], edges[2])));
-  if (!(eta > 0)) eta = std::sqrt(pi) * std::pow(static_cast<double>(n == 0 ? 1 : n) / (volume * volume), 1.0 / 6);
+  const double volume = volume_of(edges);
+  if (!(eta > 0)) eta = usual_eta(edges, n);
   EwaldSum sum;
   sum.forces.assign(n, Vec3{});
   double total = 0, squares = 0;
@@ -110,9 +140,39 @@ EwaldSum ewald(const Edges& edges, std::span<const double> charges, std::span<co
       add_pair(sum, edges, inverse, eta, i, j, charges[i] * charges[j], between);
     }
   }
-  add_waves(sum, edges, inverse, eta, volume, charges, positions);
-  sum.energy -= eta * std::numbers::inv_sqrtpi * squares + pi * total * total / (2 * volume * eta * eta);
+  add_waves(sum, edges, inverse, eta, volume, charges, positions, coulomb);
+  sum.energy -= eta * std::numbers::inv_sqrtpi * squares;
+  // In a crystal the wave G = 0 is left out, and with it must go the mean of what the real space has summed.
+  const double mean = crystal ? -pi / (eta * eta) : coulomb(Vec3{});
+  sum.energy += total * total * mean / (2 * volume);
   return sum;
+}
+
+}  // namespace
+
+EwaldSum ewald(const Edges& edges, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+  return sum_of(edges, charges, positions, eta, true, [](const Vec3& g) {
+    const double g2 = dot(g, g);
+    return g2 == 0 ? 0.0 : 4 * pi / g2;
+  });
+}
+
+EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+  const Edges edges = grid.edges(), inverse = dual(edges);
+  if (!(eta > 0)) eta = usual_eta(edges, charges.size());
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!grid.open[static_cast<std::size_t>(axis)]) continue;
+    const double room = 0.5 * grid.length(axis) - span_along(inverse, grid.length(axis), axis, positions);
+    if (!(room > least_room))
+      throw core::InvalidArgument(
+          fmt::format("the atoms reach over {:.4g} bohr of the {:.4g} bohr of the cell across a slab or wire; they "
+                      "must be at least "
+                      "{:g} bohr nearer than half of it, so that they do not see their images: take a longer cell",
+                      0.5 * grid.length(axis) - room, grid.length(axis), least_room));
+    eta = std::max(eta, reach / room);
+  }
+  return sum_of(edges, charges, positions, eta, open_axes(grid) == 0,
+                [&](const Vec3& g) { return coulomb_in_waves(grid, g); });
 }
 
 }  // namespace halocline::tddft::detail

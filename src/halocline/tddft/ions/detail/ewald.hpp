@@ -10,6 +10,10 @@
 ///     + 2 pi/V sum_{G != 0} exp(-G^2/4 eta^2)/G^2 |sum_i Z_i exp(i G r_i)|^2
 ///     - eta/sqrt(pi) sum_i Z_i^2 - pi (sum_i Z_i)^2 / (2 V eta^2).
 /// The result does not depend on eta. Both sums are truncated where a term falls below exp(-41), 1e-18.
+///
+/// For a slab or a wire the second sum has v(G) / 2V instead of 2 pi/(V G^2) and includes G = 0 (base/coulomb_cut.hpp),
+/// and the last term is absent.
+/// The cut of the interaction must lie where the Gaussians have decayed, which sets a least eta.
 
 #include "halocline/tddft/base/grid.hpp"
 
@@ -30,5 +34,9 @@ struct EwaldSum {
 /// Cost: some 200 n^1.5 terms, for cells that are not very flat. Collective: no; every process computes all.
 EwaldSum ewald(const std::array<Vec3, 3>& edges, std::span<const double> charges, std::span<const Vec3> positions,
                double eta = 0);
+
+/// The same for the cell of a periodic grid, which may have open axes.
+/// @throws InvalidArgument  charges too far apart along an open axis for half of its length
+EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<const Vec3> positions, double eta = 0);
 
 }  // namespace halocline::tddft::detail

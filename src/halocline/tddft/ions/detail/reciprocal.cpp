@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 
+#include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
@@ -29,7 +30,8 @@ AtomWaves phases_of(const System& system, const WaveSums& sums) {
 
 }  // namespace
 
-std::vector<double> local_coefficients(const Pseudopotential& species, std::span<const double> squares, double volume) {
+std::vector<double> local_coefficients(const Pseudopotential& species, std::span<const double> squares,
+                                       std::span<const double> coulomb, double volume) {
   // In a cube most lengths of G occur often. Sorted by length, each is computed once.
   std::vector<std::size_t> order(squares.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -39,11 +41,10 @@ std::vector<double> local_coefficients(const Pseudopotential& species, std::span
   for (const std::size_t i : order) {
     const double g2 = squares[i];
     if (last < 0 || g2 > last * (1 + 1e-13)) {
-      const double coulomb = g2 > 0 ? 4 * pi * species.valence() / g2 : 0.0;
-      value = (species.local_fourier(std::sqrt(g2)) - coulomb) / volume;
+      value = species.local_fourier(std::sqrt(g2));
       last = g2;
     }
-    values[i] = value;
+    values[i] = (value - species.valence() * coulomb[i]) / volume;
   }
   return values;
 }
@@ -51,15 +52,16 @@ std::vector<double> local_coefficients(const Pseudopotential& species, std::span
 LocalCoefficients::LocalCoefficients(const System& system) {
   const auto waves = waves_of(system.grid);
   for (std::size_t axis = 0; axis < 3; ++axis) count_[axis] = waves[axis].count();
-  std::vector<double> squares;
+  std::vector<double> squares, coulomb;
   for (std::int64_t kz = 0; kz <= count_[2] / 2; ++kz)
     for (std::int64_t ky = 0; ky <= count_[1] / 2; ++ky)
       for (std::int64_t kx = 0; kx <= count_[0] / 2; ++kx) {
         const double gx = waves[0].g(kx), gy = waves[1].g(ky), gz = waves[2].g(kz);
         squares.push_back(gx * gx + gy * gy + gz * gz);
+        coulomb.push_back(coulomb_in_waves(system.grid, {gx, gy, gz}));
       }
   for (const auto& species : system.species)
-    values_.push_back(local_coefficients(*species, squares, system.grid.volume()));
+    values_.push_back(local_coefficients(*species, squares, coulomb, system.grid.volume()));
 }
 
 std::size_t LocalCoefficients::index(std::int64_t kx, std::int64_t ky, std::int64_t kz) const noexcept {

@@ -15,11 +15,12 @@
 
 namespace halocline::tddft::detail {
 
-/// V_local,short(G) - 4 pi Z/G^2 divided by the volume, at G = 0 only the first term [hartree], for each G^2. Each
-/// length of G is computed once.
-std::vector<double> local_coefficients(const Pseudopotential& species, std::span<const double> squares, double volume);
+/// V_local,short(G) - Z v(G) divided by the volume [hartree], for each vector. Each length of G is computed once.
+/// @param squares  G^2. @param coulomb  v(G) (base/coulomb_cut.hpp)
+std::vector<double> local_coefficients(const Pseudopotential& species, std::span<const double> squares,
+                                       std::span<const double> coulomb, double volume);
 
-/// For each species V_local,short(G) - 4 pi Z/G^2 divided by the volume, at the vectors of a cell with orthogonal axes.
+/// For each species V_local,short(G) - Z v(G) divided by the volume, at the vectors of a cell with orthogonal axes.
 class LocalCoefficients {
 public:
   explicit LocalCoefficients(const System& system);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/ions/detail/skew_reciprocal.hpp"
 
+#include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/ions/detail/wave_sums.hpp"
@@ -92,10 +93,15 @@ ShortestWaves::ShortestWaves(const Grid& grid) : extent_(grid.extent), first_{0}
 
 SkewCoefficients::SkewCoefficients(const System& system) : waves_(system.grid) {
   const auto all = waves_.all();
-  std::vector<double> squares;
-  for (const ShortestWaves::Wave& wave : all) squares.push_back(wave.square);
+  const std::array<Vec3, 3> inverse = dual(system.grid.edges());
+  std::vector<double> squares, coulomb;
+  for (const ShortestWaves::Wave& wave : all) {
+    const auto& n = wave.numbers;
+    squares.push_back(wave.square);
+    coulomb.push_back(coulomb_in_waves(system.grid, combined({2 * pi * n[0], 2 * pi * n[1], 2 * pi * n[2]}, inverse)));
+  }
   for (const auto& species : system.species) {
-    values_.push_back(local_coefficients(*species, squares, system.grid.volume()));
+    values_.push_back(local_coefficients(*species, squares, coulomb, system.grid.volume()));
     for (std::size_t i = 0; i < all.size(); ++i) values_.back()[i] *= all[i].weight;
   }
 }
