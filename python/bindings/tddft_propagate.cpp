@@ -77,6 +77,7 @@ nb::dict to_dict(const Record& record) {
   d["dipole"] = record.dipole;
   d["norm"] = record.norm;
   d["moment"] = record.moment;
+  d["spin_current"] = record.spin_current;
   d["spin_dipole"] = record.spin_dipole;
   d["angular_momentum"] = record.angular_momentum;
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);

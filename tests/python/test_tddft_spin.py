@@ -90,9 +90,37 @@ def test_files_and_restarts_keep_the_spin(tmp_path, command):
         assert file.attrs["spectrum"] == "spin"
 
 
+def test_the_gauge_does_not_matter_to_the_spin(helium):
+    keys = LIGHT | {"spin_kick": True, "total_time": None, "steps": 40, "time_step": 0.02}
+    keys.pop("total_time")
+    length, velocity = (hc.tddft.propagate(helium, gauge=gauge, **keys) for gauge in ("length", "velocity"))
+    largest = np.abs(length.spin_dipole).max()
+    assert velocity.spin_dipole == pytest.approx(length.spin_dipole, abs=2e-3 * largest)
+    assert np.abs(velocity.current).max() < 1e-3 * np.abs(velocity.spin_current).max()
+    # The dipole of the spin moves by its current.
+    volume = helium.system.native.volume
+    moved = volume * np.trapezoid(velocity.spin_current, velocity.time, axis=0)
+    assert moved == pytest.approx(velocity.spin_dipole[-1] - velocity.spin_dipole[0], abs=0.03 * largest)
+
+
+def test_the_spin_of_a_crystal_answers_below_its_charge():
+    atoms = ase.Atoms("He", [[2.5, 2.5, 2.5]], cell=[5, 5, 5], pbc=True)
+    system = hc.tddft.from_atoms(atoms, spacing="0.36 angstrom", spin=True, allow_coarse=True)
+    ground = hc.tddft.ground_state(system, tolerance=1e-7).require_converged()
+    light = {"kick": 0.01, "total_time": 300.0, "energy_every": 0}
+    charge, spin = (hc.tddft.propagate(ground, spin_kick=kick, **light) for kick in (False, True))
+    assert spin.spin_current[0, 2] == pytest.approx(charge.current[0, 2], rel=1e-6)
+    assert np.abs(spin.current).max() < 1e-6 * np.abs(charge.current).max()
+    spectra = [hc.tddft.spectrum(run, to_energy="30 eV", from_energy="10 eV") for run in (charge, spin)]
+    assert spectra[1].spin and not spectra[0].spin
+    assert spectra[1].peaks[0][0] < spectra[0].peaks[0][0] - 0.002
+    assert "of the spin" in spectra[1].summary()[0]
+    # The ground state's operators are without the kick again.
+    again = hc.tddft.propagate(ground, kick=0.0, steps=1, pulses=[{"amplitude": 1e-9, "frequency": 1, "duration": 1}])
+    assert np.abs(again.spin_current).max() < 1e-9
+
+
 def test_spin_kicks_that_cannot_be_are_refused(helium):
-    with pytest.raises(InvalidArgument, match="length gauge"):
-        hc.tddft.propagate(helium, spin_kick=True, gauge="velocity", **LIGHT)
     without = hc.tddft.from_atoms(ase.Atoms("He"), spacing="0.5 angstrom", box=[5, 5, 5], allow_coarse=True)
     ground = hc.tddft.ground_state(without)
     with pytest.raises(InvalidArgument, match="spin = true"):

@@ -154,6 +154,11 @@ class Series:
         return self._column("spin_dipole").reshape(-1, 3)
 
     @property
+    def spin_current(self) -> np.ndarray:
+        """Shape (n, 3): current of spin up minus that of spin down, as `current` [a.u.]; zero without spin."""
+        return self._column("spin_current").reshape(-1, 3)
+
+    @property
     def vector_potential(self) -> np.ndarray:
         """Shape (n, 3) [a.u.]; zero in the length gauge."""
         return self._column("vector_potential").reshape(-1, 3)
@@ -229,7 +234,7 @@ class Series:
         if not self.system.periodic:
             found["dipole"] = self.dipole
         if self.system.spins == 2:
-            found["moment"] = self.moment
+            found |= {"moment": self.moment, "spin_current": self.spin_current}
             if not self.system.periodic:
                 found["spin_dipole"] = self.spin_dipole
         found |= {"vector_potential": self.vector_potential, "electric_field": self.electric_field}
@@ -264,7 +269,8 @@ class Series:
             record |= {name: data[name][n].tolist() for name in ("current", "vector_potential", "electric_field")}
             record["dipole"] = electrons[n].tolist()
             record["moment"] = float(data["moment"][n]) if "moment" in data else 0.0
-            record["spin_dipole"] = data["spin_dipole"][n].tolist() if "spin_dipole" in data else [0.0] * 3
+            for name in ("spin_dipole", "spin_current"):
+                record[name] = data[name][n].tolist() if name in data else [0.0] * 3
             if time in at:
                 record["energy"] = {part: float(data[f"energy/{part}"][at[time]]) for part in results.PARTS}
             none = [0.0] * 3
@@ -390,7 +396,7 @@ def duration(seconds: float) -> str:
 
 def check_light(system: System, options: Propagate) -> None:
     """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
-    are reduced, spin kicks without spin or of a crystal, absorbers that reach the atoms, angular momenta of
+    are reduced, spin kicks without spin, absorbers that reach the atoms, angular momenta of
     crystals."""
     check_absorber(system, options)
     if options.angular_momentum and system.periodic:
@@ -402,15 +408,8 @@ def check_light(system: System, options: Propagate) -> None:
             "[kpoints] symmetry = true was given; a field breaks symmetries: say its direction instead, such as "
             'symmetry = "z", for the ground state, too, or take all k-points with symmetry = false.'
         )
-    if not options.spin_kick:
-        return
-    if system.spins == 1:
+    if options.spin_kick and system.spins == 1:
         raise InvalidArgument("[propagate] spin_kick = true needs electrons with spin: set [system] spin = true.")
-    if gauge_of(system, options) != "length":
-        raise InvalidArgument(
-            "[propagate] spin_kick = true is for isolated atoms in the length gauge; crystals and the velocity gauge "
-            "have one vector potential for both spins."
-        )
 
 
 def propagate(

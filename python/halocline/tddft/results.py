@@ -10,7 +10,7 @@
                            spins, density (spins, z, y, x), forces (atoms, 3), net_force (3,),
                            grid_forces (atoms, 3), history/<column>, atoms
     propagation            steps, finished; step, time, current (n, 3), dipole (n, 3), norm, vector_potential,
-                           electric_field; with spin moment (n,) and spin_dipole (n, 3); energy_time and
+                           electric_field; with spin moment (n,), spin_current and spin_dipole (n, 3); energy_time and
                            energy/<part>; excited_time and excited, populations (m, channels, states), band_changes
                            (m, spins, states); angular_momentum (n, 3); of moving atoms
                            ions/time, ions/positions (m, atoms, 3), velocities, forces, kinetic, dipole of the ions at
@@ -75,6 +75,7 @@ UNITS = {
     "dipole": "e bohr, ions and electrons",
     "moment": "electrons, up minus down",
     "spin_dipole": "bohr",
+    "spin_current": "electrons hartree/(hbar bohr^2), spin up minus spin down",
     "norm": "electrons",
     "cells": "bohr",
     "stress": "hartree/bohr^3",

@@ -105,7 +105,7 @@ class Propagate(Section):
         0.0, quantity("momentum"), "momentum given to every electron at t = 0; none when absent", example="kick = 0.01"
     )
     spin_kick: bool = key(
-        False, boolean, "isolated atoms with spin: the opposite momentum for spin down, for triplet excitations"
+        False, boolean, "with [system] spin: the opposite momentum for spin down, for triplet excitations"
     )
     direction: Any = key("z", direction, 'of the kick: "x", "y", "z", a vector, or "xyz" for three runs')
     pulses: tuple = key(

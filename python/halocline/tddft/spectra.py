@@ -102,6 +102,8 @@ class Spectrum:
     """Crystals: Re epsilon(0) by the Kramers-Kronig relation, without the drift."""
     initial_electrons: float | None = None
     """Crystals: number of electrons from the current just after the kick; by the f-sum rule all electrons."""
+    spin: bool = False
+    """Whether it is the answer of the spin to a spin kick; of a crystal epsilon is then that of the spin's current."""
     lines: list[Line] = dataclasses.field(default_factory=list)
     """Molecules: lines fitted at the peaks, with errors."""
     rotatory: np.ndarray | None = None
@@ -202,7 +204,8 @@ class Spectrum:
         """The lines of the log."""
         name = "Im epsilon" if self.kind == "dielectric" else f"{QUANTITY[self.kind]} [angstrom^2]"
         factor = 1.0 if self.kind == "dielectric" else BOHR_ANGSTROM**2
-        lines = [f"spectrum      {self.kind}, {self.window} window, resolution {self.resolution * HARTREE_EV:.3g} eV"]
+        kind = f"{self.kind}, of the spin" if self.spin and self.kind == "dielectric" else self.kind
+        lines = [f"spectrum      {kind}, {self.window} window, resolution {self.resolution * HARTREE_EV:.3g} eV"]
         if self.kind != "dielectric":
             lines.append(
                 f"sum rule      {self.sum_rule:.4f} of {self.electrons:g} electrons up to {self.energy_ev[-1]:.4g} eV"
@@ -236,6 +239,7 @@ def signal_of(series: Series) -> Signal:
         "current": series.current,
         "dipole": series.dipole,
         "spin_dipole": series.spin_dipole,
+        "spin_current": series.spin_current,
     }
     if series.options.angular_momentum:
         data["angular_momentum"] = series.angular_momentum
@@ -282,10 +286,10 @@ def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = 
         raise InvalidArgument(f"{name}: had no kick, and a spectrum needs one; set [propagate] kick = 0.01.")
     axis = np.array(kick) / size
     # The displacement of the electrons is opposite to the dipole, which includes their negative charge.
-    if about["spin"]:
-        values = data["spin_dipole"] @ axis
+    if about["periodic"]:
+        values = data["spin_current" if about["spin"] else "current"] @ axis
     else:
-        values = data["current"] @ axis if about["periodic"] else -(data["dipole"] @ axis)
+        values = data["spin_dipole"] @ axis if about["spin"] else -(data["dipole"] @ axis)
     turning = np.ascontiguousarray(data["angular_momentum"] @ axis) if "angular_momentum" in data else None
     return Signal(
         np.ascontiguousarray(data["time"]), np.ascontiguousarray(values), size, axis, turning=turning, **about
@@ -340,6 +344,7 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
         peaks=native.peaks(energy, np.ascontiguousarray(shown), PEAK_FRACTION),
         warnings=[],
         drift_subtracted=subtract,
+        spin=first.spin,
     )
     if resolution > options.resolution * (1 + 1e-9):
         needed = 2 * np.pi / options.resolution

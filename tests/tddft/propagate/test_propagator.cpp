@@ -425,19 +425,23 @@ TEST_CASE("propagator: a spin kick moves the spins apart, and the charge not at 
   Field field = kick({0, 0, 0.01}, Gauge::length);
   field.spin_kick = true;
   const double dt = 0.05;
-  Propagator run(model, state, field, {.time_step = dt, .energy_every = 0});
-  run.kick();
-  const Record start = run.observe();
-  CHECK(start.moment == doctest::Approx(0).epsilon(1e-9));
-  Record record = start;
-  for (int i = 0; i < 4; ++i) record = run.step();
-  // Every electron has the velocity 0.01 in the direction of its spin.
-  CHECK(record.spin_dipole[2] - start.spin_dipole[2] == doctest::Approx(2 * 0.01 * 4 * dt).epsilon(0.02));
-  CHECK(std::abs(record.dipole[2] - start.dipole[2]) < 1e-6);
-  CHECK(std::abs(record.spin_dipole[0]) < 1e-9);
-  field.gauge = Gauge::velocity;
-  CHECK_THROWS_AS(Propagator(model, state, field, {.time_step = dt}), core::InvalidArgument);
-  field.gauge = Gauge::length;
+  const State ground = state;
+  for (const Gauge gauge : {Gauge::length, Gauge::velocity}) {
+    State moving = ground;
+    field.gauge = gauge;
+    Propagator run(model, moving, field, {.time_step = dt, .energy_every = 0});
+    run.kick();
+    const Record start = run.observe();
+    CHECK(start.moment == doctest::Approx(0).epsilon(1e-9));
+    CHECK(start.spin_current[2] * system.grid.volume() == doctest::Approx(2 * 0.01).epsilon(0.01));
+    Record record = start;
+    for (int i = 0; i < 4; ++i) record = run.step();
+    // Every electron has the velocity 0.01 in the direction of its spin.
+    CHECK(record.spin_dipole[2] - start.spin_dipole[2] == doctest::Approx(2 * 0.01 * 4 * dt).epsilon(0.02));
+    CHECK(std::abs(record.dipole[2] - start.dipole[2]) < 1e-6);
+    CHECK(std::abs(record.current[2]) < 1e-9);
+    CHECK(std::abs(record.spin_dipole[0]) < 1e-9);
+  }
   Model without = model_of(isolated(14, 0.7, std::make_shared<SoftIon>(2.0, 0.8), 2, 2));
   State other = waves(without);
   CHECK_THROWS_AS(Propagator(without, other, field, {.time_step = dt}), core::InvalidArgument);

@@ -74,7 +74,8 @@ void Hamiltonian::set_potential(std::span<const double> v) {
 
 Vec3 Hamiltonian::momentum(std::int64_t channel) const noexcept {
   const Vec3& k = channels_[static_cast<std::size_t>(channel)].k;
-  return {k[0] + a_[0], k[1] + a_[1], k[2] + a_[2]};
+  const double sign = spin(channel) == 0 ? 1.0 : -1.0;
+  return {k[0] + a_[0] + sign * spin_a_[0], k[1] + a_[1] + sign * spin_a_[1], k[2] + a_[2] + sign * spin_a_[2]};
 }
 
 int Hamiltonian::spin(std::int64_t channel) const noexcept { return channels_[static_cast<std::size_t>(channel)].spin; }
@@ -90,6 +91,11 @@ void Hamiltonian::set_vector_potential(const Vec3& a) {
   for (std::size_t channel = 0; channel < channels_.size(); ++channel)
     q.push_back(momentum(static_cast<std::int64_t>(channel)));
   nonlocal_.set_phases(q);
+}
+
+void Hamiltonian::set_spin_potential(const Vec3& b) {
+  spin_a_ = b;
+  set_vector_potential(a_);
 }
 
 std::span<const double> Hamiltonian::potential_of(std::int64_t channel) const noexcept {

@@ -30,6 +30,8 @@ public:
   /// Also sets the phases of the projectors. Cost: a factorised phase for each point near an atom and each channel.
   void set_vector_potential(const Vec3& a);
   const Vec3& vector_potential() const noexcept { return a_; }
+  /// A further vector potential, of the opposite sign for electrons of spin down; zero at first. Cost: as above.
+  void set_spin_potential(const Vec3& b);
   /// Computes the projectors anew, for the positions of `system`; everything else of it must be as at the construction.
   /// Collective over Decomposition::space().
   void move_atoms(const System& system);
@@ -49,7 +51,7 @@ public:
 
   Stencil& stencil() noexcept { return stencil_; }
   Nonlocal& nonlocal() noexcept { return nonlocal_; }
-  /// k + A of a local channel.
+  /// k + A of a local channel, with the spin potential.
   Vec3 momentum(std::int64_t channel) const noexcept;
   int spin(std::int64_t channel) const noexcept;
   /// Bounds of the spectrum of H for the present potential and vector potential, over all channels [hartree]: the
@@ -68,7 +70,7 @@ private:
   Stencil stencil_;
   Nonlocal nonlocal_;
   core::AlignedArray<double> potential_;
-  Vec3 a_{};
+  Vec3 a_{}, spin_a_{};
 };
 
 }  // namespace halocline::tddft

@@ -169,9 +169,6 @@ void validate(const Field& field, Boundary boundary) {
   if (field.gauge == Gauge::length && boundary == Boundary::periodic)
     throw InvalidArgument("length gauge given for a periodic cell, where the position has no meaning; use the velocity "
                           "gauge");
-  if (field.spin_kick && field.gauge == Gauge::velocity)
-    throw InvalidArgument("a spin kick given in the velocity gauge, which has one vector potential for both spins; use "
-                          "the length gauge, which isolated boxes have");
   if (!finite(field.kick)) throw InvalidArgument("the kick must be three finite numbers [1/bohr]");
   for (const Pulse& pulse : field.pulses) validate(pulse);
   if (field.table_times.size() != field.table_fields.size())

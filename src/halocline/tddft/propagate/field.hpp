@@ -32,8 +32,8 @@ struct Pulse {
 struct Field {
   Gauge gauge = Gauge::velocity;
   Vec3 kick{};  ///< momentum given to every electron [1/bohr]
-  /// Length gauge, two spins: electrons of spin down get the opposite momentum. A closed shell then answers with its
-  /// spin, in its triplet excitations.
+  /// Two spins: electrons of spin down get the opposite momentum. A closed shell then answers with its spin, in its
+  /// triplet excitations.
   bool spin_kick = false;
   std::vector<Pulse> pulses;
   /// A table of the electric field, linear between its times, zero outside; empty for none.

@@ -36,19 +36,30 @@ void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t block
   scratch_.resize((turning_ ? 2 : 1) * numbers);
   const std::span<double> of_orbitals(scratch_.data(), numbers),
       turned(scratch_.data() + numbers, scratch_.size() - numbers);
-  const auto collect = [&](Vec3& sum, std::span<const double> values, double factor) {
+  const double sign = h.spin(channel) == 0 ? 1.0 : -1.0;
+  const auto summed = [&](std::span<const double> values) {
+    Vec3 sum{};
     for (std::size_t i = 0; i < weights.size(); ++i)
-      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += factor * weights[i] * values[3 * i + axis];
+      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += weights[i] * values[3 * i + axis];
+    return sum;
+  };
+  const auto collect = [&](std::span<const double> values, double factor) {
+    const Vec3 sum = summed(values);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      sum_[axis] += factor * sum[axis];
+      spin_[axis] += sign * factor * sum[axis];
+    }
   };
   // The stencil runs while the sums of the projections are in transit.
   const bool projectors = !h.nonlocal().empty();
   if (projectors) h.nonlocal().begin(channel, psi, blocks);
   h.stencil().current(psi, blocks, of_orbitals);
-  collect(sum_, of_orbitals, decomposition.grid().point_volume());
+  collect(of_orbitals, decomposition.grid().point_volume());
   if (projectors) {
     h.nonlocal().finish_velocity(of_orbitals, turned);
-    collect(sum_, of_orbitals, 1);
-    if (turning_) collect(turn_, turned, 1);
+    collect(of_orbitals, 1);
+    if (turning_)
+      for (const Vec3 sum = summed(turned); std::size_t axis : {0, 1, 2}) turn_[axis] += sum[axis];
   }
   if (!turning_) return;
   for (std::int64_t block = 0; block < blocks; ++block)
@@ -88,7 +99,11 @@ void CurrentSum::add_turning(const double* psi, std::span<const double> weights)
 
 void CurrentSum::add_drift(std::int64_t channel, double electrons) {
   const Vec3 q = model_->hamiltonian().momentum(channel);
-  for (std::size_t axis = 0; axis < 3; ++axis) sum_[axis] += q[axis] * electrons;
+  const double sign = model_->hamiltonian().spin(channel) == 0 ? 1.0 : -1.0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    sum_[axis] += q[axis] * electrons;
+    spin_[axis] += sign * q[axis] * electrons;
+  }
 }
 
 Moments moments(const Decomposition& decomposition, std::span<const double> density) {

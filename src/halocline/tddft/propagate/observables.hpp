@@ -31,7 +31,7 @@ public:
   /// @param turning  also sum the angular momentum; isolated boxes only
   CurrentSum(Model& model, bool turning) : model_(&model), turning_(turning) {}
 
-  void clear() noexcept { sum_ = turn_ = {}; }
+  void clear() noexcept { sum_ = spin_ = turn_ = {}; }
   /// Adds the terms that need single orbitals: gradient and nonlocal velocity, with the Hamiltonian's present phases.
   /// @param blocks   number of blocks, starting at `psi` of shape (blocks, points, 4, 2)
   /// @param weights  shape (blocks, 4): occupation times weight of the k-point
@@ -41,6 +41,8 @@ public:
   void add_drift(std::int64_t channel, double electrons);
   /// The contribution of this process. The sum over the world, divided by the volume of the cell, is J [a.u.].
   const Vec3& part() const noexcept { return sum_; }
+  /// The same of electrons of spin up minus those of spin down.
+  const Vec3& spin_part() const noexcept { return spin_; }
   /// The contribution of this process to L without the term of A; zero unless `turning`.
   const Vec3& turning_part() const noexcept { return turn_; }
 
@@ -49,7 +51,7 @@ private:
 
   Model* model_;
   bool turning_;
-  Vec3 sum_{}, turn_{};
+  Vec3 sum_{}, spin_{}, turn_{};
   std::vector<double> scratch_, slopes_;
 };
 

@@ -100,6 +100,11 @@ struct Propagator::Work {
   Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
        std::optional<IonOptions> given_ions);
 
+  /// Leaves the Hamiltonian without the fields of this run.
+  ~Work() { h().set_spin_potential({}); }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
   Hamiltonian& h() { return model.hamiltonian(); }
   double time() const { return static_cast<double>(steps) * dt; }
   bool length_gauge() const { return field.gauge == Gauge::length; }
@@ -107,6 +112,7 @@ struct Propagator::Work {
   double largest_eigenvalue();
   Vec3 vector_potential(double t) const;
   void set_vector_potential(const Vec3& a);
+  void set_spin_potential();
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
   void exponentiate(double step, int terms, bool with_current);
@@ -138,7 +144,7 @@ struct Propagator::Work {
   std::int64_t steps = 0;
   bool kicked = false;
   double norm = 0, first_norm = 0, prediction_error = 0;
-  Vec3 mean_current{}, dipole{}, spin_dipole{}, angular_momentum{};
+  Vec3 mean_current{}, spin_current{}, dipole{}, spin_dipole{}, angular_momentum{};
   double moment = 0;
   double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box; sum_up() sums it
   bool current_summed = false;
@@ -175,6 +181,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   v.resize(size(model.system().spins) * points);
   channel_density.resize(points);
   channel_electrons.resize(size(state.orbitals.channels()));
+  h().set_spin_potential({});
   set_vector_potential(vector_potential(0));
   measure();
   first_norm = norm;
@@ -228,12 +235,17 @@ double Propagator::Work::largest_eigenvalue() {
 Vec3 Propagator::Work::vector_potential(double t) const {
   if (length_gauge()) return {};
   Vec3 a = field.smooth_potential(t);
-  for (std::size_t axis = 0; axis < 3; ++axis) a[axis] += kicked ? field.kick[axis] : 0.0;
+  for (std::size_t axis = 0; axis < 3; ++axis) a[axis] += kicked && !field.spin_kick ? field.kick[axis] : 0.0;
   return a;
 }
 
 void Propagator::Work::set_vector_potential(const Vec3& a) {
   if (h().vector_potential() != a) h().set_vector_potential(a);
+}
+
+/// The spin potential of a spin kick that has been given.
+void Propagator::Work::set_spin_potential() {
+  if (!length_gauge() && field.spin_kick && kicked) h().set_spin_potential(field.kick);
 }
 
 void Propagator::Work::set_potential(std::span<const double> potential, const Vec3& e) {
@@ -317,18 +329,22 @@ void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
   const Vec3 &j = current.part(), &l = current.turning_part();
-  std::array<double, 15> sums{j[0], j[1], j[2]};
+  std::array<double, 18> sums{j[0], j[1], j[2]};
   if (decomposition.box_mates().rank() == 0) {
     const Moments here = moments(decomposition, state.density);
     sums = {j[0],           j[1],           j[2],        here.electrons,      here.dipole[0],      here.dipole[1],
             here.dipole[2], density_change, here.moment, here.spin_dipole[0], here.spin_dipole[1], here.spin_dipole[2]};
   }
   std::ranges::copy(l, sums.begin() + 12);
+  std::ranges::copy(current.spin_part(), sums.begin() + 15);
   decomposition.world().sum(sums);
   const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
   std::ranges::copy(total, sums.begin());
+  const Vec3 of_spin = symmetrised({sums[15], sums[16], sums[17]}, model.system().symmetries);
+  const double two = model.system().spins == 2 ? 1.0 : 0.0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     mean_current[axis] = sums[axis] / decomposition.grid().volume();
+    spin_current[axis] = two * of_spin[axis] / decomposition.grid().volume();
     dipole[axis] = sums[4 + axis];
     spin_dipole[axis] = sums[9 + axis];
   }
@@ -465,6 +481,7 @@ Record Propagator::Work::record(bool with_energy) {
   r.vector_potential = h().vector_potential();
   r.electric_field = field.electric_field(time());
   r.current = mean_current;
+  r.spin_current = spin_current;
   r.dipole = dipole;
   r.moment = moment;
   r.spin_dipole = spin_dipole;
@@ -509,6 +526,7 @@ void Propagator::kick() {
         for (double& component : momenta[channel]) component = -component;
     boost(w.state.orbitals, w.model.decomposition(), momenta);
   }
+  w.set_spin_potential();
   w.set_vector_potential(w.vector_potential(0));
   w.measure();
 }
@@ -560,6 +578,7 @@ void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRec
   w.steps = steps_done;
   w.kicked = true;
   if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
+  w.set_spin_potential();
   w.set_vector_potential(w.vector_potential(w.time()));
   if (atoms != nullptr) w.ions->resume(atoms->positions, atoms->velocities);
   w.measure();

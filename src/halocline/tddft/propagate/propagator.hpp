@@ -54,6 +54,7 @@ struct Record {
   double time = 0;          ///< [a.u.]
   Vec3 vector_potential{};  ///< A at this time (velocity gauge; zero in the length gauge)
   Vec3 electric_field{};    ///< E at this time
+  Vec3 spin_current{};      ///< the same of spin up minus spin down; 0 with one spin
   Vec3 current{};           ///< particle current density of the electrons, mean over the cell [a.u.]
   Vec3 dipole{};            ///< integral of n r [bohr]; minus the electrons' charge moment; isolated boxes only
   double norm = 0;          ///< number of electrons: integral of the density
