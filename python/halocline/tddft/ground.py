@@ -137,6 +137,18 @@ def make_model(system: System, group: Any, parallel: Parallel, more: int = 0) ->
     return native.Model(system.native, group, counts, system.functional, parallel.hartree, parallel.transport, odd)
 
 
+def divided_as(model: Any, parallel: Parallel) -> Parallel:
+    """[parallel] for a further model on the same division of processes, with the same way to the Hartree potential."""
+    counts = model.counts
+    return dataclasses.replace(
+        parallel,
+        k=counts["k"],
+        orbitals=counts["orbitals"],
+        space=tuple(counts["space"]),
+        hartree=model.hartree["share"],
+    )
+
+
 def scf_options(system: System, scf: Scf) -> dict[str, Any]:
     """The arguments of the library's ScfOptions."""
     values = {f.name: getattr(scf, f.name) for f in dataclasses.fields(scf) if f.name != "forces"}

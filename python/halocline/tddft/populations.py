@@ -8,14 +8,13 @@ phase in the velocity gauge.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
 
 from halocline import _halocline
 from halocline.errors import NotConverged
-from halocline.tddft.ground import GroundState, make_model, scf_options
+from halocline.tddft.ground import GroundState, divided_as, make_model, scf_options
 from halocline.tddft.runfile_light import Propagate
 from halocline.tddft.system import LANES, System
 
@@ -61,13 +60,7 @@ class ElectronCount:
             # A few states more speed up the highest; each process along the orbitals needs a group of lanes.
             states = LANES * max(counts["orbitals"], -(-(self.states + 2) // LANES))
             self.system = system.with_states(states)
-            parallel = dataclasses.replace(
-                system.run.parallel,
-                k=counts["k"],
-                orbitals=counts["orbitals"],
-                space=tuple(counts["space"]),
-                hartree=ground.model.hartree["share"],
-            )
+            parallel = divided_as(ground.model, system.run.parallel)
             self.model = make_model(self.system, ground.model.communicator, parallel)
             self.state = self.model.empty_state()
         elif not system.periodic:

@@ -10,15 +10,13 @@ energy is lowest.
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from halocline import _halocline
 from halocline.errors import Interrupted, InvalidArgument
 from halocline.reporter import Reporter
 from halocline.schema import shown
-from halocline.tddft.ground import GroundState, make_model
+from halocline.tddft.ground import GroundState, divided_as, make_model
 from halocline.tddft.system import System
 
 native = _halocline.tddft
@@ -51,14 +49,8 @@ def stress(ground: GroundState, *, strain: float = STRAIN, reporter: Reporter | 
         raise InvalidArgument(
             f"strain = {shown(strain)} given; a positive number below 0.1 expected, such as {STRAIN:g}."
         )
-    group, counts = ground.model.communicator, ground.model.counts
-    parallel = dataclasses.replace(
-        system.run.parallel,
-        k=counts["k"],
-        orbitals=counts["orbitals"],
-        space=tuple(counts["space"]),
-        hartree=ground.model.hartree["share"],
-    )
+    group = ground.model.communicator
+    parallel = divided_as(ground.model, system.run.parallel)
     state, scaled = ground.state.copy(), 1.0
     tensor = np.empty((3, 3))
     reporter = reporter or Reporter()
