@@ -100,8 +100,10 @@ struct Propagator::Work {
   Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
        std::optional<IonOptions> given_ions);
 
-  /// Leaves the Hamiltonian without the fields of this run.
-  ~Work() { h().set_spin_potential({}); }
+  /// Leaves the Hamiltonian without the spin potential of this run.
+  ~Work() {
+    if (spin_potential() != Vec3{}) h().set_spin_potential({});
+  }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
 
@@ -112,7 +114,7 @@ struct Propagator::Work {
   double largest_eigenvalue();
   Vec3 vector_potential(double t) const;
   void set_vector_potential(const Vec3& a);
-  void set_spin_potential();
+  Vec3 spin_potential() const;
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
   void exponentiate(double step, int terms, bool with_current);
@@ -243,9 +245,9 @@ void Propagator::Work::set_vector_potential(const Vec3& a) {
   if (h().vector_potential() != a) h().set_vector_potential(a);
 }
 
-/// The spin potential of a spin kick that has been given.
-void Propagator::Work::set_spin_potential() {
-  if (!length_gauge() && field.spin_kick && kicked) h().set_spin_potential(field.kick);
+/// That of a spin kick which has been given.
+Vec3 Propagator::Work::spin_potential() const {
+  return !length_gauge() && field.spin_kick && kicked ? field.kick : Vec3{};
 }
 
 void Propagator::Work::set_potential(std::span<const double> potential, const Vec3& e) {
@@ -348,9 +350,9 @@ void Propagator::Work::sum_up() {
     dipole[axis] = sums[4 + axis];
     spin_dipole[axis] = sums[9 + axis];
   }
-  const Vec3 by_field = cross(dipole, h().vector_potential());
+  const Vec3 by_field = cross(dipole, h().vector_potential()), by_kick = cross(spin_dipole, spin_potential());
   for (std::size_t axis = 0; axis < 3; ++axis)
-    angular_momentum[axis] = options.angular_momentum ? sums[12 + axis] + by_field[axis] : 0.0;
+    angular_momentum[axis] = options.angular_momentum ? sums[12 + axis] + by_field[axis] + by_kick[axis] : 0.0;
   moment = sums[8];
   norm = sums[3];
   if (options.scheme == "etrs" && options.correction_tolerance == 0) prediction_error = sums[7] / norm;
@@ -526,7 +528,7 @@ void Propagator::kick() {
         for (double& component : momenta[channel]) component = -component;
     boost(w.state.orbitals, w.model.decomposition(), momenta);
   }
-  w.set_spin_potential();
+  w.h().set_spin_potential(w.spin_potential());
   w.set_vector_potential(w.vector_potential(0));
   w.measure();
 }
@@ -578,7 +580,7 @@ void Propagator::resume(std::int64_t steps_done, double first_norm, const IonRec
   w.steps = steps_done;
   w.kicked = true;
   if (w.options.scheme != "midpoint") w.state.earlier_potentials.clear();
-  w.set_spin_potential();
+  w.h().set_spin_potential(w.spin_potential());
   w.set_vector_potential(w.vector_potential(w.time()));
   if (atoms != nullptr) w.ions->resume(atoms->positions, atoms->velocities);
   w.measure();
