@@ -7,6 +7,7 @@
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/ground_state/predictor.hpp"
 #include "halocline/tddft/ground_state/start.hpp"
+#include "halocline/tddft/model/characters.hpp"
 #include "halocline/tddft/model/forces.hpp"
 #include "tddft.hpp"
 
@@ -235,6 +236,20 @@ void bind_tddft_model(nb::module_& m) {
         "Energies as all atoms move through a cell of the grid. Collective.");
   m.def("start_from", &start_from, "model"_a, "before"_a, "state"_a, Released(),
         "A state to begin with from that of another model. Collective.");
+  m.def(
+      "characters",
+      [](const Model& model, const State& state, int species, int l, double radius) {
+        std::vector<double> found;
+        {
+          const nb::gil_scoped_release unlocked;
+          found = characters(model, state, species, l, radius);
+        }
+        const std::size_t channels = model.system().channels.size();
+        return to_numpy(std::move(found), {channels, static_cast<std::size_t>(model.system().states)});
+      },
+      "model"_a, "state"_a, "species"_a, "l"_a, "radius"_a,
+      "Norms of the orbitals' parts of angular momentum l in the spheres of a species, (channels, states). "
+      "Collective.");
   m.def(
       "scale_state",
       [](State& state, double factor) {

@@ -127,3 +127,37 @@ def test_the_command_writes_a_table_and_a_picture(tmp_path, command):
     (tmp_path / "si.toml").write_text(RUN.format(to='"-99 eV"'))
     wrong = command(tmp_path, "tddft", "dos", "si.toml", "--overwrite")
     assert wrong.returncode == 2 and "is empty" in wrong.stderr
+
+
+def test_silicon_has_s_states_below_and_p_states_above():
+    system = hc.tddft.from_atoms(
+        ase.build.bulk("Si"), spacing="0.32 angstrom", mesh=(3, 3, 3), symmetry=True, allow_coarse=True
+    )
+    ground = hc.tddft.ground_state(system).require_converged()
+    found = hc.tddft.density_of_states(ground, width="0.3 eV", projected=True)
+    assert set(found.projected) == {"Si s", "Si p", "Si d", "Si f"}
+    assert found.radii["Si"] * 0.529177 == pytest.approx(5.43 * 3**0.5 / 8, rel=1e-3)  # half of a bond
+    total = sum(found.projected.values())
+    assert np.all(total <= found.density * 1.02 + 1e-9) and total.max() > 0.4 * found.density.max()
+    s, p = found.projected["Si s"][0], found.projected["Si p"][0]
+    low = found.energy < found.energy[0] + 0.3
+    top = np.abs(found.energy - found.reference) < 0.05
+    assert s[low].sum() > 3 * p[low].sum() and p[top].sum() > 3 * s[top].sum()
+    # All k-points give the same.
+    whole = hc.tddft.ground_state(
+        hc.tddft.from_atoms(ase.build.bulk("Si"), extent=system.extent, mesh=(3, 3, 3), allow_coarse=True)
+    )
+    other = hc.tddft.density_of_states(
+        whole, width="0.3 eV", projected=True, from_energy=float(found.energy[0]), to_energy=float(found.energy[-1])
+    )
+    count = int((found.energy < min(found.complete_to, other.complete_to) - 0.05).sum())
+    assert other.projected["Si p"][0][:count] == pytest.approx(p[:count], abs=0.02 * p.max())
+
+
+def test_spheres_that_cannot_be_are_refused():
+    system = hc.tddft.from_atoms(ase.build.bulk("Si"), extent=[8] * 3, allow_coarse=True)
+    ground = hc.tddft.ground_state(system, tolerance=1e-3, energy_tolerance=1e-2, eigen_tolerance=1e-2)
+    with pytest.raises(InvalidArgument, match="radii has Ge, but there are only Si atoms"):
+        hc.tddft.density_of_states(ground, projected=True, radii={"Ge": 2.0})
+    with pytest.raises(InvalidArgument, match="radii"):
+        hc.tddft.density_of_states(ground, projected=True, radii={"Si": -1.0})

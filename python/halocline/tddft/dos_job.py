@@ -54,9 +54,15 @@ def _write(path: Path, guarded: Any, found: DensityOfStates, attributes: dict[st
         "density": (found.density, "1/hartree"),
         "integral": (found.integral, "states"),
     }
+    for name, density in found.projected.items():
+        data[f"projected/{name.replace(' ', '_')}"] = (density, "1/hartree")
+    known |= {f"radius {symbol}": radius for symbol, radius in found.radii.items()}
     guarded.write("dos", attributes | known, data)
     columns = [found.energy * HARTREE_EV, *(found.density / HARTREE_EV), *found.integral]
     spins = " of each spin" if len(found.density) == 2 else ""
     head = f"# energy [eV], density of states [1/eV]{spins}, integral{spins}"
+    for name, density in found.projected.items():
+        columns += [*(density / HARTREE_EV)]
+        head += f", {name}{spins}"
     rows = [" ".join(f"{v:14.6f}" for v in row) for row in np.column_stack(columns)]
     write_file(path.with_suffix(".txt"), "\n".join([head, *rows]) + "\n")

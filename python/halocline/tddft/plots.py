@@ -175,6 +175,15 @@ def dos(path: Path) -> Path:
             shown = density / HARTREE_EV * (-1 if spin else 1)
             axes.plot(energy, shown, lw=1.2, color=COLOURS[spin])
             axes.fill_between(energy, shown, where=energy <= 0, color=COLOURS[spin], alpha=0.15, lw=0)
+        parts = {name.split("/")[1]: v for name, v in data.items() if name.startswith("projected/")}
+        largest = max((float(v.max()) for v in parts.values()), default=0.0)
+        shown_parts = [(name, v) for name, v in parts.items() if v.max() > 0.05 * largest]
+        for (name, density), colour in zip(shown_parts, COLOURS[2:], strict=False):
+            for spin, values in enumerate(density):
+                label = name.replace("_", " ") if spin == 0 else None
+                axes.plot(energy, values / HARTREE_EV * (-1 if spin else 1), lw=0.9, color=colour, label=label)
+        if shown_parts:
+            axes.legend(fontsize=7)
         axes.axvline(0.0, lw=0.7, ls="--", color="0.5")
         end = (attributes["complete_to"] - attributes["reference"]) * HARTREE_EV
         axes.axvspan(end, max(end, energy[-1]), color="0.93", zorder=0)

@@ -21,7 +21,8 @@
                            velocities, forces, bath_taken, bath_places, bath_speeds
     bands                  path, fermi_level, filled and gap where bands are filled or empty; energies (spins, k-points,
                            bands), kpts, x, special_x, special_labels
-    dos                    reference, of_reference, width, complete_to; energy, density (spins, n), integral (spins, n)
+    dos                    reference, of_reference, width, complete_to; energy, density (spins, n), integral (spins, n);
+                           projected/<element>_<s, p, d or f> (spins, n)
     harmonics              fundamental, resolution, window; energy, order, intensity (n, 3)
     spectrum               photon_energy, photon_energy_ev, the columns of its kind; peaks_ev, symbols, positions
 

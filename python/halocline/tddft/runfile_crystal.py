@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from halocline.schema import Section, Unfit, array, boolean, choice, integer, key, number, pythonic, text
@@ -63,6 +64,13 @@ class BandPath(Section):
     )
 
 
+def radii_of_spheres(value: Any) -> dict[str, float]:
+    """Symbol -> radius [bohr]."""
+    if not isinstance(value, Mapping):
+        raise Unfit('a table such as { Si = "1.1 angstrom" }')
+    return {str(symbol): quantity("length", above=0.0)(radius) for symbol, radius in value.items()}
+
+
 @dataclasses.dataclass(frozen=True)
 class Dos(Section):
     """The density of states."""
@@ -88,4 +96,11 @@ class Dos(Section):
         quantity("energy", above=0.0),
         "of the table; 0.02 eV when absent",
         example='step = "0.02 eV"',
+    )
+    projected: bool = key(False, boolean, "the parts of s, p, d and f character in spheres around the atoms, too")
+    radii: dict = key(
+        {},
+        radii_of_spheres,
+        "of the spheres, by element; those at which the nearest spheres touch when absent",
+        example='# radii = { Si = "1.1 angstrom" }',
     )
