@@ -97,7 +97,7 @@ def _populations(path: Path, attributes: Mapping[str, Any], data: Mapping[str, A
                 label="absorbed at the walls",
             )  # fmt: skip
             axes[0].legend()
-        axes[0].set_ylabel("electrons")
+        axes[0].set_ylabel("electrons missing\nin filled states")
         if changes is not None:
             _bands_over_time(axes[1], time, changes)
         axes[-1].set_xlabel("time [fs]")
@@ -177,7 +177,8 @@ def dos(path: Path) -> Path:
             axes.fill_between(energy, shown, where=energy <= 0, color=COLOURS[spin], alpha=0.15, lw=0)
         parts = {name.split("/")[1]: v for name, v in data.items() if name.startswith("projected/")}
         largest = max((float(v.max()) for v in parts.values()), default=0.0)
-        shown_parts = [(name, v) for name, v in parts.items() if v.max() > 0.05 * largest]
+        by_character = sorted(parts.items(), key=lambda part: (part[0][:-1], "spdf".index(part[0][-1])))
+        shown_parts = [(name, v) for name, v in by_character if v.max() > 0.05 * largest]
         for (name, density), colour in zip(shown_parts, COLOURS[2:], strict=False):
             for spin, values in enumerate(density):
                 label = name.replace("_", " ") if spin == 0 else None
