@@ -184,8 +184,6 @@ def test_cells_that_cannot_be_are_refused():
         hc.tddft.from_atoms(oblique, extent=[5, 5, 5], allow_coarse=True)
     with pytest.raises(hc.InvalidArgument, match="in 'box'"):
         hc.tddft.from_atoms(ase.Atoms("He", cell=[[5, 0, 0], [1, 5, 0], [0, 0, 5]]), spacing="0.6 bohr")
-    with pytest.raises(hc.InvalidArgument, match="periodic along some axes"):
-        hc.tddft.from_atoms(ase.Atoms("H", cell=[5, 5, 5], pbc=[True, True, False]), spacing="0.6 bohr")
     with pytest.raises(hc.InvalidArgument, match="no cell"):
         hc.tddft.from_atoms(ase.Atoms("H"), spacing="0.6 bohr")
 

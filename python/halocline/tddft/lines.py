@@ -55,14 +55,16 @@ class Line:
 
 
 def fit(
-    peaks: Sequence[float], length: float, window: Callable[[np.ndarray], np.ndarray],
+    peaks: Sequence[float], length: float, highest: float, window: Callable[[np.ndarray], np.ndarray],
     absorption: Callable[[np.ndarray], np.ndarray],
 ) -> list[Line]:  # fmt: skip
     """Lines at the peaks of a spectrum.
 
     peaks: energies to begin with [hartree], ascending
-    length: T of the run [a.u.]; window: w(t); absorption: Im alpha at energies [hartree]
-    A group of peaks whose fit does not converge is left out. Collective: no.
+    length: T of the run [a.u.]; highest: energy that its steps can tell [hartree]
+    window: w(t); absorption: Im alpha at energies [hartree]
+    A group of peaks whose fit does not converge, or with too little of the spectrum around it, is left out.
+    Collective: no.
     """
     resolution = 2 * np.pi / length
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
@@ -76,6 +78,7 @@ def fit(
             first = max(first, 0.5 * (groups[n - 1][-1] + group[0]))
         if n + 1 < len(groups):
             last = min(last, 0.5 * (group[-1] + groups[n + 1][0]))
+        last = min(last, highest)
         lines = _fit_group(group, (first, last), resolution, times, weights, window(times), absorption)
         found += [
             line for line in lines if line.strength > 2 * line.strength_error and line.energy_error < 0.5 * resolution
@@ -106,12 +109,14 @@ def _fit_group(
 
     step = 0.5 * resolution / OVERSAMPLING
     first = max(span[0], step)
-    energy = first + step * np.arange(int((span[1] - first) / step) + 1)
+    energy = first + step * np.arange(max(0, int((span[1] - first) / step) + 1))
+    count = len(group)
+    if energy.size <= 3 * count + 1:
+        return []
     values = absorption(energy)
     scale = np.abs(values).max()
     if not scale > 0:
         return []
-    count = len(group)
     wide = count <= MOST_WITH_WIDTHS
 
     def shapes(parameters: np.ndarray) -> np.ndarray:

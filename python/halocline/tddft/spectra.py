@@ -377,7 +377,8 @@ def _lines(made: Spectrum, signals: Sequence[Signal], options: runfile.Spectrum,
     def window(times: np.ndarray) -> np.ndarray:
         return native.window_values(np.ascontiguousarray(times), made.length, options.window, width)
 
-    return fit([energy for energy, _ in made.peaks], made.length, window, absorption)
+    highest = min(np.pi / (s.time[1] - s.time[0]) for s in signals)
+    return fit([energy for energy, _ in made.peaks], made.length, highest, window, absorption)
 
 
 def _refuse_equal_axes(signals: Sequence[Signal]) -> None:
