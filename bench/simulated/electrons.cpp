@@ -3,7 +3,8 @@
 /// Steps of real-time propagation on a simulated machine: the library's division of processes, its exchanges and sums,
 /// with sleep in place of computation.
 ///
-/// A step is that of tddft/propagate/propagator.cpp. For each run of two blocks of four orbitals:
+/// A step is that of tddft/propagate/propagator.cpp. For each run of up to eight blocks of four
+/// orbitals, as the library takes blocks that fit into no cache:
 ///
 ///   four times   an application of H: the sums of the projections begin; the halo exchange of one block overlaps with
 ///                the interior of another; the faces follow; the sums end
@@ -19,7 +20,8 @@
 /// four neighbours, with as many numbers as `face_doubles` says for each block.
 ///
 /// All messages are `scale` times shorter than they are, and the platform's links as many times slower, because the
-/// simulator keeps the memory of all processes. Small sums then take up to a microsecond longer.
+/// simulator keeps the memory of all processes. Messages of a few bytes cannot be shortened,
+/// so that the small sum at the end of a step is overrated.
 ///
 /// The printed times are the longest over the ranks, in simulated seconds, but for what all ranks do together (density,
 /// Hartree, sums): there the time of the rank that came last counts, which waits for nobody.

@@ -53,7 +53,8 @@ class ElectronCount:
         """The states to compare with, and the model that holds them."""
         ground = self.ground
         system = ground.system
-        if not system.periodic and self.states <= system.states:
+        at_rest = not system.periodic or not any(a)
+        if at_rest and self.states <= system.states:  # the ground state's own orbitals
             return ground.model, ground.state
         if self.model is None:
             counts = ground.model.counts

@@ -28,8 +28,7 @@ State states_of_ions(Model& model, int states, const Vec3& a = {}) {
   return found;
 }
 
-/// The lowest states with `electrons` in them, which feel the ions alone if the model has "none" as its functional and
-/// there is no more than one electron's worth of Hartree potential to neglect; the tests only kick them.
+/// The lowest states filled with the electrons of the system.
 State filled(const Model& model, State state) {
   const auto states = static_cast<std::size_t>(model.system().states);
   double left = model.system().electrons / model.system().spins;

@@ -19,7 +19,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.bench.simulate import platform, program
-from halocline.bench.simulate.weak import TRANSPORTS
+from halocline.bench.simulate.weak import check_transport, joined, nodes_of
 from halocline.errors import FileError, InvalidArgument
 
 PARTS = ("hamiltonian", "current", "density", "hartree", "xc", "sums")
@@ -33,7 +33,7 @@ REACH = 4
 SHARES = {"nonlocal": 0.40, "density": 0.081, "current": 1.15, "hartree": 1.3, "xc": 12.9}
 """Times as multiples of the stencil's, for one application: of the nonlocal part in an application, of density and
 current in a step, for each point and orbital; of the Hartree potential and of exchange and correlation for each point.
-Measured by `bench rt-step --case silicon-64` on one core with AVX-512 (docs/benchmarks/electrons.md)."""
+Measured by `bench rt-step --case silicon-64` on one core with AVX-512 beside other load."""
 GFLOPS = 80.7
 """Of the stencil on a process of Fugaku: a quarter of the 322.72 Gflop/s of a node (report on SALMON, section 5.2)."""
 
@@ -196,8 +196,7 @@ def electrons(
             f"a map of {'x'.join(str(n) for n in map.grid)} processes given; space and orbitals are divided among "
             f"{'x'.join(str(n) for n in (*step.space, step.orbitals))}."
         )
-    if transport not in TRANSPORTS:
-        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
+    check_transport(transport)
     if steps < 1:
         raise InvalidArgument(f"{steps} steps given; give at least 1.")
     if posting is None:
@@ -205,9 +204,9 @@ def electrons(
     built = program.build(progress, "electrons")
     seconds = step.seconds()
     arguments = {
-        "extent": _joined(step.extent),
-        "space": _joined(step.space),
-        "face_doubles": _joined(step.face_doubles()),
+        "extent": joined(step.extent),
+        "space": joined(step.space),
+        "face_doubles": joined(step.face_doubles()),
         "edge_doubles": str(step.edge_doubles()),
         "states": str(step.states),
         "orbitals": str(step.orbitals),
@@ -232,7 +231,7 @@ def electrons(
         "case": {
             "network": network.name,
             "shape": [axis.length for axis in network.axes],
-            "nodes": len(np.unique(np.asarray(map.node))),
+            "nodes": nodes_of(map),
             "processes": found["processes"],
             "extent": list(step.extent),
             "states": step.states,
@@ -253,7 +252,3 @@ def electrons(
             "absent_wraps": platform.uses_absent_wraps(network, map),
         },
     }
-
-
-def _joined(numbers: Sequence[int]) -> str:
-    return ",".join(str(n) for n in numbers)

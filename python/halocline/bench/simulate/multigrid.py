@@ -16,7 +16,7 @@ import numpy as np
 
 from halocline import _halocline
 from halocline.bench.simulate import platform, program
-from halocline.bench.simulate.weak import TRANSPORTS
+from halocline.bench.simulate.weak import check_transport, joined, nodes_of
 from halocline.errors import InvalidArgument
 
 PARTS = ("smoother", "fine_operator", "transfer", "outer", "between", "coarsest")
@@ -157,8 +157,7 @@ def multigrid(
     """
     cycle.check()
     cycle.check_grid(map.grid)
-    if transport not in TRANSPORTS:
-        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
+    check_transport(transport)
     if cycles < 1:
         raise InvalidArgument(f"{cycles} cycles given; give at least 1.")
     if posting is None:
@@ -167,12 +166,12 @@ def multigrid(
     rate = cycle.gflops * 1e9 / cycle.columns
     seconds = {part: flops / rate for part, flops in cycle.flops().items()}
     arguments = {
-        "grid": _joined(map.grid),
-        "local": _joined(cycle.local),
-        "aggregate": _joined(cycle.aggregate),
-        "coarse_aggregate": _joined(cycle.coarse_aggregate),
+        "grid": joined(map.grid),
+        "local": joined(cycle.local),
+        "aggregate": joined(cycle.aggregate),
+        "coarse_aggregate": joined(cycle.coarse_aggregate),
         "levels": str(cycle.levels),
-        "fine_bytes": _joined(cycle.fine_bytes()),
+        "fine_bytes": joined(cycle.fine_bytes()),
         "rows": str(cycle.rows),
         "columns": str(cycle.columns),
         "cycles": str(cycles),
@@ -205,7 +204,7 @@ def multigrid(
             "grid": list(map.grid),
             "per_node": list(map.per_node),
             "processes": found["processes"],
-            "nodes": len(np.unique(np.asarray(map.node))),
+            "nodes": nodes_of(map),
             "transport": transport,
             "cycles": cycles,
             "posting": posting,
@@ -221,7 +220,3 @@ def multigrid(
             "absent_wraps": platform.uses_absent_wraps(network, map),
         },
     }
-
-
-def _joined(numbers: Sequence[int]) -> str:
-    return ",".join(str(n) for n in numbers)

@@ -42,16 +42,16 @@ def weak(
     exchanges = iteration.exchanges
     built = program.build(progress)
     arguments = {
-        "grid": _joined(map.grid),
-        "bytes": _joined(messages.bytes),
-        "directions": _joined(messages.directions),
+        "grid": joined(map.grid),
+        "bytes": joined(messages.bytes),
+        "directions": joined(messages.directions),
         "transport": transport,
         "iterations": str(iterations),
         "exchanges": str(exchanges),
         "computation": repr(max(0.0, iteration.computation / exchanges)),
         "posting": repr(iteration.posting),
         "latency": repr(network.latency),
-        "sums": _joined(iteration.sums),
+        "sums": joined(iteration.sums),
     }
     hosts = [f"n{node}" for node in np.asarray(map.node).tolist()]
     found = program.run(built, platform.platform(network), hosts, platform.settings(network), arguments)
@@ -65,7 +65,7 @@ def weak(
             "bytes": list(messages.bytes),
             "directions": list(messages.directions),
             "processes": found["processes"],
-            "nodes": _nodes(map),
+            "nodes": nodes_of(map),
             "transport": transport,
             "iterations": iterations,
             "exchanges": exchanges,
@@ -86,12 +86,17 @@ def weak(
 
 def check(iteration: Any, transport: str, iterations: int) -> None:
     """Raises InvalidArgument for what cannot be simulated anywhere."""
-    if transport not in TRANSPORTS:
-        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
+    check_transport(transport)
     if iterations < 1:
         raise InvalidArgument(f"{iterations} iterations given; give at least 1.")
     if iteration.exchanges < 1:
         raise InvalidArgument("an iteration without exchanges given; give at least one.")
+
+
+def check_transport(transport: str) -> None:
+    """Raises InvalidArgument for a transport that cannot be simulated."""
+    if transport not in TRANSPORTS:
+        raise InvalidArgument(f"transport {transport} cannot be simulated; give {' or '.join(TRANSPORTS)}.")
 
 
 def links_alone(network: Any, map: Any, messages: Any, iteration: Any) -> dict[str, float]:
@@ -101,7 +106,7 @@ def links_alone(network: Any, map: Any, messages: Any, iteration: Any) -> dict[s
     loads = mapping.evaluate(network, map, messages, "injected")
     time = mapping.exchange_time(network, loads)
     exchange = time.latency + (time.injection if network.full_bisection else time.links)
-    sums = sum(mapping.reduction_seconds(network, _nodes(map), n, False) for n in iteration.sums)
+    sums = sum(mapping.reduction_seconds(network, nodes_of(map), n, False) for n in iteration.sums)
     return {
         "iteration": iteration.computation + iteration.exchanges * (iteration.posting + exchange) + sums,
         "exchange": exchange,
@@ -109,9 +114,11 @@ def links_alone(network: Any, map: Any, messages: Any, iteration: Any) -> dict[s
     }
 
 
-def _nodes(map: Any) -> int:
+def nodes_of(map: Any) -> int:
+    """Number of nodes with processes."""
     return len(np.unique(np.asarray(map.node)))
 
 
-def _joined(numbers: Sequence[int]) -> str:
+def joined(numbers: Sequence[int]) -> str:
+    """A list as the simulated programs read it."""
     return ",".join(str(n) for n in numbers)

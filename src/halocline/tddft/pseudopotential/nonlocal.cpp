@@ -376,7 +376,8 @@ void Nonlocal::finish_velocity(std::span<double> velocity, std::span<double> tur
   for (std::int64_t block = 0; block < blocks; ++block) {
     alignas(64) std::array<double, 3 * doubles_per_point> moments{};
     for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
-      const std::array<double, 3 * doubles_per_point> before = moments;
+      std::array<double, 3 * doubles_per_point> before{};
+      if (!turning.empty()) before = moments;
       state.for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
         detail::moments_some<n, with_phase>(moments.data(), state.block_of(block),
                                             state.coefficients.data() + state.line(s, block) +
