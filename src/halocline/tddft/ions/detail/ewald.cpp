@@ -166,8 +166,8 @@ EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<cons
     if (!(room > least_room))
       throw core::InvalidArgument(
           fmt::format("the atoms reach over {:.4g} bohr of the {:.4g} bohr of the cell across a slab or wire; they "
-                      "must be at least "
-                      "{:g} bohr nearer than half of it, so that they do not see their images: take a longer cell",
+                      "must be at least {:g} bohr nearer than half of it, so that they do not see their images: take a "
+                      "longer cell",
                       0.5 * grid.length(axis) - room, grid.length(axis), least_room));
     eta = std::max(eta, reach / room);
   }
