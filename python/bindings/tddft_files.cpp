@@ -65,11 +65,12 @@ void bind_tddft_files(nb::module_& m) {
       "note"_a = "", Released(), "Collective.");
   m.def(
       "read_orbitals",
-      [](const std::string& path, const Model& model, State& state) {
+      [](const std::string& path, Model& model, State& state) {
         RunPoint point;
         {
           const nb::gil_scoped_release unlocked;
           point = read_orbitals(path, model, state);
+          if (model.has_kinetic()) model.sum_kinetic(state);
         }
         return to_dict(point);
       },

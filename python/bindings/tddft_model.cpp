@@ -135,7 +135,7 @@ nb::dict bands_of(Model& model, State& state, const State& ground, int bands, co
       const nb::gil_scoped_acquire lock;
       return progress(residual);
     };
-    found = solve_bands(model, state, ground.density, bands, options, report, a);
+    found = solve_bands(model, state, ground, bands, options, report, a);
   }
   nb::dict d;
   d["converged"] = found.converged;
@@ -197,6 +197,7 @@ void bind_tddft_model(nb::module_& m) {
       .def_prop_ro("counts", &counts_of, "Processes over k, orbitals and space.")
       .def_prop_ro("hartree", &hartree_of, "How the Hartree potential is shared, and what a trial of each way took.")
       .def_prop_ro("ion_ion_energy", &Model::ion_ion_energy)
+      .def_prop_ro("has_kinetic", &Model::has_kinetic, "Whether the functional depends on the kinetic energy density.")
       .def_prop_ro(
           "positions",
           [](const Model& model) {
@@ -208,6 +209,8 @@ void bind_tddft_model(nb::module_& m) {
           nb::rv_policy::move, "Of the atoms [bohr], shape (atoms, 3).")
       .def_prop_ro("communicator", [](const Model& model) { return model.decomposition().world(); })
       .def("empty_state", &Model::empty_state, Released())
+      .def("sum_kinetic", &Model::sum_kinetic, "state"_a, Released(),
+           "The kinetic energy density of a state, for functionals that depend on it. Collective.")
       .def(
           "move_atoms", [](Model& model, const std::vector<Vec3>& positions) { model.move_atoms(positions); },
           "positions"_a, Released(), "[bohr] Collective.")
@@ -255,6 +258,7 @@ void bind_tddft_model(nb::module_& m) {
       [](State& state, double factor) {
         for (double& value : state.orbitals.values()) value *= factor;
         for (double& value : state.density) value *= factor * factor;
+        state.kinetic = {};
       },
       "state"_a, "factor"_a, Released(), "Multiplies the orbitals by a factor and the density by its square.");
   m.def(

@@ -67,8 +67,16 @@ void bind_pseudopotential(nb::module_& m) {
       "functional_name", [](const std::string& name) { return ExchangeCorrelation(name, 1).name(); }, "name"_a,
       "The short name if there is one. Raises InvalidArgument for a name that is none.");
   m.def(
-      "functional_has_gradients", [](const std::string& name) { return ExchangeCorrelation(name, 1).has_gradients(); },
-      "name"_a, "Raises InvalidArgument for a name that is none.");
+      "functional_kind",
+      [](const std::string& name) {
+        const ExchangeCorrelation functional(name, 1);
+        if (functional.is_potential()) return "potential";
+        if (functional.has_kinetic()) return "mgga";
+        return functional.has_gradients() ? "gga" : "lda";
+      },
+      "name"_a,
+      "\"lda\", \"gga\", \"mgga\", or \"potential\": a meta-GGA without an energy. Raises InvalidArgument for a name that "
+      "is none.");
   m.def(
       "blas",
       [] {

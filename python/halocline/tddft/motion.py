@@ -133,6 +133,7 @@ class GroundStates:
 
         Raises InvalidArgument.
         """
+        system.require_energy("atoms that move")
         group = communicator(comm)
         self.doubt = warner(reporter, group)
         for sentence in system.warnings if warn else ():

@@ -52,6 +52,10 @@ FUNCTIONALS = {
     "pbesol": ("gga-pbesol",),
     "revpbe": ("gga-revpbe", "zhang-yang"),
     "blyp": ("gga-blyp", "b88lyp"),
+    "r2scan": ("mgga-r2scan", "r2-scan"),
+    "scan": ("mgga-scan",),
+    "tpss": ("mgga-tpss",),
+    "tb-mbj": ("tbmbj", "mbj", "tb09", "tran-blaha", "modified-becke-johnson"),
     "none": ("hartree",),
 }
 """Functional -> other common names. Case, blanks, "-", "_" and "+" do not matter."""
@@ -316,15 +320,20 @@ class Xc(Section):
     functional: str = key(
         "auto",
         functional,
-        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc\'s names joined by '
-        '"+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the pseudopotentials were made for',
+        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", "r2scan", "scan", "tpss", '
+        '"tb-mbj", libxc\'s names joined by "+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the '
+        "pseudopotentials were made for",
     )
 
 
 @dataclasses.dataclass(frozen=True)
 class Scf(Section):
     title: ClassVar[str] = "[scf]"
-    tolerance: float = key(1e-8, number(above=0.0), "of the density: integral of its change, per electron")
+    tolerance: float = key(
+        0.0,
+        number(at_least=0.0),
+        "of the density: integral of its change, per electron; 0: 1e-8, or 1e-6 with a meta-GGA",
+    )
     energy_tolerance: float = key(1e-9, quantity("energy", above=0.0), "change of the total energy in an iteration")
     eigen_tolerance: float = key(1e-6, quantity("energy", above=0.0), "largest residual of an occupied state")
     max_iterations: int = key(100, integer(at_least=1), "before giving up; exit status 3 then")

@@ -45,6 +45,7 @@ def stress(ground: GroundState, *, strain: float = STRAIN, reporter: Reporter | 
         raise InvalidArgument(
             "the stress of a system that is no crystal of atoms was asked for; only crystals have one."
         )
+    system.require_energy("a stress")
     if not 0 < strain < 0.1:
         raise InvalidArgument(
             f"strain = {shown(strain)} given; a positive number below 0.1 expected, such as {STRAIN:g}."
@@ -65,7 +66,10 @@ def stress(ground: GroundState, *, strain: float = STRAIN, reporter: Reporter | 
                 wanted = (system.native.volume / strained.native.volume) ** 0.5
                 native.scale_state(state, wanted / scaled)
                 scaled = wanted
-                energies.append(make_model(strained, group, parallel).energies(state)["total"])
+                model = make_model(strained, group, parallel)
+                if model.has_kinetic:
+                    model.sum_kinetic(state)
+                energies.append(model.energies(state)["total"])
             if group.any(reporter.stop_requested()):
                 raise Interrupted("stopped before the stress was known.")
             tensor[a, b] = tensor[b, a] = (energies[1] - energies[0]) / (2.0 * strain * system.native.volume)

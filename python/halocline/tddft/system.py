@@ -71,6 +71,7 @@ class System:
             self.spacing = tuple(float(e) / n for e, n in zip(self.structure.edges, self.extent, strict=True))
         self.reduction: Reduction | None = None
         self.functional = self._functional()
+        self.functional_kind: str = native.functional_kind(self.functional)
         valence = [self.species[s].valence for s in self.structure.symbols]
         positive = self.structure.jellium[1] if self.structure.jellium else sum(valence)
         self.electrons = positive - run.system.charge
@@ -266,11 +267,21 @@ class System:
         fields = (150 if self.periodic else 210) + mixed
         if any(p.core_radius > 0 for p in self.species.values()):
             fields += 8 + 8 * self.spins
-        if native.functional_has_gradients(self.functional):
+        if self.functional_kind != "lda":
             fields += 64 + 56 * self.spins
+        if self.functional_kind in ("mgga", "potential"):
+            fields += 320 + 320 * self.spins + mixed * 4
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)
+
+    def require_energy(self, wanted: str) -> None:
+        """Raises InvalidArgument if the functional has no energy, on which `wanted` depends."""
+        if self.functional_kind == "potential":
+            raise InvalidArgument(
+                f"{wanted} with the functional {self.functional} asked for, a potential that no energy belongs to; take "
+                "another functional, such as r2scan."
+            )
 
     def with_points(self, points: np.ndarray, states: int) -> System:
         """The same system with other k-points [1/bohr] and states; nothing is checked."""
@@ -511,7 +522,7 @@ def pseudopotentials(
 def has_gradients(functional: str) -> bool:
     """Whether a functional has gradients; False for an unknown one and for none."""
     try:
-        return bool(functional) and native.functional_has_gradients(functional)
+        return bool(functional) and native.functional_kind(functional) != "lda"
     except InvalidArgument:
         return False
 
@@ -564,8 +575,8 @@ def from_atoms(
         those symmetries that leave it alone, for a field along it
     pseudopotential: symbol -> file name or {"file": ..., "format": "ky", "local": 2}; other elements use the built-in
         ones
-    functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", libxc's names
-        joined by "+", or "auto"
+    functional: "pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", "r2scan", "scan",
+        "tpss", "tb-mbj", libxc's names joined by "+", or "auto"
     temperature: of the Fermi smearing
     filter: isolated atoms: leave out the waves of their potentials that the grid cannot carry, as in a crystal
     system: other keys of [system]: charge, spin, moment, states, centre

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,8 +32,11 @@ struct Run {
 };
 
 Run run_on(const comm::Communicator& world, const System& system, ProcessCounts counts, const Field& field,
-           const PropagateOptions& options, int steps, std::optional<IonOptions> ions = {}) {
-  Model model(system, world, counts, no_trial);
+           const PropagateOptions& options, int steps, std::optional<IonOptions> ions = {},
+           const std::string& functional = "pz") {
+  ModelOptions of_model = no_trial;
+  of_model.xc = functional;
+  Model model(system, world, counts, of_model);
   State state = system.grid.boundary == Boundary::isolated ? oscillator(model, 0.5) : waves(model);
   const State start = state;
   Propagator run(model, state, field, options, std::move(ions));
@@ -121,6 +125,34 @@ TEST_CASE("propagator: every division of an oblique cell gives the same motion")
     const std::string division = counts.text();
     CAPTURE(division);
     check_equal(run_on(world, system, counts, field, options, 4), alone);
+  }
+}
+
+TEST_CASE("propagator: every division gives the same motion with functionals of the kinetic energy density") {
+  System crystal = periodic(std::make_shared<SoftIon>(2.0, 1.0, 0.4), 8, 6, {2, 1, 1}, 2);
+  crystal.grid.extent[2] = 12;
+  crystal.grid.spacing[2] = 0.7;
+  crystal.channels = monkhorst_pack(crystal.grid, {2, 1, 1}, {}, false, 2);
+  System oblique = crystal;
+  oblique.grid = tddft::test::skew_grid(tddft::test::Lattice::triclinic, {8, 9, 12}, {0.9, 0.8, 0.7});
+  oblique.channels = monkhorst_pack(oblique.grid, {2, 1, 1}, {}, false, 2);
+  System box = isolated(12, 0.9, std::make_shared<SoftIon>(1.0, 1.2, 0.3), 2, 4);
+  box.atoms = {{0, {0.2, -0.1, 0.9}}, {0, {-0.3, 0.4, -1.2}}};
+  Field field;
+  field.kick = {0.01, 0.02, -0.03};
+  const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
+  const IonOptions ions{{50.0, 90.0}, {{6.0, -2.0, 7.0}, {1.0, 3.0, -6.0}}, 2};
+  const comm::Communicator world = comm::world();
+  using Case = std::tuple<const System*, std::string, std::optional<IonOptions>>;
+  for (const auto& [system, name, moving] : {Case{&crystal, "r2scan", ions}, Case{&oblique, "r2scan", {}},
+                                             Case{&box, "r2scan", ions}, Case{&crystal, "tb-mbj", {}}}) {
+    CAPTURE(name);
+    const Run alone = run_on(comm::Communicator::self(), *system, {}, field, options, 4, moving, name);
+    for (const ProcessCounts& counts : divisions(world.size(), *system)) {
+      const std::string division = counts.text();
+      CAPTURE(division);
+      check_equal(run_on(world, *system, counts, field, options, 4, moving, name), alone);
+    }
   }
 }
 

@@ -246,7 +246,7 @@ TEST_CASE("xc: unknown functionals, numbers of spins and lengths are refused") {
                        doctest::Contains("the functional \"bpe\" is not known; there are pz, "), core::InvalidArgument);
   for (const char* name : {"", "+", "gga_x_pbe+"}) CHECK_THROWS_AS(ExchangeCorrelation(name, 1), core::InvalidArgument);
   for (const char* name :
-       {"mgga_x_scan", "hyb_gga_xc_pbeh", "gga_x_pbe+mgga_c_scan", "lda_k_tf", "gga_x_lb", "lda_x_2d"})
+       {"mgga_x_br89", "hyb_gga_xc_pbeh", "gga_x_pbe+mgga_c_r2scanl", "lda_k_tf", "gga_x_lb", "lda_x_2d"})
     CHECK_THROWS_WITH_AS(ExchangeCorrelation(name, 1), doctest::Contains("not available: choose another"),
                          core::InvalidArgument);
   CHECK_THROWS_AS(ExchangeCorrelation("pz", 3), core::InvalidArgument);

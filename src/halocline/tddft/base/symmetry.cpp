@@ -45,6 +45,36 @@ int image_of_atom(const System& system, std::size_t atom, const std::array<Vec3,
       atom));
 }
 
+/// Calls action(symmetry, point of the box, image in the whole grid) for every point and symmetry.
+template <class Action>
+void for_each_image(const Decomposition& decomposition, std::span<const Symmetry> symmetries, Action&& action) {
+  const Grid& grid = decomposition.grid();
+  const Box& box = decomposition.box();
+  const auto wrapped = [&](std::int64_t i, std::size_t axis) {
+    const std::int64_t n = grid.extent[axis];
+    return (i % n + n) % n;
+  };
+#pragma omp parallel for schedule(static)
+  for (std::int64_t z = 0; z < box.extent[2]; ++z)
+    for (const Symmetry& s : symmetries)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y) {
+        std::array<std::int64_t, 3> image{};
+        const std::array<std::int64_t, 3> first{box.offset[0], box.offset[1] + y, box.offset[2] + z};
+        for (std::size_t a = 0; a < 3; ++a)
+          image[a] = wrapped(
+              s.rotation[a][0] * first[0] + s.rotation[a][1] * first[1] + s.rotation[a][2] * first[2] + s.shift[a], a);
+        for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+          action(s, at(box.index(x, y, z)), at(image[0] + grid.extent[0] * (image[1] + grid.extent[1] * image[2])));
+          // A step is shorter than an axis, so that no division is needed here.
+          for (std::size_t a = 0; a < 3; ++a) {
+            image[a] += s.rotation[a][0];
+            if (image[a] >= grid.extent[a]) image[a] -= grid.extent[a];
+            if (image[a] < 0) image[a] += grid.extent[a];
+          }
+        }
+      }
+}
+
 }  // namespace
 
 Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 3>& rotation,
@@ -62,35 +92,26 @@ Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 
 
 void symmetrise(std::span<double> field, const Decomposition& decomposition, std::span<const Symmetry> symmetries) {
   if (symmetries.empty()) return;
-  const Grid& grid = decomposition.grid();
-  const Box& box = decomposition.box();
   const std::vector<double> whole = on_whole_grid(decomposition, field);
-  const auto wrapped = [&](std::int64_t i, std::size_t axis) {
-    const std::int64_t n = grid.extent[axis];
-    return (i % n + n) % n;
-  };
   std::ranges::fill(field, 0.0);
   const double share = 1.0 / static_cast<double>(symmetries.size());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t z = 0; z < box.extent[2]; ++z)
-    for (const Symmetry& s : symmetries)
-      for (std::int64_t y = 0; y < box.extent[1]; ++y) {
-        std::array<std::int64_t, 3> image{};
-        const std::array<std::int64_t, 3> first{box.offset[0], box.offset[1] + y, box.offset[2] + z};
-        for (std::size_t a = 0; a < 3; ++a)
-          image[a] = wrapped(
-              s.rotation[a][0] * first[0] + s.rotation[a][1] * first[1] + s.rotation[a][2] * first[2] + s.shift[a], a);
-        for (std::int64_t x = 0; x < box.extent[0]; ++x) {
-          field[at(box.index(x, y, z))] +=
-              share * whole[at(image[0] + grid.extent[0] * (image[1] + grid.extent[1] * image[2]))];
-          // A step is shorter than an axis, so that no division is needed here.
-          for (std::size_t a = 0; a < 3; ++a) {
-            image[a] += s.rotation[a][0];
-            if (image[a] >= grid.extent[a]) image[a] -= grid.extent[a];
-            if (image[a] < 0) image[a] += grid.extent[a];
-          }
-        }
-      }
+  for_each_image(decomposition, symmetries,
+                 [&](const Symmetry&, std::size_t point, std::size_t image) { field[point] += share * whole[image]; });
+}
+
+void symmetrise_vectors(std::span<double> field, const Decomposition& decomposition,
+                        std::span<const Symmetry> symmetries) {
+  if (symmetries.empty()) return;
+  const std::size_t points = field.size() / 3;
+  std::array<std::vector<double>, 3> whole;
+  for (std::size_t a = 0; a < 3; ++a) whole[a] = on_whole_grid(decomposition, field.subspan(a * points, points));
+  std::ranges::fill(field, 0.0);
+  const double share = 1.0 / static_cast<double>(symmetries.size());
+  // The vector at the image, turned back.
+  for_each_image(decomposition, symmetries, [&](const Symmetry& s, std::size_t point, std::size_t image) {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) field[a * points + point] += share * s.rows[b][a] * whole[b][image];
+  });
 }
 
 Vec3 symmetrised(const Vec3& vector, std::span<const Symmetry> symmetries) {

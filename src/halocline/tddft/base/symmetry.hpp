@@ -30,6 +30,10 @@ Symmetry symmetry_of(const System& system, const std::array<std::array<int, 3>, 
 /// process.
 void symmetrise(std::span<double> field, const Decomposition& decomposition, std::span<const Symmetry> symmetries);
 
+/// The same for a field of vectors. @param field  shape (3, points of the box), Cartesian components
+void symmetrise_vectors(std::span<double> field, const Decomposition& decomposition,
+                        std::span<const Symmetry> symmetries);
+
 /// The mean of the images of a vector of the whole crystal, e.g. a current. The vector itself without symmetries.
 Vec3 symmetrised(const Vec3& vector, std::span<const Symmetry> symmetries);
 

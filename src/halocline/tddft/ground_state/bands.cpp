@@ -14,8 +14,8 @@
 
 namespace halocline::tddft {
 
-BandsFound solve_bands(Model& model, State& state, std::span<const double> density, int bands,
-                       const ScfOptions& options, const std::function<bool(double)>& progress, const Vec3& a) {
+BandsFound solve_bands(Model& model, State& state, const ElectronFields& fields, int bands, const ScfOptions& options,
+                       const std::function<bool(double)>& progress, const Vec3& a) {
   core::Region region("tddft/bands");
   const System& system = model.system();
   const comm::Communicator& world = model.decomposition().world();
@@ -23,14 +23,14 @@ BandsFound solve_bands(Model& model, State& state, std::span<const double> densi
     if (bands < 1 || bands > system.states)
       throw core::InvalidArgument(
           fmt::format("{} bands asked for; from 1 to {} expected, the states of the system", bands, system.states));
-    if (density.size() != state.density.size())
+    if (fields.density.size() != state.density.size())
       throw core::InvalidArgument(fmt::format("a density of {} numbers given for a state of {}; take that of the same "
                                               "grid, spins and division over space",
-                                              density.size(), state.density.size()));
+                                              fields.density.size(), state.density.size()));
   });
   const comm::SolveUnderWay under_way(world);
-  std::vector<double> potential(density.size());
-  model.effective_potential(potential, density);
+  std::vector<double> potential(model.potential_numbers(!fields.velocity.empty()));
+  model.effective_potential(potential, fields);
   model.hamiltonian().set_potential(potential);
   model.hamiltonian().set_vector_potential(a);
   // The eigensolver converges what holds electrons.

@@ -131,10 +131,19 @@ bool Eigensolver::update_bounds() {
   const comm::Communicator& world = model_.decomposition().world();
   const std::span<const double> v = model_.hamiltonian().potential();
   if (!world.all(std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))) return false;
-  double rise = 0;
-  for (std::size_t i = 0; i < potential_of_bound_.size(); ++i) rise = std::max(rise, v[i] - potential_of_bound_[i]);
-  world.max(std::span(&rise, 1));
-  if (potential_of_bound_.empty() || rise > 0.05 * (highest_ - lowest_)) {
+  const bool known = potential_of_bound_.size() == v.size();
+  const std::size_t numbers = size(model_.system().spins * model_.decomposition().box().points());
+  // Of the potential, and of the slopes of a kinetic operator: t of the kinetic energy, and w of twice the momentum.
+  std::array<double, 3> rises{};
+  for (std::size_t i = 0; known && i < v.size(); ++i) {
+    const double change = v[i] - potential_of_bound_[i];
+    double& most = rises[std::min<std::size_t>(i / numbers, 2)];
+    most = std::max(most, i < 2 * numbers ? change : std::abs(change));
+  }
+  world.max(rises);
+  const double kinetic = Stencil::largest_kinetic(model_.system().grid, {});
+  double rise = rises[0] + rises[1] * kinetic + rises[2] * 2 * std::sqrt(3 * 2 * kinetic);
+  if (!known || rise > 0.05 * (highest_ - lowest_)) {
     potential_of_bound_.assign(v.begin(), v.end());
     std::tie(lowest_, highest_) = model_.hamiltonian().spectrum_bounds();
     rise = 0;

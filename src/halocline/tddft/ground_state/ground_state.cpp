@@ -5,7 +5,8 @@
 ///
 /// The energy of an iteration is that of the output density, so its error is of second order and positive. Its kinetic
 /// part costs nothing, because the eigenvalues contain it together with the nonlocal part and the potential in which
-/// the states were computed:  E_kin = sum f e - integral v_in n_out - E_nonlocal.
+/// the states were computed:  E_kin = sum f e - integral v_in n_out - E_nonlocal, for a meta-GGA also - integral t_in
+/// tau_out + w_in grad n_out.
 
 #include "halocline/tddft/ground_state/ground_state.hpp"
 
@@ -166,12 +167,19 @@ public:
         options_(options),
         eigensolver_(model, {options.eigensolver, options.filter_degree, options.seed}),
         mixer_(make_mixer(model, options)),
-        density_(state.density),
-        potential_(size(model.system().spins * model.decomposition().box().points())),
+        mixed_(state.density),
+        potential_(model.potential_numbers(false)),
         new_potential_(potential_.size()) {
-    if (is_zero(model.decomposition().world(), density_)) density_ = first_density(model, options);
-    passes_ = eigensolver_.start(state) ? 12 : 2;
-    model_.effective_potential(potential_, density_);
+    state_.kinetic.velocity.clear();
+    if (is_zero(model.decomposition().world(), mixed_)) mixed_ = first_density(model, options);
+    const bool random = eigensolver_.start(state);
+    passes_ = random ? 12 : 2;
+    if (model.has_kinetic()) {
+      const bool filled = !random && !is_zero(model.decomposition().world(), state.occupations);
+      if (filled) model.sum_kinetic(state);
+      append(mixed_, filled ? state.kinetic : model.kinetic_of_gas(mixed_));
+    }
+    model_.effective_potential(potential_, mixed_fields());
   }
 
   /// One iteration up to its energy. @return the reason why the cycle cannot go on; empty if it can
@@ -182,8 +190,9 @@ public:
     Filling filling = fill_states(model_.system(), state_.eigenvalues, options_.temperature, kept_moment(options_));
     state_.occupations = std::move(filling.occupations);
     model_.sum_density(state_);
-    step.density_residual =
-        distance(model_.decomposition(), state_.density, density_) / std::max(1e-30, model_.system().electrons);
+    if (model_.has_kinetic()) model_.sum_kinetic(state_);
+    step.density_residual = distance(model_.decomposition(), state_.density, mixed_fields().density) /
+                            std::max(1e-30, model_.system().electrons);
     if (!std::isfinite(step.density_residual)) return "the density is not finite";
     step.eigen_residual = worst_residual(model_.system(), state_, eigensolver_.residuals());
     step.gap = filling.gap;
@@ -192,35 +201,61 @@ public:
     return {};
   }
 
-  /// Mixes the next density and computes its potential.
+  /// Mixes the next density, with its kinetic fields where there are some, and computes its potential.
   void advance() {
-    mixer_.mix(density_, state_.density);
-    model_.effective_potential(potential_, density_);
+    std::vector<double> found = state_.density;
+    append(found, state_.kinetic);
+    mixer_.mix(mixed_, found);
+    // A combination of positive densities need not be positive.
+    for (std::size_t i = 0; i < state_.kinetic.density.size(); ++i) {
+      double& tau = mixed_[state_.density.size() + i];
+      tau = std::max(tau, 0.0);
+    }
+    model_.effective_potential(potential_, mixed_fields());
   }
 
   /// Sets the Hamiltonian's potential to that of the state's density.
   void finish() {
     eigensolver_.finish(state_);
-    model_.effective_potential(new_potential_, state_.density);
+    if (model_.has_kinetic()) model_.sum_kinetic(state_);
+    model_.effective_potential(new_potential_, state_);
     model_.hamiltonian().set_potential(new_potential_);
   }
 
 private:
+  static void append(std::vector<double>& density, const KineticFields& kinetic) {
+    density.insert(density.end(), kinetic.density.begin(), kinetic.density.end());
+    density.insert(density.end(), kinetic.gradient.begin(), kinetic.gradient.end());
+  }
   static Mixer make_mixer(Model& model, const ScfOptions& options) {
     Mixer::Damping damping;
     if (options.mixing_screening > 0)
       damping = [&model, wave_number = options.mixing_screening](std::span<double> residual) {
-        damp_long_waves(model, residual, wave_number);
+        const std::int64_t numbers = model.system().spins * model.decomposition().box().points();
+        damp_long_waves(model, residual.first(size(numbers)), wave_number);
       };
     return Mixer(model.decomposition().space(), options.mixing, options.mixing_weight, options.mixing_history,
                  std::move(damping));
   }
 
+  /// Density and kinetic fields as mixed.
+  ElectronFields mixed_fields() const {
+    const std::span<const double> all = mixed_;
+    const std::size_t numbers = state_.density.size();
+    if (all.size() == numbers) return {all};
+    return {all.first(numbers), all.subspan(numbers, numbers), all.subspan(2 * numbers)};
+  }
+
   Energies energies(double entropy) {
-    Energies energy = model_.potential_and_energies(new_potential_, state_.density);
+    Energies energy = model_.potential_and_energies(new_potential_, state_);
     energy.ion_nonlocal = nonlocal_energy(model_, state_);
-    energy.kinetic = band_energy(model_.system(), state_) -
-                     integral(model_.decomposition(), potential_, state_.density) - energy.ion_nonlocal;
+    const std::span<const double> v = potential_;
+    const std::size_t numbers = state_.density.size();
+    double of_potential = integral(model_.decomposition(), v.first(numbers), state_.density);
+    if (model_.has_kinetic_operator())
+      of_potential += integral(model_.decomposition(), v.subspan(numbers, numbers), state_.kinetic.density) +
+                      integral(model_.decomposition(), v.subspan(2 * numbers), state_.kinetic.gradient);
+    energy.kinetic = band_energy(model_.system(), state_) - of_potential - energy.ion_nonlocal;
     energy.entropy = entropy;
     energy.total = energy.kinetic + energy.hartree + energy.ion_local + energy.ion_nonlocal + energy.xc +
                    energy.ion_ion - energy.entropy;
@@ -232,7 +267,8 @@ private:
   const ScfOptions& options_;
   Eigensolver eigensolver_;
   Mixer mixer_;
-  std::vector<double> density_, potential_, new_potential_;
+  std::vector<double> mixed_;  ///< density, and where the functional needs them kinetic energy density and gradient
+  std::vector<double> potential_, new_potential_;
   int passes_ = 1;
 };
 

@@ -144,6 +144,13 @@ RunPoint read_orbitals(const std::string& path, const Model& model, State& state
     file.emplace(path);
     header = detail::read_header(*file);
     detail::check_same_system(path, header, detail::header_of(model, state, {}));
+    const std::int64_t rows = static_cast<std::int64_t>(model.potential_numbers(true)) /
+                              (model.system().spins * model.decomposition().box().points());
+    if (header.potentials % rows != 0 || header.potentials > most_earlier_potentials * rows)
+      throw FileError(path, "HEADER",
+                      fmt::format("has {} earlier potentials, where at most {} of {} parts each are expected; take "
+                                  "another copy",
+                                  header.potentials, most_earlier_potentials, rows));
     layout = detail::layout_of(header);
     written.resize(size(layout.orbitals + layout.meshes));
     found.resize(written.size());

@@ -24,15 +24,21 @@
 /// the net force is then zero, and moving ions and electrons keep their total momentum; the forces depend on the
 /// position between grid points less by one to two orders of magnitude. What was taken off measures the grid.
 ///
+/// A meta-GGA has a share of d of its own, with second derivatives of the orbitals, which is not taken off: there the
+/// net force keeps the grid's error of exchange and correlation.
+///
 /// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
 /// are smooth enough to be differentiated themselves.
 
 #include "halocline/tddft/model/forces.hpp"
 
+#include "halocline/core/error.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/base/symmetry.hpp"
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace halocline::tddft {
 
@@ -67,6 +73,10 @@ AtomForces atom_forces(Model& model, const State& state) {
   const Decomposition& decomposition = model.decomposition();
   AtomForces result{std::vector<Vec3>(system.atoms.size()), std::vector<Vec3>(system.atoms.size())};
   std::vector<Vec3>& force = result.on_atoms;
+  if (model.xc().is_potential())
+    throw core::InvalidArgument(fmt::format(
+        "forces were asked for with the functional {}, a potential that no energy belongs to; take another functional",
+        model.xc().name()));
   if (force.empty()) return result;
   const std::vector<double> slopes = visit_orbitals(model, state, force);
   std::vector<double> gradient(slopes.size() / size(system.spins), 0.0);

@@ -4,6 +4,8 @@
 #include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
 
 namespace halocline::tddft {
@@ -26,44 +28,84 @@ void GridExchangeCorrelation::fill(int fields, const double* field, std::int64_t
 
 /// The functional at every point, in shares that the mates exchange. With `f`, the energy at each point, every process
 /// does all points itself.
-double GridExchangeCorrelation::at_points(std::span<double> f, std::span<double> v, std::span<const double> n,
+double GridExchangeCorrelation::at_points(const XcResult& result, const XcFields& fields,
                                           const comm::Communicator& mates) {
-  const std::size_t points = n.size() / size(spins_), parts = size(mates.size());
-  if (!f.empty() || parts == 1 || points - points / parts < worth_sharing)
-    return xc_.evaluate(f, v, flux_, n, gradient_);
+  const std::size_t points = fields.n.size() / size(spins_), parts = size(mates.size());
+  if (!result.f.empty() || parts == 1 || points - points / parts < worth_sharing) return xc_.evaluate(result, fields);
   const auto share_of = [&](int mate) { return part_of(static_cast<std::int64_t>(points), mates.size(), mate); };
   const Range mine = share_of(mates.rank());
-  const std::size_t fields = n.size() / points, slopes = gradient_.size() / points, here = size(mine.size());
-  // Densities and slopes go in, potentials, fluxes and the sum of the energy come out.
-  share_in_.resize((fields + slopes) * here);
-  share_out_.resize((fields + slopes) * here + 1);
-  const auto take = [&](std::span<const double> from, std::size_t count, double* to) {
-    for (std::size_t k = 0; k < count; ++k)
-      std::copy_n(from.data() + k * points + size(mine.begin), here, to + k * here);
+  const std::size_t here = size(mine.size());
+  const std::array<std::span<const double>, 4> in{fields.n, fields.gradient, fields.laplacian, fields.kinetic};
+  const std::array<std::span<double>, 3> out{result.v, result.flux, result.kinetic_slope};
+  const auto rows = [points](const auto& list) {
+    std::size_t sum = 0;
+    for (const auto& field : list) sum += field.size() / points;
+    return sum;
   };
-  take(n, fields, share_in_.data());
-  take(gradient_, slopes, share_in_.data() + fields * here);
-  const std::span<const double> in = share_in_;
-  const std::span<double> out = share_out_;
-  out.back() = xc_.evaluate({}, out.first(fields * here), out.subspan(fields * here, slopes * here),
-                            in.first(fields * here), in.subspan(fields * here, slopes * here));
-  const std::vector<std::byte> all = mates.allgather(std::as_bytes(out));
+  // The share's fields stand one behind the other, and behind those that come out the sum of the energy.
+  share_in_.resize(rows(in) * here);
+  share_out_.resize(rows(out) * here + 1);
+  std::array<std::span<const double>, 4> from;
+  std::array<std::span<double>, 3> to;
+  std::size_t row = 0;
+  for (std::size_t list = 0; list < in.size(); ++list) {
+    const std::size_t count = in[list].size() / points;
+    from[list] = std::span<const double>(share_in_).subspan(row * here, count * here);
+    for (std::size_t k = 0; k < count; ++k, ++row)
+      std::copy_n(in[list].data() + k * points + size(mine.begin), here, share_in_.data() + row * here);
+  }
+  row = 0;
+  for (std::size_t list = 0; list < out.size(); ++list) {
+    const std::size_t count = out[list].size() / points;
+    to[list] = std::span<double>(share_out_).subspan(row * here, count * here);
+    row += count;
+  }
+  share_out_.back() = xc_.evaluate({{}, to[0], to[1], to[2]}, {from[0], from[1], from[2], from[3]});
+  const std::vector<std::byte> all = mates.allgather(std::as_bytes(std::span<const double>(share_out_)));
   double energy = 0;
   std::size_t at = 0;
-  const auto put = [&](std::span<double> to, std::size_t count, const Range& share) {
-    const std::size_t row = size(share.size()) * sizeof(double);
-    for (std::size_t k = 0; k < count; ++k, at += row)
-      std::memcpy(to.data() + k * points + size(share.begin), all.data() + at, row);
-  };
   for (int mate = 0; mate < mates.size(); ++mate) {
-    put(v, fields, share_of(mate));
-    put(flux_, slopes, share_of(mate));
+    const Range share = share_of(mate);
+    const std::size_t bytes = size(share.size()) * sizeof(double);
+    for (const std::span<double> field : out)
+      for (std::size_t k = 0; k < field.size() / points; ++k, at += bytes)
+        std::memcpy(field.data() + k * points + size(share.begin), all.data() + at, bytes);
     double sum = 0;
     std::memcpy(&sum, all.data() + at, sizeof(double));
     at += sizeof(double);
     energy += sum;
   }
   return energy;
+}
+
+/// Gives the functional the mean of |grad n| / n over the cell.
+void GridExchangeCorrelation::find_mean_slope(const MetaFields& fields, const Decomposition& decomposition) {
+  const std::size_t points = fields.n.size() / size(spins_);
+  double sum = 0;
+  for (std::size_t i = 0; i < points; ++i) {
+    double density = 0;
+    Vec3 slope{};
+    for (std::size_t s = 0; s < size(spins_); ++s) {
+      density += fields.n[s * points + i];
+      for (std::size_t axis = 0; axis < 3; ++axis) slope[axis] += fields.gradient[(3 * s + axis) * points + i];
+    }
+    if (density > 0) sum += norm(slope) / density;
+  }
+  decomposition.space().sum(std::span(&sum, 1));
+  xc_.set_mean_slope(sum / static_cast<double>(decomposition.grid().points()));
+}
+
+double GridExchangeCorrelation::evaluate(const MetaPotential& potential, const MetaFields& fields, Stencil& stencil,
+                                         const Decomposition& decomposition) {
+  if (xc_.is_potential()) {
+    find_mean_slope(fields, decomposition);
+    laplacian_.resize(fields.n.size());
+    fill(3 * spins_, fields.gradient.data(), static_cast<std::int64_t>(fields.n.size()) / spins_);
+    stencil.divergence(laplacian_, block_.data(), spins_);
+  }
+  return at_points({.f = {}, .v = potential.v, .flux = potential.flux, .kinetic_slope = potential.kinetic_slope},
+                   {.n = fields.n, .gradient = fields.gradient, .laplacian = laplacian_, .kinetic = fields.kinetic},
+                   decomposition.box_mates());
 }
 
 double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil,
@@ -74,14 +116,18 @@ double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const do
 /// @param f  the energy at each point, shape (points,), or empty
 double GridExchangeCorrelation::evaluate(std::span<double> f, std::span<double> v, std::span<const double> n,
                                          Stencil& stencil, const comm::Communicator& mates) {
-  if (!xc_.has_gradients()) return at_points(f, v, n, mates);
+  const auto evaluated = [&] {
+    return at_points({.f = f, .v = v, .flux = flux_, .kinetic_slope = {}},
+                     {.n = n, .gradient = gradient_, .laplacian = {}, .kinetic = {}}, mates);
+  };
+  if (!xc_.has_gradients()) return evaluated();
   const auto points = static_cast<std::int64_t>(n.size()) / spins_;
   gradient_.resize(3 * n.size());
   flux_.resize(3 * n.size());
   divergence_.resize(n.size());
   fill(spins_, n.data(), points);
   stencil.gradient(gradient_, block_.data(), spins_);
-  const double energy = at_points(f, v, n, mates);
+  const double energy = evaluated();
   fill(3 * spins_, flux_.data(), points);
   stencil.divergence(divergence_, block_.data(), spins_);
   const auto values = static_cast<std::int64_t>(v.size());

@@ -8,12 +8,25 @@
 /// with gradient and divergence by the first derivative of the stencil. This is an antisymmetric matrix D. Therefore v
 /// is exactly the derivative of the grid's energy sum f(n, D n), on any grid, and the energy of a propagation is
 /// conserved as with a local functional (J. A. White and D. M. Bird, Phys. Rev. B 50, 4954, 1994).
+///
+/// A meta-GGA also has the derivative of f with respect to the kinetic energy density; the Hamiltonian makes an
+/// operator of it (hamiltonian.hpp).
 
 #include "halocline/core/aligned_array.hpp"
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/stencil/stencil.hpp"
 #include "halocline/tddft/xc/xc.hpp"
 
 namespace halocline::tddft {
+
+/// Fields of a meta-GGA, as in XcFields.
+struct MetaFields {
+  std::span<const double> n, kinetic, gradient;
+};
+/// Its derivatives, as in XcResult; overwritten.
+struct MetaPotential {
+  std::span<double> v, kinetic_slope, flux;
+};
 
 class GridExchangeCorrelation {
 public:
@@ -32,6 +45,12 @@ public:
   /// two sweeps of the stencil over scalar fields, and 64 + 56 spins bytes a point that are kept.
   double evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil, const comm::Communicator& mates);
 
+  /// The same for a functional of the kinetic energy density. The Hamiltonian takes the place of the divergence: the
+  /// potential is df/dn alone, and the flux is given. (Of "tb-mbj", which has no energy, the flux is zero.)
+  /// Collective over decomposition.space() and decomposition.box_mates().
+  double evaluate(const MetaPotential& potential, const MetaFields& fields, Stencil& stencil,
+                  const Decomposition& decomposition);
+
   /// field_a += sum over spins of v slope_a - [D_a f - sum_bs D_b (w_sb D_a n_s)]: what the grid adds to the force of
   /// exchange and correlation on the electrons. In the continuum the two parts are equal at every point, because
   /// exchange and correlation push no whole body; on the grid the second part still adds up to nothing.
@@ -46,15 +65,16 @@ public:
 private:
   double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil,
                   const comm::Communicator& mates);
-  double at_points(std::span<double> f, std::span<double> v, std::span<const double> n,
-                   const comm::Communicator& mates);
+  double at_points(const XcResult& result, const XcFields& fields, const comm::Communicator& mates);
+  void find_mean_slope(const MetaFields& fields, const Decomposition& decomposition);
   void fill(int fields, const double* field, std::int64_t points);
 
   ExchangeCorrelation xc_;
   int spins_;
-  core::AlignedArray<double> block_;          ///< scalar fields in the place of a block's numbers
-  std::vector<double> gradient_, flux_;       ///< shape (spins, 3, points)
-  std::vector<double> divergence_;            ///< shape (spins, points)
+  core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers
+  std::vector<double> gradient_, flux_;  ///< shape (spins, 3, points)
+  std::vector<double> divergence_;       ///< shape (spins, points)
+  std::vector<double> laplacian_;        ///< of the densities, for a functional that needs it, shape (spins, points)
   std::vector<double> share_in_, share_out_;  ///< the fields on this process's share of the points
 };
 

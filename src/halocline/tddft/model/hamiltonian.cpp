@@ -10,6 +10,7 @@
 
 #include "halocline/core/philox.hpp"
 #include "halocline/core/region.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,13 +64,28 @@ Hamiltonian::Hamiltonian(const System& system, const Decomposition& decompositio
       channels_(own_channels(system, decomposition)),
       stencil_(decomposition, transport),
       nonlocal_(system, decomposition),
-      potential_(system.spins * decomposition.box().points()) {
+      spins_(system.spins),
+      potential_(size(system.spins * decomposition.box().points())) {
   set_vector_potential({});
 }
 
 void Hamiltonian::set_potential(std::span<const double> v) {
-  assert(v.size() == static_cast<std::size_t>(potential_.size()));
-  std::copy(v.begin(), v.end(), potential_.data());
+  const std::size_t points = size(decomposition_.box().points()), spins = size(spins_), of_spins = spins * points;
+  assert(v.size() == of_spins || v.size() == 5 * of_spins || v.size() == 8 * of_spins);
+  potential_.assign(v.begin(), v.end());
+  flowing_ = v.size() == 8 * of_spins;
+  if (v.size() == of_spins) return kinetic_fields_.clear();
+  kinetic_fields_.assign(kinetic_fields * of_spins, 0.0);
+  for (std::size_t s = 0; s < spins; ++s) {
+    const std::span<double> to =
+        std::span(kinetic_fields_).subspan(kinetic_fields * s * points, kinetic_fields * points);
+    std::ranges::copy(v.subspan(of_spins + s * points, points), to.begin());
+    std::ranges::copy(v.subspan(2 * of_spins + 3 * s * points, 3 * points), to.subspan(points).begin());
+    if (flowing_)
+      std::ranges::copy(v.subspan(5 * of_spins + 3 * s * points, 3 * points), to.subspan(4 * points).begin());
+  }
+  const std::int64_t scratch = 4 * static_cast<std::int64_t>(points) * doubles_per_point;
+  if (kinetic_scratch_.size() != scratch) kinetic_scratch_ = core::AlignedArray<double>(scratch);
 }
 
 Vec3 Hamiltonian::momentum(std::int64_t channel) const noexcept {
@@ -100,7 +116,21 @@ void Hamiltonian::set_spin_potential(const Vec3& b) {
 
 std::span<const double> Hamiltonian::potential_of(std::int64_t channel) const noexcept {
   const auto points = static_cast<std::size_t>(decomposition_.box().points());
-  return potential_.span().subspan(static_cast<std::size_t>(spin(channel)) * points, points);
+  return std::span<const double>(potential_).subspan(static_cast<std::size_t>(spin(channel)) * points, points);
+}
+
+/// Adds the operator of a meta-GGA to `out`.
+void Hamiltonian::add_kinetic_operator(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
+                                       const Combination& what) {
+  const core::Region region("tddft/kinetic operator");
+  const std::size_t fields = kinetic_fields * size(decomposition_.box().points());
+  const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
+  const Vec3& k = channels_[size(channel)].k;
+  for (std::int64_t b = 0; b < blocks; ++b)
+    stencil_.add_kinetic_operator(
+        out + b * doubles, in + b * doubles,
+        std::span<const double>(kinetic_fields_).subspan(size(spin(channel)) * fields, fields),
+        flowing_ ? k : momentum(channel), what.factor, kinetic_scratch_.data());
 }
 
 void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
@@ -117,6 +147,7 @@ void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in
     core::Region region("tddft/nonlocal");
     nonlocal_.finish(out, what.factor);
   }
+  if (!kinetic_fields_.empty()) add_kinetic_operator(channel, out, in, blocks, what);
 }
 
 void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,

@@ -4,8 +4,11 @@
 /// The Kohn-Sham Hamiltonian on blocks of orbitals:
 ///   H = (k + A)^2 / 2 - i (k + A) . grad - laplacian / 2 + v(r) + sum_a V_nonlocal,a
 /// with the potential v of the channel's spin and a uniform vector potential A (atomic units, velocity gauge). The
-/// orbitals are the periodic parts u of exp(i k r) u, and A adds to k. Stencil and nonlocal part are objects of their
-/// own. The Hamiltonian runs them in an order that hides the halo exchange and the sums over the processes of an atom.
+/// orbitals are the periodic parts u of exp(i k r) u, and A adds to k. A meta-GGA adds the operator
+///   sum_a [ -1/2 G_a t G_a + w_a G_a - G_a w_a ],   G_a = D_a + i p_a,   p = k + A,   or p = k - u with a flow,
+/// with the slopes t and w of its energy with respect to kinetic energy density and gradient, and the velocity u = j /
+/// n without A (kinetic_sum.hpp). Stencil and nonlocal part are objects of their own. The Hamiltonian runs them in an
+/// order that hides the halo exchange and the sums over the processes of an atom.
 
 #include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/pseudopotential/nonlocal.hpp"
@@ -24,9 +27,11 @@ public:
   /// Collective over the world of the decomposition.
   Hamiltonian(const System& system, const Decomposition& decomposition, const std::string& transport = "auto");
 
-  /// @param v  shape (spins, points of the box) [hartree]; copied
+  /// @param v  shape (spins, points of the box) [hartree]; copied. For a meta-GGA behind it t, shape (spins, points),
+  ///           and w, shape (spins, 3, points); where electrons flow also u, shape (spins, 3, points) [a.u.]
   void set_potential(std::span<const double> v);
-  std::span<const double> potential() const noexcept { return potential_.span(); }
+  /// As it was given.
+  std::span<const double> potential() const noexcept { return potential_; }
   /// Also sets the phases of the projectors. Cost: a factorised phase for each point near an atom and each channel.
   void set_vector_potential(const Vec3& a);
   const Vec3& vector_potential() const noexcept { return a_; }
@@ -62,6 +67,8 @@ public:
 
 private:
   std::span<const double> potential_of(std::int64_t channel) const noexcept;
+  void add_kinetic_operator(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
+                            const Combination& what);
   void apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what);
   std::pair<double, double> lanczos_ends(std::int64_t channel);
 
@@ -69,7 +76,12 @@ private:
   std::vector<Channel> channels_;  ///< of this process
   Stencil stencil_;
   Nonlocal nonlocal_;
-  core::AlignedArray<double> potential_;
+  int spins_;
+  std::vector<double> potential_;
+  /// For a meta-GGA t, w and u, shape (spins, 7, points), and memory for four blocks; else empty.
+  std::vector<double> kinetic_fields_;
+  core::AlignedArray<double> kinetic_scratch_;
+  bool flowing_ = false;  ///< u was given
   Vec3 a_{}, spin_a_{};
 };
 

@@ -14,6 +14,7 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,7 +52,68 @@ Model::Model(System system, const comm::Communicator& world, ProcessCounts count
       ion_ion_(tddft::ion_ion_energy(system_, decomposition_)),
       hartree_potential_(size(decomposition_.box().points())),
       xc_potential_(size(system_.spins * decomposition_.box().points())),
-      with_core_(core_density_.empty() ? 0 : xc_potential_.size()) {}
+      kinetic_slope_(xc_.functional().has_kinetic() ? xc_potential_.size() : 0),
+      flux_(3 * kinetic_slope_.size()),
+      with_core_(core_density_.empty() ? 0 : xc_potential_.size()) {
+  comm::on_every_rank(world, [&] { check_meta(); });
+}
+
+/// Refuses what functionals of the kinetic energy density cannot do.
+void Model::check_meta() const {
+  if (!has_kinetic()) return;
+  const std::string& name = xc().name();
+  if (!core_density_.empty())
+    throw core::InvalidArgument(fmt::format(
+        "the functional {} was given with pseudopotentials that have core corrections; their files do not hold the "
+        "kinetic energy density of the core on which it depends: take potentials without core corrections",
+        name));
+  const Grid& grid = system_.grid;
+  if (xc().is_potential() && (grid.boundary != Boundary::periodic || grid.open != std::array<bool, 3>{}))
+    throw core::InvalidArgument(fmt::format(
+        "the functional {} was given where there is vacuum; it contains the mean of |grad n| / n over the cell, which "
+        "exists in crystals that are periodic along all axes only: take another functional",
+        name));
+}
+
+std::size_t Model::potential_numbers(bool flowing) const noexcept {
+  const std::size_t numbers = size(system_.spins * decomposition_.box().points());
+  return has_kinetic_operator() ? (flowing ? 8 : 5) * numbers : numbers;
+}
+
+void Model::sum_kinetic(State& state) {
+  KineticSum sum(decomposition_, system_);
+  for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
+    const std::vector<double> factors = weights(state, channel);
+    for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
+      const std::span lanes = std::span(factors).subspan(size(block * orbital_lanes), orbital_lanes);
+      if (std::ranges::all_of(lanes, [](double f) { return f == 0; })) continue;
+      sum.add(hamiltonian_, state.orbitals.block(channel, block), 1, lanes);
+    }
+    sum.finish_channel(hamiltonian_.spin(channel), hamiltonian_.momentum(channel));
+  }
+  sum.finish(state.kinetic, false);
+}
+
+KineticFields Model::kinetic_of_gas(std::span<const double> density) {
+  const std::size_t points = size(decomposition_.box().points());
+  const double both = 2.0 / system_.spins;  // spins in a density
+  KineticFields fields{std::vector<double>(density.size()), std::vector<double>(3 * density.size()), {}};
+  core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
+  for (std::size_t first = 0; first < density.size(); first += points) {
+    for (std::size_t i = 0; i < points; ++i)
+      block[static_cast<std::int64_t>(i) * doubles_per_point] = density[first + i];
+    const std::span<double> gradient = std::span(fields.gradient).subspan(3 * first, 3 * points);
+    hamiltonian_.stencil().gradient(gradient, block.data(), 1);
+    for (std::size_t i = 0; i < points; ++i) {
+      const double n = std::max(density[first + i], 0.0);
+      const double slope = std::hypot(gradient[i], gradient[points + i], gradient[2 * points + i]);
+      constexpr double momentum = 6 * std::numbers::pi * std::numbers::pi;
+      fields.density[first + i] = both * 0.3 * std::cbrt(momentum * momentum) * std::pow(n / both, 5.0 / 3) +
+                                  (n > 1e-12 ? slope * slope / (8 * n) : 0.0);
+    }
+  }
+  return fields;
+}
 
 void Model::move_atoms(std::span<const Vec3> positions) {
   core::Region region("tddft/moving atoms");
@@ -129,9 +191,20 @@ void Model::symmetrise_density(State& state) const {
     symmetrise(std::span(state.density).subspan(size(spin) * points, points), decomposition_, system_.symmetries);
 }
 
-/// Fills xc_potential_. Each spin has half of the core. @return sum over the points of this process of the energy
-double Model::fill_xc_potential(std::span<const double> density) {
+/// Fills xc_potential_ and kinetic_slope_. Each spin has half of the core. @return sum over the points of this process
+/// of the energy
+double Model::fill_xc_potential(const ElectronFields& fields) {
   core::Region region("tddft/xc");
+  const std::span<const double> density = fields.density;
+  if (has_kinetic()) {
+    if (fields.kinetic.size() != density.size() || fields.gradient.size() != 3 * density.size())
+      throw core::InvalidArgument(fmt::format(
+          "the functional {} was given {} densities and {} kinetic energy densities, as many of these expected: it "
+          "depends on both; sum them over the orbitals",
+          xc().name(), density.size(), fields.kinetic.size()));
+    return xc_.evaluate({xc_potential_, kinetic_slope_, flux_}, {density, fields.kinetic, fields.gradient},
+                        hamiltonian_.stencil(), decomposition_);
+  }
   if (core_density_.empty())
     return xc_.evaluate(xc_potential_, density, hamiltonian_.stencil(), decomposition_.box_mates());
   const double share = 1.0 / system_.spins;
@@ -175,15 +248,17 @@ std::vector<double> Model::force_defect(std::span<const double> density, std::sp
       for (std::size_t i = 0; whole && i < 3 * points; ++i) all[3 * s * points + i] += share * core[i];
     }
   }
-  xc_.add_defect(field, n, all, whole, hamiltonian_.stencil());
+  // Of a functional of the kinetic energy density that part has second derivatives of the orbitals; it stays.
+  if (!has_kinetic()) xc_.add_defect(field, n, all, whole, hamiltonian_.stencil());
   return field;
 }
 
 /// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
 ///          contributions
-std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const double> density) {
+std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronFields& fields) {
   const std::size_t points = size(decomposition_.box().points());
-  assert(v.size() == points * size(system_.spins) && density.size() == v.size());
+  const std::span<const double> density = fields.density;
+  assert(v.size() == potential_numbers(!fields.velocity.empty()) && density.size() == points * size(system_.spins));
   std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
   for (int spin = 1; spin < system_.spins; ++spin)
     for (std::size_t i = 0; i < points; ++i) total[i] += density[size(spin) * points + i];
@@ -191,28 +266,32 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, std::span<const
     core::Region region("tddft/hartree");
     hartree_.solve(hartree_potential_, total);
   }
-  const double xc = fill_xc_potential(density);
-  add_potentials(v);
+  const double xc = fill_xc_potential(fields);
+  add_potentials(v, fields);
   const double volume = decomposition_.grid().point_volume();
   return {0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
 }
 
-void Model::add_potentials(std::span<double> v) const {
-  const std::size_t points = ion_potential_.size();
-  for (std::size_t first = 0; first < v.size(); first += points)
+void Model::add_potentials(std::span<double> v, const ElectronFields& fields) const {
+  const std::size_t points = ion_potential_.size(), numbers = xc_potential_.size();
+  for (std::size_t first = 0; first < numbers; first += points)
     for (std::size_t i = 0; i < points; ++i)
       v[first + i] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[first + i];
+  if (!has_kinetic_operator()) return;
+  std::ranges::copy(kinetic_slope_, v.subspan(numbers).begin());
+  std::ranges::copy(flux_, v.subspan(2 * numbers).begin());
+  std::ranges::copy(fields.velocity, v.subspan(5 * numbers).begin());
 }
 
-void Model::effective_potential(std::span<double> v, std::span<const double> density) { fill_potential(v, density); }
+void Model::effective_potential(std::span<double> v, const ElectronFields& fields) { fill_potential(v, fields); }
 
-void Model::potential_after_move(std::span<double> v, std::span<const double> density) {
-  if (!core_density_.empty()) static_cast<void>(fill_xc_potential(density));
-  add_potentials(v);
+void Model::potential_after_move(std::span<double> v, const ElectronFields& fields) {
+  if (!core_density_.empty()) static_cast<void>(fill_xc_potential(fields));
+  add_potentials(v, fields);
 }
 
-Energies Model::potential_and_energies(std::span<double> v, std::span<const double> density) {
-  std::array<double, 3> sums = fill_potential(v, density);
+Energies Model::potential_and_energies(std::span<double> v, const ElectronFields& fields) {
+  std::array<double, 3> sums = fill_potential(v, fields);
   decomposition_.space().sum(sums);
   Energies energy;
   energy.hartree = sums[0];
@@ -266,8 +345,8 @@ Energies Model::energies(const State& state) {
   // Each process has the kinetic energy of its own points, but all ranks of space() have the complete nonlocal energy.
   if (decomposition_.space().rank() != 0) sums[1] = 0;
   decomposition_.world().sum(sums);
-  std::vector<double> v(points * size(system_.spins));
-  Energies energy = potential_and_energies(v, state.density);
+  std::vector<double> v(potential_numbers(!state.kinetic.velocity.empty()));
+  Energies energy = potential_and_energies(v, state);
   energy.kinetic = sums[0];
   energy.ion_nonlocal = sums[1];
   energy.total = energy.kinetic + energy.hartree + energy.ion_local + energy.ion_nonlocal + energy.xc + energy.ion_ion;

@@ -10,6 +10,7 @@
 #include "halocline/tddft/ions/ions.hpp"
 #include "halocline/tddft/model/grid_xc.hpp"
 #include "halocline/tddft/model/hamiltonian.hpp"
+#include "halocline/tddft/model/kinetic_sum.hpp"
 
 #include <array>
 #include <string>
@@ -33,9 +34,26 @@ struct State {
   std::vector<double> occupations;
   std::vector<double> eigenvalues;  ///< [hartree], shape as occupations
   std::vector<double> density;      ///< shape (spins, points of the box)
+  KineticFields kinetic;            ///< for functionals that depend on them; else empty
   /// Of a propagation: potentials of earlier steps, the latest first, for the extrapolation (propagator.hpp); shape (up
-  /// to most_earlier_potentials, spins, points of the box) [hartree]. A checkpoint keeps them.
+  /// to most_earlier_potentials, Model::potential_numbers()) [hartree]. A checkpoint keeps them.
   std::vector<double> earlier_potentials;
+};
+
+/// The fields of the electrons from which a potential follows.
+struct ElectronFields {
+  std::span<const double> density;                        ///< shape (spins, points)
+  std::span<const double> kinetic, gradient, velocity{};  ///< as KineticFields
+
+  ElectronFields(const State& state)
+      : density(state.density),
+        kinetic(state.kinetic.density),
+        gradient(state.kinetic.gradient),
+        velocity(state.kinetic.velocity) {}
+  /// For functionals of the density.
+  ElectronFields(const std::vector<double>& n) : density(n) {}
+  ElectronFields(std::span<const double> n, std::span<const double> tau = {}, std::span<const double> slopes = {})
+      : density(n), kinetic(tau), gradient(slopes) {}
 };
 
 struct ModelOptions {
@@ -77,6 +95,19 @@ public:
   /// density[spin] = sum over channels and states of weight x occupation x |psi|^2, summed over box_mates().
   /// Collective over the world.
   void sum_density(State& state) const;
+  /// Whether the functional needs State::kinetic, and whether an operator in H belongs to it.
+  bool has_kinetic() const noexcept { return xc().has_kinetic(); }
+  bool has_kinetic_operator() const noexcept { return xc().has_kinetic() && !xc().is_potential(); }
+  /// The kinetic fields of the orbitals, for a functional that depends on them; without their flow.
+  /// Collective over the world.  Cost: a sweep of the stencil over the occupied orbitals.
+  void sum_kinetic(State& state);
+  /// Fields to begin with, where there are no orbitals: the kinetic energy density of a uniform gas and that of one
+  /// orbital together, 3/10 (6 pi^2)^(2/3) n^(5/3) + |grad n|^2 / 8 n for each spin.
+  /// Collective over decomposition().space().
+  KineticFields kinetic_of_gas(std::span<const double> density);
+  /// Length of a potential: one for each spin and point; with a kinetic operator five, or eight where electrons flow
+  /// (Hamiltonian::set_potential()).
+  std::size_t potential_numbers(bool flowing) const noexcept;
 
   /// The mean over the spins of the potential of exchange and correlation of a density and the core densities.
   /// @return shape (points,) [hartree]. Collective over the world.
@@ -96,20 +127,21 @@ public:
   void symmetrise_density(State& state) const;
 
   /// The effective potential of a density: v = v_ion + v_Hartree + v_xc.
-  /// @param v  shape (spins, points)
+  /// @param v  shape (potential_numbers(fields.velocity is given),)
+  /// @throws InvalidArgument  on every rank: the functional depends on a kinetic energy density that is not given
   /// Collective over the world.
-  void effective_potential(std::span<double> v, std::span<const double> density);
+  void effective_potential(std::span<double> v, const ElectronFields& fields);
   /// The effective potential of the density for which the last call computed one, after move_atoms(). Hartree's part
   /// has not changed, and is kept; so is that of exchange and correlation unless there are core densities. The result
   /// has the same bits as effective_potential().
   /// Collective over the world.
-  void potential_after_move(std::span<double> v, std::span<const double> density);
+  void potential_after_move(std::span<double> v, const ElectronFields& fields);
   /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one more sum over
   /// processes.
-  Energies potential_and_energies(std::span<double> v, std::span<const double> density);
+  Energies potential_and_energies(std::span<double> v, const ElectronFields& fields);
 
   /// All components of the energy. Kinetic and nonlocal parts come from the orbitals with the Hamiltonian's present
-  /// vector potential, the others from the state's density. Collective over the world.
+  /// vector potential, the others from the state's density and kinetic energy density. Collective over the world.
   Energies energies(const State& state);
 
   /// For each orbital of a channel on this process, the sum over space of conj(a) b. @param out  shape (blocks, 4)
@@ -126,9 +158,10 @@ public:
   std::vector<double> weights(const State& state, std::int64_t channel) const;
 
 private:
-  std::array<double, 3> fill_potential(std::span<double> v, std::span<const double> density);
-  double fill_xc_potential(std::span<const double> density);
-  void add_potentials(std::span<double> v) const;
+  void check_meta() const;
+  std::array<double, 3> fill_potential(std::span<double> v, const ElectronFields& fields);
+  double fill_xc_potential(const ElectronFields& fields);
+  void add_potentials(std::span<double> v, const ElectronFields& fields) const;
 
   System system_;
   Decomposition decomposition_;
@@ -140,6 +173,8 @@ private:
   std::vector<double> ion_potential_, core_density_;
   double ion_ion_ = 0;
   std::vector<double> hartree_potential_, xc_potential_;
+  /// Of the last potential of a meta-GGA: slopes of its energy with respect to kinetic energy density and gradient.
+  std::vector<double> kinetic_slope_, flux_;
   core::AlignedArray<double> scratch_;
   std::vector<double> with_core_;  ///< densities of the spins and the core, shape (spins, points); empty without cores
 };

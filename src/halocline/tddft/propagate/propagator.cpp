@@ -78,6 +78,15 @@ void check_kick(const Field& field, const Grid& grid) {
   }
 }
 
+/// Refuses atoms that move without forces.
+void check_forces(const Model& model, bool ions_move) {
+  if (ions_move && model.xc().is_potential())
+    throw InvalidArgument(
+        fmt::format("atoms that move were asked for with the functional {}, which has no energy and so "
+                    "no forces; take another functional",
+                    model.xc().name()));
+}
+
 /// Checks that the field and the ions keep the symmetries by which the k-points are reduced.
 void check_symmetries(const System& system, const Field& field, bool ions_move) {
   if (system.symmetries.empty()) return;
@@ -138,6 +147,7 @@ struct Propagator::Work {
   PropagateOptions options;
   detail::Exponential exponential;
   CurrentSum current;
+  std::optional<KineticSum> kinetic;  ///< for functionals that depend on it
   std::optional<MovingIons> ions;
   std::optional<Absorber> absorber;
 
@@ -177,10 +187,12 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
     if (field.spin_kick && model.system().spins != 2)
       throw InvalidArgument("a spin kick given for electrons without spin; ask for two spins in the ground state");
     check_symmetries(model.system(), field, given_ions.has_value());
+    check_forces(model, given_ions.has_value());
   });
   if (given_ions) ions.emplace(model, *std::move(given_ions));
   const auto points = size(model.decomposition().box().points());
-  v.resize(size(model.system().spins) * points);
+  v.resize(model.potential_numbers(true));
+  if (model.has_kinetic()) kinetic.emplace(model.decomposition(), model.system());
   channel_density.resize(points);
   channel_electrons.resize(size(state.orbitals.channels()));
   h().set_spin_potential({});
@@ -284,6 +296,7 @@ void Propagator::Work::sum_channel(std::int64_t channel) {
 void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
   std::fill(state.density.begin(), state.density.end(), 0.0);
   current.clear();
+  if (kinetic) kinetic->clear();
   current_summed = with_current;
   const auto after = [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
     if (absorber && step != 0) absorber->apply(psi, blocks);
@@ -293,9 +306,15 @@ void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
         add_density(channel_density, psi + b * state.orbitals.block_doubles(),
                     std::span<const double, orbital_lanes>(weights.data() + b * orbital_lanes, orbital_lanes));
     }
+    if (kinetic) kinetic->add(h(), psi, blocks, weights);
     if (with_current) current.add(channel, psi, blocks, weights);
   };
-  const auto after_channel = [&](std::int64_t channel) { sum_channel(channel); };
+  const auto after_channel = [&](std::int64_t channel) {
+    sum_channel(channel);
+    // Of k alone: a uniform vector potential drops out.
+    const auto global = size(model.decomposition().channels().begin + channel);
+    if (kinetic) kinetic->finish_channel(h().spin(channel), model.system().channels[global].k);
+  };
   if (step != 0)
     exponential.apply(state.orbitals, step, terms, after, after_channel);
   else
@@ -308,7 +327,8 @@ void Propagator::Work::finish_density() {
     model.decomposition().box_mates().sum(state.density);
     model.symmetrise_density(state);
   }
-  model.effective_potential(v, state.density);
+  if (kinetic) kinetic->finish(state.kinetic, true);
+  model.effective_potential(v, state);
   h().set_potential(v);
 }
 
@@ -378,7 +398,7 @@ std::vector<double> Propagator::Work::electrons_potential() const {
   std::vector<double> of_electrons = v;
   if (ions) {
     const std::span<const double> of_ions = model.ion_potential();
-    for (std::size_t first = 0; first < v.size(); first += of_ions.size())
+    for (std::size_t first = 0; first < state.density.size(); first += of_ions.size())
       for (std::size_t i = 0; i < of_ions.size(); ++i) of_electrons[first + i] -= of_ions[i];
   }
   return of_electrons;
@@ -388,7 +408,7 @@ std::vector<double> Propagator::Work::electrons_potential() const {
 void Propagator::Work::add_ions(std::vector<double>& potential) const {
   if (!ions) return;
   const std::span<const double> of_ions = model.ion_potential();
-  for (std::size_t first = 0; first < potential.size(); first += of_ions.size())
+  for (std::size_t first = 0; first < state.density.size(); first += of_ions.size())
     for (std::size_t i = 0; i < of_ions.size(); ++i) potential[first + i] += of_ions[i];
 }
 
@@ -457,14 +477,14 @@ void Propagator::Work::etrs_step() {
 void Propagator::Work::move_ions_before() {
   if (!ions || steps % ions->every() != 0) return;
   ions->to_middle(state, dt * ions->every(), field.electric_field(time()));
-  model.potential_after_move(v, state.density);
+  model.potential_after_move(v, state);
 }
 
 /// If an ion step ends here, moves the atoms to the end of their way. `steps` counts the step just done.
 void Propagator::Work::move_ions_after() {
   if (!ions || steps % ions->every() != 0) return;
   ions->to_end(state, dt * ions->every(), field.electric_field(time()));
-  model.potential_after_move(v, state.density);
+  model.potential_after_move(v, state);
   h().set_potential(v);
 }
 

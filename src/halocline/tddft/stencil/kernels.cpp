@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Instantiates every form of the row kernel, and selects among them.
-#include "halocline/tddft/stencil/detail/skew_kernels.hpp"
+#include "halocline/tddft/stencil/detail/kinetic_kernels.hpp"
 
 namespace halocline::tddft::detail {
 namespace {
@@ -29,6 +29,12 @@ constexpr std::array<RowKernel, 3 * sizeof...(place)> skew(std::index_sequence<p
           &apply_skew_row<form_at(28 + place, true, true)>...};
 }
 
+template <bool skew, bool imaginary>
+constexpr std::array<RowKernel, 3> outer() {
+  return {&kinetic_outer_row<skew, imaginary, 0>, &kinetic_outer_row<skew, imaginary, 1>,
+          &kinetic_outer_row<skew, imaginary, 2>};
+}
+
 }  // namespace
 
 SlopeKernels slope_kernels(bool skew) {
@@ -36,11 +42,17 @@ SlopeKernels slope_kernels(bool skew) {
     return {&current_skew_row,
             &density_gradient_skew_row,
             {&gradient_skew_row<1>, &gradient_skew_row<2>},
-            {&divergence_skew_row<1>, &divergence_skew_row<2>}};
+            {&divergence_skew_row<1>, &divergence_skew_row<2>},
+            &kinetic_row<true>,
+            &kinetic_inner_row<true>,
+            {outer<true, false>(), outer<true, true>()}};
   return {&current_row,
           &density_gradient_row,
           {&gradient_row<1>, &gradient_row<2>},
-          {&divergence_row<1>, &divergence_row<2>}};
+          {&divergence_row<1>, &divergence_row<2>},
+          &kinetic_row<false>,
+          &kinetic_inner_row<false>,
+          {outer<false, false>(), outer<false, true>()}};
 }
 
 RowKernel kernel_for(const Form& form) {

@@ -131,4 +131,34 @@ void slopes(const Grid& grid, double* out, const double* in) {
   }
 }
 
+void add_kinetic_operator(const Grid& grid, double* out, const double* in, std::span<const double> fields,
+                          const Vec3& q, std::complex<double> factor) {
+  const std::vector<Direction> directions = laplacian_directions(grid);
+  const auto points = static_cast<std::size_t>(grid.points());
+  std::vector<double> scaled(points * doubles_per_point);
+  for (std::size_t a = 0; a < 3; ++a)
+    for (int lane = 0; lane < orbital_lanes; ++lane) {
+      // (D + i p) of an orbital at a point, along axis a.
+      const auto slope = [&](const Orbital& of, const std::array<std::int64_t, 3>& r) {
+        const auto point = static_cast<std::size_t>(of.element(r) / doubles_per_point);
+        const double p = q[a] - fields[(4 + a) * points + point];
+        return gradient_at(of, grid, directions, r)[a] + Complex(0, p) * of.at(r);
+      };
+      const Orbital psi(grid, in, lane), inner(grid, scaled.data(), lane);
+      for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
+        const auto element = static_cast<std::size_t>(psi.element(r));
+        const std::size_t point = element / doubles_per_point;
+        const Complex value = fields[point] * slope(psi, r) + 2 * fields[(1 + a) * points + point] * psi.at(r);
+        scaled[element] = value.real();
+        scaled[element + 1] = value.imag();
+      });
+      for_each_point(grid, [&](const std::array<std::int64_t, 3>& r) {
+        const auto point = static_cast<std::size_t>(psi.element(r) / doubles_per_point);
+        const Complex value = factor * (-0.5 * slope(inner, r) + fields[(1 + a) * points + point] * slope(psi, r));
+        out[psi.element(r)] += value.real();
+        out[psi.element(r) + 1] += value.imag();
+      });
+    }
+}
+
 }  // namespace halocline::tddft::reference

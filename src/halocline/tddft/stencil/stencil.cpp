@@ -196,19 +196,30 @@ struct Stencil::State {
                                               blocks, blocks * orbital_lanes * 3, gradient.size()));
   }
 
+  void check_fields(std::size_t numbers, std::size_t fields) const {
+    if (numbers != fields * static_cast<std::size_t>(box.points()))
+      throw core::InvalidArgument(fmt::format("{} numbers of fields given where {} fields on {} points are expected",
+                                              numbers, fields, box.points()));
+  }
+
+  /// The part of a factor that is not zero.
+  static double part_of_factor(std::complex<double> factor) {
+    if (factor.imag() != 0 && factor.real() != 0)
+      throw core::InvalidArgument(
+          fmt::format("the factor is {} + {} i; give a real or an imaginary one", factor.real(), factor.imag()));
+    return factor.imag() != 0 ? factor.imag() : factor.real();
+  }
+
   void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
              const Combination& what, std::span<double> gradient = {}) {
     const bool current = !gradient.empty();
     const bool imaginary = what.factor.imag() != 0;
-    if (imaginary && what.factor.real() != 0)
-      throw core::InvalidArgument(fmt::format("the factor is {} + {} i; give a real or an imaginary one",
-                                              what.factor.real(), what.factor.imag()));
+    const double f = part_of_factor(what.factor);
     if (static_cast<std::int64_t>(v.size()) != box.points())
       throw core::InvalidArgument(fmt::format(
           "the potential has {} values where this process has {} points; give one a point", v.size(), box.points()));
     if (out == in && blocks > 0)
       throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
-    const double f = imaginary ? what.factor.imag() : what.factor.real();
     Pass pass;
     pass.out = out;
     pass.in = in;
@@ -311,6 +322,41 @@ void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, c
   pass.factors = twice.data();
   pass.kept = kept.data();
   state_->run(pass, 1);
+}
+
+void Stencil::add_kinetic(std::span<double> fields, const double* in, std::span<const double, orbital_lanes> factors) {
+  const core::Region region("stencil kinetic energy density");
+  state_->check_fields(fields.size(), kinetic_sums);
+  std::array<double, doubles_per_point> twice{};
+  for (std::size_t i = 0; i < twice.size(); ++i) twice[i] = factors[i / 2];
+  Pass pass = state_->slopes_pass(in, state_->block_doubles(), state_->slopes.kinetic);
+  pass.field = fields.data();
+  pass.factors = twice.data();
+  state_->run(pass, 1);
+}
+
+void Stencil::add_kinetic_operator(double* out, const double* in, std::span<const double> fields, const Vec3& q,
+                                   std::complex<double> factor, double* scratch) {
+  const core::Region region("stencil kinetic operator");
+  state_->check_fields(fields.size(), kinetic_fields);
+  const double f = State::part_of_factor(factor);
+  if (out == in) throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
+  const std::int64_t block = state_->block_doubles();
+  Pass inner = state_->slopes_pass(in, block, state_->slopes.kinetic_inner);
+  inner.out = scratch;
+  inner.v = fields.data();
+  inner.weights.momentum = q;
+  state_->run(inner, 1);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Pass outer = state_->slopes_pass(scratch + static_cast<std::int64_t>(axis) * block, block,
+                                     state_->slopes.kinetic_outer[factor.imag() != 0 ? 1 : 0][axis]);
+    outer.out = out;
+    outer.v = fields.data();
+    outer.weights.momentum = q;
+    outer.weights.potential = f;
+    if (axis == 0) outer.base = scratch + 3 * block;
+    state_->run(outer, 1);
+  }
 }
 
 void Stencil::gradient(std::span<double> out, const double* in, int fields) {

@@ -29,6 +29,9 @@ struct Combination {
   double base_factor = 1;
 };
 
+/// Fields that add_kinetic() adds to, and fields of add_kinetic_operator().
+inline constexpr std::size_t kinetic_sums = 8, kinetic_fields = 7;
+
 class Stencil {
 public:
   /// @param transport  as for comm::HaloExchange; used if space is split
@@ -75,6 +78,25 @@ public:
   void add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
                             std::span<const double, orbital_lanes> factors, std::span<const Range> kept);
 
+  /// Adds the contribution of a block's four orbitals to eight fields: factors |psi|^2, factors |grad psi|^2, and along
+  /// x, y and z factors Im(psi* grad psi) and factors 2 Re(psi* grad psi). They give the density, its gradient, and the
+  /// kinetic energy density of any boost, which is at least |gradient|^2 / 8 density on any grid.
+  /// @param fields  shape (8, points)
+  /// @throws InvalidArgument  another length
+  /// Collective over decomposition.space().  Cost: as current().
+  void add_kinetic(std::span<double> fields, const double* in, std::span<const double, orbital_lanes> factors);
+
+  /// out += factor T in, for one block, with the operator of a meta-GGA
+  ///   T = sum_a [ -1/2 G_a t G_a + w_a G_a - G_a w_a ],   G_a = D_a + i p_a.
+  /// @param in       not `out`
+  /// @param fields   shape (7, points): t, w along x, y and z, and a velocity u; p = q - u [1/bohr]
+  /// @param factor   purely real or purely imaginary
+  /// @param scratch  memory for four blocks
+  /// @throws InvalidArgument  as apply(). Collective over decomposition.space().
+  /// Cost: two sweeps' arithmetic, in four sweeps with a halo each, and 18 times the traffic of `in`.
+  void add_kinetic_operator(double* out, const double* in, std::span<const double> fields, const Vec3& q,
+                            std::complex<double> factor, double* scratch);
+
   /// The gradients of scalar fields that stand in the place of a block's numbers.
   /// @param out     shape (fields, 3, points), overwritten
   /// @param in      shape (points, 8); field f is number f of each point, the others are not used
@@ -109,6 +131,8 @@ void apply(const Grid& grid, double* out, const double* in, std::int64_t blocks,
            const Vec3& q, const Combination& what = {});
 void current(const Grid& grid, const double* in, std::int64_t blocks, std::span<double> gradient);
 void slopes(const Grid& grid, double* out, const double* in);
+void add_kinetic_operator(const Grid& grid, double* out, const double* in, std::span<const double> fields,
+                          const Vec3& q, std::complex<double> factor);
 }  // namespace reference
 
 }  // namespace halocline::tddft

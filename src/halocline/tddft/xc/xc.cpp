@@ -18,16 +18,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <new>
 #include <numeric>
 #include <optional>
 #include <ranges>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace halocline::tddft {
 namespace {
 
-constexpr std::int64_t chunk = 256;  ///< points in one call of libxc: its arrays have 16 KiB, 34 with gradients
+/// Points in one call of libxc: its arrays have 16 KiB, 34 with gradients, 58 with kinetic energy densities.
+constexpr std::int64_t chunk = 256;
 constexpr std::size_t most_spins = 2, most_pairs = 3;  ///< pairs of spins: up up, up down, down down
 
 /// Below this density [1/bohr^3] libxc leaves energy and potential zero. Its own limits, about 1e-15, would cause a
@@ -49,7 +54,11 @@ const std::vector<Named>& functionals() {
                                         {"pbe", {XC_GGA_X_PBE, XC_GGA_C_PBE}},
                                         {"pbesol", {XC_GGA_X_PBE_SOL, XC_GGA_C_PBE_SOL}},
                                         {"revpbe", {XC_GGA_X_PBE_R, XC_GGA_C_PBE}},
-                                        {"blyp", {XC_GGA_X_B88, XC_GGA_C_LYP}}};
+                                        {"blyp", {XC_GGA_X_B88, XC_GGA_C_LYP}},
+                                        {"r2scan", {XC_MGGA_X_R2SCAN, XC_MGGA_C_R2SCAN}},
+                                        {"scan", {XC_MGGA_X_SCAN, XC_MGGA_C_SCAN}},
+                                        {"tpss", {XC_MGGA_X_TPSS, XC_MGGA_C_TPSS}},
+                                        {"tb-mbj", {XC_MGGA_X_TB09, XC_LDA_C_PW_MOD}}};
   return known;
 }
 
@@ -78,17 +87,19 @@ public:
                         "; link a libxc of version 5 or newer");
     }
     const xc_func_info_type& info = *functional_->info;
-    const int family = info.family, needed = XC_FLAGS_HAVE_EXC | XC_FLAGS_HAVE_VXC | XC_FLAGS_3D;
-    if ((family != XC_FAMILY_LDA && family != XC_FAMILY_GGA) || info.kind == XC_KINETIC ||
-        (info.flags & needed) != needed) {
+    const int family = info.family, needed = XC_FLAGS_HAVE_VXC | XC_FLAGS_3D;
+    const bool of_kind = family == XC_FAMILY_LDA || family == XC_FAMILY_GGA || family == XC_FAMILY_MGGA;
+    const bool has_energy = (info.flags & XC_FLAGS_HAVE_EXC) != 0 && (info.flags & XC_FLAGS_NEEDS_LAPLACIAN) == 0;
+    if (!of_kind || info.kind == XC_KINETIC || (info.flags & needed) != needed ||
+        (!has_energy && number != XC_MGGA_X_TB09)) {
       const std::string full = info.name;
       xc_func_end(functional_);
       xc_func_free(functional_);
       throw core::InvalidArgument(
           "libxc's functional \"" + full +
-          "\" is no exchange or correlation energy of densities and their gradients in three "
-          "dimensions; hybrids, meta-GGA, kinetic energies and potentials without an energy are "
-          "not available: choose another name that begins with lda_ or gga_");
+          "\" is not available: choose another name that begins with lda_, gga_ or mgga_. It must be an exchange or "
+          "correlation energy of densities, their gradients and kinetic energy densities in three dimensions; hybrids, "
+          "functionals of the density's Laplacian and potentials without an energy are not, but for tb-mbj");
     }
     if (family == XC_FAMILY_LDA) xc_func_set_dens_threshold(functional_, smallest_density);
   }
@@ -101,17 +112,31 @@ public:
     xc_func_free(functional_);
   }
 
-  bool has_gradients() const noexcept { return functional_->info->family == XC_FAMILY_GGA; }
-  /// For densities of shape (points, spins): energy of an electron, shape (points,), and potential, shape (points,
-  /// spins).
-  void evaluate(std::int64_t points, const double* n, double* energy, double* potential) const {
-    xc_lda_exc_vxc(functional_, static_cast<std::size_t>(points), n, energy, potential);
-  }
-  /// The same with sigma, the products of two gradients, and the derivative of the energy with respect to sigma, shape
-  /// (points, pairs).
-  void evaluate(std::int64_t points, const double* n, const double* sigma, double* energy, double* potential,
-                double* sigma_slope) const {
-    xc_gga_exc_vxc(functional_, static_cast<std::size_t>(points), n, sigma, energy, potential, sigma_slope);
+  bool has_gradients() const noexcept { return functional_->info->family != XC_FAMILY_LDA; }
+  bool has_kinetic() const noexcept { return functional_->info->family == XC_FAMILY_MGGA; }
+  bool is_potential() const noexcept { return functional_->info->number == XC_MGGA_X_TB09; }
+  void set_tran_blaha(double c) { xc_func_set_ext_params_name(functional_, "c", c); }
+
+  /// What libxc takes, shape (points, spins), and sigma, the products of two gradients, shape (points, pairs).
+  struct In {
+    const double *n, *sigma, *laplacian, *kinetic;
+  };
+  /// Energy of an electron, shape (points,), and derivatives of the energy in a volume, shapes as those of In.
+  struct Out {
+    double *energy, *n, *sigma, *laplacian, *kinetic;
+  };
+  void evaluate(std::int64_t count, const In& in, const Out& out) const {
+    const auto points = static_cast<std::size_t>(count);
+    if (is_potential())
+      xc_mgga_vxc(functional_, points, in.n, in.sigma, in.laplacian, in.kinetic, out.n, out.sigma, out.laplacian,
+                  out.kinetic);
+    else if (has_kinetic())
+      xc_mgga_exc_vxc(functional_, points, in.n, in.sigma, in.laplacian, in.kinetic, out.energy, out.n, out.sigma,
+                      out.laplacian, out.kinetic);
+    else if (has_gradients())
+      xc_gga_exc_vxc(functional_, points, in.n, in.sigma, out.energy, out.n, out.sigma);
+    else
+      xc_lda_exc_vxc(functional_, points, in.n, out.energy, out.n);
   }
 
 private:
@@ -124,59 +149,83 @@ struct ExchangeCorrelation::State {
   std::string name;
   std::int64_t spins;
   std::vector<Functional> functionals;
+  std::optional<Functional> energy_instead;  ///< of a potential without an energy
 
-  /// Evaluates the points [begin, begin + count) of n and v, whose spins are `points` apart. Returns the sum of n eps.
-  /// @param flux, gradient  null for a local functional
-  /// @param f  the energy at each point, or null
-  double evaluate(double* f, double* v, double* flux, const double* n, const double* gradient, std::int64_t points,
-                  std::int64_t begin, std::int64_t count) const;
-  double evaluate_all(double* f, double* v, double* flux, const double* n, const double* gradient,
-                      std::int64_t points) const;
+  bool gradients() const { return std::ranges::any_of(functionals, &Functional::has_gradients); }
+  bool kinetic() const { return std::ranges::any_of(functionals, &Functional::has_kinetic); }
+  bool potential() const { return std::ranges::any_of(functionals, &Functional::is_potential); }
+
+  /// Evaluates the points [begin, begin + count) of fields whose spins are `points` apart. Returns the sum of n eps.
+  double evaluate(const XcResult& to, const XcFields& from, std::int64_t points, std::int64_t begin,
+                  std::int64_t count) const;
+  double evaluate_all(const XcResult& to, const XcFields& from, std::int64_t points) const;
 };
 
-double ExchangeCorrelation::State::evaluate(double* f, double* v, double* flux, const double* n, const double* gradient,
-                                            std::int64_t points, std::int64_t begin, std::int64_t count) const {
+double ExchangeCorrelation::State::evaluate(const XcResult& to, const XcFields& from, std::int64_t points,
+                                            std::int64_t begin, std::int64_t count) const {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const std::int64_t pairs = spins == 1 ? 1 : 3;
+  const bool with_gradients = gradients(), with_kinetic = kinetic();
   std::array<double, most_spins * chunk> density, potential, part_potential;
   std::array<double, most_pairs * chunk> sigma, sigma_slope, part_sigma_slope;
+  std::array<double, most_spins * chunk> laplacian, unused, kinetic, kinetic_slope, part_kinetic_slope;
   std::array<double, chunk> energy, part_energy;
   const auto slope = [&](std::int64_t s, std::int64_t axis, std::int64_t i) {
-    return gradient[(3 * s + axis) * points + begin + i];
+    return from.gradient[at((3 * s + axis) * points + begin + i)];
   };
-  for (std::int64_t s = 0; s < spins; ++s)
-    for (std::int64_t i = 0; i < count; ++i) density[at(i * spins + s)] = std::max(n[s * points + begin + i], 0.0);
-  if (gradient != nullptr)
+  const auto gather = [&](auto& to_points, std::span<const double> field, double smallest) {
+    for (std::int64_t s = 0; s < spins; ++s)
+      for (std::int64_t i = 0; i < count; ++i)
+        to_points[at(i * spins + s)] = field.empty() ? 0.0 : std::max(field[at(s * points + begin + i)], smallest);
+  };
+  gather(density, from.n, 0.0);
+  if (with_gradients)
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t a = 0, pair = 0; a < spins; ++a)
         for (std::int64_t b = a; b < spins; ++b, ++pair)
           sigma[at(i * pairs + pair)] =
               slope(a, 0, i) * slope(b, 0, i) + slope(a, 1, i) * slope(b, 1, i) + slope(a, 2, i) * slope(b, 2, i);
+  if (with_kinetic) {
+    gather(kinetic, from.kinetic, 0.0);
+    gather(laplacian, from.laplacian, -std::numeric_limits<double>::infinity());
+    kinetic_slope.fill(0.0);
+  }
   potential.fill(0.0);
   energy.fill(0.0);
-  if (gradient != nullptr) sigma_slope.fill(0.0);
+  if (with_gradients) sigma_slope.fill(0.0);
+  const auto add = [](auto& sum, const auto& part, std::size_t numbers) {
+    for (std::size_t i = 0; i < numbers; ++i) sum[i] += part[i];
+  };
+  const Functional::In in{density.data(), sigma.data(), laplacian.data(), kinetic.data()};
+  const Functional::Out out{part_energy.data(), part_potential.data(), part_sigma_slope.data(), unused.data(),
+                            part_kinetic_slope.data()};
   for (const Functional& functional : functionals) {
-    if (functional.has_gradients()) {
-      functional.evaluate(count, density.data(), sigma.data(), part_energy.data(), part_potential.data(),
-                          part_sigma_slope.data());
-      for (std::size_t i = 0; i < at(count * pairs); ++i) sigma_slope[i] += part_sigma_slope[i];
-    } else {
-      functional.evaluate(count, density.data(), part_energy.data(), part_potential.data());
-    }
-    for (std::size_t i = 0; i < at(count); ++i) energy[i] += part_energy[i];
-    for (std::size_t i = 0; i < at(count * spins); ++i) potential[i] += part_potential[i];
+    functional.evaluate(count, in, out);
+    add(potential, part_potential, at(count * spins));
+    if (!functional.is_potential()) add(energy, part_energy, at(count));
+    if (functional.has_gradients() && !functional.is_potential()) add(sigma_slope, part_sigma_slope, at(count * pairs));
+    if (functional.has_kinetic() && !functional.is_potential())
+      add(kinetic_slope, part_kinetic_slope, at(count * spins));
+  }
+  if (energy_instead) {
+    energy_instead->evaluate(count, in, out);
+    add(energy, part_energy, at(count));
   }
   double sum = 0;
   for (std::int64_t s = 0; s < spins; ++s) {
     for (std::int64_t i = 0; i < count; ++i) {
-      v[s * points + begin + i] = potential[at(i * spins + s)];
+      to.v[at(s * points + begin + i)] = potential[at(i * spins + s)];
       sum += density[at(i * spins + s)] * energy[at(i)];
     }
   }
-  if (f != nullptr)
+  if (!to.f.empty())
     for (std::int64_t i = 0; i < count; ++i)
-      f[begin + i] = (density[at(i * spins)] + (spins == 2 ? density[at(2 * i + 1)] : 0.0)) * energy[at(i)];
-  if (gradient == nullptr) return sum;
+      to.f[at(begin + i)] = (density[at(i * spins)] + (spins == 2 ? density[at(2 * i + 1)] : 0.0)) * energy[at(i)];
+  if (with_kinetic)
+    for (std::int64_t s = 0; s < spins; ++s)
+      for (std::int64_t i = 0; i < count; ++i)
+        to.kinetic_slope[at(s * points + begin + i)] = kinetic_slope[at(i * spins + s)];
+  if (!with_gradients) return sum;
   // sigma of two equal spins has two factors of the gradient, that of two different ones has one.
   for (std::int64_t s = 0; s < spins; ++s)
     for (std::int64_t axis = 0; axis < 3; ++axis)
@@ -184,20 +233,18 @@ double ExchangeCorrelation::State::evaluate(double* f, double* v, double* flux, 
         const double* slopes = sigma_slope.data() + i * pairs;
         double w = 2 * slopes[s == 0 ? 0 : 2] * slope(s, axis, i);
         if (spins == 2) w += slopes[1] * slope(1 - s, axis, i);
-        flux[(3 * s + axis) * points + begin + i] = w;
+        to.flux[at((3 * s + axis) * points + begin + i)] = w;
       }
   return sum;
 }
 
-double ExchangeCorrelation::State::evaluate_all(double* f, double* v, double* flux, const double* n,
-                                                const double* gradient, std::int64_t points) const {
+double ExchangeCorrelation::State::evaluate_all(const XcResult& to, const XcFields& from, std::int64_t points) const {
   const std::int64_t chunks = (points + chunk - 1) / chunk;
   std::vector<double> energies(static_cast<std::size_t>(chunks));
 #pragma omp parallel for schedule(static)
   for (std::int64_t c = 0; c < chunks; ++c) {
     const std::int64_t begin = c * chunk;
-    energies[static_cast<std::size_t>(c)] =
-        evaluate(f, v, flux, n, gradient, points, begin, std::min(chunk, points - begin));
+    energies[static_cast<std::size_t>(c)] = evaluate(to, from, points, begin, std::min(chunk, points - begin));
   }
   return std::accumulate(energies.begin(), energies.end(), 0.0);
 }
@@ -217,6 +264,7 @@ ExchangeCorrelation::ExchangeCorrelation(std::string_view name, int spins) {
   state_->name = ours == functionals().end() ? std::string(name) : std::string(ours->name);
   state_->spins = spins;
   for (const int number : *parts) state_->functionals.emplace_back(number, spins);
+  if (state_->potential()) state_->energy_instead.emplace(XC_LDA_X, spins);
 }
 
 ExchangeCorrelation::ExchangeCorrelation(ExchangeCorrelation&&) noexcept = default;
@@ -230,42 +278,49 @@ std::vector<std::string> ExchangeCorrelation::names() {
 
 const std::string& ExchangeCorrelation::name() const noexcept { return state_->name; }
 
-bool ExchangeCorrelation::has_gradients() const noexcept {
-  return std::ranges::any_of(state_->functionals, &Functional::has_gradients);
+bool ExchangeCorrelation::has_gradients() const noexcept { return state_->gradients(); }
+bool ExchangeCorrelation::has_kinetic() const noexcept { return state_->kinetic(); }
+bool ExchangeCorrelation::is_potential() const noexcept { return state_->potential(); }
+
+void ExchangeCorrelation::set_mean_slope(double mean) {
+  for (Functional& functional : state_->functionals)
+    if (functional.is_potential()) functional.set_tran_blaha(-0.012 + 1.023 * std::sqrt(std::max(mean, 0.0)));
 }
 
 double ExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n) const {
-  const State& state = *state_;
   if (has_gradients())
-    throw core::InvalidArgument("the functional " + state.name +
+    throw core::InvalidArgument("the functional " + state_->name +
                                 " depends on gradients, and was given densities alone");
-  if (v.size() != n.size() || n.size() % static_cast<std::size_t>(state.spins) != 0)
-    throw core::InvalidArgument("exchange-correlation was given " + std::to_string(n.size()) + " densities and " +
-                                std::to_string(v.size()) + " potentials; both must be " + std::to_string(state.spins) +
-                                " times the points");
-  return state.evaluate_all(nullptr, v.data(), nullptr, n.data(), nullptr,
-                            static_cast<std::int64_t>(n.size()) / state.spins);
+  return evaluate(XcResult{.f = {}, .v = v, .flux = {}, .kinetic_slope = {}},
+                  XcFields{.n = n, .gradient = {}, .laplacian = {}, .kinetic = {}});
 }
 
 double ExchangeCorrelation::evaluate(std::span<double> v, std::span<double> flux, std::span<const double> n,
                                      std::span<const double> gradient) const {
-  return evaluate({}, v, flux, n, gradient);
+  return evaluate(XcResult{.f = {}, .v = v, .flux = flux, .kinetic_slope = {}},
+                  XcFields{.n = n, .gradient = gradient, .laplacian = {}, .kinetic = {}});
 }
 
-double ExchangeCorrelation::evaluate(std::span<double> f, std::span<double> v, std::span<double> flux,
-                                     std::span<const double> n, std::span<const double> gradient) const {
+double ExchangeCorrelation::evaluate(const XcResult& result, const XcFields& fields) const {
   const State& state = *state_;
-  const bool local = !has_gradients() && gradient.empty() && flux.empty();
-  const std::size_t points = n.size() / static_cast<std::size_t>(state.spins);
-  if (v.size() != n.size() || n.size() % static_cast<std::size_t>(state.spins) != 0 ||
-      (!local && (flux.size() != 3 * n.size() || gradient.size() != flux.size())) || (!f.empty() && f.size() != points))
-    throw core::InvalidArgument("exchange-correlation was given " + std::to_string(n.size()) + " densities, " +
-                                std::to_string(v.size()) + " potentials, " + std::to_string(gradient.size()) +
-                                " gradients, " + std::to_string(flux.size()) + " fluxes and " +
-                                std::to_string(f.size()) + " energies; the numbers must be as 1, 1, 3 and 3, for " +
-                                std::to_string(state.spins) + " times the points, and an energy a point or none");
-  return state.evaluate_all(f.empty() ? nullptr : f.data(), v.data(), local ? nullptr : flux.data(), n.data(),
-                            local ? nullptr : gradient.data(), static_cast<std::int64_t>(points));
+  const std::size_t numbers = fields.n.size(), points = numbers / static_cast<std::size_t>(state.spins);
+  const auto fits = [&](std::size_t given, bool needed, std::size_t each) {
+    return given == each * numbers || (given == 0 && !needed);
+  };
+  const bool gradients = state.gradients(), kinetic = state.kinetic();
+  if (numbers % static_cast<std::size_t>(state.spins) != 0 || result.v.size() != numbers ||
+      !fits(fields.gradient.size(), gradients, 3) || !fits(result.flux.size(), gradients, 3) ||
+      !fits(fields.kinetic.size(), kinetic, 1) || !fits(result.kinetic_slope.size(), kinetic, 1) ||
+      !fits(fields.laplacian.size(), state.potential(), 1) || (!result.f.empty() && result.f.size() != points))
+    throw core::InvalidArgument(fmt::format(
+        "the functional {} of {} spins was given {} densities, {} gradients, {} Laplacians and {} kinetic energy "
+        "densities, for {} potentials, {} fluxes, {} kinetic slopes and {} energies; one of each a point and spin is "
+        "expected, three gradients and fluxes, and one energy a point or none, of those that it depends on",
+        state.name, state.spins, numbers, fields.gradient.size(), fields.laplacian.size(), fields.kinetic.size(),
+        result.v.size(), result.flux.size(), result.kinetic_slope.size(), result.f.size()));
+  if (!gradients) std::ranges::fill(result.flux, 0.0);
+  if (!kinetic) std::ranges::fill(result.kinetic_slope, 0.0);
+  return state.evaluate_all(result, fields, static_cast<std::int64_t>(points));
 }
 
 }  // namespace halocline::tddft

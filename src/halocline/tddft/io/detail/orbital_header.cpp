@@ -200,7 +200,7 @@ OrbitalHeader unpacked(const std::string& path, std::vector<std::byte> bytes, st
   // A checksum does not protect against a forged file: check the numbers before they are used as sizes.
   const auto sensible = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
   const bool sizes =
-      h.potentials >= 0 && h.potentials <= most_earlier_potentials && sensible(h.states, 1 << 20) &&
+      h.potentials >= 0 && h.potentials <= 8 * most_earlier_potentials && sensible(h.states, 1 << 20) &&
       sensible(h.spins, 2) && sensible(h.grid.extent[0], 1 << 13) && sensible(h.grid.extent[1], 1 << 13) &&
       sensible(h.grid.extent[2], 1 << 13) && sensible(static_cast<std::int64_t>(h.channels.size()), 1 << 20) &&
       static_cast<double>(h.grid.points()) * static_cast<double>(h.states) * static_cast<double>(h.channels.size()) <

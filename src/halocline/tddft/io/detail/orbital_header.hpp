@@ -44,7 +44,7 @@ struct SpeciesMark {
 struct OrbitalHeader {
   std::uint32_t version = newest_version;  ///< of the format
   RunPoint point;
-  std::int64_t potentials = 0;  ///< number of earlier potentials of a propagation; 0 in version 1
+  std::int64_t potentials = 0;  ///< number of earlier potentials of a propagation, times their parts; 0 in version 1
   Grid grid;
   int spins = 1;
   std::int64_t states = 0;

@@ -60,6 +60,7 @@ struct Weights {
   std::array<Vec3, most_directions> gradient{};
   int directions = 3;  ///< number of axes and diagonals
   double base = 0;
+  Vec3 momentum{};  ///< for the kernels of kinetic energy densities [1/bohr]
 };
 
 /// One row of consecutive points. Points are lines of 8 doubles.
@@ -330,6 +331,8 @@ RowKernel kernel_for(const Form& form);
 struct SlopeKernels {
   RowKernel current, density_gradient;
   std::array<RowKernel, 2> gradient, divergence;
+  RowKernel kinetic, kinetic_inner;                       ///< kinetic_kernels.hpp
+  std::array<std::array<RowKernel, 3>, 2> kinetic_outer;  ///< for a real and an imaginary factor, for each axis
 };
 SlopeKernels slope_kernels(bool skew);
 
