@@ -149,17 +149,8 @@ def divided_as(model: Any, parallel: Parallel) -> Parallel:
     )
 
 
-def resolved(system: System, scf: Scf) -> Scf:
-    """[scf] with its tolerance of the density. Near the nuclei, where pseudo-densities are almost empty, a meta-GGA is so
-    steep that the last digits of the density do not settle; energies do."""
-    if scf.tolerance > 0:
-        return scf
-    return dataclasses.replace(scf, tolerance=1e-6 if system.functional_kind in ("mgga", "potential") else 1e-8)
-
-
 def scf_options(system: System, scf: Scf) -> dict[str, Any]:
     """The arguments of the library's ScfOptions."""
-    scf = resolved(system, scf)
     values = {f.name: getattr(scf, f.name) for f in dataclasses.fields(scf) if f.name != "forces"}
     chosen = system.run.system
     return values | {"fixed_spin": chosen.fixed_moment, "spin_moment": chosen.moment}
@@ -233,7 +224,6 @@ def solve(
     doubt: called with a sentence about doubtful forces; the reporter's warning by default
     """
     group = model.communicator
-    options = resolved(system, options)
     history: list[dict[str, float]] = []
     with reporter.stage("ground state", 1.0) as advance:
 

@@ -110,6 +110,12 @@ def functional(value: Any) -> str:
     given = plainly(text(value))
     if given in names:
         return names[given]
+    before, colon, parameter = value.partition(":")
+    if colon and names.get(plainly(before)) == "tb-mbj":
+        try:
+            return _halocline.tddft.functional_name(f"tb-mbj:{parameter.strip()}")
+        except InvalidArgument as error:
+            raise Unfit(f"a functional; {error}") from None
     if OF_LIBXC.fullmatch(name := value.lower().replace(" ", "")):
         try:
             return _halocline.tddft.functional_name(name)
@@ -320,8 +326,8 @@ class Xc(Section):
     functional: str = key(
         "auto",
         functional,
-        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", "r2scan", "scan", "tpss", '
-        '"tb-mbj", libxc\'s names joined by "+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the '
+        '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", "r2scan", "scan", '
+        '"tpss", "tb-mbj" or "tb-mbj:1.12", libxc\'s names joined by "+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the '
         "pseudopotentials were made for",
     )
 
@@ -329,11 +335,7 @@ class Xc(Section):
 @dataclasses.dataclass(frozen=True)
 class Scf(Section):
     title: ClassVar[str] = "[scf]"
-    tolerance: float = key(
-        0.0,
-        number(at_least=0.0),
-        "of the density: integral of its change, per electron; 0: 1e-8, or 1e-6 with a meta-GGA",
-    )
+    tolerance: float = key(1e-8, number(above=0.0), "of the density: integral of its change, per electron")
     energy_tolerance: float = key(1e-9, quantity("energy", above=0.0), "change of the total energy in an iteration")
     eigen_tolerance: float = key(1e-6, quantity("energy", above=0.0), "largest residual of an occupied state")
     max_iterations: int = key(100, integer(at_least=1), "before giving up; exit status 3 then")

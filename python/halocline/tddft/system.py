@@ -279,8 +279,8 @@ class System:
         """Raises InvalidArgument if the functional has no energy, on which `wanted` depends."""
         if self.functional_kind == "potential":
             raise InvalidArgument(
-                f"{wanted} with the functional {self.functional} asked for, a potential that no energy belongs to; take "
-                "another functional, such as r2scan."
+                f"{wanted} with the functional {self.functional} asked for, a potential that no energy belongs to; "
+                "take another functional, such as r2scan."
             )
 
     def with_points(self, points: np.ndarray, states: int) -> System:

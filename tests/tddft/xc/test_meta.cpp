@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halocline::tddft {
@@ -73,10 +74,15 @@ TEST_CASE("meta-GGA: exchange and correlation of the hydrogen atom, exactly -5/1
 }
 
 TEST_CASE("meta-GGA: potentials, fluxes and kinetic slopes are the derivatives of the energy") {
-  const Densities n{0.11, 0.07}, kinetic{0.09, 0.04};
+  const Densities n{0.11, 0.07};
   const Gradients gradient{0.05, -0.02, 0.03, -0.01, 0.04, 0.02};
-  for (const std::string& name : names) {
+  // Of the last two, one and both spins are in an empty core.
+  for (const auto& [name, kinetic] :
+       {std::pair{"r2scan", Densities{0.09, 0.04}}, std::pair{"scan", Densities{0.09, 0.04}},
+        std::pair{"tpss", Densities{0.09, 0.04}}, std::pair{"r2scan", Densities{20, 0.04}},
+        std::pair{"tpss", Densities{30, 12}}}) {
     CAPTURE(name);
+    CAPTURE(kinetic[0]);
     const ExchangeCorrelation functional(name, 2);
     const Point point = at(functional, n, gradient, kinetic);
     const auto slope = [&](const auto& change) {
@@ -127,6 +133,25 @@ TEST_CASE("tb-mbj: a uniform gas has the local potential, whatever the mean slop
     CHECK(potential(n, 0, 0, kinetic, 2.5) == doctest::Approx(expected).epsilon(0.02));
   }
   CHECK(std::abs(potential(0.05, 0.04, 0.01, 0.02, 2.5) - potential(0.05, 0.04, 0.01, 0.02, 1.0)) > 0.005);
+}
+
+TEST_CASE("tb-mbj: a parameter that is given stays, whatever the density") {
+  ExchangeCorrelation given("tb-mbj:1.12", 1), found("tb-mbj", 1);
+  CHECK(given.name() == "tb-mbj:1.12");
+  CHECK_FALSE(given.has_mean_slope());
+  const auto potential = [](ExchangeCorrelation& functional, double mean) {
+    functional.set_mean_slope(mean);
+    double v = 0, n = 0.05, laplacian = 0.01, kinetic = 0.02, kinetic_slope = 0;
+    std::array<double, 3> flux{};
+    const std::array<double, 3> gradient{0.04, 0, 0};
+    static_cast<void>(functional.evaluate({{}, {&v, 1}, flux, {&kinetic_slope, 1}},
+                                          {{&n, 1}, gradient, {&laplacian, 1}, {&kinetic, 1}}));
+    return v;
+  };
+  CHECK(potential(given, 0.5) == potential(given, 2.0));
+  CHECK(potential(given, 0.5) == doctest::Approx(potential(found, std::pow(1.132 / 1.023, 2))).epsilon(1e-12));
+  for (const char* wrong : {"tb-mbj:", "tb-mbj:x", "tb-mbj:1.1x", "tb-mbj:9"})
+    CHECK_THROWS_WITH_AS(ExchangeCorrelation(wrong, 1), doctest::Contains("between 0.5 and 3"), core::InvalidArgument);
 }
 
 TEST_CASE("meta-GGA: what is missing is said, and other kinds are refused by name") {

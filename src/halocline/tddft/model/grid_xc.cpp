@@ -98,7 +98,7 @@ void GridExchangeCorrelation::find_mean_slope(const MetaFields& fields, const De
 double GridExchangeCorrelation::evaluate(const MetaPotential& potential, const MetaFields& fields, Stencil& stencil,
                                          const Decomposition& decomposition) {
   if (xc_.is_potential()) {
-    find_mean_slope(fields, decomposition);
+    if (xc_.has_mean_slope()) find_mean_slope(fields, decomposition);
     laplacian_.resize(fields.n.size());
     fill(3 * spins_, fields.gradient.data(), static_cast<std::int64_t>(fields.n.size()) / spins_);
     stencil.divergence(laplacian_, block_.data(), spins_);

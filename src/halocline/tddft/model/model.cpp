@@ -68,10 +68,12 @@ void Model::check_meta() const {
         "kinetic energy density of the core on which it depends: take potentials without core corrections",
         name));
   const Grid& grid = system_.grid;
-  if (xc().is_potential() && (grid.boundary != Boundary::periodic || grid.open != std::array<bool, 3>{}))
+  if (xc().has_mean_slope() && (grid.boundary != Boundary::periodic || grid.open != std::array<bool, 3>{}))
     throw core::InvalidArgument(fmt::format(
         "the functional {} was given where there is vacuum; it contains the mean of |grad n| / n over the cell, which "
-        "exists in crystals that are periodic along all axes only: take another functional",
+        "exists in crystals that are periodic along all axes only: give its parameter c, as in tb-mbj:1.12, or take "
+        "another "
+        "functional",
         name));
 }
 

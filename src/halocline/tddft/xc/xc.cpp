@@ -18,9 +18,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <new>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -60,6 +62,19 @@ const std::vector<Named>& functionals() {
                                         {"tpss", {XC_MGGA_X_TPSS, XC_MGGA_C_TPSS}},
                                         {"tb-mbj", {XC_MGGA_X_TB09, XC_LDA_C_PW_MOD}}};
   return known;
+}
+
+/// The parameter c in "tb-mbj:1.12". Empty: the name is another one.
+std::optional<double> given_tran_blaha(std::string_view name) {
+  constexpr std::string_view begin = "tb-mbj:";
+  if (!name.starts_with(begin)) return std::nullopt;
+  const std::string_view text = name.substr(begin.size());
+  double c = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), c);
+  if (error != std::errc() || end != text.data() + text.size() || !(c > 0.5 && c < 3))
+    throw core::InvalidArgument(fmt::format(
+        "\"{}\" given for the parameter c of tb-mbj; a number between 0.5 and 3 expected, as in tb-mbj:1.12", text));
+  return c;
 }
 
 /// Numbers of the parts of a name: one of ours, or libxc's names joined by +. Empty: unknown.
@@ -143,6 +158,79 @@ private:
   xc_func_type* functional_;
 };
 
+/// Takes gradients out of empty cores. At a nucleus the density of pseudo-orbitals almost vanishes, while it is large a
+/// step of the grid away. There a meta-GGA depends so steeply on the gradient, which is a difference of large numbers,
+/// that self-consistency fails, for energies of 1e-7 hartree. Such points have alpha = (tau - sigma / 8 n) / tau_gas of
+/// 1e3 to 1e6, where bonds and gaps of real systems have less than 20. So the product sigma_st of the gradients of two
+/// spins is replaced by
+///   g_s g_t sigma_st,   g_s^2 = 1 / (1 + (alpha_s / 100)^4),
+/// and derivatives follow by the chain rule. At alpha = 10 sigma changes by 1e-4, at alpha = 1 by 1e-8.
+class EmptyCores {
+public:
+  /// Replaces sigma, shape (points, pairs), for densities and kinetic energy densities, shape (points, spins).
+  EmptyCores(std::int64_t count, std::int64_t spins, const double* n, double* sigma, const double* kinetic)
+      : count_(count), spins_(spins) {
+    const double both = 2.0 / static_cast<double>(spins);  // spins in a density
+    for (std::int64_t i = 0; i < count; ++i) {
+      double* of_pairs = sigma + pairs() * i;
+      std::copy_n(of_pairs, pairs(), sigma_.data() + pairs() * i);
+      for (std::int64_t s = 0; s < spins; ++s) {
+        const double density = n[spins * i + s], tau = kinetic[spins * i + s];
+        Spin& spin = of_spins_[static_cast<std::size_t>(spins * i + s)];
+        spin = {};
+        if (density < 1e-20) continue;
+        const double gas =
+            both * 0.3 * std::cbrt(36 * std::pow(std::numbers::pi, 4)) * std::pow(density / both, 5.0 / 3);
+        const double single = of_pairs[2 * s] / (8 * density), alpha = (tau - single) / gas;
+        if (!(alpha > 0)) continue;
+        const double ratio = alpha / 100, fourth = ratio * ratio * ratio * ratio;
+        spin.factor = 1 / std::sqrt(1 + fourth);
+        const double slope = -2 * fourth / (1 + fourth) * spin.factor / alpha;  // of the factor
+        spin.by_tau = slope / gas;
+        spin.by_sigma = -slope / (8 * density * gas);
+        spin.by_n = slope * (single / gas - 5.0 / 3 * alpha) / density;
+      }
+      for (std::int64_t pair = 0; pair < pairs(); ++pair)
+        of_pairs[pair] *= of_spin(i, pair / 2).factor * of_spin(i, (pair + 1) / 2).factor;
+    }
+  }
+  /// Turns derivatives with respect to the replaced sigma into those with respect to what it depends on.
+  void apply(double* by_n, double* by_sigma, double* by_kinetic) const {
+    for (std::int64_t i = 0; i < count_; ++i) {
+      double* of_pairs = by_sigma + pairs() * i;
+      const double* sigma = sigma_.data() + pairs() * i;
+      std::array<double, most_pairs> result{};
+      for (std::int64_t pair = 0; pair < pairs(); ++pair) {
+        const std::array<std::int64_t, 2> of_pair{pair / 2, (pair + 1) / 2};
+        const Spin &one = of_spin(i, of_pair[0]), &two = of_spin(i, of_pair[1]);
+        result[static_cast<std::size_t>(pair)] += of_pairs[pair] * one.factor * two.factor;
+        for (std::size_t k = 0; k < 2; ++k) {
+          const std::int64_t s = of_pair[k];
+          const double by_factor = of_pairs[pair] * sigma[pair] * (k == 0 ? two : one).factor;
+          by_n[spins_ * i + s] += by_factor * of_spin(i, s).by_n;
+          by_kinetic[spins_ * i + s] += by_factor * of_spin(i, s).by_tau;
+          result[static_cast<std::size_t>(2 * s)] += by_factor * of_spin(i, s).by_sigma;
+        }
+      }
+      std::copy_n(result.data(), pairs(), of_pairs);
+    }
+  }
+
+private:
+  /// g of a spin at a point, and its derivatives.
+  struct Spin {
+    double factor = 1, by_n = 0, by_sigma = 0, by_tau = 0;
+  };
+  std::int64_t pairs() const { return spins_ == 1 ? 1 : 3; }
+  const Spin& of_spin(std::int64_t point, std::int64_t s) const {
+    return of_spins_[static_cast<std::size_t>(spins_ * point + s)];
+  }
+
+  std::int64_t count_, spins_;
+  std::array<Spin, most_spins * chunk> of_spins_;
+  std::array<double, most_pairs * chunk> sigma_;
+};
+
 }  // namespace
 
 struct ExchangeCorrelation::State {
@@ -150,6 +238,12 @@ struct ExchangeCorrelation::State {
   std::int64_t spins;
   std::vector<Functional> functionals;
   std::optional<Functional> energy_instead;  ///< of a potential without an energy
+  bool c_given = false;                      ///< of "tb-mbj"
+
+  void set_tran_blaha(double c) {
+    for (Functional& functional : functionals)
+      if (functional.is_potential()) functional.set_tran_blaha(c);
+  }
 
   bool gradients() const { return std::ranges::any_of(functionals, &Functional::has_gradients); }
   bool kinetic() const { return std::ranges::any_of(functionals, &Functional::has_kinetic); }
@@ -199,6 +293,8 @@ double ExchangeCorrelation::State::evaluate(const XcResult& to, const XcFields& 
   const Functional::In in{density.data(), sigma.data(), laplacian.data(), kinetic.data()};
   const Functional::Out out{part_energy.data(), part_potential.data(), part_sigma_slope.data(), unused.data(),
                             part_kinetic_slope.data()};
+  std::optional<EmptyCores> cores;
+  if (with_kinetic && !this->potential()) cores.emplace(count, spins, density.data(), sigma.data(), kinetic.data());
   for (const Functional& functional : functionals) {
     functional.evaluate(count, in, out);
     add(potential, part_potential, at(count * spins));
@@ -207,6 +303,7 @@ double ExchangeCorrelation::State::evaluate(const XcResult& to, const XcFields& 
     if (functional.has_kinetic() && !functional.is_potential())
       add(kinetic_slope, part_kinetic_slope, at(count * spins));
   }
+  if (cores) cores->apply(potential.data(), sigma_slope.data(), kinetic_slope.data());
   if (energy_instead) {
     energy_instead->evaluate(count, in, out);
     add(energy, part_energy, at(count));
@@ -252,7 +349,8 @@ double ExchangeCorrelation::State::evaluate_all(const XcResult& to, const XcFiel
 ExchangeCorrelation::ExchangeCorrelation(std::string_view name, int spins) {
   if (spins != 1 && spins != 2)
     throw core::InvalidArgument("exchange-correlation was asked for " + std::to_string(spins) + " spins; give 1 or 2");
-  const auto parts = parts_of(name);
+  const std::optional<double> c = given_tran_blaha(name);
+  const auto parts = parts_of(c ? "tb-mbj" : name);
   if (!parts) {
     std::string list;
     for (const std::string& other : names()) list += (list.empty() ? "" : ", ") + other;
@@ -261,10 +359,12 @@ ExchangeCorrelation::ExchangeCorrelation(std::string_view name, int spins) {
   }
   state_ = std::make_unique<State>();
   const auto ours = std::ranges::find(functionals(), *parts, &Named::parts);
-  state_->name = ours == functionals().end() ? std::string(name) : std::string(ours->name);
+  state_->name = c || ours == functionals().end() ? std::string(name) : std::string(ours->name);
   state_->spins = spins;
   for (const int number : *parts) state_->functionals.emplace_back(number, spins);
   if (state_->potential()) state_->energy_instead.emplace(XC_LDA_X, spins);
+  state_->c_given = c.has_value();
+  if (c) state_->set_tran_blaha(*c);
 }
 
 ExchangeCorrelation::ExchangeCorrelation(ExchangeCorrelation&&) noexcept = default;
@@ -281,10 +381,10 @@ const std::string& ExchangeCorrelation::name() const noexcept { return state_->n
 bool ExchangeCorrelation::has_gradients() const noexcept { return state_->gradients(); }
 bool ExchangeCorrelation::has_kinetic() const noexcept { return state_->kinetic(); }
 bool ExchangeCorrelation::is_potential() const noexcept { return state_->potential(); }
+bool ExchangeCorrelation::has_mean_slope() const noexcept { return is_potential() && !state_->c_given; }
 
 void ExchangeCorrelation::set_mean_slope(double mean) {
-  for (Functional& functional : state_->functionals)
-    if (functional.is_potential()) functional.set_tran_blaha(-0.012 + 1.023 * std::sqrt(std::max(mean, 0.0)));
+  if (!state_->c_given) state_->set_tran_blaha(-0.012 + 1.023 * std::sqrt(std::max(mean, 0.0)));
 }
 
 double ExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n) const {

@@ -13,8 +13,9 @@
 /// Meta-GGA: "r2scan" (Furness, Kaplan, Ning, Perdew and Sun, J. Phys. Chem. Lett. 11, 8208, 2020), "scan" (Sun,
 /// Ruzsinszky and Perdew, Phys. Rev. Lett. 115, 036402, 2015), "tpss" (Tao, Perdew, Staroverov and Scuseria, Phys. Rev.
 /// Lett. 91, 146401, 2003), and "tb-mbj" (Tran and Blaha, Phys. Rev. Lett. 102, 226401, 2009): a potential for band
-/// gaps, with the correlation of "pw". No energy belongs to it; that of "pw" stands in its place.
-/// Any other functional of these kinds by its names in libxc, as in "gga_x_pbe+gga_c_lyp".
+/// gaps, with the correlation of "pw". No energy belongs to it; that of "pw" stands in its place. Its parameter c
+/// follows from the density, or is given behind the name, as in "tb-mbj:1.12". Any other functional of these kinds by
+/// its names in libxc, as in "gga_x_pbe+gga_c_lyp".
 
 #include <memory>
 #include <span>
@@ -60,8 +61,10 @@ public:
   bool has_kinetic() const noexcept;
   /// Whether it is a potential that no energy belongs to: "tb-mbj". It needs the Laplacian too.
   bool is_potential() const noexcept;
-  /// Sets c of "tb-mbj", from the mean of |grad n| / n over the cell [1/bohr]: c = -0.012 + 1.023 sqrt(mean) (Tran and
-  /// Blaha, equation 3).
+  /// Whether it depends on the mean slope of the density over the cell: "tb-mbj" without c.
+  bool has_mean_slope() const noexcept;
+  /// Sets c of "tb-mbj" where it was not given, from the mean of |grad n| / n over the cell [1/bohr]: c = -0.012
+  /// + 1.023 sqrt(mean) (Tran and Blaha, equation 3).
   void set_mean_slope(double mean);
 
   /// @param v  shape (spins, points) [hartree], overwritten
