@@ -289,9 +289,6 @@ def force_warning(ground: GroundState) -> str | None:
     if net <= DOUBTFUL_NET_FORCE:
         return None
     cause = "the ground state is not converged well enough" if ground.system.periodic else "the box is too small"
-    if ground.system.functional_kind == "mgga":
-        # What the grid adds through exchange and correlation is not taken off then.
-        cause = f"the spacing of {spacing_text(ground.system)} is too coarse for them, or {cause}"
     return (
         f"the forces add up to {net:.3g} eV/angstrom, more than {DOUBTFUL_NET_FORCE:g}, where the sum should be zero: "
         f"{cause}; expect an error of that size in a single force."

@@ -327,8 +327,8 @@ class Xc(Section):
         "auto",
         functional,
         '"pz", "pz-mod", "pw" (PW92), "pade", "x", "none", "pbe", "pbesol", "revpbe", "blyp", "r2scan", "scan", '
-        '"tpss", "tb-mbj" or "tb-mbj:1.12", libxc\'s names joined by "+" as in "gga_x_pbe+gga_c_lyp", or "auto": the one that the '
-        "pseudopotentials were made for",
+        '"tpss", "tb-mbj" or "tb-mbj:1.12", libxc\'s names joined by "+" as in "gga_x_pbe+gga_c_lyp", or "auto": '
+        "the one that the pseudopotentials were made for",
     )
 
 

@@ -46,6 +46,12 @@ def stress(ground: GroundState, *, strain: float = STRAIN, reporter: Reporter | 
             "the stress of a system that is no crystal of atoms was asked for; only crystals have one."
         )
     system.require_energy("a stress")
+    if system.functional_kind == "mgga" and system.reduction is not None and len(system.reduction.rotations) > 1:
+        raise InvalidArgument(
+            f"the stress of the functional {system.functional} was asked for with k-points reduced by symmetry; "
+            "the kinetic energy density of their images changes otherwise with a strain: take all k-points, with "
+            "symmetry = false."
+        )
     if not 0 < strain < 0.1:
         raise InvalidArgument(
             f"strain = {shown(strain)} given; a positive number below 0.1 expected, such as {STRAIN:g}."

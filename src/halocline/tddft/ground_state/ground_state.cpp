@@ -206,11 +206,7 @@ public:
     std::vector<double> found = state_.density;
     append(found, state_.kinetic);
     mixer_.mix(mixed_, found);
-    // A combination of positive densities need not be positive.
-    for (std::size_t i = 0; i < state_.kinetic.density.size(); ++i) {
-      double& tau = mixed_[state_.density.size() + i];
-      tau = std::max(tau, 0.0);
-    }
+    if (model_.has_kinetic()) make_possible();
     model_.effective_potential(potential_, mixed_fields());
   }
 
@@ -238,6 +234,28 @@ private:
                  std::move(damping));
   }
 
+  /// Combinations of the fields of orbitals need not be fields of any, and a meta-GGA has no bounds for those. Where
+  /// the mixed kinetic energy density of an electron is not within a factor of ten of that found, the fields found take
+  /// the place of the mixed ones, in proportion to the density. Gradients are then limited to |grad n|^2 <= 8 n tau.
+  void make_possible() {
+    const std::size_t numbers = state_.density.size(), points = numbers / size(model_.system().spins);
+    for (std::size_t i = 0; i < numbers; ++i) {
+      const std::size_t first = i / points * 3 * points + i % points;
+      double* const gradient = mixed_.data() + 2 * numbers + first;
+      double& tau = mixed_[numbers + i];
+      const double ratio = state_.density[i] > 0 ? std::max(mixed_[i], 0.0) / state_.density[i] : 0.0;
+      const double expected = ratio * state_.kinetic.density[i];
+      if (!(tau >= 0.1 * expected && tau <= 10 * expected)) {
+        tau = expected;
+        for (std::size_t a = 0; a < 3; ++a) gradient[a * points] = ratio * state_.kinetic.gradient[first + a * points];
+      }
+      double square = 0;
+      for (std::size_t a = 0; a < 3; ++a) square += gradient[a * points] * gradient[a * points];
+      const double most = 8 * std::max(mixed_[i], 0.0) * tau;
+      if (square <= most) continue;
+      for (std::size_t a = 0; a < 3; ++a) gradient[a * points] *= std::sqrt(most / square);
+    }
+  }
   /// Density and kinetic fields as mixed.
   ElectronFields mixed_fields() const {
     const std::span<const double> all = mixed_;

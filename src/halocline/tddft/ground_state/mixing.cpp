@@ -108,14 +108,25 @@ void Mixer::mix(std::span<double> in, std::span<const double> out) {
     for (std::size_t l = 0; l < n; ++l) gram[k * n + l] *= norm[k] * norm[l];
     if (kind_ == "broyden") gram[k * n + k] += 1e-4;
   }
-  const std::vector<double> factors = least_squares(gram, right, 1e-12);
-  for (std::size_t k = 0; k < n; ++k) {
-    const double factor = factors[k] * norm[k];
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      in[i] -= factor * density_steps_[k][i];
-      residual[i] -= factor * residual_steps_[k][i];
-    }
+  // Where residuals are far from linear, differences that almost depend on each other give a density far from all that
+  // are known. Then fewer combinations of them count.
+  double farthest = 0;
+  for (const auto& step : density_steps_) {
+    const std::vector<const std::vector<double>*> one{&step};
+    farthest = std::max(farthest, dots(one, one)[0]);
   }
+  std::vector<double> move, factors;
+  for (const double cut : {1e-12, 1e-8, 1e-5, 1e-2}) {
+    factors = least_squares(gram, right, cut);
+    move.assign(in.size(), 0.0);
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t i = 0; i < in.size(); ++i) move[i] -= factors[k] * norm[k] * density_steps_[k][i];
+    const std::vector<const std::vector<double>*> moved{&move};
+    if (dots(moved, moved)[0] <= 4 * farthest) break;
+  }
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] += move[i];
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < in.size(); ++i) residual[i] -= factors[k] * norm[k] * residual_steps_[k][i];
   add_damped(in, std::move(residual));
 }
 

@@ -24,8 +24,7 @@
 /// the net force is then zero, and moving ions and electrons keep their total momentum; the forces depend on the
 /// position between grid points less by one to two orders of magnitude. What was taken off measures the grid.
 ///
-/// A meta-GGA has a share of d of its own, with second derivatives of the orbitals, which is not taken off: there the
-/// net force keeps the grid's error of exchange and correlation.
+/// Of a meta-GGA, kinetic_defect.hpp.
 ///
 /// A core correction adds the force of the potential of exchange and correlation on the core density. Core densities
 /// are smooth enough to be differentiated themselves.
@@ -35,6 +34,7 @@
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/base/symmetry.hpp"
+#include "halocline/tddft/model/kinetic_defect.hpp"
 
 #include <algorithm>
 
@@ -85,7 +85,8 @@ AtomForces atom_forces(Model& model, const State& state) {
   // same box have the same contribution from the density; one of them counts it.
   const bool first = decomposition.box_mates().rank() == 0;
   std::vector<Vec3> local = local_forces(system, decomposition, model.ion_tables(), gradient);
-  const std::vector<double> defect = model.force_defect(state.density, slopes, first);
+  std::vector<double> defect = model.force_defect(state.density, slopes, first);
+  if (model.has_kinetic()) add_kinetic_defect(defect, model, state, slopes, first);
   const std::vector<Vec3> shares = share_between_atoms(system, decomposition, defect);
   if (!model.core_density().empty()) {
     const std::vector<double> v = model.mean_xc_potential(state.density);

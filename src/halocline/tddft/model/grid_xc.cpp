@@ -103,9 +103,10 @@ double GridExchangeCorrelation::evaluate(const MetaPotential& potential, const M
     fill(3 * spins_, fields.gradient.data(), static_cast<std::int64_t>(fields.n.size()) / spins_);
     stencil.divergence(laplacian_, block_.data(), spins_);
   }
-  return at_points({.f = {}, .v = potential.v, .flux = potential.flux, .kinetic_slope = potential.kinetic_slope},
-                   {.n = fields.n, .gradient = fields.gradient, .laplacian = laplacian_, .kinetic = fields.kinetic},
-                   decomposition.box_mates());
+  return at_points(
+      {.f = potential.f, .v = potential.v, .flux = potential.flux, .kinetic_slope = potential.kinetic_slope},
+      {.n = fields.n, .gradient = fields.gradient, .laplacian = laplacian_, .kinetic = fields.kinetic},
+      decomposition.box_mates());
 }
 
 double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil,

@@ -23,9 +23,9 @@ namespace halocline::tddft {
 struct MetaFields {
   std::span<const double> n, kinetic, gradient;
 };
-/// Its derivatives, as in XcResult; overwritten.
+/// Its energy in a volume, which may be empty, and its derivatives, as in XcResult; overwritten.
 struct MetaPotential {
-  std::span<double> v, kinetic_slope, flux;
+  std::span<double> f, v, kinetic_slope, flux;
 };
 
 class GridExchangeCorrelation {

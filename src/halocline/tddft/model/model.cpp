@@ -99,6 +99,7 @@ void Model::sum_kinetic(State& state) {
 KineticFields Model::kinetic_of_gas(std::span<const double> density) {
   const std::size_t points = size(decomposition_.box().points());
   const double both = 2.0 / system_.spins;  // spins in a density
+  constexpr double steepest = 4;            // |grad n| / n [1/bohr]: of 27 eV below the vacuum
   KineticFields fields{std::vector<double>(density.size()), std::vector<double>(3 * density.size()), {}};
   core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
   for (std::size_t first = 0; first < density.size(); first += points) {
@@ -108,7 +109,12 @@ KineticFields Model::kinetic_of_gas(std::span<const double> density) {
     hamiltonian_.stencil().gradient(gradient, block.data(), 1);
     for (std::size_t i = 0; i < points; ++i) {
       const double n = std::max(density[first + i], 0.0);
-      const double slope = std::hypot(gradient[i], gradient[points + i], gradient[2 * points + i]);
+      // In tails that fall by orders of magnitude from point to point the derivative means nothing.
+      double slope = std::hypot(gradient[i], gradient[points + i], gradient[2 * points + i]);
+      if (slope > steepest * n) {
+        for (std::size_t a = 0; a < 3; ++a) gradient[a * points + i] *= steepest * n / slope;
+        slope = steepest * n;
+      }
       constexpr double momentum = 6 * std::numbers::pi * std::numbers::pi;
       fields.density[first + i] = both * 0.3 * std::cbrt(momentum * momentum) * std::pow(n / both, 5.0 / 3) +
                                   (n > 1e-12 ? slope * slope / (8 * n) : 0.0);
@@ -204,7 +210,7 @@ double Model::fill_xc_potential(const ElectronFields& fields) {
           "the functional {} was given {} densities and {} kinetic energy densities, as many of these expected: it "
           "depends on both; sum them over the orbitals",
           xc().name(), density.size(), fields.kinetic.size()));
-    return xc_.evaluate({xc_potential_, kinetic_slope_, flux_}, {density, fields.kinetic, fields.gradient},
+    return xc_.evaluate({{}, xc_potential_, kinetic_slope_, flux_}, {density, fields.kinetic, fields.gradient},
                         hamiltonian_.stencil(), decomposition_);
   }
   if (core_density_.empty())
@@ -223,6 +229,11 @@ std::vector<double> Model::mean_xc_potential(std::span<const double> density) {
   for (std::size_t first = 0; first < xc_potential_.size(); first += points)
     for (std::size_t i = 0; i < points; ++i) mean[i] += xc_potential_[first + i] / system_.spins;
   return mean;
+}
+
+void Model::xc_derivatives(const MetaPotential& result, const State& state) {
+  static_cast<void>(xc_.evaluate(result, {state.density, state.kinetic.density, state.kinetic.gradient},
+                                 hamiltonian_.stencil(), decomposition_));
 }
 
 std::vector<double> Model::force_defect(std::span<const double> density, std::span<const double> slopes, bool whole) {
@@ -250,7 +261,6 @@ std::vector<double> Model::force_defect(std::span<const double> density, std::sp
       for (std::size_t i = 0; whole && i < 3 * points; ++i) all[3 * s * points + i] += share * core[i];
     }
   }
-  // Of a functional of the kinetic energy density that part has second derivatives of the orbitals; it stays.
   if (!has_kinetic()) xc_.add_defect(field, n, all, whole, hamiltonian_.stencil());
   return field;
 }

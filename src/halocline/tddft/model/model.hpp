@@ -113,8 +113,13 @@ public:
   /// @return shape (points,) [hartree]. Collective over the world.
   std::vector<double> mean_xc_potential(std::span<const double> density);
 
+  /// Energy in a volume and derivatives of a functional of the kinetic energy density, for a state.
+  /// Collective over the world.
+  void xc_derivatives(const MetaPotential& result, const State& state);
+
   /// The field of what the grid adds to the force on the electrons through Hartree's potential and that of exchange and
-  /// correlation; zero everywhere in the continuum, and its integral is the net force of the atoms (forces.cpp).
+  /// correlation, except of a meta-GGA (kinetic_defect.hpp); zero everywhere in the continuum, and its integral is the
+  /// net force of the atoms (forces.cpp).
   /// @param slopes  gradients of the densities of the spins by the orbitals, or parts of them, shape (spins, 3, points)
   /// @param whole   add the terms that do not depend on `slopes`: on one of the processes with parts
   /// @return shape (3, points) [hartree/bohr^4]

@@ -160,9 +160,10 @@ private:
 
 /// Takes gradients out of empty cores. At a nucleus the density of pseudo-orbitals almost vanishes, while it is large a
 /// step of the grid away. There a meta-GGA depends so steeply on the gradient, which is a difference of large numbers,
-/// that self-consistency fails, for energies of 1e-7 hartree. Such points have alpha = (tau - sigma / 8 n) / tau_gas of
-/// 1e3 to 1e6, where bonds and gaps of real systems have less than 20. So the product sigma_st of the gradients of two
-/// spins is replaced by
+/// that self-consistency fails, for energies of 1e-7 hartree. Such points have
+///   alpha = (tau - tau_1) / (tau_gas + 0.001 tau_1),   tau_1 = sigma / 8 n,
+/// of 1e3 to 1e6, where bonds and gaps of real systems have less than 20. So the product sigma_st of the gradients of
+/// two spins is replaced by
 ///   g_s g_t sigma_st,   g_s^2 = 1 / (1 + (alpha_s / 100)^4),
 /// and derivatives follow by the chain rule. At alpha = 10 sigma changes by 1e-4, at alpha = 1 by 1e-8.
 class EmptyCores {
@@ -181,18 +182,25 @@ public:
         if (density < 1e-20) continue;
         const double gas =
             both * 0.3 * std::cbrt(36 * std::pow(std::numbers::pi, 4)) * std::pow(density / both, 5.0 / 3);
-        const double single = of_pairs[2 * s] / (8 * density), alpha = (tau - single) / gas;
+        const double single = of_pairs[2 * s] / (8 * density), scale = gas + eta * single;
+        const double alpha = (tau - single) / scale;
         if (!(alpha > 0)) continue;
         const double ratio = alpha / 100, fourth = ratio * ratio * ratio * ratio;
         spin.factor = 1 / std::sqrt(1 + fourth);
-        const double slope = -2 * fourth / (1 + fourth) * spin.factor / alpha;  // of the factor
-        spin.by_tau = slope / gas;
-        spin.by_sigma = -slope / (8 * density * gas);
-        spin.by_n = slope * (single / gas - 5.0 / 3 * alpha) / density;
+        spin.excess = (1 - spin.factor) * alpha * scale;
+        const double slope = -2 * fourth / (1 + fourth) * spin.factor / (alpha * scale);  // of the factor, by tau
+        spin.by_tau = slope;
+        spin.by_sigma = -slope * (1 + eta * alpha) / (8 * density);
+        spin.by_n = slope * ((1 + eta * alpha) * single - 5.0 / 3 * alpha * gas) / density;
       }
       for (std::int64_t pair = 0; pair < pairs(); ++pair)
         of_pairs[pair] *= of_spin(i, pair / 2).factor * of_spin(i, (pair + 1) / 2).factor;
     }
+  }
+  /// For a potential that depends on sqrt(tau / n): takes alpha out of the kinetic energy densities, shape (points,
+  /// spins), by the same factor.
+  void limit(double* kinetic) const {
+    for (std::int64_t i = 0; i < count_ * spins_; ++i) kinetic[i] -= of_spins_[static_cast<std::size_t>(i)].excess;
   }
   /// Turns derivatives with respect to the replaced sigma into those with respect to what it depends on.
   void apply(double* by_n, double* by_sigma, double* by_kinetic) const {
@@ -219,8 +227,9 @@ public:
 private:
   /// g of a spin at a point, and its derivatives.
   struct Spin {
-    double factor = 1, by_n = 0, by_sigma = 0, by_tau = 0;
+    double factor = 1, by_n = 0, by_sigma = 0, by_tau = 0, excess = 0;
   };
+  static constexpr double eta = 0.001;  ///< as in r2SCAN: in tails tau and tau_1 are equal but for rounding
   std::int64_t pairs() const { return spins_ == 1 ? 1 : 3; }
   const Spin& of_spin(std::int64_t point, std::int64_t s) const {
     return of_spins_[static_cast<std::size_t>(spins_ * point + s)];
@@ -294,7 +303,8 @@ double ExchangeCorrelation::State::evaluate(const XcResult& to, const XcFields& 
   const Functional::Out out{part_energy.data(), part_potential.data(), part_sigma_slope.data(), unused.data(),
                             part_kinetic_slope.data()};
   std::optional<EmptyCores> cores;
-  if (with_kinetic && !this->potential()) cores.emplace(count, spins, density.data(), sigma.data(), kinetic.data());
+  if (with_kinetic) cores.emplace(count, spins, density.data(), sigma.data(), kinetic.data());
+  if (this->potential()) cores->limit(kinetic.data());
   for (const Functional& functional : functionals) {
     functional.evaluate(count, in, out);
     add(potential, part_potential, at(count * spins));
