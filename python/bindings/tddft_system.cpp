@@ -75,7 +75,8 @@ void bind_pseudopotential(nb::module_& m) {
         return functional.has_gradients() ? "gga" : "lda";
       },
       "name"_a,
-      "\"lda\", \"gga\", \"mgga\", or \"potential\": a meta-GGA without an energy. Raises InvalidArgument for a name that "
+      "\"lda\", \"gga\", \"mgga\", or \"potential\": a meta-GGA without an energy. Raises InvalidArgument for a name "
+      "that "
       "is none.");
   m.def(
       "blas",

@@ -41,6 +41,10 @@ constexpr std::size_t most_spins = 2, most_pairs = 3;  ///< pairs of spins: up u
 /// step of 1e-5 hartree in the potential; with this one the step is 1e-9.
 constexpr double smallest_density = 1e-27;
 
+/// Below this share of the other spin in the density the correlation of a meta-GGA is that of this share. Its potential
+/// on the minority would grow as the third root of one over the share, to hundreds of hartree.
+constexpr double smallest_minority = 1e-8;
+
 struct Named {
   std::string_view name;
   std::vector<int> parts;
@@ -117,6 +121,7 @@ public:
           "functionals of the density's Laplacian and potentials without an energy are not, but for tb-mbj");
     }
     if (family == XC_FAMILY_LDA) xc_func_set_dens_threshold(functional_, smallest_density);
+    if (family == XC_FAMILY_MGGA) xc_func_set_zeta_threshold(functional_, smallest_minority);
   }
   Functional(Functional&& other) noexcept : functional_(std::exchange(other.functional_, nullptr)) {}
   Functional(const Functional&) = delete;
