@@ -110,11 +110,10 @@ void Mixer::mix(std::span<double> in, std::span<const double> out) {
   }
   // Where residuals are far from linear, differences that almost depend on each other give a density far from all that
   // are known. Then fewer combinations of them count.
-  double farthest = 0;
-  for (const auto& step : density_steps_) {
-    const std::vector<const std::vector<double>*> one{&step};
-    farthest = std::max(farthest, dots(one, one)[0]);
-  }
+  std::vector<double> squares;
+  for (const auto& step : density_steps_) squares.push_back(dot(step, step));
+  space_.sum(squares);
+  const double farthest = squares.empty() ? 0.0 : *std::ranges::max_element(squares);
   std::vector<double> move, factors;
   for (const double cut : {1e-12, 1e-8, 1e-5, 1e-2}) {
     factors = least_squares(gram, right, cut);

@@ -9,8 +9,8 @@
 /// is exactly the derivative of the grid's energy sum f(n, D n), on any grid, and the energy of a propagation is
 /// conserved as with a local functional (J. A. White and D. M. Bird, Phys. Rev. B 50, 4954, 1994).
 ///
-/// A meta-GGA also has the derivative of f with respect to the kinetic energy density; the Hamiltonian makes an
-/// operator of it (hamiltonian.hpp).
+/// Of a meta-GGA, w and the derivative with respect to the kinetic energy density become an operator on the orbitals
+/// (hamiltonian.hpp), whose own gradient takes the place of D n (kinetic_sum.hpp).
 
 #include "halocline/core/aligned_array.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
