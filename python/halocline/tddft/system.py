@@ -270,7 +270,7 @@ class System:
         if self.functional_kind != "lda":
             fields += 64 + 56 * self.spins
         if self.functional_kind in ("mgga", "potential"):
-            fields += 320 + 320 * self.spins + mixed * 4
+            fields += 600 + 350 * self.spins + mixed * 4
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)

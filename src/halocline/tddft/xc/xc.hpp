@@ -14,8 +14,9 @@
 /// Ruzsinszky and Perdew, Phys. Rev. Lett. 115, 036402, 2015), "tpss" (Tao, Perdew, Staroverov and Scuseria, Phys. Rev.
 /// Lett. 91, 146401, 2003), and "tb-mbj" (Tran and Blaha, Phys. Rev. Lett. 102, 226401, 2009): a potential for band
 /// gaps, with the correlation of "pw". No energy belongs to it; that of "pw" stands in its place. Its parameter c
-/// follows from the density, or is given behind the name, as in "tb-mbj:1.12". Any other functional of these kinds by
-/// its names in libxc, as in "gga_x_pbe+gga_c_lyp".
+/// follows from the density, or is given behind the name, as in "tb-mbj:1.12".
+/// In empty cores, where pseudo-orbitals almost vanish, meta-GGAs are evaluated without gradients (xc.cpp). Any other
+/// functional of these kinds by its names in libxc, as in "gga_x_pbe+gga_c_lyp".
 
 #include <memory>
 #include <span>
