@@ -324,17 +324,49 @@ std::vector<double> core_gradient(const System& system, const Decomposition& dec
   return gradient;
 }
 
+namespace {
+
+/// The density of a pseudo-atom as a weight: by linear interpolation, and less by what it is where it ends, so that no
+/// weight jumps there.
+class DensityTable {
+public:
+  explicit DensityTable(const Pseudopotential& species) {
+    constexpr double smallest = 1e-8;  // [1/bohr^3]; what the grid adds to forces is near cores
+    while (radius_ < 20 && species.start_density(radius_) > smallest) radius_ += 0.25;
+    per_bohr_ = static_cast<double>(intervals) / radius_;
+    const double end = species.start_density(radius_);
+    for (int i = 0; i <= intervals + 1; ++i)
+      values_.push_back(std::max(0.0, species.start_density(static_cast<double>(i) / per_bohr_) - end));
+  }
+  double radius() const noexcept { return radius_; }
+  /// @param r  at most radius()
+  double operator()(double r) const noexcept {
+    const double place = r * per_bohr_;
+    const auto i = std::min(static_cast<std::size_t>(place), static_cast<std::size_t>(intervals));
+    const double part = place - static_cast<double>(i);
+    return values_[i] + part * (values_[i + 1] - values_[i]);
+  }
+
+private:
+  static constexpr int intervals = 4096;
+  double radius_ = 1, per_bohr_ = 1;
+  std::vector<double> values_;
+};
+
+}  // namespace
+
 std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition,
                                       std::span<const double> field) {
   const std::size_t points = at(decomposition.box().points());
-  std::vector<double> radius, sum(points, 0.0);
-  for (const auto& species : system.species) radius.push_back(density_radius(*species));
+  std::vector<double> sum(points, 0.0);
+  std::vector<DensityTable> densities;
+  for (const auto& species : system.species) densities.emplace_back(*species);
   const Box& box = decomposition.box();
   const auto for_each_of = [&](const Atom& atom, const Box& part, auto&& action) {
-    const Pseudopotential& species = species_of(system, atom);
+    const DensityTable& density = densities[at(atom.species)];
     const auto before = at(box.extent[0] * box.extent[1] * (part.offset[2] - box.offset[2]));
-    for_each_near(system.grid, part, atom.position, radius[at(atom.species)],
-                  [&](std::int64_t i, double r, const Vec3&) { action(before + at(i), species.start_density(r)); });
+    for_each_near(system.grid, part, atom.position, density.radius(),
+                  [&](std::int64_t i, double r, const Vec3&) { action(before + at(i), density(r)); });
   };
   // Threads share planes here and atoms below, so that sums have one order for any number of them.
 #pragma omp parallel for schedule(dynamic) if (box.points() >= points_for_threads)

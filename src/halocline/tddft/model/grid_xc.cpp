@@ -111,7 +111,17 @@ double GridExchangeCorrelation::evaluate(const MetaPotential& potential, const M
 
 double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil,
                                          const comm::Communicator& mates) {
-  return evaluate({}, v, n, stencil, mates);
+  // Where nothing is shared, the energy at each point costs nothing, and forces need it.
+  const bool alone = mates.size() == 1;
+  last_f_.resize(alone ? n.size() / size(spins_) : 0);
+  const double energy = evaluate(last_f_, v, n, stencil, mates);
+  last_n_.assign(n.begin(), alone ? n.end() : n.begin());
+  last_v_.assign(v.begin(), alone ? v.end() : v.begin());
+  return energy;
+}
+
+bool GridExchangeCorrelation::remembers(std::span<const double> n) const {
+  return !last_f_.empty() && std::ranges::equal(n, last_n_);
 }
 
 /// @param f  the energy at each point, shape (points,), or empty
@@ -138,10 +148,16 @@ double GridExchangeCorrelation::evaluate(std::span<double> f, std::span<double> 
 }
 
 void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<const double> n,
-                                         std::span<const double> slopes, bool second, Stencil& stencil) {
+                                         std::span<const double> slopes, bool second, bool known, Stencil& stencil) {
   const std::size_t points = n.size() / size(spins_);
-  std::vector<double> f(points), v(n.size()), part(3 * points);
-  evaluate(f, v, n, stencil, comm::Communicator::self());
+  if (!known) {
+    last_f_.resize(points);
+    last_v_.resize(n.size());
+    evaluate(last_f_, last_v_, n, stencil, comm::Communicator::self());
+    last_n_.assign(n.begin(), n.end());
+  }
+  const std::span<const double> f = last_f_, v = last_v_;
+  std::vector<double> part(3 * points);
   for (std::size_t s = 0; s < size(spins_); ++s)
     for (std::size_t axis = 0; axis < 3; ++axis)
       for (std::size_t i = 0; i < points; ++i)

@@ -58,9 +58,12 @@ public:
   /// @param n       shape (spins, points) [1/bohr^3]
   /// @param slopes  gradients of n, or parts of them that others complete, shape (spins, 3, points)
   /// @param second  add the second part
+  /// @param known   remembers(n) is true on all processes: nothing is evaluated again
   /// Collective over the stencil's processes.
   void add_defect(std::span<double> field, std::span<const double> n, std::span<const double> slopes, bool second,
-                  Stencil& stencil);
+                  bool known, Stencil& stencil);
+  /// Whether the last evaluate() was for these densities and kept the energy at each point. Collective: no.
+  bool remembers(std::span<const double> n) const;
 
 private:
   double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil,
@@ -71,10 +74,11 @@ private:
 
   ExchangeCorrelation xc_;
   int spins_;
-  core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers
-  std::vector<double> gradient_, flux_;  ///< shape (spins, 3, points)
-  std::vector<double> divergence_;       ///< shape (spins, points)
-  std::vector<double> laplacian_;        ///< of the densities, for a functional that needs it, shape (spins, points)
+  core::AlignedArray<double> block_;              ///< scalar fields in the place of a block's numbers
+  std::vector<double> gradient_, flux_;           ///< shape (spins, 3, points)
+  std::vector<double> divergence_;                ///< shape (spins, points)
+  std::vector<double> last_n_, last_v_, last_f_;  ///< of the last evaluate(); empty if the energies were not kept
+  std::vector<double> laplacian_;  ///< of the densities, for a functional that needs it, shape (spins, points)
   std::vector<double> share_in_, share_out_;  ///< the fields on this process's share of the points
 };
 

@@ -241,17 +241,7 @@ std::vector<double> Model::force_defect(std::span<const double> density, std::sp
   std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
   if (system_.spins == 2)
     for (std::size_t i = 0; i < points; ++i) total[i] += density[points + i];
-  std::vector<double> potential(points), field(3 * points, 0.0), gradient(3 * points);
-  hartree_.solve(potential, total);
-  core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
-  for (std::size_t i = 0; i < points; ++i) block[static_cast<std::int64_t>(i) * doubles_per_point] = total[i];
-  hamiltonian_.stencil().gradient(gradient, block.data(), 1);
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    for (std::size_t i = 0; i < points; ++i) {
-      double slope = whole ? -gradient[axis * points + i] : 0.0;
-      for (std::size_t s = 0; s < size(system_.spins); ++s) slope += slopes[(3 * s + axis) * points + i];
-      field[axis * points + i] = potential[i] * slope;
-    }
+  std::vector<double> field(3 * points, 0.0), gradient(3 * points);
   std::vector<double> n(density.begin(), density.end()), all(slopes.begin(), slopes.end());
   if (!core_density_.empty()) {
     const double share = 1.0 / system_.spins;
@@ -261,7 +251,21 @@ std::vector<double> Model::force_defect(std::span<const double> density, std::sp
       for (std::size_t i = 0; whole && i < 3 * points; ++i) all[3 * s * points + i] += share * core[i];
     }
   }
-  if (!has_kinetic()) xc_.add_defect(field, n, all, whole, hamiltonian_.stencil());
+  const bool xc_known = decomposition_.world().all(!has_kinetic() && xc_.remembers(n));
+  const bool hartree_known = decomposition_.world().all(total == hartree_density_);
+  std::vector<double> of_another(hartree_known ? 0 : points);
+  if (!hartree_known) hartree_.solve(of_another, total);
+  const std::vector<double>& potential = hartree_known ? hartree_potential_ : of_another;
+  core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
+  for (std::size_t i = 0; i < points; ++i) block[static_cast<std::int64_t>(i) * doubles_per_point] = total[i];
+  hamiltonian_.stencil().gradient(gradient, block.data(), 1);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t i = 0; i < points; ++i) {
+      double slope = whole ? -gradient[axis * points + i] : 0.0;
+      for (std::size_t s = 0; s < size(system_.spins); ++s) slope += slopes[(3 * s + axis) * points + i];
+      field[axis * points + i] = potential[i] * slope;
+    }
+  if (!has_kinetic()) xc_.add_defect(field, n, all, whole, xc_known, hamiltonian_.stencil());
   return field;
 }
 
@@ -277,6 +281,7 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronF
   {
     core::Region region("tddft/hartree");
     hartree_.solve(hartree_potential_, total);
+    hartree_density_ = total;
   }
   const double xc = fill_xc_potential(fields);
   add_potentials(v, fields);

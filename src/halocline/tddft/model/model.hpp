@@ -123,8 +123,8 @@ public:
   /// @param slopes  gradients of the densities of the spins by the orbitals, or parts of them, shape (spins, 3, points)
   /// @param whole   add the terms that do not depend on `slopes`: on one of the processes with parts
   /// @return shape (3, points) [hartree/bohr^4]
-  /// Collective over the world.  Cost: one Hartree potential, one evaluation of exchange and correlation, and sweeps of
-  /// the stencil over four to nine scalar fields.
+  /// Collective over the world.  Cost: sweeps of the stencil over four to nine scalar fields; unless the last potential
+  /// was that of this density, also a Hartree potential and an evaluation of exchange and correlation.
   std::vector<double> force_defect(std::span<const double> density, std::span<const double> slopes, bool whole);
 
   /// Replaces the density by the mean of its images under the symmetries by which the k-points are reduced, if any.
@@ -178,6 +178,7 @@ private:
   std::vector<double> ion_potential_, core_density_;
   double ion_ion_ = 0;
   std::vector<double> hartree_potential_, xc_potential_;
+  std::vector<double> hartree_density_;  ///< for which hartree_potential_ was solved, shape (points,)
   /// Of the last potential of a meta-GGA: slopes of its energy with respect to kinetic energy density and gradient.
   std::vector<double> kinetic_slope_, flux_;
   core::AlignedArray<double> scratch_;
