@@ -224,11 +224,11 @@ def test_files_of_several_functionals_need_a_choice_and_one_decides_for_the_buil
 
 
 def test_a_file_for_a_functional_that_we_lack_is_refused_with_auto(own_folder):
-    text = LIBRARY.replace("GTH-PBE-q4 GTH-PBE", "GTH-TPSS-q4")
+    text = LIBRARY.replace("GTH-PBE-q4 GTH-PBE", "GTH-HSE-q4")
     (own_folder / "GTH_POTENTIALS").write_text(text)
     keys = {"extent": (8, 8, 8), "allow_coarse": True, "box": [4, 4, 4]}
     file = {"C": {"file": str(own_folder / "GTH_POTENTIALS")}}
-    with pytest.raises(hc.InvalidArgument, match="tpss"):
+    with pytest.raises(hc.InvalidArgument, match="hse"):
         hc.tddft.from_atoms(ase.Atoms("C"), pseudopotential=file, **keys)
     assert hc.tddft.from_atoms(ase.Atoms("C"), pseudopotential=file, functional="pbe", **keys).functional == "pbe"
 

@@ -93,7 +93,7 @@ def test_the_hash_sees_physics_and_nothing_else():
         ("[scf]\nspacing = 0.2\n", "'spacing' belongs in [grid]"),
         ("[scf]\nmixing = 'puley'\n", 'did you mean "pulay"?'),
         ("[xc]\nfunctional = 'bpe'\n", 'did you mean "pbe"'),
-        ("[xc]\nfunctional = 'mgga_x_scan+mgga_c_scan'\n", "hybrids, meta-GGA, kinetic energies"),
+        ("[xc]\nfunctional = 'hyb_gga_xc_b3lyp'\n", "is not available: choose another name"),
         ("[xc]\nfunctional = 'gga_x_bpe'\n", "is not known"),
         ("[xc]\nfunctional = 'pwldda'\n", 'did you mean "pw"'),
         ("[xc]\nfunctional = 'LDA'\n", 'mostly "pz" or "pw"'),
