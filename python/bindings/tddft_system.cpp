@@ -76,8 +76,7 @@ void bind_pseudopotential(nb::module_& m) {
       },
       "name"_a,
       "\"lda\", \"gga\", \"mgga\", or \"potential\": a meta-GGA without an energy. Raises InvalidArgument for a name "
-      "that "
-      "is none.");
+      "that is none.");
   m.def(
       "blas",
       [] {

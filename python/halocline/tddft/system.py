@@ -269,8 +269,10 @@ class System:
             fields += 8 + 8 * self.spins
         if self.functional_kind != "lda":
             fields += 64 + 56 * self.spins
-        if self.functional_kind in ("mgga", "potential"):
-            fields += 600 + 350 * self.spins + mixed * 4
+        if self.functional_kind == "mgga":
+            fields += 400 + 200 * self.spins + 4 * mixed
+        if self.functional_kind == "potential":
+            fields += 100 + 100 * self.spins + 4 * mixed
         needed = points * (orbitals / group.size + fields / (1 if split else group.size))
         advice = "take a coarser grid or more machines"
         memory.require(group, needed, f"[grid] the ground state of {self.sizes_text()}", advice)

@@ -180,8 +180,7 @@ public:
         // The density may be one that was predicted; its other fields are those of the orbitals, in proportion.
         model.sum_density(state);
         model.sum_kinetic(state);
-        append(mixed_, state.kinetic);
-        scale_kinetic_fields();
+        mixed_.resize(5 * state.density.size(), -1.0);  // impossible everywhere
         make_possible();
       } else {
         append(mixed_, model.kinetic_of_gas(mixed_));
@@ -242,16 +241,6 @@ private:
                  std::move(damping));
   }
 
-  /// Multiplies the mixed kinetic fields by the mixed density over that found.
-  void scale_kinetic_fields() {
-    const std::size_t numbers = state_.density.size(), points = numbers / size(model_.system().spins);
-    for (std::size_t i = 0; i < numbers; ++i) {
-      const double ratio = state_.density[i] > 0 ? std::max(mixed_[i], 0.0) / state_.density[i] : 0.0;
-      mixed_[numbers + i] *= ratio;
-      for (std::size_t a = 0; a < 3; ++a)
-        mixed_[2 * numbers + i / points * 3 * points + i % points + a * points] *= ratio;
-    }
-  }
   /// Combinations of the fields of orbitals need not be fields of any, and a meta-GGA has no bounds for those. Where
   /// the mixed kinetic energy density of an electron is not within a factor of ten of that found, the fields found take
   /// the place of the mixed ones, in proportion to the density. Gradients are then limited to |grad n|^2 <= 8 n tau.

@@ -184,17 +184,27 @@ detail::EwaldSum ion_sum(const System& system) {
   return sum;
 }
 
-/// The radius beyond which an atom's start density is negligible.
-double density_radius(const Pseudopotential& species) {
+/// The radius beyond which an atom's start density is below a limit.
+double density_radius(const Pseudopotential& species, double limit = no_density) {
   double radius = 1;
-  while (radius < 20 && species.start_density(radius) > no_density) radius += 0.25;
+  while (radius < 20 && species.start_density(radius) > limit) radius += 0.25;
   return radius;
 }
 
 }  // namespace
 
+DensityTable::DensityTable(const Pseudopotential& species) {
+  constexpr double smallest = 1e-8;  // [1/bohr^3]; what the grid adds to forces is near cores
+  constexpr int intervals = 4096;
+  radius_ = density_radius(species, smallest);
+  per_bohr_ = intervals / radius_;
+  const double end = species.start_density(radius_);
+  for (int i = 0; i <= intervals + 1; ++i) values_.push_back(std::max(0.0, species.start_density(i / per_bohr_) - end));
+}
+
 IonTables::IonTables(const System& system) {
   if (system.jellium) return;
+  for (const auto& species : system.species) densities_.emplace_back(*species);
   if (system.grid.boundary == Boundary::periodic) {
     if (system.grid.skew())
       skew_ = std::make_shared<const detail::SkewCoefficients>(system);
@@ -324,46 +334,13 @@ std::vector<double> core_gradient(const System& system, const Decomposition& dec
   return gradient;
 }
 
-namespace {
-
-/// The density of a pseudo-atom as a weight: by linear interpolation, and less by what it is where it ends, so that no
-/// weight jumps there.
-class DensityTable {
-public:
-  explicit DensityTable(const Pseudopotential& species) {
-    constexpr double smallest = 1e-8;  // [1/bohr^3]; what the grid adds to forces is near cores
-    while (radius_ < 20 && species.start_density(radius_) > smallest) radius_ += 0.25;
-    per_bohr_ = static_cast<double>(intervals) / radius_;
-    const double end = species.start_density(radius_);
-    for (int i = 0; i <= intervals + 1; ++i)
-      values_.push_back(std::max(0.0, species.start_density(static_cast<double>(i) / per_bohr_) - end));
-  }
-  double radius() const noexcept { return radius_; }
-  /// @param r  at most radius()
-  double operator()(double r) const noexcept {
-    const double place = r * per_bohr_;
-    const auto i = std::min(static_cast<std::size_t>(place), static_cast<std::size_t>(intervals));
-    const double part = place - static_cast<double>(i);
-    return values_[i] + part * (values_[i + 1] - values_[i]);
-  }
-
-private:
-  static constexpr int intervals = 4096;
-  double radius_ = 1, per_bohr_ = 1;
-  std::vector<double> values_;
-};
-
-}  // namespace
-
-std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition,
+std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition, const IonTables& tables,
                                       std::span<const double> field) {
   const std::size_t points = at(decomposition.box().points());
   std::vector<double> sum(points, 0.0);
-  std::vector<DensityTable> densities;
-  for (const auto& species : system.species) densities.emplace_back(*species);
   const Box& box = decomposition.box();
   const auto for_each_of = [&](const Atom& atom, const Box& part, auto&& action) {
-    const DensityTable& density = densities[at(atom.species)];
+    const DensityTable& density = tables.densities()[at(atom.species)];
     const auto before = at(box.extent[0] * box.extent[1] * (part.offset[2] - box.offset[2]));
     for_each_near(system.grid, part, atom.position, density.radius(),
                   [&](std::int64_t i, double r, const Vec3&) { action(before + at(i), density(r)); });

@@ -23,9 +23,27 @@ class SkewCoefficients;
 class GridPotential;
 }  // namespace detail
 
-/// Tables for the local potential that do not depend on the positions of the atoms. Periodic: the coefficients of each
-/// species at every length of a reciprocal vector. Isolated: radial tables of the potential without the waves that the
-/// grid cannot carry (detail/grid_potential.hpp). Jellium: nothing.
+/// The density of a pseudo-atom as a weight: by linear interpolation, and less by what it is where it ends, so that no
+/// weight jumps there.
+class DensityTable {
+public:
+  explicit DensityTable(const Pseudopotential& species);
+  double radius() const noexcept { return radius_; }
+  /// @param r  at most radius()
+  double operator()(double r) const noexcept {
+    const double place = r * per_bohr_;
+    const auto i = std::min(static_cast<std::size_t>(place), values_.size() - 2);
+    return values_[i] + (place - static_cast<double>(i)) * (values_[i + 1] - values_[i]);
+  }
+
+private:
+  double radius_ = 0, per_bohr_ = 0;
+  std::vector<double> values_;
+};
+
+/// Tables that do not depend on the positions of the atoms. For the local potential: periodic, the coefficients of each
+/// species at every length of a reciprocal vector; isolated, radial tables of the potential without the waves that the
+/// grid cannot carry (detail/grid_potential.hpp). The densities of the species. Jellium: nothing.
 /// Cost: one transform of the potential of each species for each length; 8 bytes for each species and eighth of a
 /// point.
 class IonTables {
@@ -34,11 +52,13 @@ public:
   const detail::LocalCoefficients& local() const noexcept { return *local_; }
   const detail::SkewCoefficients& skew() const noexcept { return *skew_; }
   const std::vector<detail::GridPotential>& radial() const noexcept { return *radial_; }
+  const std::vector<DensityTable>& densities() const noexcept { return densities_; }
 
 private:
   std::shared_ptr<const detail::LocalCoefficients> local_;  ///< orthogonal cells
   std::shared_ptr<const detail::SkewCoefficients> skew_;    ///< other cells
   std::shared_ptr<const std::vector<detail::GridPotential>> radial_;
+  std::vector<DensityTable> densities_;
 };
 
 /// The local potential of all ions, or of the jellium background, on the box of this process [hartree].
@@ -95,7 +115,7 @@ std::vector<double> core_gradient(const System& system, const Decomposition& dec
 /// equal parts of points beyond all pseudo-atoms.
 /// @param field  shape (3, points) [hartree/bohr^4]
 /// @return shape (atoms,) [hartree/bohr]: the contribution of the box of this process. Collective: no.
-std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition,
+std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition, const IonTables& tables,
                                       std::span<const double> field);
 
 /// Superposed densities of the pseudo-atoms, scaled to the number of electrons: the start of the self-consistent cycle.

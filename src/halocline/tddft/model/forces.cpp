@@ -87,7 +87,7 @@ AtomForces atom_forces(Model& model, const State& state) {
   std::vector<Vec3> local = local_forces(system, decomposition, model.ion_tables(), gradient);
   std::vector<double> defect = model.force_defect(state.density, slopes, first);
   if (model.has_kinetic()) add_kinetic_defect(defect, model, state, slopes, first);
-  const std::vector<Vec3> shares = share_between_atoms(system, decomposition, defect);
+  const std::vector<Vec3> shares = share_between_atoms(system, decomposition, model.ion_tables(), defect);
   if (!model.core_density().empty()) {
     const std::vector<double> v = model.mean_xc_potential(state.density);
     const std::vector<Vec3> core = core_forces(system, decomposition, v);

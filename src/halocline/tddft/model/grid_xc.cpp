@@ -79,7 +79,7 @@ double GridExchangeCorrelation::at_points(const XcResult& result, const XcFields
 }
 
 /// Gives the functional the mean of |grad n| / n over the cell.
-void GridExchangeCorrelation::find_mean_slope(const MetaFields& fields, const Decomposition& decomposition) {
+void GridExchangeCorrelation::find_mean_slope(const XcFields& fields, const Decomposition& decomposition) {
   const std::size_t points = fields.n.size() / size(spins_);
   double sum = 0;
   for (std::size_t i = 0; i < points; ++i) {
@@ -95,18 +95,17 @@ void GridExchangeCorrelation::find_mean_slope(const MetaFields& fields, const De
   xc_.set_mean_slope(sum / static_cast<double>(decomposition.grid().points()));
 }
 
-double GridExchangeCorrelation::evaluate(const MetaPotential& potential, const MetaFields& fields, Stencil& stencil,
+double GridExchangeCorrelation::evaluate(const XcResult& result, const XcFields& fields, Stencil& stencil,
                                          const Decomposition& decomposition) {
+  XcFields all = fields;
   if (xc_.is_potential()) {
     if (xc_.has_mean_slope()) find_mean_slope(fields, decomposition);
     laplacian_.resize(fields.n.size());
     fill(3 * spins_, fields.gradient.data(), static_cast<std::int64_t>(fields.n.size()) / spins_);
     stencil.divergence(laplacian_, block_.data(), spins_);
+    all.laplacian = laplacian_;
   }
-  return at_points(
-      {.f = potential.f, .v = potential.v, .flux = potential.flux, .kinetic_slope = potential.kinetic_slope},
-      {.n = fields.n, .gradient = fields.gradient, .laplacian = laplacian_, .kinetic = fields.kinetic},
-      decomposition.box_mates());
+  return at_points(result, all, decomposition.box_mates());
 }
 
 double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const double> n, Stencil& stencil,
@@ -114,10 +113,8 @@ double GridExchangeCorrelation::evaluate(std::span<double> v, std::span<const do
   // Where nothing is shared, the energy at each point costs nothing, and forces need it.
   const bool alone = mates.size() == 1;
   last_f_.resize(alone ? n.size() / size(spins_) : 0);
-  const double energy = evaluate(last_f_, v, n, stencil, mates);
   last_n_.assign(n.begin(), alone ? n.end() : n.begin());
-  last_v_.assign(v.begin(), alone ? v.end() : v.begin());
-  return energy;
+  return evaluate(last_f_, v, n, stencil, mates);
 }
 
 bool GridExchangeCorrelation::remembers(std::span<const double> n) const {
@@ -147,16 +144,18 @@ double GridExchangeCorrelation::evaluate(std::span<double> f, std::span<double> 
   return energy;
 }
 
-void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<const double> n,
-                                         std::span<const double> slopes, bool second, bool known, Stencil& stencil) {
+void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<const double> n, std::span<const double> v,
+                                         std::span<const double> slopes, bool second, Stencil& stencil) {
   const std::size_t points = n.size() / size(spins_);
-  if (!known) {
+  std::vector<double> evaluated;
+  if (v.empty()) {
+    evaluated.resize(n.size());
     last_f_.resize(points);
-    last_v_.resize(n.size());
-    evaluate(last_f_, last_v_, n, stencil, comm::Communicator::self());
-    last_n_.assign(n.begin(), n.end());
+    last_n_.clear();  // the caller's potential is of other densities
+    evaluate(last_f_, evaluated, n, stencil, comm::Communicator::self());
+    v = evaluated;
   }
-  const std::span<const double> f = last_f_, v = last_v_;
+  const std::span<const double> f = last_f_;
   std::vector<double> part(3 * points);
   for (std::size_t s = 0; s < size(spins_); ++s)
     for (std::size_t axis = 0; axis < 3; ++axis)

@@ -19,15 +19,6 @@
 
 namespace halocline::tddft {
 
-/// Fields of a meta-GGA, as in XcFields.
-struct MetaFields {
-  std::span<const double> n, kinetic, gradient;
-};
-/// Its energy in a volume, which may be empty, and its derivatives, as in XcResult; overwritten.
-struct MetaPotential {
-  std::span<double> f, v, kinetic_slope, flux;
-};
-
 class GridExchangeCorrelation {
 public:
   /// @throws InvalidArgument  as ExchangeCorrelation
@@ -47,9 +38,9 @@ public:
 
   /// The same for a functional of the kinetic energy density. The Hamiltonian takes the place of the divergence: the
   /// potential is df/dn alone, and the flux is given. (Of "tb-mbj", which has no energy, the flux is zero.)
+  /// @param fields  the Laplacian is found here
   /// Collective over decomposition.space() and decomposition.box_mates().
-  double evaluate(const MetaPotential& potential, const MetaFields& fields, Stencil& stencil,
-                  const Decomposition& decomposition);
+  double evaluate(const XcResult& result, const XcFields& fields, Stencil& stencil, const Decomposition& decomposition);
 
   /// field_a += sum over spins of v slope_a - [D_a f - sum_bs D_b (w_sb D_a n_s)]: what the grid adds to the force of
   /// exchange and correlation on the electrons. In the continuum the two parts are equal at every point, because
@@ -58,10 +49,10 @@ public:
   /// @param n       shape (spins, points) [1/bohr^3]
   /// @param slopes  gradients of n, or parts of them that others complete, shape (spins, 3, points)
   /// @param second  add the second part
-  /// @param known   remembers(n) is true on all processes: nothing is evaluated again
+  /// @param v       the potential of these densities where all processes remember them; else empty: it is evaluated
   /// Collective over the stencil's processes.
-  void add_defect(std::span<double> field, std::span<const double> n, std::span<const double> slopes, bool second,
-                  bool known, Stencil& stencil);
+  void add_defect(std::span<double> field, std::span<const double> n, std::span<const double> v,
+                  std::span<const double> slopes, bool second, Stencil& stencil);
   /// Whether the last evaluate() was for these densities and kept the energy at each point. Collective: no.
   bool remembers(std::span<const double> n) const;
 
@@ -69,16 +60,16 @@ private:
   double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil,
                   const comm::Communicator& mates);
   double at_points(const XcResult& result, const XcFields& fields, const comm::Communicator& mates);
-  void find_mean_slope(const MetaFields& fields, const Decomposition& decomposition);
+  void find_mean_slope(const XcFields& fields, const Decomposition& decomposition);
   void fill(int fields, const double* field, std::int64_t points);
 
   ExchangeCorrelation xc_;
   int spins_;
-  core::AlignedArray<double> block_;              ///< scalar fields in the place of a block's numbers
-  std::vector<double> gradient_, flux_;           ///< shape (spins, 3, points)
-  std::vector<double> divergence_;                ///< shape (spins, points)
-  std::vector<double> last_n_, last_v_, last_f_;  ///< of the last evaluate(); empty if the energies were not kept
-  std::vector<double> laplacian_;  ///< of the densities, for a functional that needs it, shape (spins, points)
+  core::AlignedArray<double> block_;     ///< scalar fields in the place of a block's numbers
+  std::vector<double> gradient_, flux_;  ///< shape (spins, 3, points)
+  std::vector<double> divergence_;       ///< shape (spins, points)
+  std::vector<double> last_n_, last_f_;  ///< of the last evaluate(); empty where the energies are not kept
+  std::vector<double> laplacian_;        ///< of the densities, for a functional that needs it, shape (spins, points)
   std::vector<double> share_in_, share_out_;  ///< the fields on this process's share of the points
 };
 

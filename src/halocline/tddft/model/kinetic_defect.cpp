@@ -44,7 +44,7 @@ void add_kinetic_defect(std::span<double> field, Model& model, const State& stat
   Hamiltonian& h = model.hamiltonian();
   const std::size_t points = size(box.points()), spins = size(model.system().spins);
   std::vector<double> f(points), v(spins * points), t(v.size()), w(3 * v.size());
-  model.xc_derivatives({f, v, t, w}, state);
+  model.xc_derivatives({.f = f, .v = v, .flux = w, .kinetic_slope = t}, state);
 
   // t, w and u of each spin, as for the Hamiltonian.
   const bool flowing = !state.kinetic.velocity.empty();

@@ -72,8 +72,7 @@ void Model::check_meta() const {
     throw core::InvalidArgument(fmt::format(
         "the functional {} was given where there is vacuum; it contains the mean of |grad n| / n over the cell, which "
         "exists in crystals that are periodic along all axes only: give its parameter c, as in tb-mbj:1.12, or take "
-        "another "
-        "functional",
+        "another functional",
         name));
 }
 
@@ -99,7 +98,7 @@ void Model::sum_kinetic(State& state) {
 KineticFields Model::kinetic_of_gas(std::span<const double> density) {
   const std::size_t points = size(decomposition_.box().points());
   const double both = 2.0 / system_.spins;  // spins in a density
-  constexpr double steepest = 4;            // |grad n| / n [1/bohr]: of 27 eV below the vacuum
+  constexpr double steepest = 4;            // |grad n| / n [1/bohr]: of electrons 54 eV below the vacuum
   KineticFields fields{std::vector<double>(density.size()), std::vector<double>(3 * density.size()), {}};
   core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
   for (std::size_t first = 0; first < density.size(); first += points) {
@@ -210,7 +209,8 @@ double Model::fill_xc_potential(const ElectronFields& fields) {
           "the functional {} was given {} densities and {} kinetic energy densities, as many of these expected: it "
           "depends on both; sum them over the orbitals",
           xc().name(), density.size(), fields.kinetic.size()));
-    return xc_.evaluate({{}, xc_potential_, kinetic_slope_, flux_}, {density, fields.kinetic, fields.gradient},
+    return xc_.evaluate({.f = {}, .v = xc_potential_, .flux = flux_, .kinetic_slope = kinetic_slope_},
+                        {.n = density, .gradient = fields.gradient, .laplacian = {}, .kinetic = fields.kinetic},
                         hamiltonian_.stencil(), decomposition_);
   }
   if (core_density_.empty())
@@ -231,9 +231,11 @@ std::vector<double> Model::mean_xc_potential(std::span<const double> density) {
   return mean;
 }
 
-void Model::xc_derivatives(const MetaPotential& result, const State& state) {
-  static_cast<void>(xc_.evaluate(result, {state.density, state.kinetic.density, state.kinetic.gradient},
-                                 hamiltonian_.stencil(), decomposition_));
+void Model::xc_derivatives(const XcResult& result, const State& state) {
+  static_cast<void>(xc_.evaluate(
+      result,
+      {.n = state.density, .gradient = state.kinetic.gradient, .laplacian = {}, .kinetic = state.kinetic.density},
+      hamiltonian_.stencil(), decomposition_));
 }
 
 std::vector<double> Model::force_defect(std::span<const double> density, std::span<const double> slopes, bool whole) {
@@ -265,7 +267,8 @@ std::vector<double> Model::force_defect(std::span<const double> density, std::sp
       for (std::size_t s = 0; s < size(system_.spins); ++s) slope += slopes[(3 * s + axis) * points + i];
       field[axis * points + i] = potential[i] * slope;
     }
-  if (!has_kinetic()) xc_.add_defect(field, n, all, whole, xc_known, hamiltonian_.stencil());
+  const std::span<const double> v = xc_known ? std::span<const double>(xc_potential_) : std::span<const double>();
+  if (!has_kinetic()) xc_.add_defect(field, n, v, all, whole, hamiltonian_.stencil());
   return field;
 }
 
@@ -275,13 +278,13 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronF
   const std::size_t points = size(decomposition_.box().points());
   const std::span<const double> density = fields.density;
   assert(v.size() == potential_numbers(!fields.velocity.empty()) && density.size() == points * size(system_.spins));
-  std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
+  std::vector<double>& total = hartree_density_;
+  total.assign(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
   for (int spin = 1; spin < system_.spins; ++spin)
     for (std::size_t i = 0; i < points; ++i) total[i] += density[size(spin) * points + i];
   {
     core::Region region("tddft/hartree");
     hartree_.solve(hartree_potential_, total);
-    hartree_density_ = total;
   }
   const double xc = fill_xc_potential(fields);
   add_potentials(v, fields);

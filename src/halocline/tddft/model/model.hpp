@@ -115,7 +115,7 @@ public:
 
   /// Energy in a volume and derivatives of a functional of the kinetic energy density, for a state.
   /// Collective over the world.
-  void xc_derivatives(const MetaPotential& result, const State& state);
+  void xc_derivatives(const XcResult& result, const State& state);
 
   /// The field of what the grid adds to the force on the electrons through Hartree's potential and that of exchange and
   /// correlation, except of a meta-GGA (kinetic_defect.hpp); zero everywhere in the continuum, and its integral is the
