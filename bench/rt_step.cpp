@@ -135,6 +135,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   tddft::PropagateOptions options;
   options.scheme = c.scheme;
   options.energy_every = c.energy_every;
+  options.precision = c.precision;
   tddft::Propagator propagator(model, state, field, options);
   propagator.kick();
 
@@ -146,12 +147,14 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
                        {"over", c.over},
                        {"division", counts.text()},
                        {"scheme", c.scheme},
+                       {"precision", c.precision},
                        {"energy_every", std::int64_t(c.energy_every)},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)}};
+  const bool in_float = c.precision == "float";
   const int applications = c.scheme == "etrs" ? 12 : 4;  // etrs: one half step as prediction, and two half steps
   result.flops = 158 * applications * size;
-  result.bytes = 2 * 16 * size;
+  result.bytes = 2 * (in_float ? 8 : 16) * size;
   result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);
 
   const int steps = std::max(1, c.energy_every);
@@ -160,9 +163,11 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   };
   Effort few = effort;
   few.minimum_runs = std::min(effort.minimum_runs, 3);
-  const auto times = measure_together(group, work, FmaChains<double>{}, few);
+  const auto times = in_float ? measure_together(group, work, FmaChains<float>{}, few)
+                              : measure_together(group, work, FmaChains<double>{}, few);
   result.seconds = divided(times.work, steps);
-  const double fma_flops = 1e-9 * FmaChains<double>::flops(c.threads) * group.size();
+  const double of_threads = in_float ? FmaChains<float>::flops(c.threads) : FmaChains<double>::flops(c.threads);
+  const double fma_flops = 1e-9 * of_threads * group.size();
   result.ceilings.fma_gflops = fma_flops / times.companion.median;
   result.fma_gflops_of_cpu_time = fma_flops / times.companion.cpu;
   result.regions = regions_of([&] { propagator.step(); });

@@ -21,11 +21,12 @@ namespace halocline::bench {
 struct RtStepCase {
   std::string system = "silicon-8";  ///< or "silicon-64", or a name for `other`
   std::optional<tddft::System> other;
-  std::string xc = "pz";           ///< functional
-  std::string over = "auto";       ///< what the processes divide: k, orbitals, space; or auto, as the library
-  std::string scheme = "taylor4";  ///< or "midpoint" or "etrs"
-  int energy_every = 10;           ///< steps of a timed run, one with energies; 0: one step, without energies
-  int threads = 1;                 ///< of each process
+  std::string xc = "pz";             ///< functional
+  std::string over = "auto";         ///< what the processes divide: k, orbitals, space; or auto, as the library
+  std::string scheme = "taylor4";    ///< or "midpoint" or "etrs"
+  int energy_every = 10;             ///< steps of a timed run, one with energies; 0: one step, without energies
+  int threads = 1;                   ///< of each process
+  std::string precision = "double";  ///< of the orbitals, or "float"
 };
 
 /// Seconds of one step: the time of a run of `energy_every` steps, divided by their number. Operations are those of the

@@ -15,8 +15,8 @@
 namespace halocline::bench {
 namespace {
 
-using tddft::doubles_per_point;
-using tddft::orbital_lanes;
+using tddft::lanes_of;
+using tddft::numbers_per_point;
 
 constexpr double point_spacing = 0.5;  ///< [bohr]; does not affect the time
 
@@ -56,13 +56,12 @@ tddft::System system_of(const StencilCase& c) {
   else if (c.lattice != "orthogonal")
     throw core::InvalidArgument(
         fmt::format("the lattice is \"{}\"; give orthogonal, hexagonal or face-centred", c.lattice));
-  system.states = orbital_lanes;
+  system.states = tddft::orbital_lanes;
   return system;
 }
 
-}  // namespace
-
-Result stencil(const comm::Communicator& group, const StencilCase& c, const Effort& effort) {
+template <class T>
+Result stencil_of(const comm::Communicator& group, const StencilCase& c, const Effort& effort) {
   const Threads threads(c.threads);
   const Form& form = form_of(c.form);
   const tddft::System system = system_of(c);
@@ -72,12 +71,13 @@ Result stencil(const comm::Communicator& group, const StencilCase& c, const Effo
                        {"orbitals", std::int64_t(c.orbitals)},
                        {"form", c.form},
                        {"lattice", c.lattice},
+                       {"precision", c.precision},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)}};
 
-  const std::int64_t blocks = (c.orbitals + orbital_lanes - 1) / orbital_lanes;
+  const std::int64_t blocks = (c.orbitals + lanes_of<T> - 1) / lanes_of<T>;
   const auto points = static_cast<double>(system.grid.points());
-  const double array_bytes = points * static_cast<double>(blocks * doubles_per_point) * sizeof(double);
+  const double array_bytes = points * static_cast<double>(blocks * numbers_per_point<T>) * sizeof(T);
   result.flops = form.flops * points * c.orbitals;
   result.bytes = form.arrays * array_bytes + points * static_cast<double>(blocks) * sizeof(double);
   const double needed_gib = 2 * array_bytes / (1 << 30);
@@ -90,34 +90,44 @@ Result stencil(const comm::Communicator& group, const StencilCase& c, const Effo
   const tddft::Decomposition decomposition(group, system, choose_counts(group.size(), system));
   tddft::Stencil stencil(decomposition);
   const std::int64_t local = decomposition.box().points();
-  core::AlignedArray<double> in(blocks * local * doubles_per_point), out(in.size());
-  for (std::int64_t i = 0; i < in.size(); ++i) in[i] = std::sin(0.7 * static_cast<double>(i % 9973) + 0.1);
+  core::AlignedArray<T> in(blocks * local * numbers_per_point<T>), out(in.size());
+  for (std::int64_t i = 0; i < in.size(); ++i)
+    in[i] = static_cast<T>(std::sin(0.7 * static_cast<double>(i % 9973) + 0.1));
   std::vector<double> v(static_cast<std::size_t>(local), 0.25);
-  std::vector<double> gradient(static_cast<std::size_t>(blocks * orbital_lanes * 3));
+  std::vector<double> gradient(static_cast<std::size_t>(blocks * lanes_of<T> * 3));
   const tddft::Vec3 q{0.1, 0.2, 0.3};
-  tddft::Combination what;
+  tddft::CombinationOf<T> what;
   if (c.form.starts_with("taylor")) {
     what.factor = {0, -0.01};
     what.base = out.data();
   }
+  const std::vector<double> factors(static_cast<std::size_t>(lanes_of<T>), 1e-9);
   const Work work = [&] {
     if (c.form == "current") return stencil.current(in.data(), blocks, gradient);
     if (c.form == "taylor-current")
       return stencil.apply_with_current(out.data(), in.data(), blocks, v, q, what, gradient);
     if (c.form != "density") return stencil.apply(out.data(), in.data(), blocks, v, q, what);
-    constexpr std::array<double, orbital_lanes> factors{1e-9, 1e-9, 1e-9, 1e-9};
-    for (std::int64_t b = 0; b < blocks; ++b) tddft::add_density(v, in.data() + b * local * doubles_per_point, factors);
+    for (std::int64_t b = 0; b < blocks; ++b)
+      tddft::add_density(v, in.data() + b * local * numbers_per_point<T>, factors);
   };
   work();  // first use of its memory
   result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);
-  const auto times = measure_together(group, work, FmaChains<double>{}, effort);
+  const auto times = measure_together(group, work, FmaChains<T>{}, effort);
   result.seconds = times.work;
-  const double fma_flops = 1e-9 * FmaChains<double>::flops(c.threads) * group.size();
+  const double fma_flops = 1e-9 * FmaChains<T>::flops(c.threads) * group.size();
   result.ceilings.fma_gflops = fma_flops / times.companion.median;
   result.fma_gflops_of_cpu_time = fma_flops / times.companion.cpu;
   result.regions = regions_of(work);
   result.outcome = {{"seconds_a_point_orbital", times.work.median / (points * c.orbitals)}};
   return result;
+}
+
+}  // namespace
+
+Result stencil(const comm::Communicator& group, const StencilCase& c, const Effort& effort) {
+  if (c.precision == "float") return stencil_of<float>(group, c, effort);
+  if (c.precision == "double") return stencil_of<double>(group, c, effort);
+  throw core::InvalidArgument(fmt::format("the precision is \"{}\"; give float or double", c.precision));
 }
 
 }  // namespace halocline::bench

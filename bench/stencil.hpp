@@ -22,14 +22,15 @@ struct StencilCase {
   int threads = 1;                     ///< of each process
   double memory_gib = 8;               ///< cases that need more, on all processes together, are skipped
   std::string lattice = "orthogonal";  ///< or "hexagonal" with one diagonal more, "face-centred" with three
+  std::string precision = "double";    ///< of the orbitals, or "float"
 };
 
 /// Measures one case; the processes divide space, the slowest axis first. For the forms that apply H, operations are
 /// the nominal 158 for each point and orbital, as in the report on the optimisation of SALMON for Fugaku; for "current"
-/// 84 and for "density" 5. Bytes are those of the blocks of four orbitals, full or not: each array once, and the
-/// potential once for each block.
-/// @throws InvalidArgument  an unknown form or lattice, or points that cannot be divided in this way; on every rank
-/// Collective: yes.  Cost: about twice effort.seconds.
+/// 84 and for "density" 5. Bytes are those of the blocks of four orbitals, eight in float, full or not: each array
+/// once, and the potential once for each block.
+/// @throws InvalidArgument  an unknown form, lattice or precision, or points that cannot be divided in this way; on
+/// every rank Collective: yes.  Cost: about twice effort.seconds.
 Result stencil(const comm::Communicator& group, const StencilCase& parameters, const Effort& effort);
 
 }  // namespace halocline::bench

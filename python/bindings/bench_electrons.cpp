@@ -24,22 +24,23 @@ void bind_bench_electrons(nb::module_& m) {
   m.def(
       "stencil",
       [](const Communicator& group, const std::array<std::int64_t, 3>& points, int orbitals, const std::string& form,
-         const std::string& lattice, int threads, double memory_gib, double seconds, double block_seconds) {
-        const bench::StencilCase c{points, orbitals, form, threads, memory_gib, lattice};
+         const std::string& lattice, const std::string& precision, int threads, double memory_gib, double seconds,
+         double block_seconds) {
+        const bench::StencilCase c{points, orbitals, form, threads, memory_gib, lattice, precision};
         return bench::to_json(bench::stencil(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "points"_a, "orbitals"_a, "form"_a, "lattice"_a, "threads"_a, "memory_gib"_a, "seconds"_a,
-      "block_seconds"_a, Released());
+      "communicator"_a, "points"_a, "orbitals"_a, "form"_a, "lattice"_a, "precision"_a, "threads"_a, "memory_gib"_a,
+      "seconds"_a, "block_seconds"_a, Released());
   m.def(
       "rt_step",
       [](const Communicator& group, const std::string& system, const std::optional<tddft::System>& other,
-         const std::string& xc, const std::string& over, const std::string& scheme, int energy_every, int threads,
-         double seconds, double block_seconds) {
-        const bench::RtStepCase c{system, other, xc, over, scheme, energy_every, threads};
+         const std::string& xc, const std::string& over, const std::string& scheme, const std::string& precision,
+         int energy_every, int threads, double seconds, double block_seconds) {
+        const bench::RtStepCase c{system, other, xc, over, scheme, energy_every, threads, precision};
         return bench::to_json(bench::rt_step(group, c, effort_of(seconds, block_seconds)));
       },
-      "communicator"_a, "system"_a, "other"_a.none(), "xc"_a, "over"_a, "scheme"_a, "energy_every"_a, "threads"_a,
-      "seconds"_a, "block_seconds"_a, Released());
+      "communicator"_a, "system"_a, "other"_a.none(), "xc"_a, "over"_a, "scheme"_a, "precision"_a, "energy_every"_a,
+      "threads"_a, "seconds"_a, "block_seconds"_a, Released());
 }
 
 }  // namespace halocline::bindings

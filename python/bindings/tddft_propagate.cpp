@@ -48,6 +48,7 @@ PropagateOptions propagate_options(const nb::dict& d) {
   options.correction_tolerance = nb::cast<double>(d["correction_tolerance"]);
   options.absorber = {nb::cast<double>(d["absorber_width"]), nb::cast<double>(d["absorber_strength"])};
   options.angular_momentum = nb::cast<bool>(d["angular_momentum"]);
+  options.precision = nb::cast<std::string>(d["precision"]);
   return options;
 }
 

@@ -70,6 +70,12 @@ def test_stencil_counts_what_it_does():
         assert "stencil" in json.dumps(r["regions"]) or form == "density"
 
 
+def test_stencil_in_float_moves_half_of_the_bytes():
+    double, single = (bench.stencil((8, 9, 10), 8, "apply", precision=p, **SHORT) for p in ("double", "float"))
+    assert single["case"]["precision"] == "float" and single["flops"] == double["flops"]
+    assert single["bytes"] == 720 * (64 * 2 + 8) == double["bytes"] / 2
+
+
 def test_stencil_skips_what_does_not_fit():
     r = bench.stencil((32, 32, 32), 128, memory_gib=0.1, **SHORT)
     assert "more than the 0.1 allowed" in r["skipped"]
@@ -77,7 +83,7 @@ def test_stencil_skips_what_does_not_fit():
 
 
 def test_stencil_refuses_what_it_does_not_know():
-    for options in ({"form": "wilson"}, {"points": (4, 8, 8)}, {"orbitals": 0}):
+    for options in ({"form": "wilson"}, {"points": (4, 8, 8)}, {"orbitals": 0}, {"precision": "half"}):
         with pytest.raises(InvalidArgument, match="give"):
             bench.stencil(**{"points": (8, 8, 8)} | options, **SHORT)
 
@@ -100,6 +106,8 @@ def test_rt_step_tells_where_the_time_goes():
     assert r["flops"] == 4 * 158 * size
     assert 0 < r["result"]["time_step"] < 0.5
     assert any("stencil" in path for path in r["regions"])
+    single = bench.rt_step("silicon-8", precision="float", energy_every=0, **SHORT)
+    assert single["case"]["precision"] == "float" and single["bytes"] == r["bytes"] / 2
     with pytest.raises(InvalidArgument, match="give silicon-8 or silicon-64"):
         bench.rt_step("diamond", **SHORT)
 

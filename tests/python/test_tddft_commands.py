@@ -182,6 +182,26 @@ absorber = { width = "1 angstrom" }
     refused(halocline("tddft", "propagate", "run.toml"), "populations")
 
 
+def test_orbitals_in_float_go_on_after_a_stop_and_not_in_double(halocline, folder):
+    more = '\nprecision = "float"'
+    write_run(folder, "steps = 12")
+    assert halocline("tddft", "propagate", "run.toml", "--json", "double.json").returncode == 0
+    write_run(folder, "steps = 12" + more)
+    refused(halocline("tddft", "propagate", "run.toml"), "precision")
+    done = halocline("tddft", "propagate", "run.toml", "--overwrite", "--json", "whole.json")
+    assert done.returncode == 0, done.stderr
+    (folder / "h2_rt.h5").unlink()
+    write_run(folder, "steps = 7" + more)
+    assert halocline("tddft", "propagate", "run.toml").returncode == 0
+    write_run(folder, "steps = 12" + more)
+    done = halocline("tddft", "propagate", "run.toml", "--restart", "--json", "parts.json")
+    assert done.returncode == 0 and "from step 7" in done.stdout, done.stderr
+    double, whole, parts = (numbers(folder, f"{name}.json") for name in ("double", "whole", "parts"))
+    assert parts["dipole"] == whole["dipole"] != double["dipole"]
+    moved = np.array(double["dipole"]) - double["dipole"][0]
+    assert np.abs(np.array(whole["dipole"]) - np.array(double["dipole"])).max() < 1e-4 * np.abs(moved).max()
+
+
 def test_a_continuation_shares_the_hartree_potential_as_before(halocline, folder):
     write_run(folder, "steps = 2", '[parallel]\nhartree = "shared"\n')
     assert halocline("tddft", "propagate", "run.toml").returncode == 0

@@ -118,3 +118,9 @@ def test_forces_of_r2scan_are_the_slope_of_its_energy():
     assert abs(forces[0, 2]) > 0.01
     assert 0.5 * (forces[0, 2] - forces[1, 2]) == pytest.approx(slope, abs=5e-4)
     assert np.abs(forces.sum(axis=0)).max() < 1e-6
+
+
+def test_orbitals_in_float_are_refused():
+    ground = hc.tddft.ground_state(silicon("r2scan", mesh=(1, 1, 1)), **TIGHT)
+    with pytest.raises(InvalidArgument, match='leave precision = "double"'):
+        hc.tddft.propagate(ground, kick=0.01, steps=2, precision="float")

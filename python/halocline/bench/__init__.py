@@ -333,6 +333,7 @@ def stencil(
     orbitals: int = 16,
     form: str = "apply",
     lattice: str = "orthogonal",
+    precision: str = "double",
     threads: int = 1,
     memory_gib: float = 8.0,
     comm: Any = None,
@@ -343,12 +344,22 @@ def stencil(
 
     points: x, y, z, of the whole grid, 5 or more; form: one of STENCILS: H psi, a step of the Taylor series, the same
     with the current, the current alone, the density; memory_gib: a case that needs more, on all processes together, has
-    the key `skipped` and no times; lattice: one of LATTICES, with none, one and three diagonals beside the axes
+    the key `skipped` and no times; lattice: one of LATTICES, with none, one and three diagonals beside the axes;
+    precision: of the orbitals, one of PRECISIONS
     Operations are the nominal 158 a point and orbital where H is applied. `result` has the seconds for one of them.
-    Raises InvalidArgument for an unknown form or lattice, or a grid that cannot be divided so.
+    Raises InvalidArgument for an unknown form, lattice or precision, or a grid that cannot be divided so.
     """
     text = _halocline.bench.stencil(
-        communicator(comm), list(points), orbitals, form, lattice, threads, memory_gib, seconds, block_seconds
+        communicator(comm),
+        list(points),
+        orbitals,
+        form,
+        lattice,
+        precision,
+        threads,
+        memory_gib,
+        seconds,
+        block_seconds,
     )
     return json.loads(text)
 
@@ -357,6 +368,7 @@ def rt_step(
     system: Any = "silicon-8",
     over: str = "auto",
     scheme: str = "taylor4",
+    precision: str = "double",
     energy_every: int = 10,
     threads: int = 1,
     comm: Any = None,
@@ -368,6 +380,7 @@ def rt_step(
     system: one of SILICON: 16^3 points, 64 k-points and 16 orbitals, or 32^3 points and 128 orbitals; or the path of a
     run file of `halocline tddft`; its orbitals are plane waves, not the ground state, and every state is filled;
     over: what the processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs";
+    precision: of the orbitals, one of PRECISIONS;
     energy_every: steps of a run, one of them with energies, whose time is divided by their number; 0: a step without
     `result` has the points, the points times orbitals, the seconds for 4.19 million of these, and the time step;
     `regions` says where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit,
@@ -381,6 +394,6 @@ def rt_step(
         other, xc = described.native, described.functional
         name = described.structure.formula()
     text = _halocline.bench.rt_step(
-        communicator(comm), name, other, xc, over, scheme, energy_every, threads, seconds, block_seconds
+        communicator(comm), name, other, xc, over, scheme, precision, energy_every, threads, seconds, block_seconds
     )
     return json.loads(text)

@@ -257,6 +257,8 @@ class OneRun:
             light["spin_kick"] = True
         if self.options.absorber is not None:
             light["absorber"] = dataclasses.asdict(layer_of(self.options.absorber))
+        if self.options.precision != "double":
+            light["precision"] = self.options.precision
         if self.options.angular_momentum:
             light["angular_momentum"] = True
         if self.options.populations:

@@ -333,7 +333,7 @@ def read_table(path: str) -> tuple[list[float], list[list[float]]]:
 
 def library_options(options: Propagate, time_step: float | None) -> dict[str, Any]:
     """The arguments of the library's PropagateOptions; without a time step the library chooses."""
-    names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance", "angular_momentum")
+    names = ("scheme", "energy_every", "exponential_tolerance", "correction_tolerance", "angular_momentum", "precision")
     layer = layer_of(options.absorber) or Layer(0.0, 0.0)
     return {name: getattr(options, name) for name in names} | {
         "time_step": time_step or 0.0,
@@ -396,8 +396,8 @@ def duration(seconds: float) -> str:
 
 def check_light(system: System, options: Propagate) -> None:
     """Raises InvalidArgument for light that the system cannot have: fields that break the symmetries by which k-points
-    are reduced, spin kicks without spin, absorbers that reach the atoms, angular momenta of
-    crystals."""
+    are reduced, spin kicks without spin, absorbers that reach the atoms, angular momenta of crystals, orbitals in float
+    with a meta-GGA."""
     check_absorber(system, options)
     if options.angular_momentum and system.periodic:
         raise InvalidArgument(
@@ -407,6 +407,11 @@ def check_light(system: System, options: Propagate) -> None:
         raise InvalidArgument(
             "[kpoints] symmetry = true was given; a field breaks symmetries: say its direction instead, such as "
             'symmetry = "z", for the ground state, too, or take all k-points with symmetry = false.'
+        )
+    if options.precision == "float" and native.functional_kind(system.functional) in ("mgga", "potential"):
+        raise InvalidArgument(
+            f'[propagate] precision = "float" was given with the functional {system.functional}, whose kinetic energy '
+            'density needs orbitals in double; leave precision = "double", or take another functional.'
         )
     if options.spin_kick and system.spins == 1:
         raise InvalidArgument("[propagate] spin_kick = true needs electrons with spin: set [system] spin = true.")

@@ -120,6 +120,11 @@ class Propagate(Section):
         "a file of columns t, Ex, Ey, Ez in atomic units: the electric field",
         example='field_table = "field.txt"',
     )
+    precision: str = key(
+        "double",
+        choice("double", "float"),
+        'of the orbitals: "double", or "float", which takes about half of the time; sums and fields are in double',
+    )
     energy_every: int = key(10, integer(at_least=0), "steps between energies; 0: never")
     excited_every: int = key(
         0, integer(at_least=0), "steps between counts of the electrons outside the ground state; 0: never"

@@ -107,7 +107,7 @@ TEST_CASE("nonlocal: any number of projectors, with phases and without") {
       CHECK(largest_difference(expected.values(), Orbitals(on.decomposition).values()) > 1e-3);
       std::vector<double> velocity(orbital_lanes * 3);
       on.nonlocal.begin(0, psi.block(0, 0), 1);
-      on.nonlocal.finish_velocity(velocity);
+      on.nonlocal.finish_velocity<double>(velocity);
       constexpr double step = 1e-4;
       on.set({q[0], q[1] + step, q[2]});
       const auto above = on.energies(psi);
@@ -180,7 +180,7 @@ TEST_CASE("nonlocal: the velocity is the derivative of the energy with respect t
       const Orbitals psi = test::random_orbitals(on.decomposition);
       std::vector<double> velocity(at(psi.blocks()) * orbital_lanes * 3, 7.0);
       on.nonlocal.begin(0, psi.block(0, 0), psi.blocks());
-      on.nonlocal.finish_velocity(velocity);
+      on.nonlocal.finish_velocity<double>(velocity);
       double largest = 0;
       for (int axis = 0; axis < 3; ++axis) {
         const auto energies = [&](double by) {

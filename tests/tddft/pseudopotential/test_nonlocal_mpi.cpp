@@ -52,7 +52,7 @@ struct Results {
       velocity.emplace_back(3 * lanes);
       nonlocal.energy(c, psi.block(c, 0), psi.blocks(), energy.back());
       nonlocal.begin(c, psi.block(c, 0), psi.blocks());
-      nonlocal.finish_velocity(velocity.back());
+      nonlocal.finish_velocity<double>(velocity.back());
       decomposition.space().sum(velocity.back());  // every process has its part
       for (std::int64_t block = 0; block < psi.blocks(); ++block) {
         std::vector<double> in(psi.block(c, block), psi.block(c, block) + psi.block_doubles());

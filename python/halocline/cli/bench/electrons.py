@@ -11,6 +11,8 @@ import typer
 
 from halocline.cli.bench.common import Bench, Threads, chosen, command, counts, extents, later, thread_counts
 
+Precisions = Annotated[str, typer.Option(help="Of the orbitals: double, float or both by a comma.")]
+
 
 def hartree(
     bench: Bench,
@@ -58,21 +60,23 @@ def stencil(
         typer.Option(help="orthogonal, hexagonal, face-centred or all: none, one and three diagonals beside the axes."),
     ] = ["orthogonal"],  # noqa: B006
     memory: Annotated[float, typer.Option(metavar="GIB", help="Cases that need more are skipped.")] = 8.0,
+    precision: Precisions = "double",
     threads: Threads = "1",
 ) -> None:
     """The 25-point stencil of the Kohn-Sham Hamiltonian: 158 operations a point and orbital."""
     from halocline import bench as library
 
     cases = []
-    for n, m, f, a, t in itertools.product(
+    for n, m, f, a, p, t in itertools.product(
         extents("--grid", grid, 3, "64x64x64"),
         counts("--orbitals", orbitals, "1,16"),
         chosen("--form", form, library.STENCILS),
         chosen("--lattice", lattice, library.LATTICES),
+        chosen("--precision", precision, library.PRECISIONS),
         thread_counts(threads),
     ):
-        name = f"stencil {f} {a} {'x'.join(map(str, n))} {m} orbitals {t} threads"
-        cases.append((name, later(library.stencil, n, m, f, a, t, memory, seconds=bench.seconds)))
+        name = f"stencil {f} {a} {'x'.join(map(str, n))} {m} orbitals {p} {t} threads"
+        cases.append((name, later(library.stencil, n, m, f, a, p, t, memory, seconds=bench.seconds)))
     bench.run(cases)
 
 
@@ -91,6 +95,7 @@ def rt_step(
     energy_every: Annotated[
         int, typer.Option(min=0, help="Steps of a timed run, one of them with energies; 0: one step without.")
     ] = 10,
+    precision: Precisions = "double",
     threads: Threads = "1",
 ) -> None:
     """A step of real-time propagation: silicon, 16^3 points x 64 k x 16 orbitals and 32^3 points x 128 orbitals, or
@@ -98,14 +103,15 @@ def rt_step(
     from halocline import bench as library
 
     cases = []
-    for c, o, s, t in itertools.product(
+    for c, o, s, p, t in itertools.product(
         [str(system)] if system is not None else chosen("--case", case, library.SILICON),
         chosen("--over", over, ("auto", "k", "orbitals", "space")),
         chosen("--scheme", scheme, ("taylor4", "midpoint", "etrs")),
+        chosen("--precision", precision, library.PRECISIONS),
         thread_counts(threads),
     ):
-        name = f"rt-step {c} over {o} {s} {t} threads"
-        cases.append((name, later(library.rt_step, c, o, s, energy_every, t, seconds=bench.seconds)))
+        name = f"rt-step {c} over {o} {s} {p} {t} threads"
+        cases.append((name, later(library.rt_step, c, o, s, p, energy_every, t, seconds=bench.seconds)))
     bench.run(cases)
 
 

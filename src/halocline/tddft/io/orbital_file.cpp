@@ -101,9 +101,10 @@ void write_orbitals(const std::string& path, const Model& model, const State& st
   comm::on_every_rank(decomposition.world(), [&] {
     if (decomposition.world().rank() == 0) file.write(0, head);
     Numbers values(size(box.points()));
+    DoubleBlocks orbitals(state.orbitals);
     for_each_state(model, header, state.orbitals,
                    [&](std::int64_t channel, std::int64_t block, int lane, std::int64_t number) {
-                     const double* psi = state.orbitals.block(channel, block) + 2 * lane;
+                     const double* psi = orbitals.read(channel, block) + 2 * lane;
                      for (std::complex<double>& value : values) {
                        value = {psi[0], psi[1]};
                        psi += doubles_per_point;

@@ -52,12 +52,13 @@ std::vector<double> visit_orbitals(Model& model, const State& state, std::span<V
   double* const slopes = model.scratch(3 * state.orbitals.block_doubles());
   const std::size_t components = 3 * size(decomposition.box().points());
   std::vector<double> slopes_of_density(size(model.system().spins) * components, 0.0);
+  DoubleBlocks orbitals(state.orbitals);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> weights = model.weights(state, channel);
     for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
       const std::span<const double, orbital_lanes> factors(weights.data() + block * orbital_lanes, orbital_lanes);
       if (std::ranges::all_of(factors, [](double f) { return f == 0; })) continue;
-      const double* psi = state.orbitals.block(channel, block);
+      const double* psi = orbitals.read(channel, block);
       const std::span gradient(slopes_of_density.data() + size(h.spin(channel)) * components, components);
       h.stencil().add_density_gradient(gradient, slopes, psi, factors, h.nonlocal().near_rows());
       h.nonlocal().add_forces(channel, psi, slopes, factors, force);

@@ -8,6 +8,7 @@
 
 #include "halocline/tddft/model/hamiltonian.hpp"
 
+#include "halocline/core/error.hpp"
 #include "halocline/core/philox.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
@@ -17,6 +18,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace halocline::tddft {
 namespace {
@@ -133,8 +135,9 @@ void Hamiltonian::add_kinetic_operator(std::int64_t channel, double* out, const 
         flowing_ ? k : momentum(channel), what.factor, kinetic_scratch_.data());
 }
 
-void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-                             const Combination& what) {
+template <class T>
+void Hamiltonian::apply_some(std::int64_t channel, T* out, const T* in, std::int64_t blocks,
+                             const CombinationOf<T>& what) {
   if (!nonlocal_.empty()) {
     core::Region region("tddft/nonlocal");
     nonlocal_.begin(channel, in, blocks);
@@ -147,19 +150,25 @@ void Hamiltonian::apply_some(std::int64_t channel, double* out, const double* in
     core::Region region("tddft/nonlocal");
     nonlocal_.finish(out, what.factor);
   }
-  if (!kinetic_fields_.empty()) add_kinetic_operator(channel, out, in, blocks, what);
+  if (kinetic_fields_.empty()) return;
+  if constexpr (std::is_same_v<T, double>)
+    add_kinetic_operator(channel, out, in, blocks, what);
+  else
+    throw core::InvalidArgument("the operator of a meta-GGA was to act on orbitals in float; give them in double");
 }
 
-void Hamiltonian::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-                        const Combination& what) {
+template <class T>
+void Hamiltonian::apply(std::int64_t channel, T* out, const T* in, std::int64_t blocks, const CombinationOf<T>& what) {
   const std::int64_t step = std::max<std::int64_t>(1, blocks_together(blocks));
-  const std::int64_t doubles = decomposition_.box().points() * doubles_per_point;
+  const std::int64_t numbers = decomposition_.box().points() * numbers_per_point<T>;
   for (std::int64_t b = 0; b < blocks; b += step) {
-    Combination part = what;
-    if (part.base != nullptr) part.base += b * doubles;
-    apply_some(channel, out + b * doubles, in + b * doubles, std::min(step, blocks - b), part);
+    CombinationOf<T> part = what;
+    if (part.base != nullptr) part.base += b * numbers;
+    apply_some(channel, out + b * numbers, in + b * numbers, std::min(step, blocks - b), part);
   }
 }
+template void Hamiltonian::apply(std::int64_t, double*, const double*, std::int64_t, const CombinationOf<double>&);
+template void Hamiltonian::apply(std::int64_t, float*, const float*, std::int64_t, const CombinationOf<float>&);
 
 std::int64_t Hamiltonian::blocks_together(std::int64_t blocks) const noexcept {
   constexpr std::int64_t cache = 4 * 1024 * 1024;  // [bytes], a core's share of the last-level cache

@@ -21,6 +21,7 @@
 
 namespace halocline::tddft {
 
+/// Members with a type T take blocks in double or in float, of shape (points, lanes_of<T>, 2) each.
 class Hamiltonian {
 public:
   /// @param transport  of the halo exchanges, as for comm::HaloExchange
@@ -43,10 +44,12 @@ public:
 
   /// out = base_factor base + factor (H - shift) in, for consecutive blocks of a channel.
   /// @param channel    local number
-  /// @param out        shape (blocks, points, 4, 2); not `in`; may be `base`
+  /// @param out        shape (blocks, points, lanes, 2); not `in`; may be `base`
   /// @param what       see Combination (stencil.hpp); its `base` may be null
+  /// @throws InvalidArgument  blocks in float with the operator of a meta-GGA
   /// Collective over Decomposition::space(), with the same blocks on all of its ranks.
-  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what = {});
+  template <class T>
+  void apply(std::int64_t channel, T* out, const T* in, std::int64_t blocks, const CombinationOf<T>& what = {});
 
   /// The number of blocks that apply() processes together, and that a caller should take together through several
   /// applications. If the box is divided, these are all `blocks`, so that the halo exchange of one block overlaps with
@@ -69,7 +72,8 @@ private:
   std::span<const double> potential_of(std::int64_t channel) const noexcept;
   void add_kinetic_operator(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
                             const Combination& what);
-  void apply_some(std::int64_t channel, double* out, const double* in, std::int64_t blocks, const Combination& what);
+  template <class T>
+  void apply_some(std::int64_t channel, T* out, const T* in, std::int64_t blocks, const CombinationOf<T>& what);
   std::pair<double, double> lanczos_ends(std::int64_t channel);
 
   Decomposition decomposition_;

@@ -178,6 +178,7 @@ void Model::sum_density(State& state) const {
   core::Region region("tddft/density");
   const std::size_t points = size(decomposition_.box().points());
   std::fill(state.density.begin(), state.density.end(), 0.0);
+  DoubleBlocks orbitals(state.orbitals);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> factors = weights(state, channel);
     const int spin = hamiltonian_.spin(channel);
@@ -185,7 +186,7 @@ void Model::sum_density(State& state) const {
     for (std::int64_t block = 0; block < state.orbitals.blocks(); ++block) {
       const std::span<const double, orbital_lanes> lanes(factors.data() + block * orbital_lanes, orbital_lanes);
       if (std::all_of(lanes.begin(), lanes.end(), [](double f) { return f == 0; })) continue;
-      add_density(density, state.orbitals.block(channel, block), lanes);
+      add_density(density, orbitals.read(channel, block), lanes);
     }
   }
   decomposition_.box_mates().sum(state.density);
@@ -346,12 +347,16 @@ Energies Model::energies(const State& state) {
   const std::int64_t blocks = state.orbitals.blocks();
   const double volume = decomposition_.grid().point_volume();
   core::AlignedArray<double> out(state.orbitals.block_doubles());
-  std::vector<double> nonlocal(size(blocks * orbital_lanes));
+  // Orbitals in float are converted a few at a time.
+  const std::int64_t together =
+      state.orbitals.precision() == Precision::float64 ? std::max<std::int64_t>(1, blocks) : 8;
+  std::vector<double> nonlocal(size(std::min(together, std::max<std::int64_t>(1, blocks)) * orbital_lanes));
   std::array<double, 2> sums{};
+  DoubleBlocks orbitals(state.orbitals);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> factors = weights(state, channel);
     for (std::int64_t block = 0; block < blocks; ++block) {
-      const double* psi = state.orbitals.block(channel, block);
+      const double* psi = orbitals.read(channel, block);
       hamiltonian_.stencil().apply(out.data(), psi, 1, nothing, hamiltonian_.momentum(channel));
       std::array<double, orbital_lanes> product{};
       for (std::int64_t i = 0; i < out.size(); ++i) product[size(i % doubles_per_point / 2)] += psi[i] * out[i];
@@ -359,8 +364,12 @@ Energies Model::energies(const State& state) {
         sums[0] += factors[size(block * orbital_lanes + lane)] * product[size(lane)] * volume;
     }
     if (hamiltonian_.nonlocal().empty() || blocks == 0) continue;
-    hamiltonian_.nonlocal().energy(channel, state.orbitals.block(channel, 0), blocks, nonlocal);
-    for (std::size_t i = 0; i < nonlocal.size(); ++i) sums[1] += factors[i] * nonlocal[i];
+    for (std::int64_t block = 0; block < blocks; block += together) {
+      const std::int64_t count = std::min(together, blocks - block);
+      const std::span<double> found = std::span(nonlocal).first(size(count * orbital_lanes));
+      hamiltonian_.nonlocal().energy(channel, orbitals.read(channel, block, count), count, found);
+      for (std::size_t i = 0; i < found.size(); ++i) sums[1] += factors[size(block * orbital_lanes) + i] * found[i];
+    }
   }
   // Each process has the kinetic energy of its own points, but all ranks of space() have the complete nonlocal energy.
   if (decomposition_.space().rank() != 0) sums[1] = 0;

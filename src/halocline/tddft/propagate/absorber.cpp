@@ -47,19 +47,22 @@ Absorber::Absorber(const AbsorberOptions& options, const Decomposition& decompos
   }
 }
 
-void Absorber::apply(double* psi, std::int64_t blocks) const {
+template <class T>
+void Absorber::apply(T* psi, std::int64_t blocks) const {
   const core::Region region("tddft/absorber");
   const std::int64_t rows = blocks * box_.extent[2] * box_.extent[1], length = box_.extent[0];
 #pragma omp parallel for schedule(static) if (rows * length >= 4096)
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t y = row % box_.extent[1], z = row / box_.extent[1] % box_.extent[2];
     const double across = factors_[1][size(y)] * factors_[2][size(z)];
-    double* point = psi + row * length * doubles_per_point;
-    for (std::int64_t x = 0; x < length; ++x, point += doubles_per_point) {
+    T* point = psi + row * length * numbers_per_point<T>;
+    for (std::int64_t x = 0; x < length; ++x, point += numbers_per_point<T>) {
       const double factor = across * factors_[0][size(x)];
-      for (int i = 0; i < doubles_per_point; ++i) point[i] *= factor;
+      for (int i = 0; i < numbers_per_point<T>; ++i) point[i] = static_cast<T>(point[i] * factor);
     }
   }
 }
+template void Absorber::apply(double*, std::int64_t) const;
+template void Absorber::apply(float*, std::int64_t) const;
 
 }  // namespace halocline::tddft

@@ -27,8 +27,10 @@ public:
   /// @param options  valid, with a positive width
   Absorber(const AbsorberOptions& options, const Decomposition& decomposition, double time_step);
 
-  /// Multiplies blocks of orbitals by exp(-W dt). @param psi  shape (blocks, points, 4, 2). Collective: no.
-  void apply(double* psi, std::int64_t blocks) const;
+  /// Multiplies blocks of orbitals by exp(-W dt). @param psi  shape (blocks, points, lanes, 2), double or float.
+  /// Collective: no.
+  template <class T>
+  void apply(T* psi, std::int64_t blocks) const;
 
 private:
   Box box_;

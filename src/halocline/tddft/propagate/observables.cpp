@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <type_traits>
 
 namespace halocline::tddft {
 namespace {
@@ -26,13 +27,32 @@ std::array<std::vector<std::complex<double>>, 3> phases(const Decomposition& dec
   return along;
 }
 
+template <class T>
+void boost_channel(Orbitals& orbitals, std::int64_t channel, const Box& box,
+                   const std::array<std::vector<std::complex<double>>, 3>& along) {
+  for (std::int64_t block = 0; block < orbitals.blocks<T>(); ++block) {
+    T* psi = orbitals.block<T>(channel, block);
+    for (std::int64_t z = 0; z < box.extent[2]; ++z)
+      for (std::int64_t y = 0; y < box.extent[1]; ++y)
+        for (std::int64_t x = 0; x < box.extent[0]; ++x) {
+          const std::complex<double> phase = along[0][size(x)] * along[1][size(y)] * along[2][size(z)];
+          for (int lane = 0; lane < lanes_of<T>; ++lane, psi += 2) {
+            const std::complex<double> turned = phase * std::complex<double>(psi[0], psi[1]);
+            psi[0] = static_cast<T>(turned.real());
+            psi[1] = static_cast<T>(turned.imag());
+          }
+        }
+  }
+}
+
 }  // namespace
 
-void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t blocks, std::span<const double> weights) {
+template <class T>
+void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights) {
   core::Region region("tddft/current");
   Hamiltonian& h = model_->hamiltonian();
   const Decomposition& decomposition = model_->decomposition();
-  const std::size_t numbers = size(blocks * orbital_lanes * 3);
+  const std::size_t numbers = size(blocks * lanes_of<T> * 3);
   scratch_.resize((turning_ ? 2 : 1) * numbers);
   const std::span<double> of_orbitals(scratch_.data(), numbers),
       turned(scratch_.data() + numbers, scratch_.size() - numbers);
@@ -56,16 +76,29 @@ void CurrentSum::add(std::int64_t channel, const double* psi, std::int64_t block
   h.stencil().current(psi, blocks, of_orbitals);
   collect(of_orbitals, decomposition.grid().point_volume());
   if (projectors) {
-    h.nonlocal().finish_velocity(of_orbitals, turned);
+    h.nonlocal().finish_velocity<T>(of_orbitals, turned);
     collect(of_orbitals, 1);
     if (turning_)
       for (const Vec3 sum = summed(turned); std::size_t axis : {0, 1, 2}) turn_[axis] += sum[axis];
   }
   if (!turning_) return;
-  for (std::int64_t block = 0; block < blocks; ++block)
-    add_turning(psi + block * decomposition.box().points() * doubles_per_point,
-                weights.subspan(size(block * orbital_lanes), orbital_lanes));
+  const std::int64_t points = decomposition.box().points();
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const T* of_block = psi + block * points * numbers_per_point<T>;
+    const std::span<const double> of_lanes = weights.subspan(size(block * lanes_of<T>), lanes_of<T>);
+    if constexpr (std::is_same_v<T, double>) {
+      add_turning(of_block, of_lanes);
+    } else {
+      const std::int64_t doubles = points * doubles_per_point;
+      if (converted_.size() < 2 * doubles) converted_ = core::AlignedArray<double>(2 * doubles);
+      to_doubles(converted_.data(), converted_.data() + doubles, of_block, points);
+      for (std::int64_t half : {0, 1})
+        add_turning(converted_.data() + half * doubles, of_lanes.subspan(size(half * orbital_lanes), orbital_lanes));
+    }
+  }
 }
+template void CurrentSum::add(std::int64_t, const double*, std::int64_t, std::span<const double>);
+template void CurrentSum::add(std::int64_t, const float*, std::int64_t, std::span<const double>);
 
 /// Adds integral r x Im(psi* grad psi) of a block.
 void CurrentSum::add_turning(const double* psi, std::span<const double> weights) {
@@ -150,19 +183,10 @@ void boost(Orbitals& orbitals, const Decomposition& decomposition, std::span<con
   const Box& box = decomposition.box();
   for (std::int64_t channel = 0; channel < orbitals.channels(); ++channel) {
     const auto along = phases(decomposition, p[size(channel)]);
-    for (std::int64_t block = 0; block < orbitals.blocks(); ++block) {
-      double* psi = orbitals.block(channel, block);
-      for (std::int64_t z = 0; z < box.extent[2]; ++z)
-        for (std::int64_t y = 0; y < box.extent[1]; ++y)
-          for (std::int64_t x = 0; x < box.extent[0]; ++x) {
-            const std::complex<double> phase = along[0][size(x)] * along[1][size(y)] * along[2][size(z)];
-            for (int lane = 0; lane < orbital_lanes; ++lane, psi += 2) {
-              const std::complex<double> turned = phase * std::complex<double>(psi[0], psi[1]);
-              psi[0] = turned.real();
-              psi[1] = turned.imag();
-            }
-          }
-    }
+    if (orbitals.precision() == Precision::float32)
+      boost_channel<float>(orbitals, channel, box, along);
+    else
+      boost_channel<double>(orbitals, channel, box, along);
   }
 }
 

@@ -33,10 +33,11 @@ public:
 
   void clear() noexcept { sum_ = spin_ = turn_ = {}; }
   /// Adds the terms that need single orbitals: gradient and nonlocal velocity, with the Hamiltonian's present phases.
-  /// @param blocks   number of blocks, starting at `psi` of shape (blocks, points, 4, 2)
-  /// @param weights  shape (blocks, 4): occupation times weight of the k-point
+  /// @param blocks   number of blocks, starting at `psi` of shape (blocks, points, lanes, 2), in double or float
+  /// @param weights  shape (blocks, lanes): occupation times weight of the k-point
   /// Collective over decomposition().space().
-  void add(std::int64_t channel, const double* psi, std::int64_t blocks, std::span<const double> weights);
+  template <class T>
+  void add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights);
   /// Adds (k + A) times the weighted electrons of a channel on the points of this process.
   void add_drift(std::int64_t channel, double electrons);
   /// The contribution of this process. The sum over the world, divided by the volume of the cell, is J [a.u.].
@@ -53,6 +54,7 @@ private:
   bool turning_;
   Vec3 sum_{}, spin_{}, turn_{};
   std::vector<double> scratch_, slopes_;
+  core::AlignedArray<double> converted_;  ///< a block in double, for those in float
 };
 
 /// Moments of a density on the box of this process; sums over decomposition.space() are those of the cell.

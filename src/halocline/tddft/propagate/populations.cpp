@@ -63,16 +63,18 @@ std::vector<double> populations(const Model& model, const State& now, const Mode
 
   std::vector<double> found(model.system().channels.size() * size(states), 0.0);
   core::AlignedArray<double> visitor(doubles);
+  DoubleBlocks orbitals(now.orbitals), others_orbitals(compared);
   for (std::int64_t channel = 0; channel < now.orbitals.channels(); ++channel) {
     const auto global = size(decomposition.channels().begin + channel);
     for (std::int64_t block = 0; block * orbital_lanes < states; ++block) {
       const int owner = holder.decomposition().orbital_part_of(block);
       if (owner == others.rank())
-        std::copy_n(compared.block(channel, block - holder.decomposition().blocks().begin), doubles, visitor.data());
+        std::copy_n(others_orbitals.read(channel, block - holder.decomposition().blocks().begin), doubles,
+                    visitor.data());
       others.broadcast(std::as_writable_bytes(visitor.span()), owner);
       std::vector<double> overlaps;
       for (std::int64_t b = 0; b < now.orbitals.blocks(); ++b) {
-        const Products sum = products(visitor.data(), now.orbitals.block(channel, b), doubles);
+        const Products sum = products(visitor.data(), orbitals.read(channel, b), doubles);
         overlaps.insert(overlaps.end(), sum.begin(), sum.end());
       }
       decomposition.space().sum(overlaps);

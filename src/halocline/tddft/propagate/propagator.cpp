@@ -21,7 +21,9 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/core.h>
 
@@ -53,8 +55,9 @@ struct Propagator::Work {
   Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
        std::optional<IonOptions> given_ions);
 
-  /// Leaves the Hamiltonian without the spin potential of this run.
+  /// Leaves the Hamiltonian without the spin potential of this run, and the orbitals in double.
   ~Work() {
+    state.orbitals.convert(Precision::float64);
     if (spin_potential() != Vec3{}) h().set_spin_potential({});
   }
   Work(const Work&) = delete;
@@ -70,7 +73,11 @@ struct Propagator::Work {
   Vec3 spin_potential() const;
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
+  template <class Action>
+  void with_exponential(Action&& action);
   void exponentiate(double step, int terms, bool with_current);
+  template <class T>
+  void exponentiate(detail::Exponential<T>& series, double step, int terms, bool with_current);
   void finish_density();
   void finish_current(const Vec3& a);
   void sum_up();
@@ -89,7 +96,7 @@ struct Propagator::Work {
   State& state;
   Field field;
   PropagateOptions options;
-  detail::Exponential exponential;
+  std::variant<std::monostate, detail::Exponential<double>, detail::Exponential<float>> exponential;
   CurrentSum current;
   std::optional<KineticSum> kinetic;  ///< for functionals that depend on it
   std::optional<MovingIons> ions;
@@ -118,10 +125,15 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
       state(given_state),
       field(std::move(given_field)),
       options(given_options),
-      exponential(model, state),
       current(model, options.angular_momentum) {
   comm::on_every_rank(model.decomposition().world(),
                       [&] { detail::check_run(model, field, options, given_ions.has_value()); });
+  if (options.precision == "float") {
+    state.orbitals.convert(Precision::float32);
+    exponential.emplace<2>(model, state);
+  } else {
+    exponential.emplace<1>(model, state);
+  }
   if (given_ions) ions.emplace(model, *std::move(given_ions));
   const auto points = size(model.decomposition().box().points());
   v.resize(model.potential_numbers(true));
@@ -224,22 +236,37 @@ void Propagator::Work::sum_channel(std::int64_t channel) {
   channel_electrons[size(channel)] = sum * model.system().grid.point_volume();
 }
 
+/// Calls action(exponential) with that of the orbitals' precision.
+template <class Action>
+void Propagator::Work::with_exponential(Action&& action) {
+  if (auto* in_float = std::get_if<2>(&exponential))
+    action(*in_float);
+  else
+    action(std::get<1>(exponential));
+}
+
+void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
+  with_exponential([&](auto& series) { exponentiate(series, step, terms, with_current); });
+}
+
 /// Propagates all orbitals by `step` (0: not at all) to the end of a time step, where the absorber acts, and sums their
 /// density and, if requested, their current.
-void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
+template <class T>
+void Propagator::Work::exponentiate(detail::Exponential<T>& series, double step, int terms, bool with_current) {
   std::fill(state.density.begin(), state.density.end(), 0.0);
   current.clear();
   if (kinetic) kinetic->clear();
   current_summed = with_current;
-  const auto after = [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
+  const auto after = [&](std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights) {
     if (absorber && step != 0) absorber->apply(psi, blocks);
     {
       core::Region region("tddft/density");
       for (std::int64_t b = 0; b < blocks; ++b)
-        add_density(channel_density, psi + b * state.orbitals.block_doubles(),
-                    std::span<const double, orbital_lanes>(weights.data() + b * orbital_lanes, orbital_lanes));
+        add_density(channel_density, psi + b * state.orbitals.block_numbers<T>(),
+                    weights.subspan(size(b * lanes_of<T>), lanes_of<T>));
     }
-    if (kinetic) kinetic->add(h(), psi, blocks, weights);
+    if constexpr (std::is_same_v<T, double>)
+      if (kinetic) kinetic->add(h(), psi, blocks, weights);
     if (with_current) current.add(channel, psi, blocks, weights);
   };
   const auto after_channel = [&](std::int64_t channel) {
@@ -249,9 +276,9 @@ void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
     if (kinetic) kinetic->finish_channel(h().spin(channel), model.system().channels[global].k);
   };
   if (step != 0)
-    exponential.apply(state.orbitals, step, terms, after, after_channel);
+    series.apply(state.orbitals, step, terms, after, after_channel);
   else
-    exponential.visit(state.orbitals, after, after_channel);
+    series.visit(state.orbitals, after, after_channel);
 }
 
 void Propagator::Work::finish_density() {
@@ -269,10 +296,12 @@ void Propagator::Work::finish_density() {
 void Propagator::Work::finish_current(const Vec3& a) {
   set_vector_potential(a);
   if (!current_summed)
-    exponential.visit(state.orbitals,
-                      [&](std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights) {
-                        current.add(channel, psi, blocks, weights);
-                      });
+    with_exponential([&](auto& series) {
+      series.visit(state.orbitals,
+                   [&](std::int64_t channel, auto* psi, std::int64_t blocks, std::span<const double> weights) {
+                     current.add(channel, psi, blocks, weights);
+                   });
+    });
   current_summed = true;
   for (std::size_t channel = 0; channel < channel_electrons.size(); ++channel)
     current.add_drift(static_cast<std::int64_t>(channel), channel_electrons[channel]);
@@ -373,7 +402,7 @@ void Propagator::Work::first_midpoint_step() {
   whole_step(at_start);
   middle.resize(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) middle[i] = 0.5 * (at_start[i] + v[i]);
-  std::copy(start.values().begin(), start.values().end(), state.orbitals.values().begin());
+  state.orbitals.assign(start);
   whole_step(middle);
 }
 
@@ -381,15 +410,15 @@ void Propagator::Work::etrs_step() {
   const double t = time();
   set_vector_potential(vector_potential(t));
   set_potential(v, field.electric_field(t));
-  exponential.apply(state.orbitals, 0.5 * dt, order, {});
-  std::copy(state.orbitals.values().begin(), state.orbitals.values().end(), half.values().begin());
+  with_exponential([&](auto& series) { series.apply(state.orbitals, 0.5 * dt, order, {}); });
+  half.assign(state.orbitals);
   exponentiate(0.5 * dt, order, false);
   finish_density();
   set_vector_potential(vector_potential(t + dt));
   std::vector<double> predicted;
   for (int repetition = 0;; ++repetition) {
     predicted = state.density;
-    std::copy(half.values().begin(), half.values().end(), state.orbitals.values().begin());
+    state.orbitals.assign(half);
     set_potential(v, field.electric_field(t + dt));
     exponentiate(0.5 * dt, order, true);
     finish_density();

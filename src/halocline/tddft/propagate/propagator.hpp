@@ -44,7 +44,10 @@ struct PropagateOptions {
   /// most this; 0: prediction only.
   double correction_tolerance = 0;
   int max_corrections = 10;
-  AbsorberOptions absorber;       ///< at the walls of an isolated box; none by default
+  AbsorberOptions absorber;  ///< at the walls of an isolated box; none by default
+  /// The orbitals' numbers between steps and the arithmetic of H on them: "double", or "float", which takes half of the
+  /// memory and traffic. Densities, currents, sums over processes, energies, forces and all fields are in double.
+  std::string precision = "double";
   bool angular_momentum = false;  ///< measure it; isolated boxes only
 };
 
@@ -72,10 +75,12 @@ struct Record {
 class Propagator {
 public:
   /// @param model, state  must outlive this object. The state's density is set to that of its orbitals. Orbitals of
-  ///               blocks that hold no electrons are not propagated
+  ///               blocks that hold no electrons are not propagated. With precision "float" the state holds its
+  ///               orbitals in float while this object exists, and in double after it
   /// @param ions   the atoms move; without, they rest
   /// @throws InvalidArgument  on every rank: a time step beyond the limit of stability (gives the limit), an invalid
-  ///                          field (field.hpp), an unknown scheme, a negative option
+  ///                          field (field.hpp), an unknown scheme or precision, a negative option, float with a
+  ///                          functional of the kinetic energy density
   /// Collective over the world.  Cost: 30 applications of H to a block of each channel, for the limit.
   Propagator(Model& model, State& state, Field field, const PropagateOptions& options,
              std::optional<IonOptions> ions = {});

@@ -31,6 +31,7 @@
 #include <map>
 #include <omp.h>
 #include <set>
+#include <type_traits>
 
 namespace halocline::tddft {
 namespace {
@@ -60,37 +61,52 @@ struct Nonlocal::State {
   void place(const System& system, const Decomposition& decomposition);
   void make_groups();
   void make_teams();
-  void begin(std::int64_t channel, const double* in, std::int64_t blocks);
-  void project(std::int64_t channel, const double* in, std::int64_t blocks);
+  template <class T>
+  void begin(std::int64_t channel, const T* in, std::int64_t blocks);
+  template <class T>
+  void project(std::int64_t channel, const T* in, std::int64_t blocks);
   void begin_sums();
   void wait();
   /// c = factor h S for spheres [from, to), all blocks.
   void couple(std::size_t from, std::size_t to, std::complex<double> factor);
   void couple_one(std::size_t s, std::int64_t block, std::complex<double> factor);
-  void add(double* out, std::size_t from, std::size_t to) const;
+  template <class T>
+  void add(T* out, std::size_t from, std::size_t to) const;
+  void prepare_floats(std::size_t channel);
 
   const Shape& shape_of(std::size_t s) const { return all.shapes[at(all.spheres[s].shape)]; }
-  /// The sums or coefficients of a sphere and block, shape (projectors, 4, 2).
+  /// The sums or coefficients of a sphere and block, shape (projectors, lanes, 2).
   std::int64_t line(std::size_t s, std::int64_t block) const {
-    return doubles_per_point * (first[s] * blocks_under_way + block * shape_of(s).count);
+    return numbers * (first[s] * blocks_under_way + block * shape_of(s).count);
   }
-  detail::SphereView view(std::size_t s) const {
+  template <class T>
+  detail::SphereView<T> view(std::size_t s) const {
     const Shape& shape = shape_of(s);
-    const double* phase =
-        phased[at(channel_under_way)] != 0 ? phases[at(channel_under_way)].data() + 2 * shape.first_point : nullptr;
-    return {all.spheres[s].index.data(), shape.values.data(), shape.count, phase};
+    const auto with = [&](const core::AlignedArray<T>& values, const std::vector<core::AlignedArray<T>>& of_channels) {
+      const bool turned = phased[at(channel_under_way)] != 0;
+      const T* phase = turned ? of_channels[at(channel_under_way)].data() + 2 * shape.first_point : nullptr;
+      return detail::SphereView<T>{all.spheres[s].index.data(), values.data(), shape.count, phase};
+    };
+    if constexpr (std::is_same_v<T, float>)
+      return with(float_values[at(all.spheres[s].shape)], float_phases);
+    else
+      return with(shape.values, phases);
   }
   /// Runs action(n, phased, first, view) for the projectors of a sphere, at most eight at a time.
-  template <class Action>
+  template <class T, class Action>
   void for_projectors(std::size_t s, Action&& action) const {
-    const detail::SphereView all_of = view(s);
+    const detail::SphereView<T> all_of = view<T>(s);
     detail::for_projectors(shape_of(s).count, all_of.phases != nullptr, [&](int first_here, auto n, auto with_phase) {
-      detail::SphereView part = all_of;
+      detail::SphereView<T> part = all_of;
       part.values += first_here;
       action(n, with_phase, first_here, part);
     });
   }
-  const double* block_of(std::int64_t block) const { return in_under_way + block * points * doubles_per_point; }
+  template <class T>
+  const T* block_of(std::int64_t block) const {
+    assert(numbers == numbers_per_point<T>);
+    return static_cast<const T*>(in_under_way) + block * points * numbers_per_point<T>;
+  }
 
   Grid grid;
   comm::Communicator space;
@@ -109,9 +125,14 @@ struct Nonlocal::State {
   std::vector<Vec3> q;                             ///< of each local channel
   std::vector<char> phased;                        ///< q is not zero
   std::vector<core::AlignedArray<double>> phases;  ///< of each local channel, (phase_points, 2)
+  /// For orbitals in float, made when they are first given: the projectors of each shape, the phases of each channel,
+  /// and whether these are those of its q.
+  std::vector<core::AlignedArray<float>> float_values, float_phases;
+  std::vector<char> float_phased;
 
   std::int64_t channel_under_way = 0, blocks_under_way = 0;
-  const double* in_under_way = nullptr;
+  const void* in_under_way = nullptr;
+  int numbers = doubles_per_point;  ///< of a point of the blocks in progress
   core::AlignedArray<double> sums, coefficients;
   core::AlignedArray<double> complete;  ///< forces: coefficients of the orbitals, while the slopes are projected
   std::vector<Team> teams;  ///< declared after `sums`, so that an unfinished sum ends before its memory is freed
@@ -126,12 +147,15 @@ Nonlocal::State::State(const System& system, const Decomposition& decomposition)
   q.resize(channels);
   phased.resize(channels);
   phases.resize(channels);
+  float_phases.resize(channels);
+  float_phased.resize(channels);
   place(system, decomposition);
 }
 
 /// Makes the spheres of all atoms where they are now.
 void Nonlocal::State::place(const System& system, const Decomposition& decomposition) {
   all = detail::make_spheres(system, decomposition);
+  float_values.clear();
   empty = true;
   positions.clear();
   for (const Atom& atom : system.atoms) {
@@ -156,6 +180,7 @@ void Nonlocal::State::place(const System& system, const Decomposition& decomposi
     }
   std::ranges::fill(q, Vec3{});
   std::ranges::fill(phased, char{0});
+  std::ranges::fill(float_phased, char{0});
 }
 
 /// A communicator for each new set of ranks that share an atom.
@@ -204,19 +229,39 @@ void Nonlocal::State::make_teams() {
   all.spheres = std::move(ordered);
 }
 
-void Nonlocal::State::begin(std::int64_t channel, const double* in, std::int64_t blocks) {
+/// Makes projectors and phases in float.
+void Nonlocal::State::prepare_floats(std::size_t channel) {
+  const auto convert = [](core::AlignedArray<float>& to, const core::AlignedArray<double>& from) {
+    if (to.size() != from.size()) to = core::AlignedArray<float>(from.size());
+    std::ranges::transform(from.span(), to.span().begin(), [](double x) { return static_cast<float>(x); });
+  };
+  if (float_values.empty()) {
+    float_values.resize(all.shapes.size());
+    for (std::size_t shape = 0; shape < all.shapes.size(); ++shape)
+      convert(float_values[shape], all.shapes[shape].values);
+  }
+  if (phased[channel] == 0 || float_phased[channel] != 0) return;
+  convert(float_phases[channel], phases[channel]);
+  float_phased[channel] = 1;
+}
+
+template <class T>
+void Nonlocal::State::begin(std::int64_t channel, const T* in, std::int64_t blocks) {
   project(channel, in, blocks);
   begin_sums();
 }
 
 /// Sums over the points of this process.
-void Nonlocal::State::project(std::int64_t channel, const double* in, std::int64_t blocks) {
+template <class T>
+void Nonlocal::State::project(std::int64_t channel, const T* in, std::int64_t blocks) {
+  numbers = numbers_per_point<T>;
   channel_under_way = channel;
   blocks_under_way = blocks;
   in_under_way = in;
   const std::size_t spheres = all.spheres.size();
   if (spheres == 0) return;
-  const std::int64_t lines = doubles_per_point * blocks * (first.back() + shape_of(spheres - 1).count);
+  if constexpr (std::is_same_v<T, float>) prepare_floats(at(channel));
+  const std::int64_t lines = numbers_per_point<T> * blocks * (first.back() + shape_of(spheres - 1).count);
   if (sums.size() < lines) sums = core::AlignedArray<double>(lines);
   if (coefficients.size() < lines) coefficients = core::AlignedArray<double>(lines);
   const auto work = static_cast<std::int64_t>(spheres) * blocks;
@@ -225,9 +270,9 @@ void Nonlocal::State::project(std::int64_t channel, const double* in, std::int64
     // All spheres of a block before the next block, because the caller has just written the block: it is in the cache.
     const std::size_t s = at(i) % spheres;
     const std::int64_t block = i / static_cast<std::int64_t>(spheres);
-    for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
-      detail::project_some<n, with_phase>(sums.data() + line(s, block) + doubles_per_point * first_here,
-                                          block_of(block), part, shape_of(s).padded);
+    for_projectors<T>(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView<T>& part) {
+      detail::project_some<n, with_phase, T>(sums.data() + line(s, block) + numbers_per_point<T> * first_here,
+                                             block_of<T>(block), part, shape_of(s).padded);
     });
   }
 }
@@ -235,7 +280,7 @@ void Nonlocal::State::project(std::int64_t channel, const double* in, std::int64
 void Nonlocal::State::begin_sums() {
   for (Team& team : teams) {
     const std::int64_t from = line(team.begin, 0),
-                       to = line(team.end - 1, blocks_under_way - 1) + doubles_per_point * shape_of(team.end - 1).count;
+                       to = line(team.end - 1, blocks_under_way - 1) + numbers * shape_of(team.end - 1).count;
     team.pending = team.group.begin_sum({sums.data() + from, at(to - from)});
   }
 }
@@ -250,14 +295,15 @@ void Nonlocal::State::couple_one(std::size_t s, std::int64_t block, std::complex
   for (const detail::Shell& shell : all.species[at(shape_of(s).species)].shells) {
     const int width = 2 * shell.l + 1;
     for (int i = 0; i < shell.radial; ++i)
-      for (int m = 0; m < width; ++m) {
-        Lines c(0.0);
-        for (int j = 0; j < shell.radial; ++j)
-          c += Lines(shell.coupling[at(i * shell.radial + j)]) *
-               Lines::load(from + doubles_per_point * (shell.first + j * width + m));
-        c = c * Lines(factor.real()) + detail::times_i(c) * Lines(factor.imag());
-        c.store(to + doubles_per_point * (shell.first + i * width + m));
-      }
+      for (int m = 0; m < width; ++m)
+        for (int part = 0; part < numbers; part += Lines::lanes) {
+          Lines c(0.0);
+          for (int j = 0; j < shell.radial; ++j)
+            c += Lines(shell.coupling[at(i * shell.radial + j)]) *
+                 Lines::load(from + numbers * (shell.first + j * width + m) + part);
+          c = c * Lines(factor.real()) + detail::times_i(c) * Lines(factor.imag());
+          c.store(to + numbers * (shell.first + i * width + m) + part);
+        }
   }
 }
 
@@ -266,7 +312,8 @@ void Nonlocal::State::couple(std::size_t from, std::size_t to, std::complex<doub
     for (std::int64_t block = 0; block < blocks_under_way; ++block) couple_one(s, block, factor);
 }
 
-void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
+template <class T>
+void Nonlocal::State::add(T* out, std::size_t from, std::size_t to) const {
   // Spheres overlap, so a thread takes whole blocks, or a slab of the box if there are fewer blocks than threads. In
   // both cases the additions at a point are in the order of the atoms.
   const std::int64_t threads = omp_get_max_threads();
@@ -277,14 +324,14 @@ void Nonlocal::State::add(double* out, std::size_t from, std::size_t to) const {
   for (std::int64_t i = 0; i < work; ++i) {
     const std::int64_t block = i / slabs;
     const Range slab = part_of(planes, static_cast<int>(slabs), static_cast<int>(i % slabs));
-    double* to_block = out + block * points * doubles_per_point;
+    T* to_block = out + block * points * numbers_per_point<T>;
     for (std::size_t s = from; s < to; ++s)
-      for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
-        const double* c = coefficients.data() + line(s, block) + doubles_per_point * first_here;
-        if (slabs == 1) return detail::add_some<n, with_phase>(to_block, c, part, 0, shape_of(s).points);
+      for_projectors<T>(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView<T>& part) {
+        const double* c = coefficients.data() + line(s, block) + numbers_per_point<T> * first_here;
+        if (slabs == 1) return detail::add_some<n, with_phase, T>(to_block, c, part, 0, shape_of(s).points);
         for (const detail::PlaneRun& run : all.spheres[s].planes)
           if (run.z >= slab.begin && run.z < slab.end)
-            detail::add_some<n, with_phase>(to_block, c, part, run.begin, run.end);
+            detail::add_some<n, with_phase, T>(to_block, c, part, run.begin, run.end);
       });
   }
 }
@@ -311,6 +358,7 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
     if (state.q[c] == q[c]) continue;
     state.q[c] = q[c];
     state.phased[c] = q[c] != Vec3{} ? 1 : 0;
+    state.float_phased[c] = 0;
     if (state.phased[c] == 0) continue;
     if (state.phases[c].size() < 2 * state.all.phase_points)
       state.phases[c] = core::AlignedArray<double>(2 * state.all.phase_points);
@@ -319,14 +367,16 @@ void Nonlocal::set_phases(std::span<const Vec3> q) {
   }
 }
 
-void Nonlocal::begin(std::int64_t channel, const double* in, std::int64_t blocks) {
+template <class T>
+void Nonlocal::begin(std::int64_t channel, const T* in, std::int64_t blocks) {
   assert(state_->in_under_way == nullptr);
   state_->begin(channel, in, blocks);
 }
 
-void Nonlocal::finish(double* out, std::complex<double> factor) {
+template <class T>
+void Nonlocal::finish(T* out, std::complex<double> factor) {
   State& state = *state_;
-  assert(state.in_under_way != nullptr);
+  assert(state.in_under_way != nullptr && state.numbers == numbers_per_point<T>);
   factor *= state.grid.point_volume();
   state.couple(0, state.whole, factor);
   state.add(out, 0, state.whole);
@@ -336,8 +386,8 @@ void Nonlocal::finish(double* out, std::complex<double> factor) {
   state.in_under_way = nullptr;
 }
 
-void Nonlocal::apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-                     std::complex<double> factor) {
+template <class T>
+void Nonlocal::apply(std::int64_t channel, T* out, const T* in, std::int64_t blocks, std::complex<double> factor) {
   begin(channel, in, blocks);
   finish(out, factor);
 }
@@ -363,44 +413,44 @@ void Nonlocal::energy(std::int64_t channel, const double* in, std::int64_t block
   state.space.sum(energy);
 }
 
+template <class T>
 void Nonlocal::finish_velocity(std::span<double> velocity, std::span<double> turning) {
+  constexpr int lanes = lanes_of<T>, line = numbers_per_point<T>;
   State& state = *state_;
-  assert(state.in_under_way != nullptr);
+  assert(state.in_under_way != nullptr && state.numbers == line);
   const std::int64_t blocks = state.blocks_under_way;
-  assert(velocity.size() == at(blocks) * orbital_lanes * 3);
+  assert(velocity.size() == at(blocks) * lanes * 3);
   assert(turning.empty() || turning.size() == velocity.size());
   std::ranges::fill(turning, 0.0);
   state.wait();
   state.couple(0, state.all.spheres.size(), -2 * state.grid.point_volume() * state.grid.point_volume());
 #pragma omp parallel for schedule(static) if (state.points_near_atoms * blocks >= work_for_threads)
   for (std::int64_t block = 0; block < blocks; ++block) {
-    alignas(64) std::array<double, 3 * doubles_per_point> moments{};
+    alignas(64) std::array<double, at(3 * line)> moments{};
     for (std::size_t s = 0; s < state.all.spheres.size(); ++s) {
-      std::array<double, 3 * doubles_per_point> before{};
+      std::array<double, at(3 * line)> before{};
       if (!turning.empty()) before = moments;
-      state.for_projectors(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView& part) {
-        detail::moments_some<n, with_phase>(moments.data(), state.block_of(block),
-                                            state.coefficients.data() + state.line(s, block) +
-                                                doubles_per_point * first_here,
-                                            part, state.shape_of(s).displacements.data(), state.shape_of(s).points);
+      state.for_projectors<T>(s, [&](auto n, auto with_phase, int first_here, const detail::SphereView<T>& part) {
+        detail::moments_some<n, with_phase, T>(moments.data(), state.block_of<T>(block),
+                                               state.coefficients.data() + state.line(s, block) + line * first_here,
+                                               part, state.shape_of(s).displacements.data(), state.shape_of(s).points);
       });
       if (turning.empty()) continue;
       const Vec3& r = state.positions[at(state.all.spheres[s].atom)];
-      for (std::int64_t lane = 0; lane < orbital_lanes; ++lane) {
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
         Vec3 v{};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          const std::size_t re = axis * doubles_per_point + at(2 * lane);
+          const std::size_t re = axis * at(line) + at(2 * lane);
           v[axis] = moments[re] - before[re] - (moments[re + 1] - before[re + 1]);
         }
         const Vec3 turned = cross(r, v);
-        for (std::size_t axis = 0; axis < 3; ++axis)
-          turning[at(block * orbital_lanes + lane) * 3 + axis] += turned[axis];
+        for (std::size_t axis = 0; axis < 3; ++axis) turning[at(block * lanes + lane) * 3 + axis] += turned[axis];
       }
     }
-    for (std::int64_t lane = 0; lane < orbital_lanes; ++lane)
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
       for (std::int64_t axis = 0; axis < 3; ++axis)
-        velocity[at((block * orbital_lanes + lane) * 3 + axis)] =
-            moments[at(axis * doubles_per_point + 2 * lane)] - moments[at(axis * doubles_per_point + 2 * lane + 1)];
+        velocity[at((block * lanes + lane) * 3 + axis)] =
+            moments[at(axis * line + 2 * lane)] - moments[at(axis * line + 2 * lane + 1)];
   }
   state.in_under_way = nullptr;
 }
@@ -433,5 +483,14 @@ void Nonlocal::add_forces(std::int64_t channel, const double* in, const double* 
     }
   }
 }
+
+template void Nonlocal::begin(std::int64_t, const double*, std::int64_t);
+template void Nonlocal::finish(double*, std::complex<double>);
+template void Nonlocal::apply(std::int64_t, double*, const double*, std::int64_t, std::complex<double>);
+template void Nonlocal::finish_velocity<double>(std::span<double>, std::span<double>);
+template void Nonlocal::begin(std::int64_t, const float*, std::int64_t);
+template void Nonlocal::finish(float*, std::complex<double>);
+template void Nonlocal::apply(std::int64_t, float*, const float*, std::int64_t, std::complex<double>);
+template void Nonlocal::finish_velocity<float>(std::span<double>, std::span<double>);
 
 }  // namespace halocline::tddft

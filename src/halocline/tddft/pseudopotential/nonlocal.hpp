@@ -6,7 +6,7 @@
 ///   V_nl psi = sum_a sum_{lm ij} |p_i exp(-i q r)> h_ij <p_j exp(-i q r)| psi>,  q = k + A,
 /// where p are real radial functions times real spherical harmonics about atom a (with its periodic images), so that <p
 /// exp(-i q r)|psi> = sum_r p(r) exp(i q r) psi(r) dV. Each projection is the product of a real matrix (projectors by
-/// points of the sphere) with the phased orbitals at these points, four orbitals at a time. An atom whose sphere
+/// points of the sphere) with the phased orbitals at these points, a block at a time. An atom whose sphere
 /// extends over several processes has a group of its own, and its sums are non-blocking and overlap with other
 /// computation (as in the report on the optimisation of SALMON for Fugaku, section 4.3).
 
@@ -19,13 +19,15 @@
 
 namespace halocline::tddft {
 
-/// The ranks of space() must call the collective members in the same order, with the same channels and blocks.
+/// The ranks of space() must call the collective members in the same order, with the same channels and blocks. Members
+/// with a type T take blocks in double or in float, of shape (points, lanes_of<T>, 2) each; sums over processes are in
+/// double.
 class Nonlocal {
 public:
   /// @throws InvalidArgument  on every rank: projectors of l > 3, or a coupling that is not symmetric
   /// Collective over decomposition.space().  Cost: 8 bytes for each projector and point of every atom at a different
-  /// position relative to the grid; 16 bytes for each point and channel for phases; one communicator split for each
-  /// layer of disjoint sets of ranks.
+  /// position relative to the grid; 16 bytes for each point and channel for phases; half of both again once orbitals in
+  /// float were given; one communicator split for each layer of disjoint sets of ranks.
   Nonlocal(const System& system, const Decomposition& decomposition);
   Nonlocal(Nonlocal&&) noexcept;
   ~Nonlocal();
@@ -47,13 +49,15 @@ public:
 
   /// begin() and finish() are the two halves of apply(), so that the caller can compute between them. begin() computes
   /// the projections of `in` and starts their sums over processes. At most one may be in progress.
-  /// @param in  shape (blocks, points, 4, 2), not needed any more when begin() returns
-  void begin(std::int64_t channel, const double* in, std::int64_t blocks);
+  /// @param in  shape (blocks, points, lanes, 2), not needed any more when begin() returns
+  template <class T>
+  void begin(std::int64_t channel, const T* in, std::int64_t blocks);
   /// out += factor V_nl in, at the points near atoms. @param out  shape of `in`; may be `in`
-  void finish(double* out, std::complex<double> factor);
+  template <class T>
+  void finish(T* out, std::complex<double> factor);
   /// Collective over space() if processes share atoms, as begin() and finish() are.
-  void apply(std::int64_t channel, double* out, const double* in, std::int64_t blocks,
-             std::complex<double> factor = 1.0);
+  template <class T>
+  void apply(std::int64_t channel, T* out, const T* in, std::int64_t blocks, std::complex<double> factor = 1.0);
 
   /// For each orbital <psi|V_nl|psi> [hartree for psi of norm 1].
   /// @param energy  shape (blocks, 4), overwritten; the same on all ranks of space()
@@ -62,11 +66,12 @@ public:
   /// Call after begin(), whose `in` must still exist. For each orbital, gives the contribution of this process to Re
   /// <psi| i [V_nl, r_axis] |psi>, the nonlocal part of the velocity, which is the derivative of <psi|V_nl|psi> with
   /// respect to q. The caller sums over space(), since it needs that sum once for many orbitals.
-  /// @param velocity  shape (blocks, 4, 3), overwritten
+  /// @param velocity  shape (blocks, lanes, 3), overwritten
   /// @param turning   empty, or of the same shape, overwritten: the sum over atoms of R_a x (the part of atom a), by
   ///                  which the nonlocal part enters the magnetic moment of an isolated system (Pickard and Mauri,
   ///                  Phys. Rev. Lett. 91, 196401, 2003)
   /// Collective as finish() is.  Cost: with begin() about that of an application.
+  template <class T>
   void finish_velocity(std::span<double> velocity, std::span<double> turning = {});
   /// Of each row (y, z) of the box, the range of points along x that holds all points near atoms.
   std::span<const Range> near_rows() const noexcept;

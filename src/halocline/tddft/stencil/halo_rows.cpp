@@ -11,8 +11,6 @@
 namespace halocline::tddft {
 namespace {
 
-constexpr std::size_t line_bytes = doubles_per_point * sizeof(double);
-
 /// Copies a box of points to contiguous memory, in the longest possible runs. A long copy writes whole lines without
 /// reading them first; here that read would come from the cache of the neighbour that read them last.
 void pack(std::byte* to, const double* in, const Box& whole, const Box& part) {

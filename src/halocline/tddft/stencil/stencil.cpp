@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
@@ -16,6 +17,19 @@
 #include "halocline/tddft/stencil/walk.hpp"
 
 namespace halocline::tddft {
+namespace {
+
+/// Blocks as the lines that a pass moves.
+template <class T>
+double* lines(T* block) {
+  return reinterpret_cast<double*>(block);
+}
+template <class T>
+const double* lines(const T* block) {
+  return reinterpret_cast<const double*>(block);
+}
+
+}  // namespace
 
 struct Stencil::State {
   Grid grid;
@@ -101,20 +115,20 @@ struct Stencil::State {
   }
 
   /// Sums over the tiles in a fixed order.
-  void reduce(std::span<double> gradient, std::int64_t block, Scratch& from) const {
-    if (gradient.empty()) return;
-    for (int lane = 0; lane < orbital_lanes; ++lane) {
+  void reduce(const Pass& pass, std::int64_t block, Scratch& from) const {
+    if (pass.gradient.empty()) return;
+    for (int lane = 0; lane < pass.lanes; ++lane) {
       Vec3 sum{};
       for (std::size_t d = 0; d < directions.size(); ++d) {
         double along = 0;
         for (std::size_t t = 0; t < tiles.size(); ++t) {
           const double* product =
-              from.products_of(t) + static_cast<std::int64_t>(d) * doubles_per_point + std::ptrdiff_t{2} * lane;
+              from.products_of(t) + static_cast<std::int64_t>(d) * detail::most_products + std::ptrdiff_t{2} * lane;
           along += product[0] - product[1];
         }
         for (std::size_t c = 0; c < 3; ++c) sum[c] += along * gradients[d][c];
       }
-      std::ranges::copy(sum, gradient.begin() + (block * orbital_lanes + lane) * 3);
+      std::ranges::copy(sum, pass.gradient.begin() + (block * pass.lanes + lane) * 3);
     }
   }
 
@@ -131,7 +145,7 @@ struct Stencil::State {
         clear(pass, scratch[0]);
         prepare(scratch[0], block.in);
         compute(block, 0, tiles.size(), threads);
-        reduce(pass.gradient, b, scratch[0]);
+        reduce(pass, b, scratch[0]);
       }
       return;
     }
@@ -143,7 +157,7 @@ struct Stencil::State {
       clear(pass, mine);
       prepare(mine, block.in);
       for (std::size_t t = 0; t < tiles.size(); ++t) compute_tile(block, t, mine, mine, mine.products_of(t));
-      reduce(pass.gradient, b, mine);
+      reduce(pass, b, mine);
     }
   }
 
@@ -173,7 +187,7 @@ struct Stencil::State {
       begun[0] = begun[1];
       halo->fill(scratch[0].near, block.in);
       compute(block, interior, tiles.size(), threads);
-      reduce(pass.gradient, b, scratch[0]);
+      reduce(pass, b, scratch[0]);
     }
   }
 
@@ -190,10 +204,10 @@ struct Stencil::State {
       run_alone(pass, blocks, threads);
   }
 
-  void check_gradient(std::span<double> gradient, std::int64_t blocks) const {
-    if (static_cast<std::int64_t>(gradient.size()) != blocks * orbital_lanes * 3)
-      throw core::InvalidArgument(fmt::format("the gradient of {} blocks has {} numbers, not {}; give (blocks, 4, 3)",
-                                              blocks, blocks * orbital_lanes * 3, gradient.size()));
+  static void check_gradient(std::span<double> gradient, std::int64_t blocks, int lanes) {
+    if (static_cast<std::int64_t>(gradient.size()) != blocks * lanes * 3)
+      throw core::InvalidArgument(fmt::format("the gradient of {} blocks has {} numbers, not {}; give (blocks, {}, 3)",
+                                              blocks, blocks * lanes * 3, gradient.size(), lanes));
   }
 
   void check_fields(std::size_t numbers, std::size_t fields) const {
@@ -210,8 +224,9 @@ struct Stencil::State {
     return factor.imag() != 0 ? factor.imag() : factor.real();
   }
 
-  void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
-             const Combination& what, std::span<double> gradient = {}) {
+  template <class T>
+  void apply(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+             const CombinationOf<T>& what, std::span<double> gradient = {}) {
     const bool current = !gradient.empty();
     const bool imaginary = what.factor.imag() != 0;
     const double f = part_of_factor(what.factor);
@@ -221,11 +236,12 @@ struct Stencil::State {
     if (out == in && blocks > 0)
       throw core::InvalidArgument("the result was to go where the orbitals stand; give other memory");
     Pass pass;
-    pass.out = out;
-    pass.in = in;
-    pass.base = what.base;
+    pass.out = lines(out);
+    pass.in = lines(in);
+    pass.base = lines(what.base);
     pass.v = v.data();
-    detail::Form form{0, imaginary, what.base != nullptr, current, grid.skew()};
+    pass.lanes = lanes_of<T>;
+    detail::Form form{0, imaginary, what.base != nullptr, current, grid.skew(), std::is_same_v<T, float>};
     detail::Weights& w = pass.weights;
     w.potential = f;
     w.centre = f * (kinetic_centre(directions, q) - what.shift);
@@ -276,29 +292,36 @@ Stencil::Stencil(const Decomposition& decomposition, const std::string& transpor
 Stencil::Stencil(Stencil&&) noexcept = default;
 Stencil::~Stencil() = default;
 
-void Stencil::begin(const double* in) { state_->begin(in); }
+template <class T>
+void Stencil::begin(const T* in) {
+  state_->begin(lines(in));
+}
 
-void Stencil::apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
-                    const Combination& what) {
+template <class T>
+void Stencil::apply(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+                    const CombinationOf<T>& what) {
   const core::Region region("stencil");
   state_->apply(out, in, blocks, v, q, what);
 }
 
-void Stencil::apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v,
-                                 const Vec3& q, const Combination& what, std::span<double> gradient) {
+template <class T>
+void Stencil::apply_with_current(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+                                 const CombinationOf<T>& what, std::span<double> gradient) {
   const core::Region region("stencil with current");
-  state_->check_gradient(gradient, blocks);
+  State::check_gradient(gradient, blocks, lanes_of<T>);
   state_->apply(out, in, blocks, v, q, what, gradient);
 }
 
-void Stencil::current(const double* in, std::int64_t blocks, std::span<double> gradient) {
+template <class T>
+void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradient) {
   const core::Region region("stencil current");
-  state_->check_gradient(gradient, blocks);
+  State::check_gradient(gradient, blocks, lanes_of<T>);
   Pass pass;
-  pass.in = in;
+  pass.in = lines(in);
+  pass.lanes = lanes_of<T>;
   pass.weights.slope = slope_weights;
   pass.weights.directions = static_cast<int>(state_->directions.size());
-  pass.kernel = state_->slopes.current;
+  pass.kernel = state_->slopes.current[std::is_same_v<T, float> ? 1 : 0];
   pass.gradient = gradient;
   state_->run(pass, blocks);
 }
@@ -368,5 +391,18 @@ void Stencil::divergence(std::span<double> out, const double* in, int fields) {
   const core::Region region("stencil fields");
   state_->run_fields(out, in, fields, 1, state_->slopes.divergence);
 }
+
+template void Stencil::begin(const double*);
+template void Stencil::begin(const float*);
+template void Stencil::apply(double*, const double*, std::int64_t, std::span<const double>, const Vec3&,
+                             const CombinationOf<double>&);
+template void Stencil::apply(float*, const float*, std::int64_t, std::span<const double>, const Vec3&,
+                             const CombinationOf<float>&);
+template void Stencil::apply_with_current(double*, const double*, std::int64_t, std::span<const double>, const Vec3&,
+                                          const CombinationOf<double>&, std::span<double>);
+template void Stencil::apply_with_current(float*, const float*, std::int64_t, std::span<const double>, const Vec3&,
+                                          const CombinationOf<float>&, std::span<double>);
+template void Stencil::current(const double*, std::int64_t, std::span<double>);
+template void Stencil::current(const float*, std::int64_t, std::span<double>);
 
 }  // namespace halocline::tddft

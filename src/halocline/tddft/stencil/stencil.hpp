@@ -22,16 +22,19 @@ namespace halocline::tddft {
 
 /// out = base_factor base + factor (H - shift) in. With factor -i dt/n and base psi these are the steps of a Taylor
 /// series in Horner's form; with real factors those of a Chebyshev recursion. Neither needs a pass of its own.
-struct Combination {
+template <class T>
+struct CombinationOf {
   std::complex<double> factor{1.0, 0.0};  ///< purely real or purely imaginary; @throws InvalidArgument otherwise
   double shift = 0;                       ///< [hartree]
-  const double* base = nullptr;           ///< shape of `out`, or null
+  const T* base = nullptr;                ///< shape of `out`, or null
   double base_factor = 1;
 };
+using Combination = CombinationOf<double>;
 
 /// Fields that add_kinetic() adds to, and fields of add_kinetic_operator().
 inline constexpr std::size_t kinetic_sums = 8, kinetic_fields = 7;
 
+/// Members with a type T take blocks in double or in float, of shape (points, lanes_of<T>, 2) each.
 class Stencil {
 public:
   /// @param transport  as for comm::HaloExchange; used if space is split
@@ -44,27 +47,33 @@ public:
   /// apply_with_current() or current() uses it. Until then `in` must not change. Blocks must be used in the order of
   /// begin(). Does nothing if space is not split.
   /// @throws InvalidArgument  two are in progress already
-  void begin(const double* in);
+  template <class T>
+  void begin(const T* in);
 
   /// out = base_factor base + factor (H_local - shift) in, for consecutive blocks. If space is split, the halo exchange
-  /// of block b + 1 overlaps with the computation of block b, and the interior of a block precedes its faces.
-  /// @param out   shape (blocks, points, 4, 2); not `in`; may be `what.base`
+  /// of block b + 1 overlaps with the computation of block b, and the interior of a block precedes its faces. In float
+  /// the arithmetic is, too.
+  /// @param out   shape (blocks, points, lanes, 2); not `in`; may be `what.base`
   /// @param v     shape (points,) [hartree]
   /// @param q     k + A [1/bohr]; axes on which it is zero cost no gradient
   /// @throws InvalidArgument  the same on every rank: a factor neither real nor imaginary, a potential of another
   ///                          length, out equal to in, another block than begin() started
   /// Collective over decomposition.space(). Allocates nothing after the first call with this number of threads.
-  void apply(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
-             const Combination& what = {});
+  template <class T>
+  void apply(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+             const CombinationOf<T>& what = {});
 
   /// As apply(). Also computes, for each orbital of `in`, sum_r Im(psi* d psi / dx), y and z, over the points of this
   /// process, not multiplied by the volume of a point. This costs little, because the neighbours are loaded anyway.
-  /// @param gradient  shape (blocks, 4, 3), overwritten; the same for any number of threads
-  void apply_with_current(double* out, const double* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
-                          const Combination& what, std::span<double> gradient);
+  /// @param gradient  shape (blocks, lanes, 3), overwritten; the same for any number of threads
+  template <class T>
+  void apply_with_current(T* out, const T* in, std::int64_t blocks, std::span<const double> v, const Vec3& q,
+                          const CombinationOf<T>& what, std::span<double> gradient);
 
-  /// Computes `gradient` as above without applying H. Collective over decomposition.space().
-  void current(const double* in, std::int64_t blocks, std::span<double> gradient);
+  /// Computes `gradient` as above, shape (blocks, lanes, 3), without applying H. Sums over more than a row are in
+  /// double. Collective over decomposition.space().
+  template <class T>
+  void current(const T* in, std::int64_t blocks, std::span<double> gradient);
 
   /// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of a
   /// block to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is
@@ -121,8 +130,10 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// density[r] += sum over the four orbitals of factors[lane] |psi|^2. @param block shape (points, 4, 2)
-void add_density(std::span<double> density, const double* block, std::span<const double, orbital_lanes> factors);
+/// density[r] += sum over the orbitals of factors[lane] |psi|^2, in double. @param block shape (points, lanes, 2)
+/// @param factors  shape (lanes,)
+template <class T>
+void add_density(std::span<double> density, const T* block, std::span<const double> factors);
 
 namespace reference {
 /// The same as Stencil::apply on one process, in plain loops with indices taken modulo the extent (periodic) or tested

@@ -50,7 +50,7 @@ Pass Pass::at(std::int64_t doubles) const {
 
 Scratch::Scratch(const Box& box, const std::vector<Box>& tiles, bool windowed_)
     : row((box.extent[0] + 2 * stencil_reach) * doubles_per_point),
-      products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * doubles_per_point),
+      products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * detail::most_products),
       windowed(windowed_) {
   if (!windowed) return;
   std::int64_t doubles = 0;
@@ -59,7 +59,7 @@ Scratch::Scratch(const Box& box, const std::vector<Box>& tiles, bool windowed_)
 }
 
 Scratch::Scratch(const PaddedRows& rows, const std::vector<Box>& tiles)
-    : products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * doubles_per_point),
+    : products(static_cast<std::int64_t>(tiles.size()) * detail::most_directions * detail::most_products),
       copy(rows.doubles()) {}
 
 void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box& tile, Scratch& scratch,

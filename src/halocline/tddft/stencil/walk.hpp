@@ -16,7 +16,8 @@
 
 namespace halocline::tddft {
 
-/// One sweep over a block.
+/// One sweep over a block. Blocks are given as lines of eight doubles, also those in float: what moves lines does not
+/// depend on what stands in them, and kernels for float read them as such.
 struct Pass {
   double* out = nullptr;
   const double* in = nullptr;
@@ -29,6 +30,7 @@ struct Pass {
   std::int64_t component = 0;       ///< see detail::Row
   const double* factors = nullptr;  ///< see detail::Row
   const Range* kept = nullptr;      ///< of each row (y, z) of the box, the points whose slopes are stored
+  int lanes = orbital_lanes;        ///< orbitals of a block
 
   /// The same pass, `doubles` further in the arrays.
   Pass at(std::int64_t doubles) const;
@@ -41,13 +43,13 @@ struct Scratch {
   /// For axes that are not orthogonal.
   Scratch(const PaddedRows& rows, const std::vector<Box>& tiles);
 
-  /// Sums of a tile, shape (6, 8): see detail::point().
+  /// Sums of a tile, shape (6, most_products): see detail::point().
   double* products_of(std::size_t tile) noexcept {
-    return products.data() + static_cast<std::int64_t>(tile) * detail::most_directions * doubles_per_point;
+    return products.data() + static_cast<std::int64_t>(tile) * detail::most_directions * detail::most_products;
   }
 
   core::AlignedArray<double> row;       ///< a row and the eight neighbours beyond its ends
-  core::AlignedArray<double> products;  ///< shape (tiles, 6, 8)
+  core::AlignedArray<double> products;  ///< shape (tiles, 6, most_products)
   Neighbourhood near;
   Window window;
   core::AlignedArray<double> copy;  ///< of a block, see PaddedRows
@@ -57,7 +59,7 @@ struct Scratch {
 /// Computes a tile.
 /// @param near      the tables of the block
 /// @param box       the whole box that contains the tile
-/// @param products  shape (6, 8); the kernel adds to it if it forms them
+/// @param products  shape (6, most_products); the kernel adds to it if it forms them
 void walk(const Pass& pass, const Neighbourhood& near, const Box& box, const Box& tile, Scratch& scratch,
           double* products);
 

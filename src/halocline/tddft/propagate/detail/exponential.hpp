@@ -17,15 +17,17 @@
 
 namespace halocline::tddft::detail {
 
+/// @tparam T  double or float: that of the orbitals
+template <class T>
 class Exponential {
 public:
   /// All members skip blocks whose states are all empty: no measurement needs these.
   /// @param state  gives the occupations
   Exponential(Model& model, const State& state);
 
-  /// Called for consecutive blocks of a channel: psi of shape (blocks, points, 4, 2), weights of shape (blocks, 4).
-  using After =
-      std::function<void(std::int64_t channel, double* psi, std::int64_t blocks, std::span<const double> weights)>;
+  /// Called for consecutive blocks of a channel: psi of shape (blocks, points, lanes, 2), weights of shape (blocks,
+  /// lanes).
+  using After = std::function<void(std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights)>;
 
   /// Propagates all occupied blocks by dt. @param order  at least 2
   /// @param after_channel  called when a channel is done
@@ -43,13 +45,13 @@ private:
   };
 
   void walk(Orbitals& psi, const After& step, const std::function<void(std::int64_t channel)>& after_channel);
-  void step(std::int64_t channel, double* psi, std::int64_t blocks, double dt, int order);
+  void step(std::int64_t channel, T* psi, std::int64_t blocks, double dt, int order);
 
   Model* model_;
-  std::vector<std::vector<double>> weights_;  ///< of each channel here, shape (blocks, 4)
+  std::vector<std::vector<double>> weights_;  ///< of each channel here, shape (blocks, lanes)
   std::vector<Run> runs_;                     ///< in the order of channels
-  std::int64_t block_doubles_ = 0, points_ = 0;
-  core::AlignedArray<double> scratch_;
+  std::int64_t block_numbers_ = 0;
+  core::AlignedArray<T> scratch_;
 };
 
 }  // namespace halocline::tddft::detail

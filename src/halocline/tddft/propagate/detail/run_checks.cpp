@@ -22,6 +22,8 @@ void validate(const PropagateOptions& options) {
   if (!(options.time_step >= 0) || !std::isfinite(options.time_step))
     throw InvalidArgument(
         fmt::format("time step {} a.u. given, a positive one expected, or 0 for the default", options.time_step));
+  if (options.precision != "double" && options.precision != "float")
+    throw InvalidArgument(fmt::format("precision '{}' given, 'double' or 'float' expected", options.precision));
   if (options.energy_every < 0)
     throw InvalidArgument(fmt::format("energy_every = {} given, at least 0 expected", options.energy_every));
   if (!(options.exponential_tolerance >= 0) || !(options.correction_tolerance >= 0) || options.max_corrections < 0)
@@ -85,6 +87,11 @@ void check_run(const Model& model, const Field& field, const PropagateOptions& o
   check_kick(field, model.system().grid);
   if (field.spin_kick && model.system().spins != 2)
     throw InvalidArgument("a spin kick given for electrons without spin; ask for two spins in the ground state");
+  if (options.precision == "float" && model.has_kinetic())
+    throw InvalidArgument(
+        fmt::format("orbitals in float were asked for with the functional {}, whose kinetic energy density "
+                    "needs them in double; leave precision at double, or take another functional",
+                    model.xc().name()));
   check_symmetries(model.system(), field, ions_move);
   check_forces(model, ions_move);
 }

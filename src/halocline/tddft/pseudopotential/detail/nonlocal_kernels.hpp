@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 /// @file
-/// The loops of the nonlocal part: over the points of one sphere, for one block of four orbitals.
+/// The loops of the nonlocal part: over the points of one sphere, for one block of orbitals.
 ///
 /// A point of a block is one cache line (orbitals.hpp), so reading the orbitals of a sphere is a list of aligned loads.
-/// The four orbitals share the projectors, which are real, and the phases, which are complex; both are broadcast from
+/// The orbitals share the projectors, which are real, and the phases, which are complex; both are broadcast from
 /// memory. A phase exp(i q d) acts on (re, im) as cos (re, im) + sin (-im, re), that is c v + (-s, s) swapped(v).
 ///
 /// Up to eight projectors are accumulated in registers at a time; an atom with more projectors needs more passes over
 /// its points. With few projectors several points are accumulated separately (`chains`), so that additions need not
-/// wait for each other.
+/// wait for each other. For orbitals in float the projectors and phases are in float, too, and sums are in float over
+/// at most `float_points` points and in double beyond.
 ///
-/// Cost for each point and block with n projectors (up to 8), in operations on 8 doubles; for q = 0 without the
-/// operations on phases:
+/// Cost for each point and block with n projectors (up to 8), in operations on a line of 8 doubles or 16 floats; for q
+/// = 0 without the operations on phases:
 ///   project:  n + 2 multiply-adds, 2 moves; reads 64 bytes of orbitals, 8 n of projectors, 16 of phases, 4 of index
 ///   add:      n + 2 multiply-adds, 2 moves; the line of `out` is read and written
 ///   moments:  n + 6 multiply-adds, 3 moves; and 24 bytes of displacements
@@ -22,92 +23,138 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace halocline::tddft::detail {
 
-using Lines = core::Pack<double, doubles_per_point>;
+template <class T>
+using LineOf = core::Pack<T, numbers_per_point<T>>;
+using Lines = LineOf<double>;
+
+/// Points whose products are summed in float; a multiple of 4.
+inline constexpr std::int64_t float_points = 128;
 
 /// (re, im) -> (im, re) in each lane.
-__attribute__((always_inline)) inline Lines swapped(const Lines& a) {
-  return Lines(__builtin_shufflevector(a.v, a.v, 1, 0, 3, 2, 5, 4, 7, 6));
+template <class T, int N>
+__attribute__((always_inline)) inline core::Pack<T, N> swapped(const core::Pack<T, N>& a) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return core::Pack<T, N>(__builtin_shufflevector(a.v, a.v, static_cast<int>(i ^ 1)...));
+  }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
 /// (re, im) -> (-im, re): the product with i. Flips the sign bit, which costs no multiplication.
-__attribute__((always_inline)) inline Lines times_i(const Lines& a) {
-  constexpr std::int64_t sign = INT64_MIN;
-  constexpr Lines::Mask real_parts{sign, 0, sign, 0, sign, 0, sign, 0};
-  return Lines((Lines::Vector)((Lines::Mask)swapped(a).v ^ real_parts));
+template <class T, int N>
+__attribute__((always_inline)) inline core::Pack<T, N> times_i(const core::Pack<T, N>& a) {
+  using P = core::Pack<T, N>;
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    constexpr auto sign = std::numeric_limits<typename P::MaskLane>::min();
+    constexpr typename P::Mask real_parts{(i % 2 == 0 ? sign : typename P::MaskLane{0})...};
+    return P((typename P::Vector)((typename P::Mask)swapped(a).v ^ real_parts));
+  }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
 /// The orbitals at a point times its phase.
-template <bool phased>
-__attribute__((always_inline)) inline Lines phased_line(const double* line, const double* phase) {
-  const Lines v = Lines::load(line);
+template <bool phased, class T>
+__attribute__((always_inline)) inline LineOf<T> phased_line(const T* line, const T* phase) {
+  const LineOf<T> v = LineOf<T>::load(line);
   if constexpr (!phased) return v;
-  return v * Lines(phase[0]) + times_i(v) * Lines(phase[1]);
+  return v * LineOf<T>(phase[0]) + times_i(v) * LineOf<T>(phase[1]);
 }
 
 /// The projectors of a sphere and their points in the block. Kernels take a copy, so that their stores cannot alias it.
+template <class T>
 struct SphereView {
   const std::int32_t* index;  ///< shape (points,): indices of the points in the block
-  const double* values;       ///< shape (points, stride): projectors
+  const T* values;            ///< shape (points, stride): projectors
   std::int64_t stride;
-  const double* phases;  ///< shape (points, 2), see fill_phases(); null for q = 0
+  const T* phases;  ///< shape (points, 2), see fill_phases(); null for q = 0
 };
 
-/// sums[j] = sum over points p_j exp(i q d) psi. @param sums  shape (n, 4, 2)
-/// @param points  a multiple of 4
-template <int n, bool phased>
-void project_some(double* sums, const double* block, SphereView at, std::int64_t points) {
+/// Adds a line to as many doubles.
+template <class T>
+__attribute__((always_inline)) inline void add_line(double* sums, const LineOf<T>& line) {
+  (core::Pack<double, numbers_per_point<T>>::load(sums) + core::convert<double>(line)).store(sums);
+}
+
+/// As project_some(), for some of the points.
+template <int n, bool phased, class T>
+__attribute__((always_inline)) inline void project_run(LineOf<T> (&total)[n], const T* block, const SphereView<T>& at,
+                                                       std::int64_t begin, std::int64_t end) {
   constexpr int chains = n >= 8 ? 1 : n >= 3 ? 2 : 4;
-  Lines sum[chains][n];
+  LineOf<T> sum[chains][n];
   for (auto& chain : sum)
-    for (Lines& s : chain) s = Lines(0.0);
-  for (std::int64_t p = 0; p < points; p += chains)
+    for (LineOf<T>& s : chain) s = LineOf<T>(T(0));
+  for (std::int64_t p = begin; p < end; p += chains)
 #pragma GCC unroll 4
     for (int c = 0; c < chains; ++c) {
-      const Lines w = phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p + c]},
-                                          at.phases + (phased ? 2 * (p + c) : 0));
-      const double* value = at.values + (p + c) * at.stride;
+      const LineOf<T> w = phased_line<phased>(block + numbers_per_point<T> * std::int64_t{at.index[p + c]},
+                                              at.phases + (phased ? 2 * (p + c) : 0));
+      const T* value = at.values + (p + c) * at.stride;
 #pragma GCC unroll 8
-      for (int j = 0; j < n; ++j) sum[c][j] += Lines(value[j]) * w;
+      for (int j = 0; j < n; ++j) sum[c][j] += LineOf<T>(value[j]) * w;
     }
   for (int j = 0; j < n; ++j) {
     for (int c = 1; c < chains; ++c) sum[0][j] += sum[c][j];
-    sum[0][j].store(sums + doubles_per_point * j);
+    total[j] = sum[0][j];
+  }
+}
+
+/// sums[j] = sum over points p_j exp(i q d) psi. @param sums  shape (n, lanes, 2)
+/// @param points  a multiple of 4
+template <int n, bool phased, class T>
+void project_some(double* sums, const T* block, SphereView<T> at, std::int64_t points) {
+  LineOf<T> total[n];
+  if constexpr (std::is_same_v<T, double>) {
+    project_run<n, phased>(total, block, at, 0, points);
+    for (int j = 0; j < n; ++j) total[j].store(sums + doubles_per_point * j);
+  } else {
+    std::fill_n(sums, n * numbers_per_point<T>, 0.0);
+    for (std::int64_t begin = 0; begin < points; begin += float_points) {
+      project_run<n, phased>(total, block, at, begin, std::min(begin + float_points, points));
+      for (int j = 0; j < n; ++j) add_line<T>(sums + numbers_per_point<T> * j, total[j]);
+    }
   }
 }
 
 /// Sum over j of p_j c_j at point p.
-template <int n>
-__attribute__((always_inline)) inline Lines combination(const SphereView& at, std::int64_t p, const Lines (&c)[n]) {
-  const double* value = at.values + p * at.stride;
-  Lines sum = Lines(value[0]) * c[0];
+template <int n, class T>
+__attribute__((always_inline)) inline LineOf<T> combination(const SphereView<T>& at, std::int64_t p,
+                                                            const LineOf<T> (&c)[n]) {
+  const T* value = at.values + p * at.stride;
+  LineOf<T> sum = LineOf<T>(value[0]) * c[0];
 #pragma GCC unroll 8
-  for (int j = 1; j < n; ++j) sum += Lines(value[j]) * c[j];
+  for (int j = 1; j < n; ++j) sum += LineOf<T>(value[j]) * c[j];
   return sum;
 }
 
-template <int n>
-__attribute__((always_inline)) inline void load_lines(Lines (&c)[n], const double* from) {
+/// @param from  shape (n, lanes, 2), in double
+template <int n, class T>
+__attribute__((always_inline)) inline void load_lines(LineOf<T> (&c)[n], const double* from) {
 #pragma GCC unroll 8
-  for (int j = 0; j < n; ++j) c[j] = Lines::load(from + doubles_per_point * j);
+  for (int j = 0; j < n; ++j) {
+    const double* line = from + numbers_per_point<T> * j;
+    if constexpr (std::is_same_v<T, double>)
+      c[j] = LineOf<T>::load(line);
+    else
+      c[j] = core::convert<T>(core::Pack<double, numbers_per_point<T>>::load(line));
+  }
 }
 
-/// out += exp(-i q d) sum over j of p_j c_j at points [begin, end). @param coefficients  c, shape (n, 4, 2)
-template <int n, bool phased>
-void add_some(double* out, const double* coefficients, SphereView at, std::int64_t begin, std::int64_t end) {
-  Lines c[n];
-  load_lines(c, coefficients);
+/// out += exp(-i q d) sum over j of p_j c_j at points [begin, end). @param coefficients  c, shape (n, lanes, 2)
+template <int n, bool phased, class T>
+void add_some(T* out, const double* coefficients, SphereView<T> at, std::int64_t begin, std::int64_t end) {
+  LineOf<T> c[n];
+  load_lines<n, T>(c, coefficients);
   for (std::int64_t p = begin; p < end; ++p) {
-    double* line = out + doubles_per_point * std::int64_t{at.index[p]};
-    const Lines x = combination(at, p, c);
-    Lines result = Lines::load(line);
+    T* line = out + numbers_per_point<T> * std::int64_t{at.index[p]};
+    const LineOf<T> x = combination(at, p, c);
+    LineOf<T> result = LineOf<T>::load(line);
     if constexpr (phased) {
-      const double* phase = at.phases + 2 * p;
-      result += x * Lines(phase[0]);
-      result -= times_i(x) * Lines(phase[1]);
+      const T* phase = at.phases + 2 * p;
+      result += x * LineOf<T>(phase[0]);
+      result -= times_i(x) * LineOf<T>(phase[1]);
     } else {
       result += x;
     }
@@ -117,21 +164,31 @@ void add_some(double* out, const double* coefficients, SphereView at, std::int64
 
 /// moments[axis] += sum over points d_axis x swapped(w), with w = exp(i q d) psi and x = sum over j of p_j c_j: for
 /// each orbital the products x_re w_im and x_im w_re, whose difference is the imaginary part of conj(x) w.
-/// @param moments  shape (3, 4, 2)
-template <int n, bool phased>
-void moments_some(double* moments, const double* block, const double* coefficients, SphereView at,
+/// @param moments  shape (3, lanes, 2)
+template <int n, bool phased, class T>
+void moments_some(double* moments, const T* block, const double* coefficients, SphereView<T> at,
                   const Vec3* displacements, std::int64_t points) {
-  Lines c[n], sum[3];
-  load_lines(c, coefficients);
-  load_lines(sum, moments);
-  for (std::int64_t p = 0; p < points; ++p) {
-    const Lines w =
-        phased_line<phased>(block + doubles_per_point * std::int64_t{at.index[p]}, at.phases + (phased ? 2 * p : 0));
-    const Lines product = combination(at, p, c) * swapped(w);
+  LineOf<T> c[n], sum[3];
+  load_lines<n, T>(c, coefficients);
+  constexpr bool in_double = std::is_same_v<T, double>;
+  if constexpr (in_double) load_lines<3, T>(sum, moments);
+  const std::int64_t run = in_double ? points : float_points;
+  for (std::int64_t begin = 0; begin < points; begin += run) {
+    if constexpr (!in_double)
+      for (LineOf<T>& s : sum) s = LineOf<T>(T(0));
+    for (std::int64_t p = begin; p < std::min(begin + run, points); ++p) {
+      const LineOf<T> w = phased_line<phased>(block + numbers_per_point<T> * std::int64_t{at.index[p]},
+                                              at.phases + (phased ? 2 * p : 0));
+      const LineOf<T> product = combination(at, p, c) * swapped(w);
 #pragma GCC unroll 3
-    for (int axis = 0; axis < 3; ++axis) sum[axis] += Lines(displacements[p][static_cast<std::size_t>(axis)]) * product;
+      for (int axis = 0; axis < 3; ++axis)
+        sum[axis] += LineOf<T>(static_cast<T>(displacements[p][static_cast<std::size_t>(axis)])) * product;
+    }
+    if constexpr (!in_double)
+      for (int axis = 0; axis < 3; ++axis) add_line<T>(moments + numbers_per_point<T> * axis, sum[axis]);
   }
-  for (int axis = 0; axis < 3; ++axis) sum[axis].store(moments + doubles_per_point * axis);
+  if constexpr (in_double)
+    for (int axis = 0; axis < 3; ++axis) sum[axis].store(moments + doubles_per_point * axis);
 }
 
 /// Splits `count` projectors into runs of n <= 8, about equally long, and calls action<n, phased>(first) for each.

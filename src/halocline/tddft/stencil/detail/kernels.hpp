@@ -33,8 +33,10 @@
 namespace halocline::tddft::detail {
 
 /// The register type for a point of a block: one register of 512 bits, or several smaller ones.
-using Register = core::Pack < double,
-      core::native_lanes<double><doubles_per_point ? core::native_lanes<double> : doubles_per_point>;
+template <class T>
+using RegisterOf = core::Pack < T,
+      core::native_lanes<T><numbers_per_point<T> ? core::native_lanes<T> : numbers_per_point<T>>;
+using Register = RegisterOf<double>;
 
 /// Selects what a kernel computes; chosen outside the loops.
 struct Form {
@@ -43,10 +45,15 @@ struct Form {
   bool base = false;       ///< add the base
   bool current = false;    ///< sum psi* grad psi
   bool skew = false;       ///< axes that are not orthogonal: slopes along all directions or none
+  bool single = false;     ///< lines of float
 };
+template <Form form>
+using NumberOf = std::conditional_t<form.single, float, double>;
 
 /// Three axes, and diagonals where they are not orthogonal. Kernels form that many sums of psi times its slope.
 inline constexpr int most_directions = 6;
+/// Numbers of such a sum, in double also for lines of float.
+inline constexpr int most_products = numbers_per_point<float>;
 
 /// Weights, including the factor.
 struct Weights {
@@ -63,7 +70,7 @@ struct Weights {
   Vec3 momentum{};  ///< for the kernels of kinetic energy densities [1/bohr]
 };
 
-/// One row of consecutive points. Points are lines of 8 doubles.
+/// One row of consecutive points. Points are lines of 8 doubles, or of 16 floats that kernels read as such.
 struct Row {
   double* out = nullptr;
   const double* base = nullptr;
@@ -92,12 +99,41 @@ __attribute__((always_inline)) inline core::Pack<T, N> swap_pairs(const core::Pa
   }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
+/// A number in every lane.
+template <class P>
+__attribute__((always_inline)) inline P everywhere(double number) {
+  return P(static_cast<typename P::Scalar>(number));
+}
+
 /// even, odd, even, odd, ...
 template <class P>
 inline P alternating(double even, double odd) {
-  P p(even);
-  for (int i = 1; i < P::lanes; i += 2) p.set(i, odd);
+  P p = everywhere<P>(even);
+  for (int i = 1; i < P::lanes; i += 2) p.set(i, static_cast<typename P::Scalar>(odd));
   return p;
+}
+
+/// Adds a pack to as many doubles.
+template <class T, int N>
+__attribute__((always_inline)) inline void add_to(double* sums, const core::Pack<T, N>& p) {
+  (core::Pack<double, N>::load(sums) + core::convert<double>(p)).store(sums);
+}
+
+/// A sum that a kernel goes on with from one row to the next: kept as it is in double, and in float begun anew for each
+/// row and added in double, so that its rounding does not grow with the number of points.
+template <class P>
+__attribute__((always_inline)) inline P begun_sum(const double* sums) {
+  if constexpr (std::is_same_v<typename P::Scalar, double>)
+    return P::load(sums);
+  else
+    return P(typename P::Scalar(0));
+}
+template <class P>
+__attribute__((always_inline)) inline void finish_sum(double* sums, const P& p) {
+  if constexpr (std::is_same_v<typename P::Scalar, double>)
+    p.store(sums);
+  else
+    add_to(sums, p);
 }
 
 /// Keeps a number that is used twice in its register. The compiler would rather load it twice, and loads limit the
@@ -134,15 +170,15 @@ __attribute__((always_inline)) inline void add_axis(P& curvature, P& slope, cons
 template <class P>
 struct Constants {
   explicit Constants(const Weights& w, const Form& form)
-      : potential(w.potential),
-        centre(w.centre),
-        base(w.base),
+      : potential(everywhere<P>(w.potential)),
+        centre(everywhere<P>(w.centre)),
+        base(everywhere<P>(w.base)),
         swapped(form.imaginary ? alternating<P>(-1.0, 1.0) : alternating<P>(1.0, -1.0)) {
     for (std::size_t a = 0; a < 3; ++a) {
-      q[a] = P(w.q[a]);
-      for (std::size_t j = 0; j < stencil_reach; ++j) curvature[a][j] = P(w.curvature[a][j]);
+      q[a] = everywhere<P>(w.q[a]);
+      for (std::size_t j = 0; j < stencil_reach; ++j) curvature[a][j] = everywhere<P>(w.curvature[a][j]);
     }
-    for (std::size_t j = 0; j < stencil_reach; ++j) slope[j] = P(w.slope[j]);
+    for (std::size_t j = 0; j < stencil_reach; ++j) slope[j] = everywhere<P>(w.slope[j]);
   }
   P potential, centre, base, swapped;
   std::array<std::array<P, stencil_reach>, 3> curvature;
@@ -188,27 +224,34 @@ __attribute__((always_inline)) inline P point(const Constants<P>& w, const P& ps
   }
 }
 
-/// A row of points. @param products  shape (6, 8), see point(); read and written with form.current only
+/// A row of points. @param products  shape (6, most_products), see point(); read and written with form.current only
 template <Form form>
 __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights, double* products) {
-  using P = Register;
+  using T = NumberOf<form>;
+  using P = RegisterOf<T>;
+  constexpr int line = numbers_per_point<T>;
   const Constants<P> w(weights, form);
-  const std::array<const double*, 8> y = row.y, z = row.z;
-  const double *along = row.along, *base = row.base, *v = row.v;
-  double* out = row.out;
-  const std::int64_t ahead = row.ahead;
-  const std::int64_t end = row.points * doubles_per_point;
-  for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+  std::array<const T*, 8> y, z;
+  for (std::size_t j = 0; j < 8; ++j) {
+    y[j] = reinterpret_cast<const T*>(row.y[j]);
+    z[j] = reinterpret_cast<const T*>(row.z[j]);
+  }
+  const T *along = reinterpret_cast<const T*>(row.along), *base = reinterpret_cast<const T*>(row.base);
+  const double* v = row.v;
+  T* out = reinterpret_cast<T*>(row.out);
+  const std::int64_t ahead = row.ahead * (line / doubles_per_point);
+  const std::int64_t end = row.points * line;
+  for (int lane = 0; lane < line; lane += P::lanes) {
     std::array<P, 3> sums;
     if constexpr (form.current)
-      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
-    for (std::int64_t i = lane; i < end; i += doubles_per_point) {
+      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = begun_sum<P>(products + most_products * a + lane);
+    for (std::int64_t i = lane; i < end; i += line) {
       const auto at = [&](int axis, int j) __attribute__((always_inline)) {
         const auto place = static_cast<std::size_t>(j < 0 ? j + 4 : j + 3);
-        if (axis == 0) return P::load(along + i + j * doubles_per_point);
+        if (axis == 0) return P::load(along + i + j * line);
         return P::load((axis == 1 ? y[place] : z[place]) + i);
       };
-      P result = point<form>(w, P::load(along + i), P(v[i / doubles_per_point]), at, sums);
+      P result = point<form>(w, P::load(along + i), everywhere<P>(v[i / line]), at, sums);
       if (ahead != 0) {
         __builtin_prefetch(out + i + ahead, 1, 3);
         if constexpr (form.base) __builtin_prefetch(base + i + ahead, 0, 3);
@@ -217,42 +260,48 @@ __attribute__((noinline)) void apply_row(const Row& row, const Weights& weights,
       result.store(out + i);
     }
     if constexpr (form.current)
-      for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+      for (int a = 0; a < 3; ++a) finish_sum(products + most_products * a + lane, sums[static_cast<std::size_t>(a)]);
   }
 }
 
 /// The slopes along x, y and z of the numbers of a point in one register, not yet divided by the spacing.
 /// @param i  of the first number in the row
-__attribute__((always_inline)) inline std::array<Register, 3> slopes_at(const Row& row, const Constants<Register>& w,
-                                                                        std::int64_t i) {
-  using P = Register;
-  std::array<P, 3> slopes{P(0.0), P(0.0), P(0.0)};
+template <class T>
+__attribute__((always_inline)) inline std::array<RegisterOf<T>, 3>
+slopes_at(const Row& row, const Constants<RegisterOf<T>>& w, std::int64_t i) {
+  using P = RegisterOf<T>;
+  constexpr int line = numbers_per_point<T>;
+  const auto at = [i](const double* lines, std::int64_t shift)
+                      __attribute__((always_inline)) { return P::load(reinterpret_cast<const T*>(lines) + i + shift); };
+  std::array<P, 3> slopes{P(T(0)), P(T(0)), P(T(0))};
 #pragma GCC unroll 4
   for (int j = 1; j <= stencil_reach; ++j) {
     const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
     const P& n = w.slope[static_cast<std::size_t>(j - 1)];
-    slopes[0] += n * (P::load(row.along + i + j * doubles_per_point) - P::load(row.along + i - j * doubles_per_point));
-    slopes[1] += n * (P::load(row.y[up] + i) - P::load(row.y[down] + i));
-    slopes[2] += n * (P::load(row.z[up] + i) - P::load(row.z[down] + i));
+    slopes[0] += n * (at(row.along, j * line) - at(row.along, -j * line));
+    slopes[1] += n * (at(row.y[up], 0) - at(row.y[down], 0));
+    slopes[2] += n * (at(row.z[up], 0) - at(row.z[down], 0));
   }
   return slopes;
 }
 
-/// Computes the slopes only: adds psi times its swapped slopes to `products`, shape (6, 8).
+/// Computes the slopes only: adds psi times its swapped slopes to `products`, shape (6, most_products).
+template <class T>
 inline void current_row(const Row& row, const Weights& weights, double* products) {
-  using P = Register;
+  using P = RegisterOf<T>;
+  constexpr int line = numbers_per_point<T>;
   const Constants<P> w(weights, Form{});
   const Row here = row;
-  const std::int64_t end = row.points * doubles_per_point;
-  for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+  const std::int64_t end = row.points * line;
+  for (int lane = 0; lane < line; lane += P::lanes) {
     std::array<P, 3> sums;
-    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = P::load(products + doubles_per_point * a + lane);
-    for (std::int64_t i = lane; i < end; i += doubles_per_point) {
-      const P psi = P::load(here.along + i);
-      const std::array<P, 3> slopes = slopes_at(here, w, i);
+    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)] = begun_sum<P>(products + most_products * a + lane);
+    for (std::int64_t i = lane; i < end; i += line) {
+      const P psi = P::load(reinterpret_cast<const T*>(here.along) + i);
+      const std::array<P, 3> slopes = slopes_at<T>(here, w, i);
       for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * swap_pairs(slopes[a]);
     }
-    for (int a = 0; a < 3; ++a) sums[static_cast<std::size_t>(a)].store(products + doubles_per_point * a + lane);
+    for (int a = 0; a < 3; ++a) finish_sum(products + most_products * a + lane, sums[static_cast<std::size_t>(a)]);
   }
 }
 
@@ -267,7 +316,7 @@ inline void density_gradient_row(const Row& row, const Weights& weights, double*
     std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
     for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
       const std::int64_t i = point * doubles_per_point + lane;
-      const std::array<P, 3> slopes = slopes_at(row, w, i);
+      const std::array<P, 3> slopes = slopes_at<double>(row, w, i);
       const P psi = P::load(row.factors + lane) * P::load(row.along + i);
       for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * slopes[a];
       if (i < kept_begin || i >= kept_end) continue;
@@ -329,7 +378,8 @@ RowKernel kernel_for(const Form& form);
 
 /// The kernels of slopes; those of fields for one and for two fields.
 struct SlopeKernels {
-  RowKernel current, density_gradient;
+  std::array<RowKernel, 2> current;  ///< of double and of float
+  RowKernel density_gradient;
   std::array<RowKernel, 2> gradient, divergence;
   RowKernel kinetic, kinetic_inner;                       ///< kinetic_kernels.hpp
   std::array<std::array<RowKernel, 3>, 2> kinetic_outer;  ///< for a real and an imaginary factor, for each axis

@@ -25,7 +25,7 @@ cartesian_gradient(const Row& row, const Weights& weights, const Constants<Regis
   if constexpr (skew) {
     return gradient_at(row, weights, i);
   } else {
-    std::array<Register, 3> slopes = slopes_at(row, w, i);
+    std::array<Register, 3> slopes = slopes_at<double>(row, w, i);
     for (std::size_t a = 0; a < 3; ++a) slopes[a] = Register(weights.gradient[a][a]) * slopes[a];
     return slopes;
   }
@@ -40,7 +40,7 @@ __attribute__((always_inline)) inline Register component_of_gradient(const Row& 
   P sum(0.0);
   if constexpr (skew) {
     for (std::size_t d = 0; d < static_cast<std::size_t>(weights.directions); ++d)
-      sum += P(weights.gradient[d][a]) * slope_along(row, weights, d, i);
+      sum += P(weights.gradient[d][a]) * slope_along<double>(row, weights, d, i);
     return sum;
   } else {
 #pragma GCC unroll 4

@@ -24,29 +24,34 @@ inline constexpr int points_together = core::native_lanes<double> >= 8 ? 8 : 4;
 template <Form form, int count>
 __attribute__((always_inline)) inline void skew_points(const Row& row, const Weights& weights, double* products,
                                                        std::int64_t i) {
-  using P = Register;
+  using T = NumberOf<form>;
+  using P = RegisterOf<T>;
+  constexpr int line = numbers_per_point<T>;
   constexpr bool with_slope = form.slopes != 0;
+  const T *along = reinterpret_cast<const T*>(row.along), *base_row = reinterpret_cast<const T*>(row.base);
+  T* out = reinterpret_cast<T*>(row.out);
   constexpr auto points = static_cast<std::size_t>(count);
   std::array<P, points> kinetic, gradient;
 #pragma GCC unroll 8
   for (std::size_t p = 0; p < points; ++p) {
-    const std::int64_t at = i + static_cast<std::int64_t>(p) * doubles_per_point;
-    kinetic[p] = P(weights.potential * row.v[at / doubles_per_point] + weights.centre) * P::load(row.along + at);
-    if constexpr (with_slope) gradient[p] = P(0.0);
+    const std::int64_t at = i + static_cast<std::int64_t>(p) * line;
+    kinetic[p] = everywhere<P>(weights.potential * row.v[at / line] + weights.centre) * P::load(along + at);
+    if constexpr (with_slope) gradient[p] = P(T(0));
   }
   for (int d = 0; d < weights.directions; ++d) {
     const auto direction = static_cast<std::size_t>(d);
     std::array<P, points> slope;
     if constexpr (form.current)
-      for (std::size_t p = 0; p < points; ++p) slope[p] = P(0.0);
+      for (std::size_t p = 0; p < points; ++p) slope[p] = P(T(0));
 #pragma GCC unroll 4
     for (std::size_t j = 0; j < stencil_reach; ++j) {
-      const double *up = row.neighbours[direction][4 + j] + i, *down = row.neighbours[direction][3 - j] + i;
-      const P l(weights.curvature[direction][j]);
-      const P n(form.current ? weights.slope[j] : weights.q[direction] * weights.slope[j]);
+      const T *up = reinterpret_cast<const T*>(row.neighbours[direction][4 + j]) + i,
+              *down = reinterpret_cast<const T*>(row.neighbours[direction][3 - j]) + i;
+      const P l = everywhere<P>(weights.curvature[direction][j]);
+      const P n = everywhere<P>(form.current ? weights.slope[j] : weights.q[direction] * weights.slope[j]);
 #pragma GCC unroll 8
       for (std::size_t p = 0; p < points; ++p) {
-        P above = P::load(up + p * doubles_per_point), below = P::load(down + p * doubles_per_point);
+        P above = P::load(up + p * line), below = P::load(down + p * line);
         hold(above);
         hold(below);
         kinetic[p] += l * (above + below);
@@ -57,63 +62,67 @@ __attribute__((always_inline)) inline void skew_points(const Row& row, const Wei
       }
     }
     if constexpr (form.current) {
-      const P q(weights.q[direction]);
-      P sum = P::load(products + doubles_per_point * d);
+      const P q = everywhere<P>(weights.q[direction]);
+      P sum = begun_sum<P>(products + most_products * d);
       for (std::size_t p = 0; p < points; ++p) {
         gradient[p] += q * slope[p];
-        sum += P::load(row.along + i + p * doubles_per_point) * swap_pairs(slope[p]);
+        sum += P::load(along + i + p * line) * swap_pairs(slope[p]);
       }
-      sum.store(products + doubles_per_point * d);
+      finish_sum(products + most_products * d, sum);
     }
   }
   const P swapped = form.imaginary ? alternating<P>(-1.0, 1.0) : alternating<P>(1.0, -1.0);
-  const P base(weights.base);
+  const P base = everywhere<P>(weights.base);
 #pragma GCC unroll 8
   for (std::size_t p = 0; p < points; ++p) {
-    const std::int64_t at = i + static_cast<std::int64_t>(p) * doubles_per_point;
+    const std::int64_t at = i + static_cast<std::int64_t>(p) * line;
     P result = form.imaginary ? swapped * swap_pairs(kinetic[p]) : kinetic[p];
     if constexpr (with_slope) result += form.imaginary ? gradient[p] : swapped * swap_pairs(gradient[p]);
-    if constexpr (form.base) result += base * P::load(row.base + at);
-    result.store(row.out + at);
+    if constexpr (form.base) result += base * P::load(base_row + at);
+    result.store(out + at);
   }
 }
 
 /// As apply_row().
 template <Form form>
 __attribute__((noinline)) void apply_skew_row(const Row& row, const Weights& weights, double* products) {
-  constexpr int most = points_together;
-  for (int lane = 0; lane < doubles_per_point; lane += Register::lanes) {
+  constexpr int most = points_together, line = numbers_per_point<NumberOf<form>>;
+  for (int lane = 0; lane < line; lane += RegisterOf<NumberOf<form>>::lanes) {
     std::int64_t point = 0;
     for (; point + most <= row.points; point += most)
-      skew_points<form, most>(row, weights, products + lane, point * doubles_per_point + lane);
+      skew_points<form, most>(row, weights, products + lane, point * line + lane);
     for (; point + most / 4 <= row.points; point += most / 4)
-      skew_points<form, most / 4>(row, weights, products + lane, point * doubles_per_point + lane);
-    for (; point < row.points; ++point)
-      skew_points<form, 1>(row, weights, products + lane, point * doubles_per_point + lane);
+      skew_points<form, most / 4>(row, weights, products + lane, point * line + lane);
+    for (; point < row.points; ++point) skew_points<form, 1>(row, weights, products + lane, point * line + lane);
   }
 }
 
 /// The slope of numbers along a direction, not yet divided by the spacing. @param i  of the first number in the row
-__attribute__((always_inline)) inline Register slope_along(const Row& row, const Weights& weights,
-                                                           std::size_t direction, std::int64_t i) {
-  using P = Register;
-  P sum(0.0);
+template <class T>
+__attribute__((always_inline)) inline RegisterOf<T> slope_along(const Row& row, const Weights& weights,
+                                                                std::size_t direction, std::int64_t i) {
+  using P = RegisterOf<T>;
+  P sum(T(0));
 #pragma GCC unroll 4
   for (std::size_t j = 0; j < stencil_reach; ++j)
-    sum += P(weights.slope[j]) *
-           (P::load(row.neighbours[direction][4 + j] + i) - P::load(row.neighbours[direction][3 - j] + i));
+    sum +=
+        everywhere<P>(weights.slope[j]) * (P::load(reinterpret_cast<const T*>(row.neighbours[direction][4 + j]) + i) -
+                                           P::load(reinterpret_cast<const T*>(row.neighbours[direction][3 - j]) + i));
   return sum;
 }
 
 /// As current_row().
+template <class T>
 inline void current_skew_row(const Row& row, const Weights& weights, double* products) {
-  using P = Register;
+  using P = RegisterOf<T>;
+  constexpr int line = numbers_per_point<T>;
   for (int d = 0; d < weights.directions; ++d)
-    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-      P sum = P::load(products + doubles_per_point * d + lane);
-      for (std::int64_t i = lane; i < row.points * doubles_per_point; i += doubles_per_point)
-        sum += P::load(row.along + i) * swap_pairs(slope_along(row, weights, static_cast<std::size_t>(d), i));
-      sum.store(products + doubles_per_point * d + lane);
+    for (int lane = 0; lane < line; lane += P::lanes) {
+      P sum = begun_sum<P>(products + most_products * d + lane);
+      for (std::int64_t i = lane; i < row.points * line; i += line)
+        sum += P::load(reinterpret_cast<const T*>(row.along) + i) *
+               swap_pairs(slope_along<T>(row, weights, static_cast<std::size_t>(d), i));
+      finish_sum(products + most_products * d + lane, sum);
     }
 }
 
@@ -123,7 +132,7 @@ __attribute__((always_inline)) inline std::array<Register, 3> gradient_at(const 
   using P = Register;
   std::array<P, 3> sum{P(0.0), P(0.0), P(0.0)};
   for (std::size_t d = 0; d < static_cast<std::size_t>(weights.directions); ++d) {
-    const P slope = slope_along(row, weights, d, i);
+    const P slope = slope_along<double>(row, weights, d, i);
     for (std::size_t c = 0; c < 3; ++c) sum[c] += P(weights.gradient[d][c]) * slope;
   }
   return sum;
