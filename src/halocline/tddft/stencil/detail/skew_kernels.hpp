@@ -37,6 +37,9 @@ __attribute__((always_inline)) inline void skew_points(const Row& row, const Wei
     const std::int64_t at = i + static_cast<std::int64_t>(p) * line;
     kinetic[p] = everywhere<P>(weights.potential * row.v[at / line] + weights.centre) * P::load(along + at);
     if constexpr (with_slope) gradient[p] = P(T(0));
+    // The hardware prefetcher follows the neighbours' rows, and would leave these lines to the end.
+    __builtin_prefetch(out + at, 1, 3);
+    if constexpr (form.base) __builtin_prefetch(base_row + at, 0, 3);
   }
   for (int d = 0; d < weights.directions; ++d) {
     const auto direction = static_cast<std::size_t>(d);
