@@ -261,8 +261,9 @@ class System:
         blocks, guards = -(-self.states // LANES), 1
         channels = self.channels
         block_bytes = 16 * LANES
-        # The orbitals of all channels, and for the channel in work two more sets with guard vectors.
-        orbitals = block_bytes * ((1 + more) * channels * blocks + 2 * (blocks + guards))
+        # The orbitals of all channels with guard vectors, and a quarter or an eighth of those of the channel in work.
+        part = -(-(blocks + guards) // min(max(LANES * blocks // 128, 4), 8))
+        orbitals = block_bytes * ((1 + more) * channels * blocks + guards * channels + part)
         mixed = 16 * self.spins * min(self.run.scf.mixing_history, self.run.scf.max_iterations)
         fields = (150 if self.periodic else 210) + mixed
         if any(p.core_radius > 0 for p in self.species.values()):

@@ -112,6 +112,50 @@ TEST_CASE("eigensolver: orbitals are orthonormal, and lanes beyond the states ar
   }
 }
 
+TEST_CASE(
+    "eigensolver: Rayleigh-Ritz by parts of a set is that of the whole set, in an eighth to a quarter more memory") {
+  System system = lopsided(6);
+  system.states = 37;  // ten blocks
+  Model model = model_of(system);
+  set_rough_potential(model);
+  const Subspace subspace(model.decomposition(), 3);
+  const ChannelProblem problem(model, subspace, 1);
+  const std::int64_t doubles = model.decomposition().box().points() * doubles_per_point, own = 10;
+  REQUIRE(subspace.blocks() == own + 3);
+  core::AlignedArray<double> x(subspace.set_doubles()), hx(subspace.set_doubles());
+  CHECK(problem.fill_zeros({x.data(), doubles}, 5, 37) == 37);
+  core::AlignedArray<double> first(own * doubles), rest(3 * doubles);
+  std::copy_n(x.data(), first.size(), first.data());
+  std::copy_n(x.data() + first.size(), rest.size(), rest.data());
+  const VectorSet parts(first.data(), own, rest.data(), doubles);
+  problem.apply(hx.data(), x.data());
+  const std::vector<double> whole = problem.rayleigh_ritz(x.data(), hx.data());
+  const std::vector<double> whole_norms = problem.residuals(hx.data(), x.data(), whole);
+
+  core::AlignedArray<double> scratch(problem.subspace().largest_part() * doubles);
+  const std::vector<double> found = problem.rayleigh_ritz(parts, scratch.data());
+  const std::vector<double> norms = problem.residuals_of(parts, scratch.data(), found);
+  REQUIRE(found.size() == 52);
+  REQUIRE(norms.size() == whole_norms.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i] == doctest::Approx(whole[i]).epsilon(1e-11));
+    CHECK(norms[i] == doctest::Approx(whole_norms[i]).epsilon(1e-8));
+  }
+}
+
+TEST_CASE("eigensolver: the memory beside the orbitals is a quarter of them, an eighth of many") {
+  for (const auto& [states, most] : {std::pair{128, 0.25}, {1024, 0.125}}) {
+    System system;
+    system.grid = {{33, 33, 33}, {0.5, 0.5, 0.5}, Boundary::periodic};
+    system.jellium = JelliumSphere{1.0, 2.0, {}};
+    system.electrons = 2;
+    system.states = states;
+    const Decomposition decomposition(comm::Communicator::self(), system, {});
+    const Subspace subspace(decomposition, 0);
+    CHECK(static_cast<double>(subspace.largest_part()) <= most * static_cast<double>(subspace.blocks()));
+  }
+}
+
 TEST_CASE("eigensolver: a harmonic well has its levels, with an error of eighth order") {
   // w (n + 3/2), w = 0.5, in a box that ends where exp(-w r^2 / 2) is 1e-7. States of n = 0, 1: 1 and 3 of them.
   const auto largest_error = [](std::int64_t points, double spacing) {

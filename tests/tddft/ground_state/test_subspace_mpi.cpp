@@ -91,6 +91,45 @@ TEST_CASE("subspace: products are sums over the grid, whichever way vectors and 
     }
 }
 
+TEST_CASE("subspace: products of some blocks are entries of the products of all") {
+  const System system = system_of();
+  for (const ProcessCounts& counts : divisions(comm::world().size()))
+    for (const std::int64_t guards : {0, 2}) {
+      CAPTURE(counts.text());
+      const Decomposition decomposition(comm::world(), system, counts);
+      const Subspace subspace(decomposition, guards);
+      const std::int64_t doubles = decomposition.box().points() * doubles_per_point;
+      auto a = filled(subspace, decomposition.box(), 0), b = filled(subspace, decomposition.box(), 1);
+      const std::array<const double*, 1> left{a.data()}, right{b.data()};
+      const Matrix all = subspace.products(left, right);
+      // The last blocks of a stand elsewhere.
+      const std::int64_t own = subspace.blocks() - subspace.guard_blocks();
+      core::AlignedArray<double> elsewhere(std::max<std::int64_t>(1, subspace.guard_blocks() * doubles));
+      std::copy(a.data() + own * doubles, a.data() + a.size(), elsewhere.data());
+      const VectorSet split(a.data(), own, elsewhere.data(), doubles);
+      std::vector<int> seen(static_cast<std::size_t>(subspace.vectors()), 0);
+      double worst = 0;
+      for (int part = 0; part < 3; ++part) {
+        const Subspace::Selection rows = subspace.selected(part, 3, true), columns = subspace.selected(part, 3);
+        const Range mine = columns[static_cast<std::size_t>(decomposition.orbitals().rank())];
+        core::AlignedArray<double> some(std::max<std::int64_t>(1, mine.size() * doubles));
+        std::copy_n(b.data() + mine.begin * doubles, mine.size() * doubles, some.data());
+        const Matrix found = subspace.products(split, rows, {some.data(), doubles, mine.begin}, columns);
+        const std::vector<int> row = subspace.numbers(rows), column = subspace.numbers(columns);
+        REQUIRE(found.rows() == static_cast<int>(row.size()));
+        REQUIRE(found.columns() == static_cast<int>(column.size()));
+        for (int j = 0; j < found.columns(); ++j) {
+          ++seen[static_cast<std::size_t>(column[static_cast<std::size_t>(j)])];
+          for (int i = 0; i < found.rows(); ++i)
+            worst = std::max(worst, std::abs(found(i, j) - all(row[static_cast<std::size_t>(i)],
+                                                               column[static_cast<std::size_t>(j)])));
+        }
+      }
+      CHECK(worst < 1e-11);
+      CHECK(std::ranges::all_of(seen, [](int times) { return times == 1; }));
+    }
+}
+
 TEST_CASE("subspace: combinations mix vectors of all processes, in place too") {
   const System system = system_of();
   for (const ProcessCounts& counts : divisions(comm::world().size())) {

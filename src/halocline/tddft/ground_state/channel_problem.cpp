@@ -8,8 +8,10 @@
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 
 namespace halocline::tddft {
 namespace {
@@ -25,7 +27,17 @@ void ChannelProblem::apply(double* out, const double* in) const {
   model_.hamiltonian().apply(channel_, out, in, subspace_.blocks());
 }
 
-int ChannelProblem::fill_zeros(double* x, std::uint64_t seed, int wanted) const {
+/// out = H in for blocks [first, first + count) of a set; `out` is for these alone.
+void ChannelProblem::apply_some(double* out, const VectorSet& in, std::int64_t first, std::int64_t count) const {
+  const std::int64_t doubles = model_.decomposition().box().points() * doubles_per_point;
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t here = in.together(first + done, count - done);
+    model_.hamiltonian().apply(channel_, out + done * doubles, in.block(first + done), here);
+    done += here;
+  }
+}
+
+int ChannelProblem::fill_zeros(const VectorSet& x, std::uint64_t seed, int wanted) const {
   const Decomposition& decomposition = model_.decomposition();
   const Grid& grid = decomposition.grid();
   const Box& box = decomposition.box();
@@ -33,14 +45,19 @@ int ChannelProblem::fill_zeros(double* x, std::uint64_t seed, int wanted) const 
   const auto vectors = static_cast<std::uint64_t>(subspace_.vectors());
   const auto first_draw = static_cast<std::uint64_t>(decomposition.channels().begin + channel_) * vectors;
   std::vector<double> squares(size(subspace_.blocks()) * doubles_per_point);
-  model_.inner_products(squares, x, x, subspace_.blocks());
+  for (std::int64_t block = 0; block < subspace_.blocks();) {
+    const std::int64_t here = x.together(block, subspace_.blocks() - block);
+    model_.inner_products(std::span(squares).subspan(size(block * doubles_per_point), size(here * doubles_per_point)),
+                          x.block(block), x.block(block), here);
+    block += here;
+  }
 
   int filled = 0;
   for (std::int64_t i = 0; i < subspace_.blocks() * orbital_lanes; ++i) {
     if (squares[2 * size(i)] != 0) continue;
     const std::int64_t vector = subspace_.first_vector() + i;
     if (vector < wanted) ++filled;
-    double* lane = x + i / orbital_lanes * box.points() * doubles_per_point + 2 * (i % orbital_lanes);
+    double* lane = x.block(i / orbital_lanes) + 2 * (i % orbital_lanes);
     for (std::int64_t iz = 0; iz < box.extent[2]; ++iz)
       for (std::int64_t iy = 0; iy < box.extent[1]; ++iy)
         for (std::int64_t ix = 0; ix < box.extent[0]; ++ix) {
@@ -92,12 +109,67 @@ std::vector<double> ChannelProblem::rayleigh_ritz(double* x, double* hx) const {
   return pairs.values;
 }
 
+std::vector<double> ChannelProblem::rayleigh_ritz(const VectorSet& x, double* scratch) const {
+  constexpr double well_conditioned = 1e4;  // as above
+  const int n = subspace_.vectors(), own = model_.decomposition().orbitals().rank();
+  const std::int64_t doubles = model_.decomposition().box().points() * doubles_per_point;
+  const Subspace::Selection whole = subspace_.selected(0, 1);
+  Eigenpairs pairs;
+  for (int pass = 0; pass < 3; ++pass) {
+    const Matrix overlaps = subspace_.products(x, whole, x, whole);
+    Matrix h(n, n);
+    for (int part = 0; part < subspace_.parts(); ++part) {
+      // H is Hermitian: the rows before this part are known from its columns.
+      const Subspace::Selection rows = subspace_.selected(part, subspace_.parts(), true),
+                                columns = subspace_.selected(part, subspace_.parts());
+      const Range mine = columns[size(own)];
+      apply_some(scratch, x, mine.begin, mine.size());
+      const Matrix found = subspace_.products(x, rows, {scratch, doubles, mine.begin}, columns);
+      const std::vector<int> row = subspace_.numbers(rows), column = subspace_.numbers(columns);
+      for (int j = 0; j < found.columns(); ++j)
+        for (int i = 0; i < found.rows(); ++i) {
+          h(row[size(i)], column[size(j)]) = found(i, j);
+          h(column[size(j)], row[size(i)]) = std::conj(found(i, j));
+        }
+    }
+    pairs = solve_alike(h, overlaps, n);
+    if (!pairs.found) return {};
+    subspace_.combine(x, pairs.vectors);
+    if (pairs.condition < well_conditioned) break;
+  }
+  return pairs.values;
+}
+
+std::vector<double> ChannelProblem::residuals_of(const VectorSet& x, double* scratch,
+                                                 std::span<const double> values) const {
+  std::vector<double> norms;
+  const int own = model_.decomposition().orbitals().rank();
+  for (int part = 0; part < subspace_.parts(); ++part) {
+    const Range mine = subspace_.selected(part, subspace_.parts())[size(own)];
+    apply_some(scratch, x, mine.begin, mine.size());
+    for (std::int64_t done = 0; done < mine.size();) {
+      const std::int64_t block = mine.begin + done, here = x.together(block, mine.size() - done);
+      double* of_here = scratch + done * model_.decomposition().box().points() * doubles_per_point;
+      const std::vector<double> found = residuals(
+          of_here, x.block(block), here, values.subspan(size(subspace_.first_vector() + block * orbital_lanes)));
+      norms.insert(norms.end(), found.begin(), found.end());
+      done += here;
+    }
+  }
+  return norms;
+}
+
 std::vector<double> ChannelProblem::residuals(double* hx, const double* x, std::span<const double> values) const {
+  return residuals(hx, x, subspace_.blocks(), values.subspan(size(subspace_.first_vector())));
+}
+
+/// For some blocks. @param values  of their vectors
+std::vector<double> ChannelProblem::residuals(double* hx, const double* x, std::int64_t blocks,
+                                              std::span<const double> values) const {
   const std::int64_t points = model_.decomposition().box().points();
-  for (std::int64_t block = 0; block < subspace_.blocks(); ++block) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
     std::array<double, doubles_per_point> e{};
-    for (std::size_t i = 0; i < e.size(); ++i)
-      e[i] = values[size(subspace_.first_vector() + block * orbital_lanes) + i / 2];
+    for (std::size_t i = 0; i < e.size(); ++i) e[i] = values[size(block * orbital_lanes) + i / 2];
     double* r = hx + block * points * doubles_per_point;
     const double* from = x + block * points * doubles_per_point;
     for (std::int64_t point = 0; point < points; ++point)
@@ -105,9 +177,9 @@ std::vector<double> ChannelProblem::residuals(double* hx, const double* x, std::
         r[point * doubles_per_point + static_cast<std::int64_t>(i)] -=
             e[i] * from[point * doubles_per_point + static_cast<std::int64_t>(i)];
   }
-  std::vector<double> squares(size(subspace_.blocks()) * doubles_per_point);
-  model_.inner_products(squares, hx, hx, subspace_.blocks());
-  std::vector<double> norms(size(subspace_.blocks()) * orbital_lanes);
+  std::vector<double> squares(size(blocks) * doubles_per_point);
+  model_.inner_products(squares, hx, hx, blocks);
+  std::vector<double> norms(size(blocks) * orbital_lanes);
   for (std::size_t i = 0; i < norms.size(); ++i) norms[i] = std::sqrt(squares[2 * i]);
   return norms;
 }

@@ -30,7 +30,7 @@ public:
   /// Fills the zero vectors of x with normal random numbers, determined by global point, channel and vector, and so
   /// independent of the division. @return how many of the first `wanted` vectors were zero on this process. Collective
   /// over space().
-  int fill_zeros(double* x, std::uint64_t seed, int wanted) const;
+  int fill_zeros(const VectorSet& x, std::uint64_t seed, int wanted) const;
 
   /// Rayleigh-Ritz: replaces x by orthonormal vectors of its span in which H is diagonal, and hx = H x by the same
   /// combinations.
@@ -40,6 +40,14 @@ public:
   /// ill-conditioned that one pass leaves the vectors not orthonormal to 1e-11.
   std::vector<double> rayleigh_ritz(double* x, double* hx) const;
 
+  /// The same for x alone, with H x computed for a part of the blocks after the other.
+  /// @param scratch  memory for Subspace::largest_part() blocks
+  /// Collective over space() and orbitals(). Cost: an application of H, and two products of all vectors with all.
+  std::vector<double> rayleigh_ritz(const VectorSet& x, double* scratch) const;
+  /// The norms of H x - values x, as residuals(). @param scratch  as above
+  /// Collective over space(). Cost: an application of H.
+  std::vector<double> residuals_of(const VectorSet& x, double* scratch, std::span<const double> values) const;
+
   /// hx -= values x. @return the norm of each vector on this process, shape (blocks, 4). Collective over space().
   std::vector<double> residuals(double* hx, const double* x, std::span<const double> values) const;
 
@@ -47,6 +55,9 @@ public:
   Eigenpairs solve_alike(const Matrix& h, const Matrix& s, int wanted) const;
 
 private:
+  std::vector<double> residuals(double* hx, const double* x, std::int64_t blocks, std::span<const double> values) const;
+  void apply_some(double* out, const VectorSet& in, std::int64_t first, std::int64_t count) const;
+
   Model& model_;
   const Subspace& subspace_;
   std::int64_t channel_;

@@ -30,19 +30,19 @@ int filter_degree(const FilterBounds& bounds, double last, double gain, double m
   return static_cast<int>(std::clamp(std::min(std::ceil(wanted), std::floor(allowed)), 4.0, 60.0));
 }
 
-double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare, int degree,
-                         const FilterBounds& bounds) {
+void chebyshev_filter(const ChannelProblem& problem, const VectorSet& x, double* spare, int degree,
+                      const FilterBounds& bounds) {
   core::Region region("tddft/filter");
   const std::int64_t blocks = problem.subspace().blocks();
   const std::int64_t block_doubles = problem.model().decomposition().box().points() * doubles_per_point;
   const double centre = 0.5 * (bounds.highest + bounds.cut), half_width = 0.5 * (bounds.highest - bounds.cut);
   const double first = half_width / (bounds.lowest - centre);
   Hamiltonian& hamiltonian = problem.model().hamiltonian();
-  const std::int64_t together = std::max<std::int64_t>(1, hamiltonian.blocks_together(blocks));
-  for (std::int64_t block = 0; block < blocks; block += together) {
-    const std::int64_t group = std::min(together, blocks - block);
-    double* old = x + block * block_doubles;
-    double* now = spare + block * block_doubles;
+  const std::int64_t most = std::clamp<std::int64_t>(hamiltonian.blocks_together(blocks), 1,
+                                                     std::max<std::int64_t>(1, problem.subspace().largest_part()));
+  for (std::int64_t block = 0; block < blocks;) {
+    const std::int64_t group = x.together(block, std::min(most, blocks - block));
+    double *old = x.block(block), *now = spare;
     double sigma = first;
     hamiltonian.apply(problem.channel(), now, old, group, {.factor = sigma / half_width, .shift = centre});
     for (int j = 1; j < degree; ++j) {
@@ -52,8 +52,9 @@ double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare
       std::swap(old, now);
       sigma = next;
     }
+    if (degree % 2 == 1) std::copy_n(spare, group * block_doubles, x.block(block));
+    block += group;
   }
-  return degree % 2 == 1 ? spare : x;
 }
 
 }  // namespace halocline::tddft

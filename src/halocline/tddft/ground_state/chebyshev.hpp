@@ -19,11 +19,11 @@ struct FilterBounds {
 /// the lowest eigenvalue grows by at most exp(`most_growth`), since the vectors would otherwise become parallel.
 int filter_degree(const FilterBounds& bounds, double last, double gain, double most_growth);
 
-/// Applies the polynomial of H to x, for whole sets; `spare` is a set for the recursion. If space is not split, each
-/// block runs through all degrees while it is in the cache.
-/// @return x or spare, whichever holds the result
-/// Collective over space(). Cost: `degree` applications of H; no other passes.
-double* chebyshev_filter(const ChannelProblem& problem, double* x, double* spare, int degree,
-                         const FilterBounds& bounds);
+/// Applies the polynomial of H to the set x. A few blocks run together through all degrees; if space is not split, as
+/// many as stay in the cache.
+/// @param spare  memory for problem.subspace().largest_part() blocks
+/// Collective over space(). Cost: `degree` applications of H; no other passes, for odd degrees a copy.
+void chebyshev_filter(const ChannelProblem& problem, const VectorSet& x, double* spare, int degree,
+                      const FilterBounds& bounds);
 
 }  // namespace halocline::tddft

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <tuple>
@@ -66,32 +65,33 @@ Eigensolver::Eigensolver(Model& model, const EigensolverOptions& options)
       ritz_(size(model.decomposition().channels().size())),
       guards_(model.decomposition().channels().size() * subspace_.guard_blocks() *
               model.decomposition().box().points() * doubles_per_point),
-      x_(subspace_.set_doubles()),
-      y_(subspace_.set_doubles()),
+      x_(options_.method == "lobpcg" ? subspace_.set_doubles() : 0),
+      scratch_(subspace_.largest_part() * model.decomposition().box().points() * doubles_per_point),
       residuals_(model.system().channels.size() * size(model.system().states), 0.0) {}
 
-void Eigensolver::load(const State& state, std::int64_t channel) {
-  const std::int64_t own = state.orbitals.blocks() * state.orbitals.block_doubles();
-  const std::int64_t rest = x_.size() - own;
-  if (own > 0) std::memcpy(x_.data(), state.orbitals.block(channel, 0), size(own) * sizeof(double));
-  if (rest > 0) std::memcpy(x_.data() + own, guards_.data() + channel * rest, size(rest) * sizeof(double));
+/// The vectors of a channel: its orbitals, and guards.
+VectorSet Eigensolver::set_of(State& state, std::int64_t channel) {
+  const std::int64_t own = state.orbitals.blocks(), doubles = state.orbitals.block_doubles();
+  double* first = own > 0 ? state.orbitals.block(channel, 0) : nullptr;
+  return {first, own, guards_.data() + channel * subspace_.guard_blocks() * doubles, doubles};
 }
 
-void Eigensolver::store(State& state, std::int64_t channel) {
-  const std::int64_t own = state.orbitals.blocks() * state.orbitals.block_doubles();
-  const std::int64_t rest = x_.size() - own;
-  if (own > 0) std::memcpy(state.orbitals.block(channel, 0), x_.data(), size(own) * sizeof(double));
-  if (rest > 0) std::memcpy(guards_.data() + channel * rest, x_.data() + own, size(rest) * sizeof(double));
+void Eigensolver::load(const VectorSet& x) {
+  const std::int64_t doubles = subspace_.set_doubles() / std::max<std::int64_t>(1, subspace_.blocks());
+  for (std::int64_t b = 0; b < subspace_.blocks(); ++b) std::copy_n(x.block(b), doubles, x_.data() + b * doubles);
+}
+
+void Eigensolver::store(const VectorSet& x) {
+  const std::int64_t doubles = subspace_.set_doubles() / std::max<std::int64_t>(1, subspace_.blocks());
+  for (std::int64_t b = 0; b < subspace_.blocks(); ++b) std::copy_n(x_.data() + b * doubles, doubles, x.block(b));
 }
 
 bool Eigensolver::start(State& state) {
   bool fresh = false;
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
-    load(state, channel);
     const ChannelProblem problem(model_, subspace_, channel);
-    const bool random = problem.fill_zeros(x_.data(), options_.seed, model_.system().states) > 0;
+    const bool random = problem.fill_zeros(set_of(state, channel), options_.seed, model_.system().states) > 0;
     fresh = random || fresh;
-    store(state, channel);
     Ritz& ritz = ritz_[size(channel)];
     ritz = {};
     const std::size_t first = size(model_.decomposition().channels().begin + channel) * size(model_.system().states);
@@ -152,7 +152,8 @@ bool Eigensolver::update_bounds() {
   return std::isfinite(highest_ - lowest_);
 }
 
-bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms) {
+bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, const VectorSet& x, Ritz& ritz, int occupied,
+                                 std::vector<double>& norms) {
   constexpr double growth = 8, later_growth = 14;  // exponents: while vectors are far from eigenvectors, and later
   FilterBounds bounds{lowest_, lowest_ + 0.05 * (highest_now_ - lowest_), highest_now_};
   int degree = filter_degree(bounds, bounds.lowest, 1e3, growth);
@@ -163,11 +164,10 @@ bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int 
     degree = options_.degree > 0 ? options_.degree
                                  : filter_degree(bounds, last, 10, ritz.worst > 0.1 ? growth : later_growth);
   }
-  if (chebyshev_filter(problem, x_.data(), y_.data(), degree, bounds) == y_.data()) std::swap(x_, y_);
-  problem.apply(y_.data(), x_.data());
-  ritz.values = problem.rayleigh_ritz(x_.data(), y_.data());
+  chebyshev_filter(problem, x, scratch_.data(), degree, bounds);
+  ritz.values = problem.rayleigh_ritz(x, scratch_.data());
   if (ritz.values.empty()) return false;
-  norms = problem.residuals(y_.data(), x_.data(), ritz.values);
+  norms = problem.residuals_of(x, scratch_.data(), ritz.values);
   return true;
 }
 
@@ -184,28 +184,29 @@ bool Eigensolver::improve(State& state, int passes) {
     Ritz& ritz = ritz_[size(channel)];
     const int matter = occupied(state, channel);
     std::vector<double> norms;
-    load(state, channel);
+    const VectorSet x = set_of(state, channel);
     bool good = true;
     if (options_.method == "lobpcg") {
       // LOBPCG is slow from random vectors, so a filter provides the first vectors.
-      if (ritz.values.empty()) good = chebyshev_pass(problem, ritz, matter, norms);
+      if (ritz.values.empty()) good = chebyshev_pass(problem, x, ritz, matter, norms);
       if (good) {
+        load(x);
         const int iterations = std::min(passes, 3) * (options_.degree > 0 ? options_.degree : 3);
         LobpcgResult result = lobpcg(problem, x_.data(), iterations, 1e-13, matter);
         good = !result.values.empty();
         ritz.values = std::move(result.values);
         norms = std::move(result.residuals);
+        store(x);
       }
     } else {
       for (int pass = 0; pass < passes && good && (pass == 0 || ritz.worst > near); ++pass) {
-        good = chebyshev_pass(problem, ritz, matter, norms);
+        good = chebyshev_pass(problem, x, ritz, matter, norms);
         ritz.worst = 0;
         for (std::size_t i = 0; i < norms.size() && good; ++i)
           if (subspace_.first_vector() + static_cast<int>(i) < matter) ritz.worst = std::max(ritz.worst, norms[i]);
         decomposition.orbitals().max(std::span(&ritz.worst, 1));
       }
     }
-    store(state, channel);
     if (decomposition.space().rank() != 0) continue;
     if (!good) {
       shared.back() += 1;

@@ -60,16 +60,19 @@ private:
 
   int occupied(const State& state, std::int64_t channel) const;
   bool update_bounds();
-  bool chebyshev_pass(const ChannelProblem& problem, Ritz& ritz, int occupied, std::vector<double>& norms);
-  void load(const State& state, std::int64_t channel);
-  void store(State& state, std::int64_t channel);
+  bool chebyshev_pass(const ChannelProblem& problem, const VectorSet& x, Ritz& ritz, int occupied,
+                      std::vector<double>& norms);
+  VectorSet set_of(State& state, std::int64_t channel);
+  void load(const VectorSet& x);
+  void store(const VectorSet& x);
 
   Model& model_;
   EigensolverOptions options_;
   Subspace subspace_;
-  std::vector<Ritz> ritz_;             ///< shape (local channels,)
-  core::AlignedArray<double> guards_;  ///< shape (local channels, guard blocks, points, 4, 2)
-  core::AlignedArray<double> x_, y_;   ///< sets of the channel in work
+  std::vector<Ritz> ritz_;              ///< shape (local channels,)
+  core::AlignedArray<double> guards_;   ///< shape (local channels, guard blocks, points, 4, 2)
+  core::AlignedArray<double> x_;        ///< lobpcg: the set of the channel in work
+  core::AlignedArray<double> scratch_;  ///< chebyshev: Subspace::largest_part() blocks
   std::vector<double> residuals_, potential_of_bound_;
   double lowest_ = 0, highest_ = 0;  ///< ends of the spectrum for potential_of_bound_
   double highest_now_ = 0;           ///< upper bound for the present potential

@@ -17,11 +17,37 @@
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/ground_state/matrix.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace halocline::tddft {
+
+/// Where the blocks of a set, or some of them, stand on this process: in one array, or the last ones in another. Does
+/// not own them.
+class VectorSet {
+public:
+  /// Blocks from number `first` on. @param block_doubles  points x 8
+  VectorSet(double* blocks, std::int64_t block_doubles, std::int64_t first = 0)
+      : blocks_(blocks), rest_(nullptr), block_doubles_(block_doubles), first_(first), end_(INT64_MAX) {}
+  /// The first `count` blocks in one array and those behind them in another.
+  VectorSet(double* blocks, std::int64_t count, double* rest, std::int64_t block_doubles)
+      : blocks_(blocks), rest_(rest), block_doubles_(block_doubles), end_(count) {}
+
+  double* block(std::int64_t b) const noexcept {
+    return b < end_ ? blocks_ + (b - first_) * block_doubles_ : rest_ + (b - end_) * block_doubles_;
+  }
+  /// The part of the blocks [b, b + count) that stand one behind the other.
+  std::int64_t together(std::int64_t b, std::int64_t count) const noexcept {
+    return b < end_ ? std::min(count, end_ - b) : count;
+  }
+  bool operator==(const VectorSet&) const = default;
+
+private:
+  double *blocks_, *rest_;
+  std::int64_t block_doubles_, first_ = 0, end_;
+};
 
 class Subspace {
 public:
@@ -34,19 +60,41 @@ public:
   int first_vector() const noexcept { return first_vector_; }     ///< number of the first vector on this process
   std::int64_t set_doubles() const noexcept { return blocks_ * points_ * 8; }  ///< length of a set on this process
 
+  /// Number of parts in which an eigensolver goes through a set, the same on all processes; and the blocks for which it
+  /// needs memory, those of the largest part, or more where that is little memory.
+  int parts() const noexcept;
+  std::int64_t largest_part() const noexcept;
+
   /// <l|r> for each vector l of the sets `left` (rows) and r of the sets `right` (columns), one set after the other.
   /// Collective over space() and orbitals(). Cost: 8 rows x columns flops for each point; reads each set once.
   Matrix products(std::span<const double* const> left, std::span<const double* const> right) const;
 
+  /// Blocks of a set: a range of those of each process along the orbitals, shape (processes,).
+  using Selection = std::vector<Range>;
+  /// Part `part` of `parts` of the blocks of each process, or from it to the last one.
+  Selection selected(int part, int parts, bool to_end = false) const;
+  /// The numbers of the vectors of these blocks, ascending.
+  std::vector<int> numbers(const Selection& blocks) const;
+  /// As above for some blocks of a set with some of another. @return shape (numbers(of_left), numbers(of_right))
+  Matrix products(const VectorSet& left, const Selection& of_left, const VectorSet& right,
+                  const Selection& of_right) const;
+
   /// out[q] = sum over all sets s and vectors of in[s] times coefficients: column (q, j) holds the coefficients of
   /// vector j of set q. An `out` may be one of `in`. Collective over orbitals().
   void combine(std::span<double* const> out, std::span<const double* const> in, const Matrix& coefficients) const;
+  /// Replaces a set by combinations of itself.
+  void combine(const VectorSet& set, const Matrix& coefficients) const;
 
 private:
+  struct Source;
   struct Panel;
-  Panel panel(std::size_t sets, std::size_t others) const;
-  void gather(Panel& panel, std::span<const double* const> sets, std::int64_t begin, std::int64_t count) const;
-  void scatter(Panel& panel, std::span<double* const> sets, std::int64_t begin, std::int64_t count) const;
+  std::vector<Source> sources(std::span<const double* const> sets) const;
+  Source source(const VectorSet& set, Selection blocks) const;
+  Panel panel(std::span<const Source> sources, std::int64_t other_width) const;
+  void gather(Panel& panel, std::span<const Source> sources, std::int64_t begin, std::int64_t count) const;
+  void scatter(Panel& panel, std::span<const Source> sources, std::int64_t begin, std::int64_t count) const;
+  Matrix products(std::span<const Source> left, std::span<const Source> right) const;
+  void combine(std::span<const Source> out, std::span<const Source> in, const Matrix& coefficients) const;
   Range share_of(int part, std::int64_t begin, std::int64_t count) const;
 
   Decomposition decomposition_;
