@@ -191,6 +191,11 @@ TEST_CASE("orbitals in float: an unknown precision and functionals of the kineti
   State state = waves(model);
   CHECK_THROWS_WITH_AS(Propagator(model, state, {}, {.time_step = 0.05, .precision = "half"}),
                        doctest::Contains("'double' or 'float' expected"), core::InvalidArgument);
+  const auto before = std::vector<double>(state.orbitals.values().begin(), state.orbitals.values().end());
+  CHECK_THROWS_WITH_AS(Propagator(model, state, {}, {.time_step = 5, .precision = "float"}),
+                       doctest::Contains("unstable"), core::InvalidArgument);
+  REQUIRE(state.orbitals.precision() == Precision::float64);
+  for (std::size_t i = 0; i < before.size(); i += 97) CHECK(std::abs(state.orbitals.values()[i] - before[i]) < 1e-6);
   ModelOptions options = no_trial;
   options.xc = "tb-mbj";
   Model meta(crystal(), comm::Communicator::self(), {}, options);

@@ -55,9 +55,8 @@ struct Propagator::Work {
   Work(Model& given_model, State& given_state, Field given_field, const PropagateOptions& given_options,
        std::optional<IonOptions> given_ions);
 
-  /// Leaves the Hamiltonian without the spin potential of this run, and the orbitals in double.
+  /// Leaves the Hamiltonian without the spin potential of this run.
   ~Work() {
-    state.orbitals.convert(Precision::float64);
     if (spin_potential() != Vec3{}) h().set_spin_potential({});
   }
   Work(const Work&) = delete;
@@ -92,8 +91,21 @@ struct Propagator::Work {
   void measure();
   Record record(bool with_energy);
 
+  /// Holds the orbitals in the precision of the run as long as it exists, also if the run is refused.
+  class Held {
+  public:
+    Held(Orbitals& orbitals, Precision precision) : orbitals_(orbitals) { orbitals_.convert(precision); }
+    ~Held() { orbitals_.convert(Precision::float64); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+  private:
+    Orbitals& orbitals_;
+  };
+
   Model& model;
   State& state;
+  std::optional<Held> held;
   Field field;
   PropagateOptions options;
   std::variant<std::monostate, detail::Exponential<double>, detail::Exponential<float>> exponential;
@@ -129,7 +141,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   comm::on_every_rank(model.decomposition().world(),
                       [&] { detail::check_run(model, field, options, given_ions.has_value()); });
   if (options.precision == "float") {
-    state.orbitals.convert(Precision::float32);
+    held.emplace(state.orbitals, Precision::float32);
     exponential.emplace<2>(model, state);
   } else {
     exponential.emplace<1>(model, state);
