@@ -61,7 +61,6 @@ def simulate_rt_step(
     from halocline.bench import simulate as simulator
     from halocline.bench.simulate.electrons import shares_of
 
-    machines.require_simulator()
     if hartree not in ("redundant", "shared"):
         raise InvalidArgument(f"--hartree {hartree}: give redundant or shared.")
     shapes = split(shape)
@@ -74,6 +73,7 @@ def simulate_rt_step(
     for option, values in given.items():
         if len(values) != len(shapes):
             raise InvalidArgument(f"--shape names {len(shapes)} machines, {option} {len(values)}; give one a machine.")
+    machines.require_simulator()
     more: dict[str, Any] = {} if gflops is None else {"gflops": gflops}
     if measured is not None:
         more["shares"] = shares_of(measured)
