@@ -3,21 +3,17 @@
 // Orbitals in float: the same motion as in double within rounding, on restart the same bits.
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/ground_state/ground_state.hpp"
-#include "halocline/tddft/io/orbital_file.hpp"
 #include "halocline/tddft/propagate/populations.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
 #include "tddft/base/skew_grids.hpp"
+#include "tddft/propagate/runs.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 using namespace soft;
 
@@ -31,16 +27,6 @@ System molecule() {
   System box = isolated(16, 0.7, std::make_shared<SoftIon>(1.0, 1.0, 0.3), 2, 4);
   box.atoms = {{0, {0.2, -0.1, 0.9}}, {0, {-0.3, 0.4, -1.2}}};
   return box;
-}
-
-State ground_of(Model& model) {
-  State state = model.empty_state();
-  ScfOptions options;
-  options.tolerance = 1e-9;
-  options.energy_tolerance = 1e-11;
-  options.eigen_tolerance = 1e-7;
-  REQUIRE(solve_ground_state(model, state, options).converged);
-  return state;
 }
 
 Field kicked(Gauge gauge) {
@@ -82,7 +68,7 @@ TEST_CASE("orbitals in float: currents of a kicked crystal within 1e-5, on ortho
     CAPTURE(system.grid.skew());
     CAPTURE(system.spins);
     Model model(system, comm::Communicator::self(), {}, no_trial);
-    const State ground = ground_of(model);
+    const State ground = converged_state(model);
     for (const std::string scheme : {"midpoint", "etrs"}) {
       CAPTURE(scheme);
       const PropagateOptions options{.time_step = 0.05, .scheme = scheme, .energy_every = 10};
@@ -91,7 +77,8 @@ TEST_CASE("orbitals in float: currents of a kicked crystal within 1e-5, on ortho
       const auto [apart, most] = compared(exact, found, &Record::current);
       CHECK(apart < 1e-5 * most);
       CHECK(apart > 0);
-      CHECK(found.back().norm == doctest::Approx(exact.back().norm).epsilon(1e-7));
+      // The orbitals are rounded three times in each step of etrs, 6e-8 each: a walk of 600 steps with 8 electrons.
+      CHECK(std::abs(found.back().norm - exact.back().norm) < 8 * 6e-8 * std::sqrt(600.0));
       REQUIRE(found.back().has_energy);
       CHECK(std::abs(found.back().energy.total - exact.back().energy.total) < 1e-6);
       CHECK(std::abs(found.back().energy.ion_nonlocal - exact.back().energy.ion_nonlocal) < 1e-5);
@@ -101,7 +88,7 @@ TEST_CASE("orbitals in float: currents of a kicked crystal within 1e-5, on ortho
 
 TEST_CASE("orbitals in float: dipoles, angular momenta, absorbed electrons and moving atoms as in double") {
   Model model(molecule(), comm::Communicator::self(), {}, no_trial);
-  const State ground = ground_of(model);
+  const State ground = converged_state(model);
   const PropagateOptions options{
       .time_step = 0.05, .energy_every = 10, .absorber = {.width = 3, .strength = 0.5}, .angular_momentum = true};
   const auto exact = run(model, ground, kicked(Gauge::length), options, "double", 100),
@@ -156,34 +143,9 @@ TEST_CASE("orbitals in float: the state is in float during the run, and in doubl
 }
 
 TEST_CASE("orbitals in float: a run that goes on from a file has the same bits") {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("halocline-float-" + std::to_string(::getpid()) + ".orbitals");
-  const PropagateOptions options{.time_step = 0.05, .energy_every = 4, .precision = "float"};
-  const Field field = kicked(Gauge::velocity);
-  Model model(crystal(), comm::Communicator::self(), {}, no_trial);
-  State whole = waves(model), part = whole;
-  Record straight, interrupted;
-  {
-    Propagator propagator(model, whole, field, options);
-    for (int i = 0; i < 8; ++i) straight = propagator.step();
-  }
-  {
-    Propagator propagator(model, part, field, options);
-    for (int i = 0; i < 4; ++i) propagator.step();
-    write_orbitals(file.string(), model, part, {4, 0.2, propagator.time_step(), true, {}});
-  }
-  Model other(crystal(), comm::Communicator::self(), {}, no_trial);
-  State resumed = other.empty_state();
-  read_orbitals(file.string(), other, resumed);
-  std::filesystem::remove(file);
-  {
-    Propagator propagator(other, resumed, field, options);
-    propagator.resume(4);
-    for (int i = 0; i < 4; ++i) interrupted = propagator.step();
-  }
-  CHECK(std::ranges::equal(whole.orbitals.values(), resumed.orbitals.values()));
-  CHECK(straight.energy.total == interrupted.energy.total);
-  CHECK(straight.current == interrupted.current);
+  const auto make_model = [] { return model_of(crystal()); };
+  check_restart(make_model, waves(make_model()), kicked(Gauge::velocity),
+                {.time_step = 0.05, .energy_every = 4, .precision = "float"});
 }
 
 TEST_CASE("orbitals in float: an unknown precision and functionals of the kinetic energy density are refused") {

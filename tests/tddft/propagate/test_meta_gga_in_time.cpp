@@ -4,17 +4,14 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
-#include "halocline/tddft/io/orbital_file.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
+#include "tddft/propagate/runs.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
-#include <filesystem>
 #include <string>
-
-#include <unistd.h>
 
 using namespace soft;
 
@@ -112,31 +109,7 @@ TEST_CASE("meta-GGA in time: a potential without an energy propagates too; symme
 }
 
 TEST_CASE("meta-GGA in time: a run that goes on from a file has the same bits") {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("halocline-meta-gga-" + std::to_string(::getpid()) + ".orbitals");
-  const Field field = kick({0.02, 0.01, -0.03}, Gauge::velocity);
-  const PropagateOptions options{.time_step = 0.04, .energy_every = 4};
-  Model model = meta_model(soft_crystal());
-  State whole = waves(model), part = whole;
-  Record straight, interrupted;
-  {
-    Propagator run(model, whole, field, options);
-    for (int i = 0; i < 8; ++i) straight = run.step();
-  }
-  {
-    Propagator run(model, part, field, options);
-    for (int i = 0; i < 4; ++i) run.step();
-    write_orbitals(file.string(), model, part, {4, 0.16, run.time_step(), true, {}});
-  }
-  Model other = meta_model(soft_crystal());
-  State resumed = other.empty_state();
-  read_orbitals(file.string(), other, resumed);
-  std::filesystem::remove(file);
-  CHECK(resumed.earlier_potentials.size() == 2 * other.potential_numbers(true));
-  Propagator run(other, resumed, field, options);
-  run.resume(4);
-  for (int i = 0; i < 4; ++i) interrupted = run.step();
-  CHECK(std::ranges::equal(whole.orbitals.values(), resumed.orbitals.values()));
-  CHECK(straight.energy.total == interrupted.energy.total);
-  CHECK(straight.current == interrupted.current);
+  const auto make_model = [] { return meta_model(soft_crystal()); };
+  check_restart(make_model, waves(make_model()), kick({0.02, 0.01, -0.03}, Gauge::velocity),
+                {.time_step = 0.04, .energy_every = 4});
 }

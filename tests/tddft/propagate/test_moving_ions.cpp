@@ -2,10 +2,10 @@
 // Atoms that move with the electrons: against laws of mechanics, the ground state's forces, and a fresh model.
 
 #include "halocline/core/error.hpp"
-#include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/model/forces.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
 #include "halocline/tddft/propagate/propagator.hpp"
+#include "tddft/propagate/runs.hpp"
 #include "tddft/propagate/soft_systems.hpp"
 
 #include <doctest/doctest.h>
@@ -36,16 +36,6 @@ System molecule(double strength = 0.4, double apart = 1.7) {
 
 System crystal(int spins = 1) {
   return soft::periodic(std::make_shared<soft::SoftIon>(2.0, 0.9, 0.4), 4, 4, {2, 1, 1}, spins);
-}
-
-State ground(Model& model) {
-  State state = model.empty_state();
-  ScfOptions options;
-  options.tolerance = 1e-10;
-  options.energy_tolerance = 1e-12;
-  options.eigen_tolerance = 1e-8;
-  REQUIRE(solve_ground_state(model, state, options).converged);
-  return state;
 }
 
 std::vector<Vec3> positions_of(const Model& model) {
@@ -127,7 +117,7 @@ TEST_CASE("model: atoms that cannot stand there are refused, and stay") {
 TEST_CASE("moving ions: without electrons' fields a neutral molecule flies straight on") {
   // The whole molecule moves with its electrons: Galilean invariance, up to the error of the grid.
   Model model = soft::model_of(molecule(0.0, 1.45));
-  State state = ground(model);
+  State state = soft::converged_state(model);
   const Vec3 velocity{0.02, 0.0, 0.01};
   boost(state.orbitals, model.decomposition(), velocity);
   Propagator propagator(model, state, {}, steps_of(0.06), IonOptions{{1836.0, 1836.0}, {velocity, velocity}, 1});
@@ -146,7 +136,7 @@ TEST_CASE("moving ions: without electrons' fields a neutral molecule flies strai
 
 TEST_CASE("moving ions: energy is kept to second order in the step, with projectors, in every scheme") {
   Model model = soft::model_of(molecule(0.4, 2.2));
-  const State start = ground(model);
+  const State start = soft::converged_state(model);
   const std::vector<Vec3> rest = positions_of(model);
   for (const char* scheme : {"midpoint", "etrs"})
     for (const int every : {1, 4}) {
@@ -184,7 +174,7 @@ TEST_CASE("moving ions: energy is kept to second order in the step, with project
 
 TEST_CASE("moving ions: time reversal leads back to the start") {
   Model model = soft::model_of(molecule(0.4, 2.2));
-  const State start = ground(model);
+  const State start = soft::converged_state(model);
   const std::vector<Vec3> rest = positions_of(model);
   State state = start;
   const IonOptions light{{200.0, 300.0}, {{0, 0.01, 0.02}, {0.01, 0, -0.02}}, 2};
@@ -214,7 +204,7 @@ TEST_CASE("moving ions: time reversal leads back to the start") {
 
 TEST_CASE("moving ions: heavy ones follow the ground state's force, a field pulls them by their charge") {
   Model model = soft::model_of(molecule(0.4, 2.2));
-  State state = ground(model);
+  State state = soft::converged_state(model);
   const std::vector<Vec3> pull = forces(model, state);
   CHECK(std::abs(pull[0][2]) > 0.01);
   const double mass = 1e6, dt = 0.06;
@@ -232,7 +222,7 @@ TEST_CASE("moving ions: heavy ones follow the ground state's force, a field pull
   field.table_times = {0.0, 100.0};
   field.table_fields = {{0, 0.01, 0}, {0, 0.01, 0}};
   Model plain = soft::model_of(molecule(0.0, 1.45));
-  State electrons = ground(plain);
+  State electrons = soft::converged_state(plain);
   Propagator driven(plain, electrons, field, steps_of(dt), IonOptions{{1836.0, 1836.0}, std::vector<Vec3>(2), 1});
   for (int i = 0; i < 40; ++i) record = driven.step();
   const double of_ions = 1836.0 * (record.ions->velocities[0][1] + record.ions->velocities[1][1]),
@@ -244,7 +234,7 @@ TEST_CASE("moving ions: heavy ones follow the ground state's force, a field pull
 TEST_CASE("moving ions: a kick pushes them against the electrons") {
   for (const Gauge gauge : {Gauge::length, Gauge::velocity}) {
     Model model = soft::model_of(molecule(0.0, 1.45));
-    State state = ground(model);
+    State state = soft::converged_state(model);
     Field field;
     field.gauge = gauge;
     field.kick = {0, 0.02, 0};
@@ -259,7 +249,7 @@ TEST_CASE("moving ions: a kick pushes them against the electrons") {
 
 TEST_CASE("moving ions: atoms of infinite mass stay, and all at rest are a run without ions") {
   Model model = soft::model_of(molecule());
-  const State start = ground(model);
+  const State start = soft::converged_state(model);
   Field field;
   field.gauge = Gauge::length;
   field.kick = {0, 0, 0.05};
@@ -278,7 +268,7 @@ TEST_CASE("moving ions: atoms of infinite mass stay, and all at rest are a run w
 
 TEST_CASE("moving ions: a run that is continued has the same bits, inside of an ion step too") {
   Model model = soft::model_of(molecule(0.4, 2.2));
-  const State start = ground(model);
+  const State start = soft::converged_state(model);
   const std::vector<Vec3> rest = positions_of(model);
   const IonOptions options{{20.0, 30.0}, {{0, 0, 0.05}, {0, 0, -0.03}}, 3};
   for (const int stop : {6, 7}) {
@@ -331,7 +321,7 @@ TEST_CASE("moving ions: the momentum of ions and electrons is kept on every grid
   // Coarse enough for the grid to push. Without projectors the electrons' current is their momentum.
   System system = soft::periodic(std::make_shared<soft::SoftIon>(2.0, 0.45), 4, 4);
   Model model = soft::model_of(system);
-  State state = ground(model);
+  State state = soft::converged_state(model);
   const AtomForces at_rest = atom_forces(model, state);
   for (std::size_t axis = 0; axis < 3; ++axis)
     CHECK(std::abs(at_rest.on_atoms[0][axis] + at_rest.on_atoms[1][axis]) < 1e-7);

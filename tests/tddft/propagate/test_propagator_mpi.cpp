@@ -142,6 +142,7 @@ TEST_CASE("propagator: every division gives the same motion of orbitals in float
   const PropagateOptions options{.time_step = 0.05, .energy_every = 1, .precision = "float"};
   PropagateOptions in_double = options;
   in_double.precision = "double";
+  // Energies of some hartree from orbitals with 6e-8 of rounding in each application of H, sixteen in all.
   const comm::Communicator world = comm::world();
   for (const System& each : {system, oblique}) {
     const Run alone = run_on(comm::Communicator::self(), each, {}, field, options, 4);

@@ -59,6 +59,7 @@ void compare(System system, const Vec3& q) {
   nonlocal.apply(0, found.block<float>(0, 0), in_float.block<float>(0, 0), in_float.blocks<float>(), factor);
   found.convert(Precision::float64);
   const double moved = difference(expected.values(), start.values());
+  // Rounding of projectors, phases, products and up to 128 sums in float, at random: some ten units.
   CHECK(difference(found.values(), expected.values()) < 20 * epsilon * std::max(1.0, moved));
   CHECK(moved > 1e-3);
 
@@ -71,6 +72,7 @@ void compare(System system, const Vec3& q) {
   nonlocal.finish_velocity<float>(found_velocity, found_turning);
   found_velocity.resize(velocity.size());  // without the lanes of no block
   found_turning.resize(turning.size());
+  // Twice as many roundings, times displacements of a few bohr.
   CHECK(difference(found_velocity, velocity) < 50 * epsilon * std::max(1.0, largest(velocity)));
   CHECK(difference(found_turning, turning) < 50 * epsilon * std::max(1.0, largest(turning)));
 }

@@ -5,7 +5,7 @@
 ///
 /// A point of a block is one cache line (orbitals.hpp), so reading the orbitals of a sphere is a list of aligned loads.
 /// The orbitals share the projectors, which are real, and the phases, which are complex; both are broadcast from
-/// memory. A phase exp(i q d) acts on (re, im) as cos (re, im) + sin (-im, re), that is c v + (-s, s) swapped(v).
+/// memory. A phase exp(i q d) acts on (re, im) as cos (re, im) + sin (-im, re), that is c v + (-s, s) swap_pairs(v).
 ///
 /// Up to eight projectors are accumulated in registers at a time; an atom with more projectors needs more passes over
 /// its points. With few projectors several points are accumulated separately (`chains`), so that additions need not
@@ -19,6 +19,7 @@
 ///   moments:  n + 6 multiply-adds, 3 moves; and 24 bytes of displacements
 
 #include "halocline/core/pack.hpp"
+#include "halocline/tddft/base/lines.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
 
 #include <algorithm>
@@ -36,14 +37,6 @@ using Lines = LineOf<double>;
 /// Points whose products are summed in float; a multiple of 4.
 inline constexpr std::int64_t float_points = 128;
 
-/// (re, im) -> (im, re) in each lane.
-template <class T, int N>
-__attribute__((always_inline)) inline core::Pack<T, N> swapped(const core::Pack<T, N>& a) {
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return core::Pack<T, N>(__builtin_shufflevector(a.v, a.v, static_cast<int>(i ^ 1)...));
-  }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
-}
-
 /// (re, im) -> (-im, re): the product with i. Flips the sign bit, which costs no multiplication.
 template <class T, int N>
 __attribute__((always_inline)) inline core::Pack<T, N> times_i(const core::Pack<T, N>& a) {
@@ -51,7 +44,7 @@ __attribute__((always_inline)) inline core::Pack<T, N> times_i(const core::Pack<
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
     constexpr auto sign = std::numeric_limits<typename P::MaskLane>::min();
     constexpr typename P::Mask real_parts{(i % 2 == 0 ? sign : typename P::MaskLane{0})...};
-    return P((typename P::Vector)((typename P::Mask)swapped(a).v ^ real_parts));
+    return P((typename P::Vector)((typename P::Mask)swap_pairs(a).v ^ real_parts));
   }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
@@ -71,12 +64,6 @@ struct SphereView {
   std::int64_t stride;
   const T* phases;  ///< shape (points, 2), see fill_phases(); null for q = 0
 };
-
-/// Adds a line to as many doubles.
-template <class T>
-__attribute__((always_inline)) inline void add_line(double* sums, const LineOf<T>& line) {
-  (core::Pack<double, numbers_per_point<T>>::load(sums) + core::convert<double>(line)).store(sums);
-}
 
 /// As project_some(), for some of the points.
 template <int n, bool phased, class T>
@@ -113,7 +100,7 @@ void project_some(double* sums, const T* block, SphereView<T> at, std::int64_t p
     std::fill_n(sums, n * numbers_per_point<T>, 0.0);
     for (std::int64_t begin = 0; begin < points; begin += float_points) {
       project_run<n, phased>(total, block, at, begin, std::min(begin + float_points, points));
-      for (int j = 0; j < n; ++j) add_line<T>(sums + numbers_per_point<T> * j, total[j]);
+      for (int j = 0; j < n; ++j) add_to(sums + numbers_per_point<T> * j, total[j]);
     }
   }
 }
@@ -162,7 +149,7 @@ void add_some(T* out, const double* coefficients, SphereView<T> at, std::int64_t
   }
 }
 
-/// moments[axis] += sum over points d_axis x swapped(w), with w = exp(i q d) psi and x = sum over j of p_j c_j: for
+/// moments[axis] += sum over points d_axis x swap_pairs(w), with w = exp(i q d) psi and x = sum over j of p_j c_j: for
 /// each orbital the products x_re w_im and x_im w_re, whose difference is the imaginary part of conj(x) w.
 /// @param moments  shape (3, lanes, 2)
 template <int n, bool phased, class T>
@@ -179,13 +166,13 @@ void moments_some(double* moments, const T* block, const double* coefficients, S
     for (std::int64_t p = begin; p < std::min(begin + run, points); ++p) {
       const LineOf<T> w = phased_line<phased>(block + numbers_per_point<T> * std::int64_t{at.index[p]},
                                               at.phases + (phased ? 2 * p : 0));
-      const LineOf<T> product = combination(at, p, c) * swapped(w);
+      const LineOf<T> product = combination(at, p, c) * swap_pairs(w);
 #pragma GCC unroll 3
       for (int axis = 0; axis < 3; ++axis)
         sum[axis] += LineOf<T>(static_cast<T>(displacements[p][static_cast<std::size_t>(axis)])) * product;
     }
     if constexpr (!in_double)
-      for (int axis = 0; axis < 3; ++axis) add_line<T>(moments + numbers_per_point<T> * axis, sum[axis]);
+      for (int axis = 0; axis < 3; ++axis) add_to(moments + numbers_per_point<T> * axis, sum[axis]);
   }
   if constexpr (in_double)
     for (int axis = 0; axis < 3; ++axis) sum[axis].store(moments + doubles_per_point * axis);

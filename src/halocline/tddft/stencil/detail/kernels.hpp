@@ -21,6 +21,7 @@
 /// Axes that are not orthogonal: skew_kernels.hpp.
 
 #include "halocline/core/pack.hpp"
+#include "halocline/tddft/base/lines.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
@@ -91,14 +92,6 @@ struct Row {
   std::int64_t kept_begin = 0, kept_end = 0;  ///< the points of the row whose slopes are stored
 };
 
-/// (a, b, c, d, ...) -> (b, a, d, c, ...)
-template <class T, int N>
-__attribute__((always_inline)) inline core::Pack<T, N> swap_pairs(const core::Pack<T, N>& a) {
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return core::Pack<T, N>(__builtin_shufflevector(a.v, a.v, static_cast<int>(i ^ 1)...));
-  }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
-}
-
 /// A number in every lane.
 template <class P>
 __attribute__((always_inline)) inline P everywhere(double number) {
@@ -111,12 +104,6 @@ inline P alternating(double even, double odd) {
   P p = everywhere<P>(even);
   for (int i = 1; i < P::lanes; i += 2) p.set(i, static_cast<typename P::Scalar>(odd));
   return p;
-}
-
-/// Adds a pack to as many doubles.
-template <class T, int N>
-__attribute__((always_inline)) inline void add_to(double* sums, const core::Pack<T, N>& p) {
-  (core::Pack<double, N>::load(sums) + core::convert<double>(p)).store(sums);
 }
 
 /// A sum that a kernel goes on with from one row to the next: kept as it is in double, and in float begun anew for each
