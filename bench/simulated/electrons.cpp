@@ -10,7 +10,9 @@
 ///                the interior of another; the faces follow; the sums end
 ///   then         density, and the current with an exchange and sums of its own
 ///
-/// After all runs: the sum of the density over the processes of the same box, the exchanges of the Fourier transforms
+/// The sum of the density over the processes of the same box begins before the current of the last run and is driven
+/// between interiors and faces, as threads of the library do it that share the tiles of a block. After all runs: the
+/// end of this sum, the exchanges of the Fourier transforms
 /// (tddft/hartree/pencils.hpp; each space group by itself, or all processes together), exchange and correlation on
 /// shares of the points that the processes of the same box exchange (tddft/model/grid_xc.cpp), and one small sum over
 /// all.
@@ -23,8 +25,9 @@
 /// simulator keeps the memory of all processes. Messages of a few bytes cannot be shortened,
 /// so that the small sum at the end of a step is overrated.
 ///
-/// The printed times are the longest over the ranks, in simulated seconds, but for what all ranks do together (density,
-/// Hartree, sums): there the time of the rank that came last counts, which waits for nobody.
+/// The printed times are the longest over the ranks, in simulated seconds, but for parts that several ranks do together
+/// (density, Hartree, xc, sums). There the rank of a group counts that came last, which waits for nobody, in the
+/// slowest group.
 ///
 ///   electrons extent=128,128,162 states=2592 orbitals=192 space=1,4,6 steps=1 shared=0 transport=mpi_persistent
 ///             scale=32 stencil=9e-4 nonlocal=4e-4 density=2e-5 current=3e-4 hartree=1e-4 xc=1e-3
@@ -39,6 +42,8 @@
 #include <vector>
 
 #include "bench/simulated/program.hpp"
+#include "halocline/comm/sums/field_sum.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/hartree/pencils.hpp"
@@ -53,7 +58,7 @@ using tddft::Range;
 constexpr std::int64_t reach = 4;          ///< planes of a halo
 constexpr std::int64_t run_of_blocks = 8;  ///< that go through the series together (propagate/detail/exponential.cpp)
 constexpr int applications = 4;            ///< of H in a step
-constexpr std::int64_t numbers_of_a_step = 15;  ///< summed over all processes at its end
+constexpr std::int64_t numbers_of_a_step = 18;  ///< summed over all processes at its end
 
 struct Case {
   explicit Case(const Arguments& given)
@@ -177,7 +182,9 @@ public:
         system_(system_of(c)),
         division_(world, system_, {1, c.orbitals, {c.space[0], c.space[1], c.space[2]}}),
         pencils_(division_, c.shared, system_.grid.extent),
-        density_(scaled(8 * division_.box().points(), c.scale) / 8, 1.0) {
+        density_(scaled(8 * division_.box().points(), c.scale) / 8, 1.0),
+        density_sum_(division_.box_mates(), density_.size()),
+        sums_(world, sums_options()) {
     const tddft::Box& box = division_.box();
     std::vector<std::size_t> bytes(3, 0);
     std::int64_t inner = 1;
@@ -215,12 +222,16 @@ public:
       for (int n = 0; n < applications; ++n) apply(together, case_.stencil, case_.nonlocal, spent);
       spent.hamiltonian += MPI_Wtime() - begin;
       sg_actor_sleep_for(case_.density * static_cast<double>(together));
+      if (first + together == blocks) density_sum_.begin(density_);
       const double measured = MPI_Wtime();
       apply(together, case_.current, 0.0, spent);
       spent.current += MPI_Wtime() - measured;
     }
+    if (blocks == 0) density_sum_.begin(density_);
     const double summed = MPI_Wtime();
-    division_.box_mates().sum(density_);
+    density_sum_.wait(density_);
+    for (const double sum : density_)
+      if (sum != division_.box_mates().size()) throw core::Error("the sum of the density is wrong");
     std::ranges::fill(density_, 1.0);
     const double solved = MPI_Wtime();
     spent.density += solved - summed;
@@ -236,11 +247,20 @@ public:
     const double last = MPI_Wtime();
     spent.xc += last - shared;
     std::vector<double> numbers(scaled(8 * numbers_of_a_step, case_.scale) / 8, 1.0);
-    division_.world().sum(numbers);
+    sums_.sum(std::span<double>(numbers));
     spent.sums += MPI_Wtime() - last;
   }
 
+  const tddft::Decomposition& division() const noexcept { return division_; }
+
 private:
+  static comm::ReductionOptions sums_options() {
+    comm::ReductionOptions options;
+    options.time_limit = no_limit;
+    options.longest = static_cast<std::size_t>(numbers_of_a_step);
+    return options;
+  }
+
   /// The stencil on some blocks, the halo of one beside the interior of another, within the sums of the projections.
   void apply(std::int64_t blocks, double stencil, double nonlocal, Spent& spent) {
     sg_actor_sleep_for(0.5 * nonlocal * static_cast<double>(blocks));
@@ -253,6 +273,7 @@ private:
       if (under_way_ == 0) post();
       if (b + 1 < blocks && under_way_ == 1) post();
       sg_actor_sleep_for(interior_ * stencil);
+      density_sum_.advance();
       const double begin = MPI_Wtime();
       comm::HaloExchange& halo = *halos_[static_cast<std::size_t>(finished_ % 2)];
       halo.wait_all();
@@ -260,6 +281,7 @@ private:
       --under_way_;
       spent.halo += MPI_Wtime() - begin;
       sg_actor_sleep_for((1 - interior_) * stencil);
+      density_sum_.advance();
     }
     const double begin = MPI_Wtime();
     for (Neighbours& some : neighbours_) some.wait();
@@ -280,6 +302,8 @@ private:
   tddft::Decomposition division_;
   tddft::Pencils pencils_;
   std::vector<double> density_;
+  comm::FieldSum density_sum_;
+  comm::Reduction sums_;
   double interior_ = 1;
   std::vector<comm::HaloExchange*> halos_;
   std::vector<Neighbours> neighbours_;
@@ -287,11 +311,17 @@ private:
   int under_way_ = 0, posted_ = 0, finished_ = 0;
 };
 
-void report(const Case& c, const comm::Communicator& group, const Spent& spent) {
+void report(const Case& c, const comm::Communicator& group, const tddft::Decomposition& division, const Spent& spent) {
   std::array<double, 5> longest{spent.total, spent.hamiltonian, spent.halo, spent.projections, spent.current};
-  std::array<double, 4> shortest{spent.density, spent.hartree, spent.xc, spent.sums};
   group.max(longest);
-  group.min(shortest);
+  const auto slowest = [&group](const comm::Communicator& part, double seconds) {
+    part.min(std::span(&seconds, 1));
+    group.max(std::span(&seconds, 1));
+    return seconds;
+  };
+  std::array<double, 4> shortest{slowest(division.box_mates(), spent.density),
+                                 slowest(c.shared ? group : division.space(), spent.hartree),
+                                 slowest(division.box_mates(), spent.xc), slowest(group, spent.sums)};
   if (group.rank() != 0) return;
   for (double& seconds : longest) seconds /= c.steps;
   for (double& seconds : shortest) seconds /= c.steps;
@@ -312,6 +342,6 @@ int main(int count, char** arguments) {
     const double begin = common_start(group);
     for (int i = 0; i < c.steps; ++i) step.run(spent);
     spent.total = MPI_Wtime() - begin;
-    report(c, group, spent);
+    report(c, group, step.division(), spent);
   });
 }

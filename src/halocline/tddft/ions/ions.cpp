@@ -101,13 +101,18 @@ private:
   std::array<std::vector<double>, 3> squares_;  ///< of the distances along each axis
 };
 
-std::vector<double> isolated_potential(const System& system, const Box& box, const IonTables& tables) {
+/// The processes of the same box share its planes.
+std::vector<double> isolated_potential(const System& system, const Decomposition& decomposition,
+                                       const IonTables& tables) {
+  const Box& box = decomposition.box();
+  const comm::Communicator& mates = decomposition.box_mates();
+  const Range mine = part_of(box.extent[2], mates.size(), mates.rank());
   std::vector<double> potential(at(box.points()), 0.0);
   std::vector<IonRows> ions;
   for (const Atom& atom : system.atoms)
     ions.emplace_back(system.grid, box, tables.radial()[at(atom.species)], atom.position);
 #pragma omp parallel for schedule(static) if (box.points() >= points_for_threads)
-  for (std::int64_t z = 0; z < box.extent[2]; ++z) {
+  for (std::int64_t z = mine.begin; z < mine.end; ++z) {
     std::vector<double> row(at(box.extent[0]));
     for (std::int64_t y = 0; y < box.extent[1]; ++y) {
       double* out = potential.data() + box.index(0, y, z);
@@ -117,6 +122,7 @@ std::vector<double> isolated_potential(const System& system, const Box& box, con
       }
     }
   }
+  mates.sum(potential);
   return potential;
 }
 
@@ -220,9 +226,9 @@ IonTables::IonTables(const System& system) {
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables) {
   if (system.jellium) return jellium_potential(system, decomposition);
-  if (system.grid.boundary == Boundary::isolated) return isolated_potential(system, decomposition.box(), tables);
-  return system.grid.skew() ? detail::skew_potential(system, decomposition.box(), tables.skew())
-                            : detail::periodic_potential(system, decomposition.box(), tables.local());
+  if (system.grid.boundary == Boundary::isolated) return isolated_potential(system, decomposition, tables);
+  return system.grid.skew() ? detail::skew_potential(system, decomposition, tables.skew())
+                            : detail::periodic_potential(system, decomposition, tables.local());
 }
 
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition) {

@@ -65,11 +65,12 @@ private:
 /// Periodic: summed in reciprocal space over all vectors of the grid; at G = 0 the short-range part is kept and the
 /// Coulomb part dropped. Isolated: the sum of V_local(|r - R|), without the waves that the grid cannot carry. The
 /// jellium background is the uniform density at grid points within r_s charge^(1/3) of the centre, rescaled to its
-/// charge; its potential is minus the Hartree potential of that density. For jellium collective over the world. For
-/// atoms not collective: every process computes its own box, and results depend on the division only by rounding. Cost:
-/// periodic, atoms x N^3/2 complex products, and N^3 (b_x + b_y b_x/N + ...) products in the one-dimensional sums for
-/// the box; isolated, atoms x points evaluations.
+/// charge; its potential is minus the Hartree potential of that density.
 /// @param tables  of a system that differs in positions alone; made anew by default
+/// Collective over the world. Results depend on the division only by rounding.
+/// Cost: periodic, atoms x N^3/2 complex products that all processes share, and N^3 (b_x + b_y b_x/N + ...) products in
+/// the one-dimensional sums for the box that the processes of the same box share; isolated, atoms x points evaluations,
+/// shared by the processes of the same box.
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition, const IonTables& tables);
 std::vector<double> ion_potential(const System& system, const Decomposition& decomposition);
 

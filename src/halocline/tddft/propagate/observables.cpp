@@ -48,7 +48,8 @@ void boost_channel(Orbitals& orbitals, std::int64_t channel, const Box& box,
 }  // namespace
 
 template <class T>
-void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights) {
+void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights,
+                     const std::function<void()>& between) {
   core::Region region("tddft/current");
   Hamiltonian& h = model_->hamiltonian();
   const Decomposition& decomposition = model_->decomposition();
@@ -73,7 +74,7 @@ void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, st
   // The stencil runs while the sums of the projections are in transit.
   const bool projectors = !h.nonlocal().empty();
   if (projectors) h.nonlocal().begin(channel, psi, blocks);
-  h.stencil().current(psi, blocks, of_orbitals);
+  h.stencil().current(psi, blocks, of_orbitals, between);
   collect(of_orbitals, decomposition.grid().point_volume());
   if (projectors) {
     h.nonlocal().finish_velocity<T>(of_orbitals, turned);
@@ -97,8 +98,10 @@ void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, st
     }
   }
 }
-template void CurrentSum::add(std::int64_t, const double*, std::int64_t, std::span<const double>);
-template void CurrentSum::add(std::int64_t, const float*, std::int64_t, std::span<const double>);
+template void CurrentSum::add(std::int64_t, const double*, std::int64_t, std::span<const double>,
+                              const std::function<void()>&);
+template void CurrentSum::add(std::int64_t, const float*, std::int64_t, std::span<const double>,
+                              const std::function<void()>&);
 
 /// Adds integral r x Im(psi* grad psi) of a block.
 void CurrentSum::add_turning(const double* psi, std::span<const double> weights) {

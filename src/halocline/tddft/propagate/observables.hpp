@@ -19,6 +19,7 @@
 #include "halocline/tddft/model/model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,9 +36,11 @@ public:
   /// Adds the terms that need single orbitals: gradient and nonlocal velocity, with the Hamiltonian's present phases.
   /// @param blocks   number of blocks, starting at `psi` of shape (blocks, points, lanes, 2), in double or float
   /// @param weights  shape (blocks, lanes): occupation times weight of the k-point
+  /// @param between  called now and then, to drive other communication
   /// Collective over decomposition().space().
   template <class T>
-  void add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights);
+  void add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights,
+           const std::function<void()>& between = {});
   /// Adds (k + A) times the weighted electrons of a channel on the points of this process.
   void add_drift(std::int64_t channel, double electrons);
   /// The contribution of this process. The sum over the world, divided by the volume of the cell, is J [a.u.].

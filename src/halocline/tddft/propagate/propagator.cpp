@@ -3,10 +3,15 @@
 /// The order of one step: set the fields of the step in H; apply the exponential block by block, and sum density and
 /// current while the block is in the cache; sum the density over the processes of the same box; set its potential in H
 /// for the next step.
+///
+/// The density of this process is complete before the current of its last blocks. So the sum over processes begins
+/// there, and is under way while the current is computed.
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
 #include "halocline/comm/group/time_limit.hpp"
+#include "halocline/comm/sums/field_sum.hpp"
+#include "halocline/comm/sums/reduction.hpp"
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
@@ -19,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <type_traits>
@@ -34,6 +40,7 @@ using core::InvalidArgument;
 
 /// |1 + z + z^2/2 + z^3/6 + z^4/24| <= 1 on the imaginary axis up to this |z|.
 constexpr double taylor4_limit = 2 * std::numbers::sqrt2;
+constexpr std::size_t numbers_of_a_step = 18;  ///< observables, see sum_up()
 /// For |H dt/2| above this, single terms of the series are a thousand times their sum.
 constexpr double series_limit = 8;
 
@@ -72,6 +79,8 @@ struct Propagator::Work {
   Vec3 spin_potential() const;
   void set_potential(std::span<const double> potential, const Vec3& e);
   void sum_channel(std::int64_t channel);
+  void begin_density();
+  std::function<void()> while_waiting();
   template <class Action>
   void with_exponential(Action&& action);
   void exponentiate(double step, int terms, bool with_current);
@@ -110,6 +119,8 @@ struct Propagator::Work {
   PropagateOptions options;
   std::variant<std::monostate, detail::Exponential<double>, detail::Exponential<float>> exponential;
   CurrentSum current;
+  std::optional<comm::FieldSum> density_sum;  ///< where several processes have this box
+  comm::Reduction sums_of_a_step;
   std::optional<KineticSum> kinetic;  ///< for functionals that depend on it
   std::optional<MovingIons> ions;
   std::optional<Absorber> absorber;
@@ -123,6 +134,7 @@ struct Propagator::Work {
   double moment = 0;
   double density_change = 0;  ///< etrs: integral of |n - predicted n| on this box; sum_up() sums it
   bool current_summed = false;
+  bool density_begun = false;             ///< the sum of the density over processes
   std::vector<double> v;                  ///< potential of the present density, without the field
   std::vector<double> driven;             ///< potential of a step with E . r
   std::vector<double> middle;             ///< midpoint: potential in the middle of the step
@@ -137,7 +149,10 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
       state(given_state),
       field(std::move(given_field)),
       options(given_options),
-      current(model, options.angular_momentum) {
+      current(model, options.angular_momentum),
+      sums_of_a_step(
+          model.decomposition().world(),
+          {.time_limit = comm::solve_time_limit(model.decomposition().world()), .longest = numbers_of_a_step}) {
   comm::on_every_rank(model.decomposition().world(),
                       [&] { detail::check_run(model, field, options, given_ions.has_value()); });
   if (options.precision == "float") {
@@ -150,6 +165,8 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   const auto points = size(model.decomposition().box().points());
   v.resize(model.potential_numbers(true));
   if (model.has_kinetic()) kinetic.emplace(model.decomposition(), model.system());
+  if (model.decomposition().box_mates().size() > 1)
+    density_sum.emplace(model.decomposition().box_mates(), size(model.system().spins) * points);
   channel_density.resize(points);
   channel_electrons.resize(size(state.orbitals.channels()));
   h().set_spin_potential({});
@@ -235,8 +252,10 @@ void Propagator::Work::set_potential(std::span<const double> potential, const Ve
   h().set_potential(driven);
 }
 
-/// Adds the density of a finished channel to that of its spin.
+/// Adds the density of a finished channel to that of its spin, unless that was done before the current of its last
+/// blocks.
 void Propagator::Work::sum_channel(std::int64_t channel) {
+  if (density_begun) return;
   core::Region region("tddft/density");
   double* total = state.density.data() + size(h().spin(channel)) * channel_density.size();
   double sum = 0;
@@ -246,6 +265,19 @@ void Propagator::Work::sum_channel(std::int64_t channel) {
   }
   std::fill(channel_density.begin(), channel_density.end(), 0.0);
   channel_electrons[size(channel)] = sum * model.system().grid.point_volume();
+}
+
+/// Begins the sum over processes. The density of this process is complete.
+void Propagator::Work::begin_density() {
+  core::Region region("tddft/density");
+  density_begun = true;
+  if (density_sum) density_sum->begin(state.density);
+}
+
+/// For work beside which the density is summed.
+std::function<void()> Propagator::Work::while_waiting() {
+  if (!density_sum) return {};
+  return [this] { density_sum->advance(); };
 }
 
 /// Calls action(exponential) with that of the orbitals' precision.
@@ -262,14 +294,17 @@ void Propagator::Work::exponentiate(double step, int terms, bool with_current) {
 }
 
 /// Propagates all orbitals by `step` (0: not at all) to the end of a time step, where the absorber acts, and sums their
-/// density and, if requested, their current.
+/// density and, if requested, their current. Leaves the sum of the density over processes under way.
 template <class T>
 void Propagator::Work::exponentiate(detail::Exponential<T>& series, double step, int terms, bool with_current) {
   std::fill(state.density.begin(), state.density.end(), 0.0);
+  std::fill(channel_electrons.begin(), channel_electrons.end(), 0.0);
+  density_begun = false;
   current.clear();
   if (kinetic) kinetic->clear();
   current_summed = with_current;
-  const auto after = [&](std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights) {
+  const auto after = [&](std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights,
+                         bool last) {
     if (absorber && step != 0) absorber->apply(psi, blocks);
     {
       core::Region region("tddft/density");
@@ -279,7 +314,11 @@ void Propagator::Work::exponentiate(detail::Exponential<T>& series, double step,
     }
     if constexpr (std::is_same_v<T, double>)
       if (kinetic) kinetic->add(h(), psi, blocks, weights);
-    if (with_current) current.add(channel, psi, blocks, weights);
+    if (last) {
+      sum_channel(channel);
+      begin_density();
+    }
+    if (with_current) current.add(channel, psi, blocks, weights, while_waiting());
   };
   const auto after_channel = [&](std::int64_t channel) {
     sum_channel(channel);
@@ -291,12 +330,13 @@ void Propagator::Work::exponentiate(detail::Exponential<T>& series, double step,
     series.apply(state.orbitals, step, terms, after, after_channel);
   else
     series.visit(state.orbitals, after, after_channel);
+  if (!density_begun) begin_density();  // a process without occupied orbitals
 }
 
 void Propagator::Work::finish_density() {
   {
     core::Region region("tddft/density");
-    model.decomposition().box_mates().sum(state.density);
+    if (density_sum) density_sum->wait(state.density);
     model.symmetrise_density(state);
   }
   if (kinetic) kinetic->finish(state.kinetic, true);
@@ -310,8 +350,8 @@ void Propagator::Work::finish_current(const Vec3& a) {
   if (!current_summed)
     with_exponential([&](auto& series) {
       series.visit(state.orbitals,
-                   [&](std::int64_t channel, auto* psi, std::int64_t blocks, std::span<const double> weights) {
-                     current.add(channel, psi, blocks, weights);
+                   [&](std::int64_t channel, auto* psi, std::int64_t blocks, std::span<const double> weights, bool) {
+                     current.add(channel, psi, blocks, weights, while_waiting());
                    });
     });
   current_summed = true;
@@ -325,7 +365,7 @@ void Propagator::Work::sum_up() {
   core::Region region("tddft/sums of a step");
   const Decomposition& decomposition = model.decomposition();
   const Vec3 &j = current.part(), &l = current.turning_part();
-  std::array<double, 18> sums{j[0], j[1], j[2]};
+  std::array<double, numbers_of_a_step> sums{j[0], j[1], j[2]};
   if (decomposition.box_mates().rank() == 0) {
     const Moments here = moments(decomposition, state.density);
     sums = {j[0],           j[1],           j[2],        here.electrons,      here.dipole[0],      here.dipole[1],
@@ -333,7 +373,7 @@ void Propagator::Work::sum_up() {
   }
   std::ranges::copy(l, sums.begin() + 12);
   std::ranges::copy(current.spin_part(), sums.begin() + 15);
-  decomposition.world().sum(sums);
+  sums_of_a_step.sum(std::span<double>(sums));
   const Vec3 total = symmetrised({sums[0], sums[1], sums[2]}, model.system().symmetries);
   std::ranges::copy(total, sums.begin());
   const Vec3 of_spin = symmetrised({sums[15], sums[16], sums[17]}, model.system().symmetries);
@@ -362,8 +402,8 @@ void Propagator::Work::whole_step(std::span<const double> potential) {
   set_vector_potential(during);
   set_potential(potential, mean(field.electric_field(t), field.electric_field(t + dt)));
   exponentiate(dt, 4, during == after);
-  finish_density();
   finish_current(after);
+  finish_density();
   sum_up();
 }
 
@@ -464,8 +504,8 @@ void Propagator::Work::move_ions_after() {
 
 void Propagator::Work::measure() {
   exponentiate(0, 0, true);
-  finish_density();
   finish_current(h().vector_potential());
+  finish_density();
   density_change = 0;
   sum_up();
 }

@@ -102,8 +102,10 @@ struct Stencil::State {
   void compute(const Pass& pass, std::size_t begin, std::size_t end, int threads) {
     const auto count = static_cast<std::int64_t>(end - begin);
     if (threads == 1 || count < 2) {
-      for (std::size_t t = begin; t < end; ++t)
+      for (std::size_t t = begin; t < end; ++t) {
         compute_tile(pass, t, scratch[0], scratch[0], scratch[0].products_of(t));
+        if (pass.between != nullptr) (*pass.between)();
+      }
       return;
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
@@ -112,6 +114,7 @@ struct Stencil::State {
       Scratch& mine = scratch[static_cast<std::size_t>(omp_get_thread_num())];
       compute_tile(pass, t, scratch[0], mine, scratch[0].products_of(t));
     }
+    if (pass.between != nullptr) (*pass.between)();
   }
 
   /// Sums over the tiles in a fixed order.
@@ -159,6 +162,7 @@ struct Stencil::State {
       for (std::size_t t = 0; t < tiles.size(); ++t) compute_tile(block, t, mine, mine, mine.products_of(t));
       reduce(pass, b, mine);
     }
+    if (pass.between != nullptr) (*pass.between)();
   }
 
   void begin(const double* in) {
@@ -313,7 +317,8 @@ void Stencil::apply_with_current(T* out, const T* in, std::int64_t blocks, std::
 }
 
 template <class T>
-void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradient) {
+void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradient,
+                      const std::function<void()>& between) {
   const core::Region region("stencil current");
   State::check_gradient(gradient, blocks, lanes_of<T>);
   Pass pass;
@@ -323,6 +328,7 @@ void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradie
   pass.weights.directions = static_cast<int>(state_->directions.size());
   pass.kernel = state_->slopes.current[std::is_same_v<T, float> ? 1 : 0];
   pass.gradient = gradient;
+  if (between) pass.between = &between;
   state_->run(pass, blocks);
 }
 
@@ -402,7 +408,7 @@ template void Stencil::apply_with_current(double*, const double*, std::int64_t, 
                                           const CombinationOf<double>&, std::span<double>);
 template void Stencil::apply_with_current(float*, const float*, std::int64_t, std::span<const double>, const Vec3&,
                                           const CombinationOf<float>&, std::span<double>);
-template void Stencil::current(const double*, std::int64_t, std::span<double>);
-template void Stencil::current(const float*, std::int64_t, std::span<double>);
+template void Stencil::current(const double*, std::int64_t, std::span<double>, const std::function<void()>&);
+template void Stencil::current(const float*, std::int64_t, std::span<double>, const std::function<void()>&);
 
 }  // namespace halocline::tddft

@@ -15,6 +15,7 @@
 #include "halocline/tddft/base/orbitals.hpp"
 
 #include <complex>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -71,9 +72,11 @@ public:
                           const CombinationOf<T>& what, std::span<double> gradient);
 
   /// Computes `gradient` as above, shape (blocks, lanes, 3), without applying H. Sums over more than a row are in
-  /// double. Collective over decomposition.space().
+  /// double.
+  /// @param between  called now and then, at least once a block, to drive communication that does not belong to this
+  /// Collective over decomposition.space().
   template <class T>
-  void current(const T* in, std::int64_t blocks, std::span<double> gradient);
+  void current(const T* in, std::int64_t blocks, std::span<double> gradient, const std::function<void()>& between = {});
 
   /// gradient[axis][r] += sum over the four orbitals of factors[lane] 2 Re conj(psi) dpsi/daxis: the contribution of a
   /// block to the gradient of the density. The orbitals are smoother than their squares, so the stencil's error is

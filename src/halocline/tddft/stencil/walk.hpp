@@ -11,6 +11,7 @@
 #include "halocline/tddft/stencil/padded_block.hpp"
 #include "halocline/tddft/stencil/window.hpp"
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Pass {
   const double* factors = nullptr;  ///< see detail::Row
   const Range* kept = nullptr;      ///< of each row (y, z) of the box, the points whose slopes are stored
   int lanes = orbital_lanes;        ///< orbitals of a block
+  /// Called now and then by the thread that began the pass; absent: not called.
+  const std::function<void()>* between = nullptr;
 
   /// The same pass, `doubles` further in the arrays.
   Pass at(std::int64_t doubles) const;

@@ -69,12 +69,12 @@ std::size_t LocalCoefficients::index(std::int64_t kx, std::int64_t ky, std::int6
   return at(fold(0, kx) + (count_[0] / 2 + 1) * (fold(1, ky) + (count_[1] / 2 + 1) * fold(2, kz)));
 }
 
-std::vector<double> periodic_potential(const System& system, const Box& box, const LocalCoefficients& local) {
-  const WaveSums sums(system.grid, box);
+std::vector<double> periodic_potential(const System& system, const Decomposition& decomposition,
+                                       const LocalCoefficients& local) {
+  const WaveSums sums(system.grid, decomposition.box());
   const AtomWaves atoms = phases_of(system, sums);
-  std::vector<Complex> structure(at(sums.count(0)));
-  return sums.at_points([&](std::span<Complex> waves_x, std::int64_t ky, std::int64_t kz) {
-    std::ranges::fill(waves_x, Complex{});
+  return sums.at_points({decomposition}, [&](std::span<Complex> waves_x, std::int64_t ky, std::int64_t kz) {
+    std::vector<Complex> structure(waves_x.size());
     for (std::size_t s = 0; s < system.species.size(); ++s) {
       std::ranges::fill(structure, Complex{});
       for (std::size_t a = 0; a < system.atoms.size(); ++a)

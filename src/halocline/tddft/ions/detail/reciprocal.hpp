@@ -36,8 +36,10 @@ private:
   std::vector<std::vector<double>> values_;
 };
 
-/// The potential of the ions at the points of a box, by the sums above. @return shape (points of the box,) [hartree]
-std::vector<double> periodic_potential(const System& system, const Box& box, const LocalCoefficients& local);
+/// The potential of the ions at the points of this process's box, by the sums above. All processes share the sums over
+/// atoms and waves. @return shape (points of the box,) [hartree]. Collective over the world of the decomposition.
+std::vector<double> periodic_potential(const System& system, const Decomposition& decomposition,
+                                       const LocalCoefficients& local);
 
 /// - integral V(r - R) grad n for each atom. @param gradient  shape (3, points of the box)
 /// @param sum_planes  adds its argument over the processes that share the grid

@@ -63,7 +63,8 @@ private:
 };
 
 /// As periodic_potential() and periodic_local_forces() of reciprocal.hpp.
-std::vector<double> skew_potential(const System& system, const Box& box, const SkewCoefficients& local);
+std::vector<double> skew_potential(const System& system, const Decomposition& decomposition,
+                                   const SkewCoefficients& local);
 std::vector<Vec3> skew_local_forces(const System& system, const Box& box, const SkewCoefficients& local,
                                     std::span<const double> gradient,
                                     const std::function<void(std::span<double>)>& sum_planes, int part, int parts);

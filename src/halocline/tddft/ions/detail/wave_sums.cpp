@@ -38,26 +38,51 @@ WaveSums::WaveSums(const Grid& grid, const Box& box)
   for (std::size_t axis = 0; axis < 3; ++axis) to_[axis] = waves_[axis].at_points(box.offset[axis], box.extent[axis]);
 }
 
+void WaveSums::Share::sum_rows(std::span<Complex> plane) const {
+  decomposition.space().sum({reinterpret_cast<double*>(plane.data()), 2 * plane.size()});
+}
+bool WaveSums::Share::has_row(std::int64_t ky) const {
+  return ky % decomposition.space().size() == decomposition.space().rank();
+}
+bool WaveSums::Share::has_plane(std::int64_t kz) const {
+  return kz % decomposition.box_mates().size() == decomposition.box_mates().rank();
+}
+
 std::vector<double>
-WaveSums::at_points(const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const {
-  const std::int64_t nx = count(0), ny = count(1), bx = box_.extent[0], by = box_.extent[1];
+WaveSums::at_points(const Share& share,
+                    const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const {
+  constexpr std::int64_t points_for_threads = 4096;
+  const std::int64_t nx = count(0), ny = count(1), bx = box_.extent[0], by = box_.extent[1], bz = box_.extent[2];
   std::vector<double> values(at(box_.points()), 0.0);
-  std::vector<Complex> waves_x(at(nx)), half(at(ny * bx)), plane(at(by * bx));
+  std::vector<Complex> waves(at(ny * nx)), half(at(ny * bx)), plane(at(by * bx));
   for (std::int64_t kz = 0; kz < planes(); ++kz) {
-    std::ranges::fill(half, Complex{});
-    for (std::int64_t ky = 0; ky < ny; ++ky) {
-      fill(waves_x, ky, kz);
-      for (std::int64_t kx = 0; kx < nx; ++kx) add(row(half, ky, bx), waves_x[at(kx)], row(to_[0], kx, bx));
-    }
-    std::ranges::fill(plane, Complex{});
+    if (!share.has_plane(kz)) continue;
+    std::ranges::fill(waves, Complex{});
+#pragma omp parallel for schedule(static) if (nx * ny >= points_for_threads)
     for (std::int64_t ky = 0; ky < ny; ++ky)
-      for (std::int64_t y = 0; y < by; ++y) add(row(plane, y, bx), to_[1][at(ky * by + y)], row(half, ky, bx));
-    for (std::int64_t z = 0; z < box_.extent[2]; ++z) {
-      const Complex phase = weight(kz) * to_[2][at(kz * box_.extent[2] + z)];
-      for (std::int64_t i = 0; i < bx * by; ++i)
-        values[at(i + bx * by * z)] += phase.real() * plane[at(i)].real() - phase.imag() * plane[at(i)].imag();
+      if (share.has_row(ky)) fill(row(waves, ky, nx), ky, kz);
+    share.sum_rows(waves);
+#pragma omp parallel if (nx * ny >= points_for_threads)
+    {
+#pragma omp for schedule(static)
+      for (std::int64_t ky = 0; ky < ny; ++ky) {
+        std::ranges::fill(row(half, ky, bx), Complex{});
+        for (std::int64_t kx = 0; kx < nx; ++kx) add(row(half, ky, bx), waves[at(ky * nx + kx)], row(to_[0], kx, bx));
+      }
+#pragma omp for schedule(static)
+      for (std::int64_t y = 0; y < by; ++y) {
+        std::ranges::fill(row(plane, y, bx), Complex{});
+        for (std::int64_t ky = 0; ky < ny; ++ky) add(row(plane, y, bx), to_[1][at(ky * by + y)], row(half, ky, bx));
+      }
+#pragma omp for schedule(static)
+      for (std::int64_t z = 0; z < bz; ++z) {
+        const Complex phase = weight(kz) * to_[2][at(kz * bz + z)];
+        for (std::int64_t i = 0; i < bx * by; ++i)
+          values[at(i + bx * by * z)] += phase.real() * plane[at(i)].real() - phase.imag() * plane[at(i)].imag();
+      }
     }
   }
+  share.decomposition.box_mates().sum(values);
   return values;
 }
 

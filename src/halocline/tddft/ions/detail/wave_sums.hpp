@@ -8,6 +8,7 @@
 /// is three sums over N, one axis after the other. The coefficients of a real function are conjugate at G and -G, so
 /// the planes k_z = 0 ... N/2 suffice.
 
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/base/grid.hpp"
 #include "halocline/tddft/base/index.hpp"
 
@@ -69,9 +70,22 @@ public:
   /// Weight of a plane k_z: 2 if it also represents the plane at -G, else 1.
   double weight(std::int64_t kz) const noexcept { return kz == 0 || waves_[2].at_end(kz) ? 1.0 : 2.0; }
 
-  /// A real function at the points. @param fill  fill(coefficients, ky, kz) stores those of a row of k_x
+  /// How processes share a sum at points: those of the space group the rows of every plane, which are then summed, and
+  /// those of the same box the planes.
+  struct Share {
+    const Decomposition& decomposition;
+    /// Collective over decomposition.space().
+    void sum_rows(std::span<Complex> plane) const;
+    bool has_row(std::int64_t ky) const;
+    bool has_plane(std::int64_t kz) const;
+  };
+
+  /// A real function at the points. @param fill  fill(coefficients, ky, kz) stores those of a row of k_x; several
+  /// threads call it
   /// @return shape (points of the box,)
-  std::vector<double> at_points(const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const;
+  /// Collective over the world of the decomposition.
+  std::vector<double> at_points(const Share& share,
+                                const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const;
 
   /// The sums over all points of a vector field times exp(i G r), plane by plane.
   /// @param field   shape (3, points of the box)

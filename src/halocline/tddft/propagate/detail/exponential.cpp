@@ -68,7 +68,8 @@ void Exponential<T>::walk(Orbitals& psi, const After& step,
     for (; run != runs_.end() && run->channel == channel; ++run)
       step(channel, psi.block<T>(channel, run->first), run->blocks,
            std::span<const double>(weights_[size(channel)])
-               .subspan(size(run->first * lanes_of<T>), size(run->blocks * lanes_of<T>)));
+               .subspan(size(run->first * lanes_of<T>), size(run->blocks * lanes_of<T>)),
+           run + 1 == runs_.end());
     if (after_channel) after_channel(channel);
   }
 }
@@ -78,9 +79,9 @@ void Exponential<T>::apply(Orbitals& psi, double dt, int order, const After& aft
                            const std::function<void(std::int64_t channel)>& after_channel) {
   walk(
       psi,
-      [&](std::int64_t channel, T* blocks, std::int64_t count, std::span<const double> weights) {
+      [&](std::int64_t channel, T* blocks, std::int64_t count, std::span<const double> weights, bool last) {
         step(channel, blocks, count, dt, order);
-        if (after) after(channel, blocks, count, weights);
+        if (after) after(channel, blocks, count, weights, last);
       },
       after_channel);
 }

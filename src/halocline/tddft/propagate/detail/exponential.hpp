@@ -25,9 +25,12 @@ public:
   /// @param state  gives the occupations
   Exponential(Model& model, const State& state);
 
-  /// Called for consecutive blocks of a channel: psi of shape (blocks, points, lanes, 2), weights of shape (blocks,
-  /// lanes).
-  using After = std::function<void(std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights)>;
+  /// Called for consecutive blocks of a channel.
+  /// @param psi      shape (blocks, points, lanes, 2)
+  /// @param weights  shape (blocks, lanes)
+  /// @param last     whether no call of this process follows
+  using After = std::function<void(std::int64_t channel, T* psi, std::int64_t blocks, std::span<const double> weights,
+                                   bool last)>;
 
   /// Propagates all occupied blocks by dt. @param order  at least 2
   /// @param after_channel  called when a channel is done
