@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from halocline.bench import plots
 from halocline.cli.main import main
 
 from halocline import InvalidArgument, bench
@@ -130,3 +131,36 @@ functional = "pbe"
     points = r["result"]["points"]
     assert points == 12 * 12 * 14 and r["result"]["point_orbitals"] == 6 * points
     assert r["regions"]["tddft/xc"]["seconds"] > 0
+
+
+def test_a_roofline_has_the_ceilings_measured_with_each_precision():
+    def case(precision, fma, triad, cached):
+        return {
+            "bench": "stencil", "case": {"precision": precision}, "flops": 300.0, "bytes": 100.0,
+            "ceiling": {
+                "fma_gflops": fma, "stream_gbytes_per_s": triad, "working_set": {"stream_gbytes_per_s": cached},
+            },
+        }  # fmt: skip
+
+    results = [
+        case("double", 50, 9, 12),
+        case("double", 52, 10, 30),
+        case("double", 51, 11, 12),
+        case("float", 99, 10, 30),
+    ]
+    assert plots.rooflines(results) == {"double": {"fma": 51, "triad": 10}, "float": {"fma": 99, "triad": 10}}
+    # Three operations a byte: bound by the triad at 12 GB/s, by arithmetic at 30.
+    assert [plots.own_ceiling(r) for r in results] == [36, 52, 36, 90]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stencil", "--grid", "8x8x8,9x8x8", "--orbitals", "4", "--form", "all", "--precision", "float,double"],
+        ["rt-step", "--case", "silicon-8", "--energy-every", "0"],
+    ],
+)
+def test_the_command_draws_a_roofline(tmp_path, words):
+    picture = tmp_path / "roofline.svg"
+    assert main(["bench", *words, "--seconds", "0.01", "--plot", str(picture)]) == 0
+    assert picture.stat().st_size > 10_000

@@ -5,11 +5,13 @@ jacobi2d: time of a sweep against the length of a message. halo: time of a messa
 allreduce: median time of a sum against its length, with the band from the least time to the average over processes.
 multigrid: iterations and time of a solve against the quark mass, with even-odd BiCGStab.
 su3: rate against the volume for each layout of complex numbers, with the rate that the triad's bandwidth allows.
+stencil, rt-step: a roofline, that is rate against operations a byte, below what arithmetic and memory allow.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,12 +45,15 @@ def draw(path: Path, results: Sequence[Result]) -> None:
         "allreduce": _allreduce,
         "multigrid": _multigrid,
         "su3": _su3,
+        "stencil": _roofline,
+        "rt-step": _roofline,
     }
     shown = measured(results)
     paint = painters.get(kind(shown[0])) if shown else None
     if paint is None:
         raise InvalidArgument(
-            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid, su3 and one face by itself have one."
+            "--plot: there is no picture of this; jacobi2d, allreduce, multigrid, su3, stencil, rt-step and one face "
+            "by itself have one."
         )
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -159,6 +164,77 @@ def _su3(plt: Any, results: Sequence[Result]) -> Any:
         axes.set_xlabel("sites along an axis")
     row[0][0].set_ylabel("Gflop/s")
     row[0][0].legend(fontsize=8)
+    return figure
+
+
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+
+
+def rooflines(results: Sequence[Result]) -> dict[str, dict[str, float]]:
+    """For each precision the medians of the ceilings that were measured with its cases: `fma` in Gflop/s, `triad` in
+    GB/s."""
+    found = {}
+    for precision in dict.fromkeys(r["case"]["precision"] for r in results):
+        ceilings = [r["ceiling"] for r in results if r["case"]["precision"] == precision]
+        found[precision] = {
+            "fma": statistics.median(c["fma_gflops"] for c in ceilings),
+            "triad": statistics.median(c["stream_gbytes_per_s"] for c in ceilings),
+        }
+    return found
+
+
+def own_ceiling(result: Result) -> float:
+    """Gflop/s: what arithmetic and the triad on as many bytes as the case moves allow."""
+    ceiling = result["ceiling"]
+    return min(ceiling["fma_gflops"], result["flops"] / result["bytes"] * ceiling["working_set"]["stream_gbytes_per_s"])
+
+
+def _roofline(plt: Any, results: Sequence[Result]) -> Any:
+    """Beside the points, a short line at the ceiling of each case: its arrays may stand in a cache."""
+    figure, axes = plt.subplots(figsize=(8.4, 4.4))
+    names = ("system", "form", "lattice", "scheme", "precision")
+    varied = [n for n in names if len({r["case"][n] for r in results if n in r["case"]}) > 1]
+
+    def label(case: Result) -> str:
+        kept = [n for n in names if n in case and (n in varied or n in ("form", "system"))]
+        return ", ".join(Path(case[n]).stem if n == "system" else case[n] for n in kept)
+
+    intensities = [r["flops"] / r["bytes"] for r in results]
+    roofs = rooflines(results)
+    ridges = [roof["fma"] / roof["triad"] for roof in roofs.values()]
+    low, high = min(intensities + ridges) / 2, max(intensities + ridges) * 2
+    for style, (precision, roof) in zip(("-", "--"), roofs.items(), strict=False):
+        x = [low, roof["fma"] / roof["triad"], high]
+        y = [min(roof["fma"], roof["triad"] * i) for i in x]
+        of = f", {precision}" if len(roofs) > 1 else ""
+        axes.plot(x, y, color="0.3", linewidth=1.4, linestyle=style, label=f"triad from memory and FMA{of}")
+    groups = list(dict.fromkeys(label(r["case"]) for r in results))
+    for number, name in enumerate(groups):
+        some = [(i, r) for i, r in zip(intensities, results, strict=True) if label(r["case"]) == name]
+        colour = COLOURS[number % len(COLOURS)]
+        for i, r in some:
+            own = own_ceiling(r)
+            axes.plot([i, i], [r["gflops"], own], color=colour, linewidth=0.8, alpha=0.6)
+            axes.plot([i / 1.06, i * 1.06], [own, own], color=colour, linewidth=1.4)
+        axes.plot(
+            [i for i, _ in some], [r["gflops"] for _, r in some], linestyle="none", color=colour,
+            marker=MARKERS[number % len(MARKERS)], markersize=5, label=name,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+        axis.set_minor_formatter(mpl.ticker.NullFormatter())
+    workers = sorted({r["case"]["processes"] * r["case"]["threads"] for r in results})
+    axes.set_title(
+        f"{results[0]['bench']} on {' and '.join(map(str, workers))} {'core' if workers == [1] else 'cores'}; bars: "
+        "the ceiling of each case, whose arrays may stand in a cache",
+        fontsize=9, color="0.35", loc="left",
+    )  # fmt: skip
+    axes.set_xlabel("operations a byte of memory traffic [flop/byte]")
+    axes.set_ylabel("rate [Gflop/s]")
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
 

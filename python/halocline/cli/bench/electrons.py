@@ -117,5 +117,5 @@ def rt_step(
 
 def add_to(app: typer.Typer) -> None:
     command(app, hartree, seconds=0.5)
-    command(app, stencil, seconds=0.5)
-    command(app, rt_step, seconds=2.0)
+    command(app, stencil, seconds=0.5, plot=True)
+    command(app, rt_step, seconds=2.0, plot=True)
