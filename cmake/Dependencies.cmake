@@ -166,7 +166,15 @@ if(HALOCLINE_TESTS AND NOT CMAKE_CROSSCOMPILING)
   find_program(HALOCLINE_SVE_COMPILER aarch64-linux-gnu-g++)
   find_program(HALOCLINE_SVE_EMULATOR qemu-aarch64)
   find_program(HALOCLINE_DEBOOTSTRAP debootstrap PATHS /usr/sbin)
-  foreach(needed "fortran HALOCLINE_FORTRAN" "simgrid HALOCLINE_SIMGRID" "sve HALOCLINE_SVE_COMPILER HALOCLINE_SVE_EMULATOR"
+  # ScaLAPACK is loaded at run time; it is looked for only to name its package. Each MPI has its own; that of another
+  # MPI than the one in use would install this MPI, too.
+  set(halocline_scalapack "")
+  if(HALOCLINE_MPI AND "${MPI_CXX_INCLUDE_DIRS}" MATCHES "openmpi")
+    find_library(HALOCLINE_SCALAPACK scalapack-openmpi)
+    set(halocline_scalapack "scalapack HALOCLINE_SCALAPACK")
+  endif()
+  foreach(needed "fortran HALOCLINE_FORTRAN" "simgrid HALOCLINE_SIMGRID" ${halocline_scalapack}
+                 "sve HALOCLINE_SVE_COMPILER HALOCLINE_SVE_EMULATOR"
                  "debootstrap HALOCLINE_DEBOOTSTRAP")
     string(REPLACE " " ";" needed ${needed})
     list(POP_FRONT needed need)

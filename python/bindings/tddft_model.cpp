@@ -78,6 +78,7 @@ ScfOptions scf_options(const nb::dict& d) {
   o.eigen_tolerance = nb::cast<double>(d["eigen_tolerance"]);
   o.max_iterations = nb::cast<int>(d["max_iterations"]);
   o.eigensolver = nb::cast<std::string>(d["eigensolver"]);
+  o.dense = nb::cast<std::string>(d["dense"]);
   o.filter_degree = nb::cast<int>(d["filter_degree"]);
   o.mixing = nb::cast<std::string>(d["mixing"]);
   o.mixing_weight = nb::cast<double>(d["mixing_weight"]);

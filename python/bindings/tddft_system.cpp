@@ -5,6 +5,7 @@
 #include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/ground_state/blas.hpp"
+#include "halocline/tddft/ground_state/dense_problem.hpp"
 #include "halocline/tddft/pseudopotential/goedecker.hpp"
 #include "halocline/tddft/pseudopotential/potential_file.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
@@ -92,6 +93,16 @@ void bind_pseudopotential(nb::module_& m) {
         return d;
       },
       "The BLAS that this process has been given, and how it divides a call over threads.");
+  m.def(
+      "scalapack",
+      [] {
+        const FoundScalapack found = find_scalapack();
+        nb::dict d;
+        d["file"] = found.file;
+        d["problem"] = found.problem;
+        return d;
+      },
+      "The ScaLAPACK that this process has loaded, or the end of a sentence that begins with \"this program\".");
 }
 
 /// The constructor of System, whose arguments are named in Python.

@@ -63,6 +63,7 @@ def examine() -> dict[str, Any]:
         "openmp_threads": core.threads(),
         "waiting_threads": waiting(),
         "blas": blas(_halocline.tddft.blas()),
+        "scalapack": scalapack(_halocline.tddft.scalapack()),
         "memory_gib": memory(),
         "mpi": mpi,
         "launcher": shutil.which("mpirun") or "no mpirun in PATH",
@@ -100,6 +101,13 @@ def blas(found: dict[str, Any]) -> dict[str, str]:
     elif not found["reentrant"]:
         told["advice"] = "a BLAS with threads lets ours share the work: libopenblas-openmp-dev"
     return told
+
+
+def scalapack(found: dict[str, str]) -> str:
+    """The ScaLAPACK library, or why there is none."""
+    if found["file"]:
+        return f"{found['file']}: processes share the dense eigenproblem of a ground state with many orbitals"
+    return f"this program {found['problem']}: every process solves the dense eigenproblem of a ground state"
 
 
 def processor() -> str:

@@ -340,6 +340,12 @@ class Scf(Section):
     eigen_tolerance: float = key(1e-6, quantity("energy", above=0.0), "largest residual of an occupied state")
     max_iterations: int = key(100, integer(at_least=1), "before giving up; exit status 3 then")
     eigensolver: str = key("chebyshev", choice("chebyshev", "lobpcg"), '"chebyshev" or "lobpcg"')
+    dense: str = key(
+        "auto",
+        choice("auto", "lapack", "scalapack"),
+        '"lapack": every process solves the dense eigenproblem of chebyshev; "scalapack": together; "auto": together '
+        "from 512 vectors on where ScaLAPACK is installed",
+    )
     filter_degree: int = key(
         0, integer(at_least=0, at_most=100), "of the polynomial, iterations of lobpcg; 0: chosen from the spectrum"
     )

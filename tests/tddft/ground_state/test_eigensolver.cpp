@@ -133,7 +133,9 @@ TEST_CASE(
   const std::vector<double> whole_norms = problem.residuals(hx.data(), x.data(), whole);
 
   core::AlignedArray<double> scratch(problem.subspace().largest_part() * doubles);
-  const std::vector<double> found = problem.rayleigh_ritz(parts, scratch.data());
+  DenseProblem dense(model.decomposition(), subspace.vectors(), "auto");
+  CHECK(!dense.distributed());
+  const std::vector<double> found = problem.rayleigh_ritz(parts, scratch.data(), dense);
   const std::vector<double> norms = problem.residuals_of(parts, scratch.data(), found);
   REQUIRE(found.size() == 52);
   REQUIRE(norms.size() == whole_norms.size());

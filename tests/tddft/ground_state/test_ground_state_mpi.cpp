@@ -2,6 +2,7 @@
 
 #include "halocline/comm/group/world.hpp"
 #include "halocline/core/error.hpp"
+#include "halocline/tddft/ground_state/dense_problem.hpp"
 #include "halocline/tddft/ground_state/ground_state.hpp"
 #include "halocline/tddft/model/forces.hpp"
 #include "tddft/base/skew_grids.hpp"
@@ -123,6 +124,18 @@ TEST_CASE("ground state: every division gives the same crystal of oblique edges"
   for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
     CAPTURE(counts.text());
     check_equal(alone, solve(system, world, counts, options));
+  }
+}
+
+TEST_CASE("ground state: the dense eigenproblem by ScaLAPACK gives the same crystal") {
+  const comm::Communicator world = comm::world();
+  if (!world.all(tddft::find_scalapack().problem.empty())) return;
+  ScfOptions options{.temperature = 0.005};
+  const Solved alone = solve_alone(world, small_crystal(), options);
+  options.dense = "scalapack";
+  for (const ProcessCounts& counts : divisions_of_crystal(world.size())) {
+    CAPTURE(counts.text());
+    check_equal(alone, solve(small_crystal(), world, counts, options));
   }
 }
 

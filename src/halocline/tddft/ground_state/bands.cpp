@@ -37,7 +37,7 @@ BandsFound solve_bands(Model& model, State& state, const ElectronFields& fields,
   const auto states = size(system.states);
   for (std::size_t i = 0; i < state.occupations.size(); ++i)
     state.occupations[i] = i % states < size(bands) ? system.full() : 0.0;
-  Eigensolver eigensolver(model, {options.eigensolver, options.filter_degree, options.seed});
+  Eigensolver eigensolver(model, {options.eigensolver, options.filter_degree, options.seed, options.dense});
   eigensolver.start(state);
   BandsFound found;
   for (found.passes = 1; found.passes <= options.max_iterations; ++found.passes) {

@@ -14,15 +14,6 @@
 #include <complex>
 
 namespace halocline::tddft {
-namespace {
-
-void broadcast(const Decomposition& decomposition, std::span<std::byte> bytes) {
-  decomposition.orbitals().broadcast(bytes, 0);
-  decomposition.space().broadcast(bytes, 0);
-}
-
-}  // namespace
-
 void ChannelProblem::apply(double* out, const double* in) const {
   model_.hamiltonian().apply(channel_, out, in, subspace_.blocks());
 }
@@ -73,23 +64,6 @@ int ChannelProblem::fill_zeros(const VectorSet& x, std::uint64_t seed, int wante
   return filled;
 }
 
-Eigenpairs ChannelProblem::solve_alike(const Matrix& h, const Matrix& s, int wanted) const {
-  core::Region region("tddft/dense eigenproblem");
-  Eigenpairs pairs = generalised_eigenpairs(h, s, wanted);
-  const Decomposition& decomposition = model_.decomposition();
-  if (decomposition.space().size() * decomposition.orbitals().size() == 1) return pairs;
-  std::array<double, 2> known{pairs.found ? 1.0 : 0.0, pairs.condition};
-  broadcast(decomposition, std::as_writable_bytes(std::span(known)));
-  pairs.found = known[0] == 1.0;
-  pairs.condition = known[1];
-  if (!pairs.found) return {};
-  if (pairs.values.size() != size(wanted))
-    pairs = {std::vector<double>(size(wanted)), Matrix(h.rows(), wanted), true, pairs.condition};
-  broadcast(decomposition, std::as_writable_bytes(std::span(pairs.values)));
-  broadcast(decomposition, std::as_writable_bytes(std::span(pairs.vectors.data(), pairs.vectors.size())));
-  return pairs;
-}
-
 std::vector<double> ChannelProblem::rayleigh_ritz(double* x, double* hx) const {
   constexpr double well_conditioned = 1e4;  // times epsilon: the tolerated deviation from orthonormality
   const int n = subspace_.vectors();
@@ -98,7 +72,7 @@ std::vector<double> ChannelProblem::rayleigh_ritz(double* x, double* hx) const {
     const std::array<const double*, 1> left{x};
     const std::array<const double*, 2> right{x, hx};
     const Matrix products = subspace_.products(left, right);
-    pairs = solve_alike(products.part(0, n, n, n), products.part(0, 0, n, n), n);
+    pairs = solve_alike(model_.decomposition(), products.part(0, n, n, n), products.part(0, 0, n, n), n);
     if (!pairs.found) return {};
     const std::array<double*, 1> new_x{x}, new_hx{hx};
     const std::array<const double*, 1> old_hx{hx};
@@ -109,30 +83,29 @@ std::vector<double> ChannelProblem::rayleigh_ritz(double* x, double* hx) const {
   return pairs.values;
 }
 
-std::vector<double> ChannelProblem::rayleigh_ritz(const VectorSet& x, double* scratch) const {
+std::vector<double> ChannelProblem::rayleigh_ritz(const VectorSet& x, double* scratch, DenseProblem& dense) const {
   constexpr double well_conditioned = 1e4;  // as above
-  const int n = subspace_.vectors(), own = model_.decomposition().orbitals().rank();
+  const int own = model_.decomposition().orbitals().rank();
   const std::int64_t doubles = model_.decomposition().box().points() * doubles_per_point;
-  const Subspace::Selection whole = subspace_.selected(0, 1);
+  // H and S are Hermitian: the rows before a part are known from its columns.
+  const auto rows = [&](int part, int parts) { return subspace_.selected(part, parts, true); };
+  const auto set = [&](DenseProblem::Which which, int part, int parts, const VectorSet& right) {
+    const Subspace::Selection of_left = rows(part, parts), of_right = subspace_.selected(part, parts);
+    dense.set(which, subspace_.numbers(of_left), subspace_.numbers(of_right),
+              subspace_.products(x, of_left, right, of_right));
+  };
+  // All overlaps at once read the vectors once; parts of them need less memory.
+  const int parts = subspace_.parts(), parts_of_overlaps = dense.distributed() ? parts : 1;
   Eigenpairs pairs;
   for (int pass = 0; pass < 3; ++pass) {
-    const Matrix overlaps = subspace_.products(x, whole, x, whole);
-    Matrix h(n, n);
-    for (int part = 0; part < subspace_.parts(); ++part) {
-      // H is Hermitian: the rows before this part are known from its columns.
-      const Subspace::Selection rows = subspace_.selected(part, subspace_.parts(), true),
-                                columns = subspace_.selected(part, subspace_.parts());
-      const Range mine = columns[size(own)];
+    dense.begin();
+    for (int part = 0; part < parts_of_overlaps; ++part) set(DenseProblem::Which::s, part, parts_of_overlaps, x);
+    for (int part = 0; part < parts; ++part) {
+      const Range mine = subspace_.selected(part, parts)[size(own)];
       apply_some(scratch, x, mine.begin, mine.size());
-      const Matrix found = subspace_.products(x, rows, {scratch, doubles, mine.begin}, columns);
-      const std::vector<int> row = subspace_.numbers(rows), column = subspace_.numbers(columns);
-      for (int j = 0; j < found.columns(); ++j)
-        for (int i = 0; i < found.rows(); ++i) {
-          h(row[size(i)], column[size(j)]) = found(i, j);
-          h(column[size(j)], row[size(i)]) = std::conj(found(i, j));
-        }
+      set(DenseProblem::Which::h, part, parts, {scratch, doubles, mine.begin});
     }
-    pairs = solve_alike(h, overlaps, n);
+    pairs = dense.solve();
     if (!pairs.found) return {};
     subspace_.combine(x, pairs.vectors);
     if (pairs.condition < well_conditioned) break;

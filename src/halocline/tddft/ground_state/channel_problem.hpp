@@ -4,7 +4,7 @@
 /// The eigenvalue problem of one channel: its Hamiltonian on sets of vectors (subspace.hpp), and the projection onto
 /// their span. Both eigensolvers use it.
 
-#include "halocline/tddft/ground_state/dense.hpp"
+#include "halocline/tddft/ground_state/dense_problem.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
 #include "halocline/tddft/model/model.hpp"
 
@@ -42,17 +42,15 @@ public:
 
   /// The same for x alone, with H x computed for a part of the blocks after the other.
   /// @param scratch  memory for Subspace::largest_part() blocks
+  /// @param dense    for all vectors of a set
   /// Collective over space() and orbitals(). Cost: an application of H, and two products of all vectors with all.
-  std::vector<double> rayleigh_ritz(const VectorSet& x, double* scratch) const;
+  std::vector<double> rayleigh_ritz(const VectorSet& x, double* scratch, DenseProblem& dense) const;
   /// The norms of H x - values x, as residuals(). @param scratch  as above
   /// Collective over space(). Cost: an application of H.
   std::vector<double> residuals_of(const VectorSet& x, double* scratch, std::span<const double> values) const;
 
   /// hx -= values x. @return the norm of each vector on this process, shape (blocks, 4). Collective over space().
   std::vector<double> residuals(double* hx, const double* x, std::span<const double> values) const;
-
-  /// Solves like generalised_eigenpairs(), and gives all processes of the channel the bits of the first one's result.
-  Eigenpairs solve_alike(const Matrix& h, const Matrix& s, int wanted) const;
 
 private:
   std::vector<double> residuals(double* hx, const double* x, std::int64_t blocks, std::span<const double> values) const;

@@ -62,6 +62,7 @@ Eigensolver::Eigensolver(Model& model, const EigensolverOptions& options)
     : model_(model),
       options_(checked(model, options)),
       subspace_(model.decomposition(), wanted_guards(model.system())),
+      dense_(model.decomposition(), subspace_.vectors(), options_.method == "lobpcg" ? "lapack" : options_.dense),
       ritz_(size(model.decomposition().channels().size())),
       guards_(model.decomposition().channels().size() * subspace_.guard_blocks() *
               model.decomposition().box().points() * doubles_per_point),
@@ -165,7 +166,7 @@ bool Eigensolver::chebyshev_pass(const ChannelProblem& problem, const VectorSet&
                                  : filter_degree(bounds, last, 10, ritz.worst > 0.1 ? growth : later_growth);
   }
   chebyshev_filter(problem, x, scratch_.data(), degree, bounds);
-  ritz.values = problem.rayleigh_ritz(x, scratch_.data());
+  ritz.values = problem.rayleigh_ritz(x, scratch_.data(), dense_);
   if (ritz.values.empty()) return false;
   norms = problem.residuals_of(x, scratch_.data(), ritz.values);
   return true;

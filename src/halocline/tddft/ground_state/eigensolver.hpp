@@ -10,6 +10,7 @@
 /// solver keeps more blocks of guard vectors.
 
 #include "halocline/tddft/ground_state/chebyshev.hpp"
+#include "halocline/tddft/ground_state/dense_problem.hpp"
 #include "halocline/tddft/ground_state/subspace.hpp"
 #include "halocline/tddft/model/model.hpp"
 
@@ -23,11 +24,13 @@ struct EigensolverOptions {
   std::string method = "chebyshev";  ///< or "lobpcg"
   int degree = 0;                    ///< of the polynomial; or lobpcg iterations; 0: chosen from the spectrum, or 3
   std::uint64_t seed = 1;            ///< of the random vectors
+  std::string dense = "auto";        ///< chebyshev: who solves the dense eigenproblem, see DenseProblem
 };
 
 class Eigensolver {
 public:
-  /// @throws InvalidArgument  on every rank: an unknown method, a negative degree, more vectors than points
+  /// @throws InvalidArgument  on every rank: an unknown method, a negative degree, more vectors than points, ScaLAPACK
+  ///                          asked for and not found
   /// Collective over the world.
   Eigensolver(Model& model, const EigensolverOptions& options);
 
@@ -69,6 +72,7 @@ private:
   Model& model_;
   EigensolverOptions options_;
   Subspace subspace_;
+  DenseProblem dense_;
   std::vector<Ritz> ritz_;              ///< shape (local channels,)
   core::AlignedArray<double> guards_;   ///< shape (local channels, guard blocks, points, 4, 2)
   core::AlignedArray<double> x_;        ///< lobpcg: the set of the channel in work

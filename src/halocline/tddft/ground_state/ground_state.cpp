@@ -165,7 +165,7 @@ public:
       : model_(model),
         state_(state),
         options_(options),
-        eigensolver_(model, {options.eigensolver, options.filter_degree, options.seed}),
+        eigensolver_(model, {options.eigensolver, options.filter_degree, options.seed, options.dense}),
         mixer_(make_mixer(model, options)),
         mixed_(state.density),
         potential_(model.potential_numbers(false)),

@@ -18,6 +18,7 @@ struct ScfOptions {
   double eigen_tolerance = 1e-6;   ///< on the largest residual |H psi - e psi| of an occupied state [hartree]
   int max_iterations = 100;
   std::string eigensolver = "chebyshev";  ///< or "lobpcg"
+  std::string dense = "auto";             ///< of the chebyshev: who solves the dense eigenproblem (dense_problem.hpp)
   int filter_degree = 0;                  ///< of the Chebyshev polynomial; or iterations of lobpcg; 0: automatic
   std::string mixing = "pulay";           ///< "pulay", "broyden" or "linear"
   double mixing_weight = 0.3;

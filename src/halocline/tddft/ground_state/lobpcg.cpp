@@ -137,7 +137,8 @@ LobpcgResult lobpcg(const ChannelProblem& problem, double* x, int iterations, do
       right.insert(right.end(), images.begin(), images.end());
       const Matrix products = subspace.products(basis, right);
       const int m = static_cast<int>(basis.size()) * n;
-      const Eigenpairs pairs = problem.solve_alike(products.part(0, m, m, m), products.part(0, 0, m, m), n);
+      const Eigenpairs pairs =
+          solve_alike(problem.model().decomposition(), products.part(0, m, m, m), products.part(0, 0, m, m), n);
       if (!pairs.found || (steps && pairs.condition > 1e10)) {
         if (!steps) {
           result.values.clear();

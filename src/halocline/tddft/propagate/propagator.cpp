@@ -73,7 +73,6 @@ struct Propagator::Work {
   double time() const { return static_cast<double>(steps) * dt; }
   bool length_gauge() const { return field.gauge == Gauge::length; }
 
-  double largest_eigenvalue();
   Vec3 vector_potential(double t) const;
   void set_vector_potential(const Vec3& a);
   Vec3 spin_potential() const;
@@ -174,7 +173,7 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   measure();
   first_norm = norm;
 
-  const double largest = largest_eigenvalue();
+  const double largest = detail::largest_eigenvalue(model, field);
   const bool etrs = options.scheme == "etrs";
   limit = taylor4_limit / largest;
   dt = options.time_step > 0 ? options.time_step : 0.9 * limit;
@@ -189,35 +188,6 @@ Propagator::Work::Work(Model& given_model, State& given_state, Field given_field
   if (options.absorber.width > 0) absorber.emplace(options.absorber, model.decomposition(), dt);
   order = etrs ? order_for(0.5 * dt * largest, options.exponential_tolerance) : 4;
   if (etrs) half = state.orbitals;
-}
-
-double Propagator::Work::largest_eigenvalue() {
-  const detail::SpectralEnds ends = detail::spectral_ends(model);
-  double largest = std::max(std::abs(ends.low), std::abs(ends.high));
-  const Grid& grid = model.system().grid;
-  // Add the largest effect of the fields: kinetic energy where A is largest, potential energy in a corner of the box.
-  if (!length_gauge()) {
-    const Vec3 a = field.largest_potential();
-    double more = 0;
-    for (const Channel& channel : model.system().channels) {
-      const double rest = Stencil::largest_kinetic(grid, channel.k);
-      // The largest energy is a convex function of q, so it is largest in a corner; on orthogonal axes in this one.
-      for (int corner = 0; corner < (grid.skew() ? 8 : 1); ++corner) {
-        Vec3 q = channel.k;
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          const double reach = a[axis] + std::abs(field.kick[axis]);
-          const bool back = grid.skew() ? ((corner >> axis) & 1) != 0 : q[axis] < 0;
-          q[axis] += back ? -reach : reach;
-        }
-        more = std::max(more, Stencil::largest_kinetic(grid, q) - rest);
-      }
-    }
-    largest += more;
-  } else {
-    const Vec3 e = field.largest_field();
-    for (int axis = 0; axis < 3; ++axis) largest += 0.5 * e[size(axis)] * grid.length(axis);
-  }
-  return largest;
 }
 
 Vec3 Propagator::Work::vector_potential(double t) const {

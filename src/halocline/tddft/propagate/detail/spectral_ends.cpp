@@ -5,6 +5,7 @@
 #include "halocline/tddft/propagate/detail/spectral_ends.hpp"
 
 #include "halocline/core/philox.hpp"
+#include "halocline/tddft/base/index.hpp"
 
 #include <algorithm>
 #include <array>
@@ -112,6 +113,34 @@ SpectralEnds spectral_ends(Model& model) {
   model.decomposition().world().min(std::span(&ends.low, 1));
   model.decomposition().world().max(std::span(&ends.high, 1));
   return ends;
+}
+
+double largest_eigenvalue(Model& model, const Field& field) {
+  const SpectralEnds ends = spectral_ends(model);
+  double largest = std::max(std::abs(ends.low), std::abs(ends.high));
+  const Grid& grid = model.system().grid;
+  // Add the largest effect of the fields: kinetic energy where A is largest, potential energy in a corner of the box.
+  if (field.gauge == Gauge::length) {
+    const Vec3 e = field.largest_field();
+    for (int axis = 0; axis < 3; ++axis) largest += 0.5 * e[size(axis)] * grid.length(axis);
+    return largest;
+  }
+  const Vec3 a = field.largest_potential();
+  double more = 0;
+  for (const Channel& channel : model.system().channels) {
+    const double rest = Stencil::largest_kinetic(grid, channel.k);
+    // The largest energy is a convex function of q, so it is largest in a corner; on orthogonal axes in this one.
+    for (int corner = 0; corner < (grid.skew() ? 8 : 1); ++corner) {
+      Vec3 q = channel.k;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const double reach = a[axis] + std::abs(field.kick[axis]);
+        const bool back = grid.skew() ? ((corner >> axis) & 1) != 0 : q[axis] < 0;
+        q[axis] += back ? -reach : reach;
+      }
+      more = std::max(more, Stencil::largest_kinetic(grid, q) - rest);
+    }
+  }
+  return largest + more;
 }
 
 }  // namespace halocline::tddft::detail

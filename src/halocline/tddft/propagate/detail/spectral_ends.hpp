@@ -9,6 +9,7 @@
 /// ends converge.
 
 #include "halocline/tddft/model/model.hpp"
+#include "halocline/tddft/propagate/field.hpp"
 
 namespace halocline::tddft::detail {
 
@@ -19,5 +20,9 @@ struct SpectralEnds {
 /// Over all channels, for the Hamiltonian's present potential and vector potential. The same on every rank.
 /// Collective over the world.  Cost: 30 applications to one block of each channel.
 SpectralEnds spectral_ends(Model& model);
+
+/// The largest |eigenvalue| of the Hamiltonian at any time in a field [hartree], for the limit of the time step.
+/// Collective over the world.  Cost: as spectral_ends().
+double largest_eigenvalue(Model& model, const Field& field);
 
 }  // namespace halocline::tddft::detail
