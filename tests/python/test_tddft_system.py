@@ -47,6 +47,12 @@ def test_without_a_spacing_the_recommended_one_of_the_hardest_element_is_taken()
         hc.tddft.from_atoms(atoms, spacing="0.2 bohr", extent=(40, 40, 40), box=[5, 5, 6])
 
 
+def test_hydrogen_is_recommended_a_finer_spacing_than_its_error_asks_for():
+    system = hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.74]]), box=[5, 5, 6])
+    assert system.species["H"].largest_l < 0
+    assert system.recommended_spacing == pytest.approx(0.5 * system.species["H"].coarsest_spacing)
+
+
 def test_jellium_has_no_recommended_spacing():
     table = {"system": {"jellium": {"radius": 1.0, "charge": 10}, "box": [10, 10, 10]}}
     with pytest.raises(hc.InvalidArgument, match="without pseudopotentials none is recommended"):
