@@ -190,6 +190,8 @@ def refuse_unknown(
 def advice(name: str, known: Iterable[str], title: str, homes: Mapping[str, Iterable[str]]) -> str:
     """'; did you mean ...' for a key that this section does not have; may be empty."""
     known = list(known)
+    if f"[{name}]" in homes:
+        return f"; the section [{name}] has {', '.join(homes[f'[{name}]'])}"
     for home, names in homes.items():
         if home != title and name in names:
             return f"; '{name}' belongs in {home}"

@@ -47,6 +47,11 @@ def test_without_a_spacing_the_recommended_one_of_the_hardest_element_is_taken()
         hc.tddft.from_atoms(atoms, spacing="0.2 bohr", extent=(40, 40, 40), box=[5, 5, 6])
 
 
+def test_a_section_given_as_a_key_is_answered_with_its_keys():
+    with pytest.raises(hc.InvalidArgument, match=r"no key 'xc'; the section \[xc\] has functional\."):
+        hc.tddft.from_atoms(ase.Atoms("H"), box=[5, 5, 5], xc="pbe")
+
+
 def test_hydrogen_is_recommended_a_finer_spacing_than_its_error_asks_for():
     system = hc.tddft.from_atoms(ase.Atoms("H2", [[0, 0, 0], [0, 0, 0.74]]), box=[5, 5, 6])
     assert system.species["H"].largest_l < 0
