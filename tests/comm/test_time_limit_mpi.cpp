@@ -12,6 +12,7 @@
 
 #include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/group/world.hpp"
+#include "halocline/comm/sums/field_sum.hpp"
 #include "halocline/core/error.hpp"
 
 using namespace halocline;
@@ -189,5 +190,31 @@ TEST_CASE("time limit: every collective has one while a solve is under way, and 
   CHECK(std::isinf(comm::time_limit(part)));
   for (const double wrong : {0.0, -1.0, std::nan(""), unlimited})
     CHECK_THROWS_AS(comm::set_solve_time_limit(world, world.rank() == absent ? wrong : 5.0), core::InvalidArgument);
+  comm::set_solve_time_limit(world, 300.0);
+}
+
+TEST_CASE("time limit: a rank that is missing in the sum of a field is an error, and the sum cannot be used further") {
+  const Communicator world = comm::world(), group = some_group(world);
+  if (world.size() == 1) return;  // nobody can be missing
+  const int absent = world.size() - 1;
+  comm::FieldSum sum(group, 1000);
+  std::vector<double> field(1000, 1.0);
+  sum.begin(field);
+  sum.wait(field);
+  CHECK(field[999] == world.size());
+  {
+    const comm::SolveUnderWay under_way(group);
+    comm::set_solve_time_limit(group, 0.2);
+    if (world.rank() != absent) {
+      sum.begin(field);
+      const std::string sentence = sentence_of([&] { sum.wait(field); });
+      CAPTURE(sentence);
+      CHECK(sentence.starts_with("rank " + std::to_string(world.rank()) + ": "));
+      CHECK(contains(sentence, "ranks have come within 0.2 s"));
+      CHECK(
+          contains(sentence_of([&] { sum.begin(field); }), "a sum was begun after an earlier one failed; end the run"));
+    }
+  }
+  world.barrier();
   comm::set_solve_time_limit(world, 300.0);
 }
