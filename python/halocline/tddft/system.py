@@ -37,8 +37,7 @@ STATED_ERROR = 1e-3
 RECOMMENDED = 0.8
 """The recommended spacing over Pseudopotential.coarsest_spacing, where errors are a tenth of STATED_ERROR."""
 RECOMMENDED_BARE = 0.5
-"""The same for potentials without projectors, as that of hydrogen: their electrons are densest at the nucleus, so that
-energies depend more on its place between the points."""
+"""The same without projectors, as for hydrogen: electrons are densest at the nucleus, and the egg box is larger."""
 CLOSE = 0.6
 """Distance of two atoms over the sum of their covalent radii below which a warning is given."""
 LARGEST_ERROR = 1.0
@@ -401,12 +400,9 @@ class System:
 
     @property
     def recommended_spacing(self) -> float | None:
-        """Spacing at which an error of at most some 1e-4 hartree an atom is to be expected [bohr]; None for
-        jellium."""
-        spacings = [
-            p.coarsest_spacing * (RECOMMENDED if p.largest_l >= 0 else RECOMMENDED_BARE) for p in self.species.values()
-        ]
-        return min(spacings) if spacings else None
+        """Spacing for an error of at most some 1e-4 hartree an atom [bohr]; None for jellium."""
+        shares = ((p, RECOMMENDED if p.largest_l >= 0 else RECOMMENDED_BARE) for p in self.species.values())
+        return min((share * p.coarsest_spacing for p, share in shares), default=None)
 
     @property
     def spins(self) -> int:

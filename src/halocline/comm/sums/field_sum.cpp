@@ -46,7 +46,7 @@ struct FieldSum::State {
         piece((length + static_cast<std::size_t>(group.size()) - 1) / static_cast<std::size_t>(group.size())),
         buffers(std::make_unique<Buffers>()) {
     buffers->field.resize(piece * static_cast<std::size_t>(group.size()));
-    buffers->received.resize(std::max(part() * static_cast<std::size_t>(across), part()));
+    buffers->received.resize(part() * static_cast<std::size_t>(across));
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;

@@ -34,7 +34,7 @@ public:
   static constexpr int most_in_a_row = 8;  ///< processes among whom two phases are enough
 
   /// @param values  doubles in a field, the same number on every rank
-  /// Collective: yes.  Cost: memory of 2 to 3 fields.
+  /// Collective: yes.  Cost: memory of two fields.
   FieldSum(const Communicator& group, std::size_t values);
   FieldSum(FieldSum&&) noexcept;
   FieldSum& operator=(FieldSum&&) noexcept;
