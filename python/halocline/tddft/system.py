@@ -14,7 +14,6 @@ import difflib
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,9 @@ from halocline import _halocline, memory
 from halocline.errors import FileError, InvalidArgument
 from halocline.tddft.runfile import Element, Run
 from halocline.tddft.runfile_light import unit_vector
+from halocline.tddft.spacing import LARGEST_NUMBER, grid_points, recommended_spacing, symmetric_extent
 from halocline.tddft.structure import Structure, structure_of
-from halocline.tddft.symmetry import Reduction, crystal_symmetries, irreducible
+from halocline.tddft.symmetry import Reduction, irreducible
 from halocline.tddft.units import BOHR_ANGSTROM, in_unit
 from halocline.texts import file_name
 
@@ -34,10 +34,6 @@ native = _halocline.tddft
 
 STATED_ERROR = 1e-3
 """Expected error of an atom at the spacing Pseudopotential.coarsest_spacing [hartree]."""
-RECOMMENDED = 0.8
-"""The recommended spacing over Pseudopotential.coarsest_spacing, where errors are a tenth of STATED_ERROR."""
-RECOMMENDED_BARE = 0.5
-"""The same without projectors, as for hydrogen: electrons are densest at the nucleus, and the egg box is larger."""
 CLOSE = 0.6
 """Distance of two atoms over the sum of their covalent radii below which a warning is given."""
 LARGEST_ERROR = 1.0
@@ -46,8 +42,8 @@ VACUUM = 12.0
 """Room for the electrons at both surfaces of a slab or wire [bohr]."""
 LANES = 4
 """Number of orbitals that are computed together."""
-LARGEST_NUMBER, MOST_BYTES = 2**31, 2**56
-"""Limits: of points along an axis, k-points, or states; of the bytes of all orbitals."""
+MOST_BYTES = 2**56
+"""Limit of the bytes of all orbitals."""
 
 
 class System:
@@ -401,8 +397,7 @@ class System:
     @property
     def recommended_spacing(self) -> float | None:
         """Spacing for an error of at most some 1e-4 hartree an atom [bohr]; None for jellium."""
-        shares = ((p, RECOMMENDED if p.largest_l >= 0 else RECOMMENDED_BARE) for p in self.species.values())
-        return min((share * p.coarsest_spacing for p, share in shares), default=None)
+        return recommended_spacing(self.species.values())
 
     @property
     def spins(self) -> int:
@@ -465,33 +460,6 @@ def digest(path: str) -> str:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}.") from None
-
-
-def grid_points(edges: np.ndarray, run: Run, recommended: float | None) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Points and spacing along each axis: the requested or the recommended spacing, reduced until it divides the edge.
-
-    Raises InvalidArgument if there is neither.
-    """
-    spacing = run.grid.spacing or (None if recommended is None else (recommended,) * 3)
-    if run.grid.extent is not None:
-        extent = run.grid.extent
-    elif spacing is None:
-        raise InvalidArgument("[grid] needs 'spacing' or 'extent': without pseudopotentials none is recommended.")
-    else:
-        counts = [float(e) / h - 1e-6 for e, h in zip(edges, spacing, strict=True)]
-        # Infinite numbers and NaN become LARGEST_NUMBER, and are refused later with all numbers that are too large.
-        extent = tuple(max(1, math.ceil(n)) if n < LARGEST_NUMBER else LARGEST_NUMBER for n in counts)
-    return extent, tuple(float(e) / n for e, n in zip(edges, extent, strict=True))
-
-
-def symmetric_extent(structure: Structure, extent: tuple[int, ...]) -> tuple[int, ...]:
-    """The next larger numbers of points that the translations of the crystal's symmetries divide."""
-    _, translations = crystal_symmetries(structure)
-    divisors = [
-        math.lcm(*(Fraction(float(w)).limit_denominator(12).denominator for w in translations[:, axis]))
-        for axis in range(3)
-    ]
-    return tuple(n + -n % d for n, d in zip(extent, divisors, strict=True))
 
 
 def pseudopotentials(
