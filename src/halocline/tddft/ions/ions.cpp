@@ -340,42 +340,6 @@ std::vector<double> core_gradient(const System& system, const Decomposition& dec
   return gradient;
 }
 
-std::vector<Vec3> share_between_atoms(const System& system, const Decomposition& decomposition, const IonTables& tables,
-                                      std::span<const double> field) {
-  const std::size_t points = at(decomposition.box().points());
-  std::vector<double> sum(points, 0.0);
-  const Box& box = decomposition.box();
-  const auto for_each_of = [&](const Atom& atom, const Box& part, auto&& action) {
-    const DensityTable& density = tables.densities()[at(atom.species)];
-    const auto before = at(box.extent[0] * box.extent[1] * (part.offset[2] - box.offset[2]));
-    for_each_near(system.grid, part, atom.position, density.radius(),
-                  [&](std::int64_t i, double r, const Vec3&) { action(before + at(i), density(r)); });
-  };
-  // Threads share planes here and atoms below, so that sums have one order for any number of them.
-#pragma omp parallel for schedule(dynamic) if (box.points() >= points_for_threads)
-  for (std::int64_t z = 0; z < box.extent[2]; ++z) {
-    Box plane = box;
-    plane.offset[2] += z;
-    plane.extent[2] = 1;
-    for (const Atom& atom : system.atoms) for_each_of(atom, plane, [&](std::size_t i, double n) { sum[i] += n; });
-  }
-  const double volume = system.grid.point_volume();
-  Vec3 rest{};
-  for (std::size_t i = 0; i < points; ++i)
-    if (sum[i] <= 0)
-      for (std::size_t axis = 0; axis < 3; ++axis) rest[axis] += volume * field[axis * points + i];
-  for (double& part : rest) part /= static_cast<double>(system.atoms.size());
-  std::vector<Vec3> shares(system.atoms.size(), rest);
-#pragma omp parallel for schedule(dynamic) if (box.points() >= points_for_threads)
-  for (std::int64_t a = 0; a < static_cast<std::int64_t>(shares.size()); ++a)
-    for_each_of(system.atoms[at(a)], box, [&](std::size_t i, double n) {
-      if (sum[i] <= 0) return;
-      const double part = volume * n / sum[i];
-      for (std::size_t axis = 0; axis < 3; ++axis) shares[at(a)][axis] += part * field[axis * points + i];
-    });
-  return shares;
-}
-
 std::vector<double> start_density(const System& system, const Decomposition& decomposition) {
   if (system.jellium) {
     auto density = jellium_density(system, decomposition);

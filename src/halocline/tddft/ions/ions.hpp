@@ -30,10 +30,15 @@ public:
   explicit DensityTable(const Pseudopotential& species);
   double radius() const noexcept { return radius_; }
   /// @param r  at most radius()
-  double operator()(double r) const noexcept {
-    const double place = r * per_bohr_;
-    const auto i = std::min(static_cast<std::size_t>(place), values_.size() - 2);
-    return values_[i] + (place - static_cast<double>(i)) * (values_[i + 1] - values_[i]);
+  double operator()(double r) const noexcept { return at(values_.data(), last(), r * per_bohr_); }
+  /// For loops over many distances: the values, the last interval, and intervals in a bohr.
+  const double* values() const noexcept { return values_.data(); }
+  std::int64_t last() const noexcept { return static_cast<std::int64_t>(values_.size()) - 2; }
+  double per_bohr() const noexcept { return per_bohr_; }
+  /// @param place  distance in intervals
+  static double at(const double* values, std::int64_t last, double place) noexcept {
+    const std::int64_t i = std::min(static_cast<std::int64_t>(place), last);
+    return values[i] + (place - static_cast<double>(i)) * (values[i + 1] - values[i]);
   }
 
 private:
