@@ -13,7 +13,7 @@ namespace halocline::tddft {
 namespace {
 
 /// Points above which waking threads pays.
-constexpr std::int64_t points_for_threads = 4096;
+constexpr std::int64_t many_points = 4096;
 
 /// The layers of a box across an axis that may reach within a radius of a centre, including periodic images.
 struct Layers {
@@ -110,7 +110,7 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
 
   // Threads share planes here and atoms below, so that sums have one order for any number of them.
   std::vector<double> sum(at(points), 0.0);
-#pragma omp parallel for schedule(dynamic) if (points >= points_for_threads)
+#pragma omp parallel for schedule(dynamic) if (points >= many_points)
   for (std::int64_t z = 0; z < box.extent[2]; ++z)
     for (std::int64_t a = 0; a < atoms; ++a) {
       const DensityTable& density = density_of(a);
@@ -142,7 +142,7 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
 
   std::vector<Vec3> shares(at(atoms), rest);
   const double *fx = divided.data(), *fy = fx + points, *fz = fy + points;
-#pragma omp parallel for schedule(dynamic) if (points >= points_for_threads)
+#pragma omp parallel for schedule(dynamic) if (points >= many_points)
   for (std::int64_t a = 0; a < atoms; ++a) {
     const DensityTable& density = density_of(a);
     const double *values = density.values(), per_bohr = density.per_bohr();

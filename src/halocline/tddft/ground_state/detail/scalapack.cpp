@@ -24,9 +24,9 @@ void find(void* library, const char* name, Function& function, std::vector<std::
   if (function == nullptr) missing.emplace_back(name);
 }
 
-using Version = int (*)(char*, int*);
+using LibraryVersion = int (*)(char*, int*);
 
-std::string text_of(Version version) {
+std::string text_of(LibraryVersion version) {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   version(text.data(), &length);
@@ -62,7 +62,7 @@ LoadedScalapack load() {
     return loaded;
   }
   std::vector<std::string> missing;
-  Version version = nullptr;
+  LibraryVersion version = nullptr;
   find(library, "Csys2blacs_handle", found.handle_of, missing);
   find(library, "Cfree_blacs_system_handle", found.free_handle, missing);
   find(library, "Cblacs_gridinit", found.gridinit, missing);
@@ -82,7 +82,7 @@ LoadedScalapack load() {
 }
 
 /// Rows or columns of a matrix that a process has, in blocks that go round `parts` of them.
-std::vector<int> numbers_of(int n, int block, int part, int parts) {
+std::vector<int> numbers_in_part(int n, int block, int part, int parts) {
   std::vector<int> numbers;
   for (int i = 0; i < n; ++i)
     if (i / block % parts == part) numbers.push_back(i);
@@ -119,8 +119,8 @@ BlockCyclic::BlockCyclic(const Scalapack& library, const comm::Communicator& gro
   }
   if (row >= 0) {
     context_ = context;
-    row_ = numbers_of(n, block, row, shape_[0]);
-    column_ = numbers_of(n, block, column, shape_[1]);
+    row_ = numbers_in_part(n, block, row, shape_[0]);
+    column_ = numbers_in_part(n, block, column, shape_[1]);
   }
   local_row_ = places_in(row_, n);
   local_column_ = places_in(column_, n);

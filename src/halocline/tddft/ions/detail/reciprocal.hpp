@@ -6,6 +6,7 @@
 /// The structure factor of an atom is a product of three numbers, one of each axis, because the vectors of each axis
 /// are independent. ions.hpp explains the vectors at the ends of the range. Cells with other axes: skew_reciprocal.hpp.
 
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/base/system.hpp"
 #include "halocline/tddft/ions/detail/wave_sums.hpp"
 

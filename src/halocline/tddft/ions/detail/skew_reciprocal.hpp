@@ -9,6 +9,7 @@
 /// on orthogonal axes. Near the border the mean changes smoothly to the shortest one, so that the energy is a smooth
 /// function of the cell: of weights exp(-(G^2 - least) / (1 % of least)), normalised.
 
+#include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/base/system.hpp"
 
 #include <array>
