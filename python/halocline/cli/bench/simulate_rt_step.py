@@ -55,7 +55,8 @@ def simulate_rt_step(
     """Steps of real-time propagation on a simulated network, by the library's own division, exchanges and sums.
 
     Without options: the smallest size of the report on SALMON for Fugaku, 648 orbitals on 72 nodes. Several sizes make
-    a curve of weak scaling. Needs SimGrid. Computation is slept. 4608 processes take half an hour and 8 GiB.
+    a curve of weak scaling. Needs SimGrid. Computation is slept. 1152 processes take two minutes, 4608 many hours
+    and 8 GiB.
     """
     from halocline import mapping
     from halocline.bench import simulate as simulator
