@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/comm/group/communicator.hpp"
 
+#include "comm/awkward.hpp"
 #include "halocline/comm/group/world.hpp"
 #include "halocline/comm/mpi/mpi.hpp"
 #include "halocline/core/config.hpp"
@@ -22,14 +23,9 @@
 
 using namespace halocline;
 using comm::Communicator;
+using tests::awkward;
 
 namespace {
-
-/// A value whose sum over ranks depends on the order of adding in its last bits.
-double awkward(int rank, std::size_t i) {
-  return std::ldexp(1.0 / (3.0 + rank + static_cast<double>(i)), (rank * 37 + static_cast<int>(i) * 11) % 60) *
-         (rank % 2 == 0 ? 1.0 : -1.0);
-}
 
 double sum_in_rank_order(int ranks, std::size_t i) {
   double sum = awkward(0, i);

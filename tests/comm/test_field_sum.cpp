@@ -4,6 +4,7 @@
 
 #include "halocline/comm/sums/field_sum.hpp"
 
+#include "comm/awkward.hpp"
 #include "halocline/comm/group/backend.hpp"
 #include "halocline/comm/simulation/simulation.hpp"
 #include "halocline/core/error.hpp"
@@ -19,14 +20,9 @@ using namespace halocline;
 using comm::Communicator;
 using comm::FieldSum;
 using comm::simulate;
+using tests::awkward;
 
 namespace {
-
-/// A value whose sum over ranks depends on the order of adding in its last bits.
-double awkward(int rank, std::size_t i) {
-  return std::ldexp(1.0 / (3.0 + rank + static_cast<double>(i)), (rank * 37 + static_cast<int>(i) * 11) % 60) *
-         (rank % 2 == 0 ? 1.0 : -1.0);
-}
 
 std::vector<double> field_of(int rank, std::size_t values) {
   std::vector<double> field(values);

@@ -88,9 +88,9 @@ std::vector<double> ChannelProblem::rayleigh_ritz(const VectorSet& x, double* sc
   const int own = model_.decomposition().orbitals().rank();
   const std::int64_t doubles = model_.decomposition().box().points() * doubles_per_point;
   // H and S are Hermitian: the rows before a part are known from its columns.
-  const auto rows = [&](int part, int parts) { return subspace_.selected(part, parts, true); };
   const auto set = [&](DenseProblem::Which which, int part, int parts, const VectorSet& right) {
-    const Subspace::Selection of_left = rows(part, parts), of_right = subspace_.selected(part, parts);
+    const Subspace::Selection of_left = subspace_.selected(part, parts, true),
+                              of_right = subspace_.selected(part, parts);
     dense.set(which, subspace_.numbers(of_left), subspace_.numbers(of_right),
               subspace_.products(x, of_left, right, of_right));
   };

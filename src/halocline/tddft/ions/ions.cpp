@@ -6,6 +6,7 @@
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/detail/ewald.hpp"
 #include "halocline/tddft/ions/detail/grid_potential.hpp"
+#include "halocline/tddft/ions/detail/layers.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/ions/detail/skew_reciprocal.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
@@ -17,53 +18,23 @@ namespace halocline::tddft {
 
 namespace {
 
-/// Points above which waking threads pays.
-constexpr std::int64_t points_for_threads = 4096;
+using detail::points_for_threads;
+
 constexpr double no_density = 1e-10;  // [1/bohr^3], limit below which an atom's start density is neglected
 
 const Pseudopotential& species_of(const System& system, const Atom& atom) { return *system.species[at(atom.species)]; }
-
-/// A point of the box, or a periodic image of it, whose layer across an axis may reach within a radius: its index in
-/// the box, and the vector along the axis from the centre.
-struct Near {
-  std::int64_t place;
-  Vec3 along;
-};
-std::vector<Near> near_along(const Grid& grid, const Box& box, std::size_t axis, double centre, double reach) {
-  const double h = grid.spacing[axis], first = grid.position(static_cast<int>(axis), 0);
-  const std::int64_t n = grid.extent[axis];
-  std::int64_t low = static_cast<std::int64_t>(std::ceil((centre - reach - first) / h));
-  std::int64_t high = static_cast<std::int64_t>(std::floor((centre + reach - first) / h));
-  if (grid.boundary == Boundary::isolated) {
-    low = std::max<std::int64_t>(low, 0);
-    high = std::min(high, n - 1);
-  }
-  std::vector<Near> result;
-  for (std::int64_t i = low; i <= high; ++i) {
-    const std::int64_t place = ((i % n) + n) % n - box.offset[axis];
-    if (place < 0 || place >= box.extent[axis]) continue;
-    Vec3 along = grid.axes[axis];
-    for (double& component : along) component *= grid.position(static_cast<int>(axis), i) - centre;
-    result.push_back({place, along});
-  }
-  return result;
-}
 
 /// Calls action(index in the box, distance, vector from `centre` to the point) for the points nearer to `centre` than
 /// `radius`, including periodic images.
 template <class Action>
 void for_each_near(const Grid& grid, const Box& box, const Vec3& centre, double radius, Action&& action) {
-  const std::array<Vec3, 3> inverse = dual(grid.axes);
-  const auto near = [&](std::size_t a) {
-    return near_along(grid, box, a, dot(centre, inverse[a]), radius * norm(inverse[a]));
-  };
-  const auto xs = near(0), ys = near(1), zs = near(2);
-  for (const Near& z : zs)
-    for (const Near& y : ys)
-      for (const Near& x : xs) {
-        Vec3 d{};
-        for (std::size_t c = 0; c < 3; ++c) d[c] = x.along[c] + y.along[c] + z.along[c];
-        if (norm(d) <= radius) action(box.index(x.place, y.place, z.place), norm(d), d);
+  const detail::Layers xs(grid, box, 0, centre, radius), ys(grid, box, 1, centre, radius),
+      zs(grid, box, 2, centre, radius);
+  for (std::size_t z = 0; z < zs.place.size(); ++z)
+    for (std::size_t y = 0; y < ys.place.size(); ++y)
+      for (std::size_t x = 0; x < xs.place.size(); ++x) {
+        const Vec3 d = combined({xs.along[x], ys.along[y], zs.along[z]}, grid.axes);
+        if (norm(d) <= radius) action(box.index(xs.place[x], ys.place[y], zs.place[z]), norm(d), d);
       }
 }
 

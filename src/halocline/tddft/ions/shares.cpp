@@ -4,6 +4,7 @@
 /// distances from an atom are a polynomial, so that square roots and tables are computed in vectors.
 
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ions/detail/layers.hpp"
 #include "halocline/tddft/ions/ions.hpp"
 
 #include <algorithm>
@@ -12,31 +13,8 @@
 namespace halocline::tddft {
 namespace {
 
-/// Points above which waking threads pays.
-constexpr std::int64_t many_points = 4096;
-
-/// The layers of a box across an axis that may reach within a radius of a centre, including periodic images.
-struct Layers {
-  std::vector<std::int64_t> place;  ///< in the box
-  std::vector<double> along;        ///< from the centre along the axis [bohr], ascending
-
-  Layers(const Grid& grid, const Box& box, std::size_t axis, double centre, double reach) {
-    const double h = grid.spacing[axis], first = grid.position(static_cast<int>(axis), 0);
-    const std::int64_t n = grid.extent[axis];
-    auto low = static_cast<std::int64_t>(std::ceil((centre - reach - first) / h));
-    auto high = static_cast<std::int64_t>(std::floor((centre + reach - first) / h));
-    if (grid.boundary == Boundary::isolated) {
-      low = std::max<std::int64_t>(low, 0);
-      high = std::min(high, n - 1);
-    }
-    for (std::int64_t i = low; i <= high; ++i) {
-      const std::int64_t here = ((i % n) + n) % n - box.offset[axis];
-      if (here < 0 || here >= box.extent[axis]) continue;
-      place.push_back(here);
-      along.push_back(grid.position(static_cast<int>(axis), i) - centre);
-    }
-  }
-};
+using detail::Layers;
+using detail::points_for_threads;
 
 /// The points of a box near an atom, in rows.
 class NearRows {
@@ -45,8 +23,8 @@ public:
       : grid_(&grid),
         box_(&box),
         radius_(radius),
-        layers_{layers(grid, box, 0, centre, radius), layers(grid, box, 1, centre, radius),
-                layers(grid, box, 2, centre, radius)} {
+        layers_{Layers(grid, box, 0, centre, radius), Layers(grid, box, 1, centre, radius),
+                Layers(grid, box, 2, centre, radius)} {
     // Runs of x whose points stand one behind the other.
     const std::vector<std::int64_t>& place = layers_[0].place;
     for (std::size_t i = 0; i < place.size(); ++i)
@@ -82,11 +60,6 @@ public:
   }
 
 private:
-  static Layers layers(const Grid& grid, const Box& box, std::size_t axis, const Vec3& centre, double radius) {
-    const Vec3 inverse = dual(grid.axes)[axis];
-    return {grid, box, axis, dot(centre, inverse), radius * norm(inverse)};
-  }
-
   const Grid* grid_;
   const Box* box_;
   double radius_;
@@ -110,7 +83,7 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
 
   // Threads share planes here and atoms below, so that sums have one order for any number of them.
   std::vector<double> sum(at(points), 0.0);
-#pragma omp parallel for schedule(dynamic) if (points >= many_points)
+#pragma omp parallel for schedule(dynamic) if (points >= points_for_threads)
   for (std::int64_t z = 0; z < box.extent[2]; ++z)
     for (std::int64_t a = 0; a < atoms; ++a) {
       const DensityTable& density = density_of(a);
@@ -142,7 +115,7 @@ std::vector<Vec3> share_between_atoms(const System& system, const Decomposition&
 
   std::vector<Vec3> shares(at(atoms), rest);
   const double *fx = divided.data(), *fy = fx + points, *fz = fy + points;
-#pragma omp parallel for schedule(dynamic) if (points >= many_points)
+#pragma omp parallel for schedule(dynamic) if (points >= points_for_threads)
   for (std::int64_t a = 0; a < atoms; ++a) {
     const DensityTable& density = density_of(a);
     const double *values = density.values(), per_bohr = density.per_bohr();

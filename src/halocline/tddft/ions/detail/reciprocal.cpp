@@ -73,7 +73,7 @@ std::vector<double> periodic_potential(const System& system, const Decomposition
                                        const LocalCoefficients& local) {
   const WaveSums sums(system.grid, decomposition.box());
   const AtomWaves atoms = phases_of(system, sums);
-  return sums.at_points({decomposition}, [&](std::span<Complex> waves_x, std::int64_t ky, std::int64_t kz) {
+  return sums.at_points(decomposition, [&](std::span<Complex> waves_x, std::int64_t ky, std::int64_t kz) {
     std::vector<Complex> structure(waves_x.size());
     for (std::size_t s = 0; s < system.species.size(); ++s) {
       std::ranges::fill(structure, Complex{});

@@ -110,7 +110,7 @@ std::vector<double> skew_potential(const System& system, const Decomposition& de
                                    const SkewCoefficients& local) {
   const WaveSums sums(system.grid, decomposition.box());
   const std::vector<AtomPhases> phases = phases_of(system);
-  return sums.at_points({decomposition}, [&](std::span<Complex> row, std::int64_t ky, std::int64_t kz) {
+  return sums.at_points(decomposition, [&](std::span<Complex> row, std::int64_t ky, std::int64_t kz) {
     for (std::size_t kx = 0; kx < row.size(); ++kx) {
       const std::size_t i = local.waves().index(static_cast<std::int64_t>(kx), ky, kz);
       Complex sum = 0;

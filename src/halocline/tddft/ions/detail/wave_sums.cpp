@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/tddft/ions/detail/wave_sums.hpp"
 
+#include "halocline/tddft/ions/detail/layers.hpp"
+
 #include <numbers>
 
 namespace halocline::tddft::detail {
@@ -38,30 +40,20 @@ WaveSums::WaveSums(const Grid& grid, const Box& box)
   for (std::size_t axis = 0; axis < 3; ++axis) to_[axis] = waves_[axis].at_points(box.offset[axis], box.extent[axis]);
 }
 
-void WaveSums::Share::sum_rows(std::span<Complex> plane) const {
-  decomposition.space().sum({reinterpret_cast<double*>(plane.data()), 2 * plane.size()});
-}
-bool WaveSums::Share::has_row(std::int64_t ky) const {
-  return ky % decomposition.space().size() == decomposition.space().rank();
-}
-bool WaveSums::Share::has_plane(std::int64_t kz) const {
-  return kz % decomposition.box_mates().size() == decomposition.box_mates().rank();
-}
-
 std::vector<double>
-WaveSums::at_points(const Share& share,
+WaveSums::at_points(const Decomposition& decomposition,
                     const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const {
-  constexpr std::int64_t points_for_threads = 4096;
+  const comm::Communicator &space = decomposition.space(), &mates = decomposition.box_mates();
   const std::int64_t nx = count(0), ny = count(1), bx = box_.extent[0], by = box_.extent[1], bz = box_.extent[2];
   std::vector<double> values(at(box_.points()), 0.0);
   std::vector<Complex> waves(at(ny * nx)), half(at(ny * bx)), plane(at(by * bx));
   for (std::int64_t kz = 0; kz < planes(); ++kz) {
-    if (!share.has_plane(kz)) continue;
+    if (kz % mates.size() != mates.rank()) continue;
     std::ranges::fill(waves, Complex{});
 #pragma omp parallel for schedule(static) if (nx * ny >= points_for_threads)
     for (std::int64_t ky = 0; ky < ny; ++ky)
-      if (share.has_row(ky)) fill(row(waves, ky, nx), ky, kz);
-    share.sum_rows(waves);
+      if (ky % space.size() == space.rank()) fill(row(waves, ky, nx), ky, kz);
+    space.sum({reinterpret_cast<double*>(waves.data()), 2 * waves.size()});  // zeros but for one process
 #pragma omp parallel if (nx * ny >= points_for_threads)
     {
 #pragma omp for schedule(static)
@@ -82,7 +74,7 @@ WaveSums::at_points(const Share& share,
       }
     }
   }
-  share.decomposition.box_mates().sum(values);
+  mates.sum(values);
   return values;
 }
 

@@ -70,21 +70,12 @@ public:
   /// Weight of a plane k_z: 2 if it also represents the plane at -G, else 1.
   double weight(std::int64_t kz) const noexcept { return kz == 0 || waves_[2].at_end(kz) ? 1.0 : 2.0; }
 
-  /// How processes share a sum at points: those of the space group the rows of every plane, which are then summed, and
-  /// those of the same box the planes.
-  struct Share {
-    const Decomposition& decomposition;
-    /// Collective over decomposition.space().
-    void sum_rows(std::span<Complex> plane) const;
-    bool has_row(std::int64_t ky) const;
-    bool has_plane(std::int64_t kz) const;
-  };
-
-  /// A real function at the points. @param fill  fill(coefficients, ky, kz) stores those of a row of k_x; several
-  /// threads call it
+  /// A real function at the points. Processes of the same box share the planes k_z, those of a space group the rows of
+  /// coefficients of each plane.
+  /// @param fill  fill(coefficients, ky, kz) stores those of a row of k_x; several threads call it
   /// @return shape (points of the box,)
   /// Collective over the world of the decomposition.
-  std::vector<double> at_points(const Share& share,
+  std::vector<double> at_points(const Decomposition& decomposition,
                                 const std::function<void(std::span<Complex>, std::int64_t, std::int64_t)>& fill) const;
 
   /// The sums over all points of a vector field times exp(i G r), plane by plane.
