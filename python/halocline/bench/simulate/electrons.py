@@ -23,8 +23,9 @@ from halocline.bench.simulate.weak import check_transport, joined, nodes_of
 from halocline.errors import FileError, InvalidArgument
 
 PARTS = ("hamiltonian", "current", "density", "hartree", "xc", "sums")
-"""Parts of a step: four applications of H to all orbitals; the current; the sum of the density; the Hartree potential;
-exchange and correlation; the small sum at the end. Each with its waiting for messages."""
+"""Parts of a step: four applications of H to all orbitals; the current; what the sum of the density takes after the
+current; the Hartree potential; exchange and correlation; the small sum at the end. Each with its waiting for
+messages."""
 POLL_SECONDS = 5e-6
 """The grain of waiting: messages of a megabyte are long on their way, and every look for them is an event."""
 APPLICATIONS = 4
@@ -147,7 +148,8 @@ class ElectronStep:
 
 def settings(network: Any) -> dict[str, str]:
     """SimGrid's settings: as for the other programs, but a coarser look for messages, and a gathering of long messages
-    by recursive doubling and an all-to-all in a ring, as MPI libraries do them: the density is summed by both."""
+    by recursive doubling and an all-to-all in a ring, as MPI libraries do them: potentials are gathered by the one, and
+    the Fourier transforms of all processes together exchange by the other."""
     return platform.settings(network, POLL_SECONDS) | {"smpi/allgather": "rdb", "smpi/alltoall": "ring"}
 
 

@@ -19,7 +19,7 @@ from halocline.errors import InvalidArgument
 NAMES = {
     "hamiltonian": "four applications of H",
     "current": "current",
-    "density": "sum of the density",
+    "density": "rest of the density's sum",
     "hartree": "Hartree potential",
     "xc": "exchange and correlation",
     "sums": "small sum",
@@ -55,8 +55,8 @@ def simulate_rt_step(
     """Steps of real-time propagation on a simulated network, by the library's own division, exchanges and sums.
 
     Without options: the smallest size of the report on SALMON for Fugaku, 648 orbitals on 72 nodes. Several sizes make
-    a curve of weak scaling. Needs SimGrid. Computation is slept. 1152 processes take two minutes, 4608 many hours
-    and 8 GiB.
+    a curve of weak scaling. Needs SimGrid. Computation is slept. 1152 processes take a minute and a half, 4608
+    more than an hour and a half and 9 GiB.
     """
     from halocline import mapping
     from halocline.bench import simulate as simulator
