@@ -7,7 +7,8 @@
 # `native` names nothing: the answer goes into config.hpp as the name and the list of CPU features that
 # core::check_cpu() asks for at start.
 
-set(halocline_isa_flags -ffp-contract=fast)
+# No code reads errno after a mathematical function, and square roots in loops become vectors only without it.
+set(halocline_isa_flags -ffp-contract=fast -fno-math-errno)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   set(halocline_isa_native -march=native -mprefer-vector-width=512)
   set(halocline_isa_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
