@@ -48,6 +48,9 @@ void check_lanes() {
   check_each(permute_or_zero(pa, reversed, mask), [&](int i) { return third[i] ? a[lanes - 1 - i] : T(0); });
   check_each(permute_or_keep(pa, pb, reversed, mask), [&](int i) { return third[i] ? a[i] : b[lanes - 1 - i]; });
   CHECK(horizontal_sum(pa) == T(lanes * (lanes + 1) / 2));
+  std::array<P, lanes> packs;
+  for (int i = 0; i < lanes; ++i) packs[i] = P(T(i + 1)) * pa + pb;
+  check_each(horizontal_sums(packs), [&](int i) { return horizontal_sum(packs[i]); });
   stream(out.data(), pb);
   fence_streams();
   for (int i = 0; i < lanes; ++i) CHECK(out[i] == b[i]);

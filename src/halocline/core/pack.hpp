@@ -312,6 +312,36 @@ inline T horizontal_sum(const Pack<T, N>& a) {
   return lane[0];
 }
 
+namespace detail {
+
+/// Adds neighbouring chunks of lanes, where each group of two chunks is of `a` and then of `b` in the result.
+template <int chunk, class T, int N>
+__attribute__((always_inline)) inline Pack<T, N> add_chunks(const Pack<T, N>& a, const Pack<T, N>& b) {
+  constexpr auto from = [](std::size_t lane) {
+    const int l = static_cast<int>(lane), group = l / (2 * chunk) * 2 * chunk, rest = l % (2 * chunk);
+    return rest < chunk ? group + rest : N + group + rest - chunk;
+  };
+  return [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+    return Pack<T, N>(__builtin_shufflevector(a.v, b.v, from(i)...) +
+                      __builtin_shufflevector(a.v, b.v, (from(i) + chunk)...));
+  }(std::make_index_sequence<N>{});
+}
+
+}  // namespace detail
+
+/// Lane i of the result is the sum over the lanes of packs[i], of neighbours first: 2 (N - 1) shuffles and N - 1
+/// additions, where horizontal_sum() of each pack would go through memory.
+template <int chunk = 1, class T, int N, std::size_t count>
+__attribute__((always_inline)) inline Pack<T, N> horizontal_sums(const std::array<Pack<T, N>, count>& packs) {
+  if constexpr (count == 1) {
+    return packs[0];
+  } else {
+    std::array<Pack<T, N>, count / 2> sums;
+    for (std::size_t i = 0; i < count / 2; ++i) sums[i] = detail::add_chunks<chunk>(packs[2 * i], packs[2 * i + 1]);
+    return horizontal_sums<2 * chunk>(sums);
+  }
+}
+
 template <class To, class T, int N>
 __attribute__((always_inline)) inline Pack<To, N> convert(const Pack<T, N>& a) {
   return Pack<To, N>(__builtin_convertvector(a.v, typename Pack<To, N>::Vector));
