@@ -489,8 +489,15 @@ TEST_CASE("stencil: the gradient of the density is twice the real part of the or
     std::vector<Range> kept(static_cast<std::size_t>(grid.extent[1] * grid.extent[2]));
     for (std::size_t row = 0; row < kept.size(); ++row)
       kept[row] = std::array<Range, 5>{Range{0, 0}, {0, 13}, {0, 4}, {9, 13}, {5, 6}}[row % 5];
-    Stencil(alone(grid)).add_density_gradient(gradient, slopes.data(), block.data(), factors, kept);
+    std::array<double, 3 * orbital_lanes> current{}, alone_current{};
+    Stencil(alone(grid)).add_density_gradient(gradient, slopes.data(), block.data(), factors, kept, current);
     CHECK(difference(gradient, expected) < 100 * epsilon * 8);
+    Stencil(alone(grid)).current(block.data(), 1, alone_current);
+    CHECK(difference(current, alone_current) < 1e-12 * largest(alone_current));
+    CHECK(largest(alone_current) > 1);
+    std::vector<double> again(gradient.size(), 3.0);
+    Stencil(alone(grid)).add_density_gradient(again, slopes.data(), block.data(), factors, kept);
+    CHECK(again == gradient);
     double largest = 0;
     bool others_untouched = true;
     for (std::int64_t axis = 0; axis < 3; ++axis)

@@ -136,7 +136,7 @@ struct Stencil::State {
   }
 
   static void clear(const Pass& pass, Scratch& one) {
-    if (!pass.gradient.empty()) std::ranges::fill(one.products.span(), 0.0);
+    if (!pass.gradient.empty() || pass.factors != nullptr) std::ranges::fill(one.products.span(), 0.0);
   }
 
   /// Computes blocks whose halo is not exchanged meanwhile: one for each thread if there are several and no process
@@ -333,8 +333,10 @@ void Stencil::current(const T* in, std::int64_t blocks, std::span<double> gradie
 }
 
 void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
-                                   std::span<const double, orbital_lanes> factors, std::span<const Range> kept) {
+                                   std::span<const double, orbital_lanes> factors, std::span<const Range> kept,
+                                   std::span<double> current) {
   const core::Region region("stencil density gradient");
+  if (!current.empty()) State::check_gradient(current, 1, orbital_lanes);
   if (slopes == in) throw core::InvalidArgument("the slopes were to go where the orbitals stand; give other memory");
   const Box& box = state_->box;
   if (static_cast<std::int64_t>(gradient.size()) != 3 * box.points() ||
@@ -350,6 +352,8 @@ void Stencil::add_density_gradient(std::span<double> gradient, double* slopes, c
   pass.field = gradient.data();
   pass.factors = twice.data();
   pass.kept = kept.data();
+  pass.gradient = current;
+  pass.lanes = orbital_lanes;
   state_->run(pass, 1);
 }
 

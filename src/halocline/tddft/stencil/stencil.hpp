@@ -84,11 +84,13 @@ public:
   /// @param gradient  shape (3, points)
   /// @param slopes    shape (3, points, 4, 2): those of the block along x, y and z, at the points `kept`; not `in`
   /// @param kept      of each row (y, z) of the box, the points along x whose slopes are stored, e.g. those near atoms
+  /// @param current   shape (lanes, 3): the result of current() for this block, at no cost; or empty
   /// @throws InvalidArgument  as apply(), or other lengths
   /// Collective over decomposition.space().  Cost: 72 multiply-adds and sums for each point and orbital, and 16 bytes
   /// of traffic, 48 more where slopes are stored; one halo.
   void add_density_gradient(std::span<double> gradient, double* slopes, const double* in,
-                            std::span<const double, orbital_lanes> factors, std::span<const Range> kept);
+                            std::span<const double, orbital_lanes> factors, std::span<const Range> kept,
+                            std::span<double> current = {});
 
   /// Adds the contribution of a block's four orbitals to eight fields: factors |psi|^2, factors |grad psi|^2, and along
   /// x, y and z factors Im(psi* grad psi) and factors 2 Re(psi* grad psi). They give the density, its gradient, and the

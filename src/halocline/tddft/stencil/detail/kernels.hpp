@@ -25,6 +25,7 @@
 #include "halocline/tddft/base/orbitals.hpp"
 #include "halocline/tddft/stencil/coefficients.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -292,70 +293,112 @@ inline void current_row(const Row& row, const Weights& weights, double* products
   }
 }
 
+inline constexpr int registers_per_point = doubles_per_point / Register::lanes;
+
+/// The sums over the numbers of some points next to each other in a row, as many as a register has lanes, so that the
+/// lanes of all of them are added together.
+class PointSums {
+public:
+  static constexpr int points = Register::lanes;
+
+  void set(int point, const std::array<Register, 3>& sums) {
+    for (std::size_t a = 0; a < 3; ++a) sums_[a][static_cast<std::size_t>(point)] = sums[a];
+  }
+
+  /// field[axis component + point] += weights[axis] times the sum of the first `count` points.
+  void add_to(double* field, std::int64_t component, const std::array<double, 3>& weights, std::int64_t count) const {
+    for (std::size_t a = 0; a < 3; ++a) {
+      const Register sum = Register(weights[a]) * core::horizontal_sums(sums_[a]);
+      double* to = field + static_cast<std::int64_t>(a) * component;
+      if (count == points) {
+        (Register::load(to) + sum).store(to);
+      } else {
+        std::array<double, points> numbers;
+        sum.store(numbers.data());
+        for (std::int64_t p = 0; p < count; ++p) to[p] += numbers[static_cast<std::size_t>(p)];
+      }
+    }
+  }
+
+private:
+  std::array<std::array<Register, points>, 3> sums_{};
+};
+
 /// Adds the sum over the numbers of a point of factors times psi times slope to the gradient, shape (3, points) of
-/// row.field, and stores the slopes along x, y and z of some points of the row.
-inline void density_gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
+/// row.field, and stores the slopes along x, y and z of some points of the row. Adds psi times its swapped slopes to
+/// `products` as current_row() does.
+inline void density_gradient_row(const Row& given, const Weights& weights, double* products) {
   using P = Register;
+  const Row row = given;  // a copy that no store can change
   const Constants<P> w(weights, Form{});
   const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
-  const std::int64_t points = row.component / doubles_per_point;
-  for (std::int64_t point = 0; point < row.points; ++point) {
-    std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
-    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-      const std::int64_t i = point * doubles_per_point + lane;
-      const std::array<P, 3> slopes = slopes_at<double>(row, w, i);
-      const P psi = P::load(row.factors + lane) * P::load(row.along + i);
-      for (std::size_t a = 0; a < 3; ++a) sums[a] += psi * slopes[a];
-      if (i < kept_begin || i >= kept_end) continue;
-      for (std::int64_t a = 0; a < 3; ++a)
-        (P(weights.gradient[static_cast<std::size_t>(a)][static_cast<std::size_t>(a)]) *
-         slopes[static_cast<std::size_t>(a)])
-            .store(row.out + a * row.component + i);
+  const std::array<double, 3> per_step{weights.gradient[0][0], weights.gradient[1][1], weights.gradient[2][2]};
+  std::array<std::array<P, 3>, registers_per_point> current;
+  for (std::size_t r = 0; r < registers_per_point; ++r)
+    for (std::size_t a = 0; a < 3; ++a) current[r][a] = P::load(products + most_products * a + r * P::lanes);
+  PointSums sums;
+  for (std::int64_t first = 0; first < row.points; first += PointSums::points) {
+    const std::int64_t count = std::min<std::int64_t>(PointSums::points, row.points - first);
+    for (std::int64_t p = 0; p < count; ++p) {
+      std::array<P, 3> sum{P(0.0), P(0.0), P(0.0)};
+      for (std::size_t r = 0; r < registers_per_point; ++r) {
+        const int lane = static_cast<int>(r) * P::lanes;
+        const std::int64_t i = (first + p) * doubles_per_point + lane;
+        const std::array<P, 3> slopes = slopes_at<double>(row, w, i);
+        const P psi = P::load(row.along + i), weighted = P::load(row.factors + lane) * psi;
+        for (std::size_t a = 0; a < 3; ++a) {
+          sum[a] += weighted * slopes[a];
+          current[r][a] += psi * swap_pairs(slopes[a]);
+        }
+        if (i < kept_begin || i >= kept_end) continue;
+        for (std::size_t a = 0; a < 3; ++a)
+          (P(per_step[a]) * slopes[a]).store(row.out + static_cast<std::int64_t>(a) * row.component + i);
+      }
+      sums.set(static_cast<int>(p), sum);
     }
-    for (std::int64_t a = 0; a < 3; ++a)
-      row.field[a * points + point] += weights.gradient[static_cast<std::size_t>(a)][static_cast<std::size_t>(a)] *
-                                       horizontal_sum(sums[static_cast<std::size_t>(a)]);
+    sums.add_to(row.field + first, row.component / doubles_per_point, per_step, count);
   }
+  for (std::size_t r = 0; r < registers_per_point; ++r)
+    for (std::size_t a = 0; a < 3; ++a) current[r][a].store(products + most_products * a + r * P::lanes);
 }
 
-/// The slopes along x, y and z of one number each of point `i`.
-/// @param numbers  of the point, one for each axis
-__attribute__((always_inline)) inline std::array<double, 3>
-slopes_of_numbers(const Row& row, const Weights& weights, std::int64_t i, const std::array<int, 3>& numbers) {
-  const std::int64_t at_x = i * doubles_per_point + numbers[0], at_y = i * doubles_per_point + numbers[1],
-                     at_z = i * doubles_per_point + numbers[2];
-  double x = 0, y = 0, z = 0;
-#pragma GCC unroll 4
-  for (int j = 1; j <= stencil_reach; ++j) {
-    const auto up = static_cast<std::size_t>(j + 3), down = static_cast<std::size_t>(4 - j);
-    const double n = weights.slope[static_cast<std::size_t>(j - 1)];
-    x += n * (row.along[at_x + j * doubles_per_point] - row.along[at_x - j * doubles_per_point]);
-    y += n * (row.y[up][at_y] - row.y[down][at_y]);
-    z += n * (row.z[up][at_z] - row.z[down][at_z]);
+/// The slopes along x, y and z of the first `numbers` numbers of point `i`, which come to out[axis].
+template <int numbers>
+__attribute__((always_inline)) inline void
+slopes_of_numbers(const Row& row, const Weights& weights, const Constants<Register>& w, std::int64_t i,
+                  std::array<std::array<double, doubles_per_point>, 3>& out) {
+  for (int lane = 0; lane < numbers; lane += Register::lanes) {
+    const std::array<Register, 3> slopes = slopes_at<double>(row, w, i * doubles_per_point + lane);
+    for (std::size_t a = 0; a < 3; ++a) (Register(weights.gradient[a][a]) * slopes[a]).store(out[a].data() + lane);
   }
-  return {weights.gradient[0][0] * x, weights.gradient[1][1] * y, weights.gradient[2][2] * z};
 }
 
 /// Stores the slopes of the first `fields` numbers of each point: shape (fields, 3, points) of row.field.
 template <int fields>
 inline void gradient_row(const Row& row, const Weights& weights, double* /*products*/) {
-  for (std::int64_t i = 0; i < row.points; ++i)
-    for (int f = 0; f < fields; ++f) {
-      const auto slopes = slopes_of_numbers(row, weights, i, {f, f, f});
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        row.field[(3 * f + static_cast<std::int64_t>(axis)) * row.component + i] = slopes[axis];
-    }
+  const Constants<Register> w(weights, Form{});
+  std::array<std::array<double, doubles_per_point>, 3> slopes;
+  for (std::int64_t i = 0; i < row.points; ++i) {
+    slopes_of_numbers<fields>(row, weights, w, i, slopes);
+    for (std::int64_t f = 0; f < fields; ++f)
+      for (std::int64_t axis = 0; axis < 3; ++axis)
+        row.field[(3 * f + axis) * row.component + i] =
+            slopes[static_cast<std::size_t>(axis)][static_cast<std::size_t>(f)];
+  }
 }
 
 /// Stores the divergences of `fields` vectors, whose components are the numbers 3 f, 3 f + 1 and 3 f + 2 of each point:
 /// shape (fields, points) of row.field.
 template <int fields>
 inline void divergence_row(const Row& row, const Weights& weights, double* /*products*/) {
-  for (std::int64_t i = 0; i < row.points; ++i)
-    for (int f = 0; f < fields; ++f) {
-      const auto slopes = slopes_of_numbers(row, weights, i, {3 * f, 3 * f + 1, 3 * f + 2});
-      row.field[f * row.component + i] = slopes[0] + slopes[1] + slopes[2];
-    }
+  const Constants<Register> w(weights, Form{});
+  std::array<std::array<double, doubles_per_point>, 3> slopes;
+  for (std::int64_t i = 0; i < row.points; ++i) {
+    slopes_of_numbers<3 * fields>(row, weights, w, i, slopes);
+    for (std::size_t f = 0; f < fields; ++f)
+      row.field[static_cast<std::int64_t>(f) * row.component + i] =
+          slopes[0][3 * f] + slopes[1][3 * f + 1] + slopes[2][3 * f + 2];
+  }
 }
 
 using RowKernel = void (*)(const Row&, const Weights&, double*);

@@ -141,23 +141,33 @@ __attribute__((always_inline)) inline std::array<Register, 3> gradient_at(const 
   return sum;
 }
 
-/// As density_gradient_row().
-inline void density_gradient_skew_row(const Row& row, const Weights& weights, double* /*products*/) {
+/// As density_gradient_row(), with a swapped slope along each direction.
+inline void density_gradient_skew_row(const Row& row, const Weights& weights, double* products) {
   using P = Register;
   const std::int64_t kept_begin = row.kept_begin * doubles_per_point, kept_end = row.kept_end * doubles_per_point;
-  const std::int64_t points = row.component / doubles_per_point;
-  for (std::int64_t point = 0; point < row.points; ++point) {
-    std::array<P, 3> sums{P(0.0), P(0.0), P(0.0)};
-    for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
-      const std::int64_t i = point * doubles_per_point + lane;
-      const std::array<P, 3> gradient = gradient_at(row, weights, i);
-      const P psi = P::load(row.factors + lane) * P::load(row.along + i);
-      for (std::size_t c = 0; c < 3; ++c) sums[c] += psi * gradient[c];
-      if (i < kept_begin || i >= kept_end) continue;
-      for (std::int64_t c = 0; c < 3; ++c) gradient[static_cast<std::size_t>(c)].store(row.out + c * row.component + i);
+  PointSums sums;
+  for (std::int64_t first = 0; first < row.points; first += PointSums::points) {
+    const std::int64_t count = std::min<std::int64_t>(PointSums::points, row.points - first);
+    for (std::int64_t p = 0; p < count; ++p) {
+      std::array<P, 3> sum{P(0.0), P(0.0), P(0.0)};
+      for (int lane = 0; lane < doubles_per_point; lane += P::lanes) {
+        const std::int64_t i = (first + p) * doubles_per_point + lane;
+        const P psi = P::load(row.along + i), weighted = P::load(row.factors + lane) * psi;
+        std::array<P, 3> gradient{P(0.0), P(0.0), P(0.0)};
+        for (std::size_t d = 0; d < static_cast<std::size_t>(weights.directions); ++d) {
+          const P slope = slope_along<double>(row, weights, d, i);
+          for (std::size_t c = 0; c < 3; ++c) gradient[c] += P(weights.gradient[d][c]) * slope;
+          double* product = products + most_products * static_cast<std::int64_t>(d) + lane;
+          (P::load(product) + psi * swap_pairs(slope)).store(product);
+        }
+        for (std::size_t c = 0; c < 3; ++c) sum[c] += weighted * gradient[c];
+        if (i < kept_begin || i >= kept_end) continue;
+        for (std::size_t c = 0; c < 3; ++c)
+          gradient[c].store(row.out + static_cast<std::int64_t>(c) * row.component + i);
+      }
+      sums.set(static_cast<int>(p), sum);
     }
-    for (std::int64_t c = 0; c < 3; ++c)
-      row.field[c * points + point] += horizontal_sum(sums[static_cast<std::size_t>(c)]);
+    sums.add_to(row.field + first, row.component / doubles_per_point, {1, 1, 1}, count);
   }
 }
 
