@@ -170,12 +170,12 @@ void Nonlocal::State::place(const System& system, const Decomposition& decomposi
     first.push_back(s == 0 ? 0 : first[s - 1] + shape_of(s - 1).count);
     points_near_atoms += shape_of(s).points;
   }
-  const std::int64_t nx = decomposition.box().extent[0];
+  const auto nx = static_cast<std::int32_t>(decomposition.box().extent[0]);
   near_rows.assign(at(decomposition.box().extent[1] * planes), Range{});
   for (const Sphere& sphere : all.spheres)
     for (const std::int32_t index : sphere.index) {
       Range& row = near_rows[at(index / nx)];
-      const std::int64_t x = index % nx;
+      const std::int64_t x = index % nx;  // in 32 bits, because division is slow
       row = row.size() == 0 ? Range{x, x + 1} : Range{std::min(row.begin, x), std::max(row.end, x + 1)};
     }
   std::ranges::fill(q, Vec3{});

@@ -37,6 +37,7 @@ struct WholeSphere {
   std::array<int, 3> steps{};
   std::vector<Point> points;
 
+  WholeSphere() = default;
   WholeSphere(const Grid& grid, const Vec3& centre, double radius) {
     const std::array<Vec3, 3> inverse = dual(grid.steps());
     const Vec3 zero = grid.point({0, 0, 0});
@@ -49,22 +50,22 @@ struct WholeSphere {
       steps[axis] = static_cast<int>(static_cast<std::int64_t>(std::floor(at_atom + reach + 1e-6)) - low[axis] + 1);
     }
     start = away(grid, low, centre);
+    std::array<std::vector<std::int64_t>, 3> wrapped;  // places in the whole grid along each axis, or -1
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (int step = 0; step < steps[axis]; ++step) {
+        const std::int64_t n = grid.extent[axis], i = low[axis] + step;
+        const bool inside = grid.boundary == Boundary::periodic || (i >= 0 && i < n);
+        wrapped[axis].push_back(inside ? (i % n + n) % n : -1);
+      }
     // Points at the radius itself are outside, even if rounding puts them slightly inside.
     const double within = radius * (1 - 1e-12);
     for (int z = 0; z < steps[2]; ++z)
       for (int y = 0; y < steps[1]; ++y)
         for (int x = 0; x < steps[0]; ++x) {
-          Point point{{x, y, z}, {}, {}};
-          bool inside = true;
-          std::array<std::int64_t, 3> place{};
-          for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::int64_t n = grid.extent[axis], i = low[axis] + point.step[axis];
-            place[axis] = i;
-            point.in_cell[axis] = (i % n + n) % n;
-            inside = inside && (grid.boundary == Boundary::periodic || (i >= 0 && i < n));
-          }
-          point.displacement = away(grid, place, centre);
-          if (inside && norm(point.displacement) < within) points.push_back(point);
+          const std::array<std::int64_t, 3> in_cell{wrapped[0][at(x)], wrapped[1][at(y)], wrapped[2][at(z)]};
+          if (std::ranges::min(in_cell) < 0) continue;
+          const Vec3 d = away(grid, {low[0] + x, low[1] + y, low[2] + z}, centre);
+          if (norm(d) < within) points.push_back({{x, y, z}, in_cell, d});
         }
   }
 };
@@ -123,22 +124,18 @@ Shape make_shape(const System& system, const ProjectorSpheres& all, int species,
   return shape;
 }
 
-/// Whether these points are those of an existing shape.
-bool alike(const Shape& shape, int species, const WholeSphere& whole, std::span<const Point> points) {
-  if (shape.species != species || shape.points != static_cast<std::int64_t>(points.size())) return false;
-  const auto near = [](const Vec3& a, const Vec3& b) {
-    return std::abs(a[0] - b[0]) < 1e-12 && std::abs(a[1] - b[1]) < 1e-12 && std::abs(a[2] - b[2]) < 1e-12;
+/// Whether the points of two spheres stand alike around their centres.
+bool alike(const WholeSphere& a, std::span<const Point> points_a, const WholeSphere& b,
+           std::span<const Point> points_b) {
+  const auto near = [](const Vec3& u, const Vec3& v) {
+    return std::abs(u[0] - v[0]) < 1e-12 && std::abs(u[1] - v[1]) < 1e-12 && std::abs(u[2] - v[2]) < 1e-12;
   };
-  if (shape.steps != whole.steps || !near(shape.start, whole.start)) return false;
-  for (std::size_t p = 0; p < points.size(); ++p)
-    if (!near(shape.displacements[p], points[p].displacement)) return false;
-  return true;
+  return points_a.size() == points_b.size() && a.steps == b.steps && near(a.start, b.start) &&
+         std::ranges::equal(points_a, points_b, near, &Point::displacement, &Point::displacement);
 }
 
-Sphere make_sphere(int atom, int shape, const Box& box, std::span<const Point> points, std::int64_t padded) {
-  Sphere sphere;
-  sphere.atom = atom;
-  sphere.shape = shape;
+/// Finds the points of a sphere in the box of this process.
+void place(Sphere& sphere, const Box& box, std::span<const Point> points, std::int64_t padded) {
   for (const Point& point : points) {
     const auto in_box = [&](int axis) { return point.in_cell[at(axis)] - box.offset[at(axis)]; };
     const auto p = static_cast<std::int64_t>(sphere.index.size());
@@ -147,7 +144,6 @@ Sphere make_sphere(int atom, int shape, const Box& box, std::span<const Point> p
     sphere.index.push_back(static_cast<std::int32_t>(box.index(in_box(0), in_box(1), in_box(2))));
   }
   sphere.index.resize(static_cast<std::size_t>(padded), sphere.index.back());
-  return sphere;
 }
 
 }  // namespace
@@ -201,32 +197,55 @@ ProjectorSpheres make_spheres(const System& system, const Decomposition& decompo
   all.ranks_of_atom.resize(system.atoms.size());
   const Owners owner(decomposition);
   const int me = decomposition.space().rank();
-  for (std::size_t atom = 0; atom < system.atoms.size(); ++atom) {
-    const int species = system.atoms[atom].species;
-    const ProjectorSet& set = all.species[at(species)];
+  const auto atoms = static_cast<std::int64_t>(system.atoms.size());
+  // The points of each atom's sphere on this process.
+  std::vector<WholeSphere> whole(system.atoms.size());
+  std::vector<std::vector<Point>> mine(system.atoms.size());
+#pragma omp parallel for schedule(dynamic) if (atoms > 1)
+  for (std::int64_t atom = 0; atom < atoms; ++atom) {
+    const Atom& here = system.atoms[at(atom)];
+    const ProjectorSet& set = all.species[at(here.species)];
     if (set.count == 0) continue;
-    const WholeSphere whole(decomposition.grid(), system.atoms[atom].position, set.radius);
+    whole[at(atom)] = WholeSphere(decomposition.grid(), here.position, set.radius);
     std::vector<bool> held(at(decomposition.space().size()));
-    std::vector<Point> mine;
-    for (const Point& point : whole.points) {
+    for (const Point& point : whole[at(atom)].points) {
       const int rank = owner(point.in_cell);
       held[at(rank)] = true;
-      if (rank == me) mine.push_back(point);
+      if (rank == me) mine[at(atom)].push_back(point);
     }
     for (int rank = 0; rank < decomposition.space().size(); ++rank)
-      if (held[at(rank)]) all.ranks_of_atom[atom].push_back(rank);
-    if (mine.empty()) continue;
+      if (held[at(rank)]) all.ranks_of_atom[at(atom)].push_back(rank);
+  }
 
-    const auto found = std::find_if(all.shapes.begin(), all.shapes.end(),
-                                    [&](const Shape& shape) { return alike(shape, species, whole, mine); });
-    const auto shape = static_cast<int>(found - all.shapes.begin());
-    if (found == all.shapes.end()) {
-      all.shapes.push_back(make_shape(system, all, species, whole, mine));
-      all.shapes.back().first_point = all.phase_points;
-      all.phase_points += all.shapes.back().padded;
-    }
-    all.spheres.push_back(
-        make_sphere(static_cast<int>(atom), shape, decomposition.box(), mine, all.shapes[at(shape)].padded));
+  // Atoms with equal spheres share a shape.
+  std::vector<std::int64_t> first;  // atom of each shape
+  for (std::int64_t atom = 0; atom < atoms; ++atom) {
+    const std::vector<Point>& points = mine[at(atom)];
+    if (points.empty()) continue;
+    const int species = system.atoms[at(atom)].species;
+    const auto found = std::ranges::find_if(first, [&](std::int64_t other) {
+      return system.atoms[at(other)].species == species &&
+             alike(whole[at(other)], mine[at(other)], whole[at(atom)], points);
+    });
+    all.spheres.push_back({.atom = static_cast<int>(atom), .shape = static_cast<int>(found - first.begin())});
+    if (found == first.end()) first.push_back(atom);
+  }
+  all.shapes.resize(first.size());
+  const auto shapes = static_cast<std::int64_t>(first.size());
+#pragma omp parallel for schedule(dynamic) if (shapes > 1)
+  for (std::int64_t i = 0; i < shapes; ++i) {
+    const std::int64_t atom = first[at(i)];
+    all.shapes[at(i)] = make_shape(system, all, system.atoms[at(atom)].species, whole[at(atom)], mine[at(atom)]);
+  }
+  for (Shape& shape : all.shapes) {
+    shape.first_point = all.phase_points;
+    all.phase_points += shape.padded;
+  }
+  const auto spheres = static_cast<std::int64_t>(all.spheres.size());
+#pragma omp parallel for schedule(static) if (spheres > 1)
+  for (std::int64_t i = 0; i < spheres; ++i) {
+    Sphere& sphere = all.spheres[at(i)];
+    place(sphere, decomposition.box(), mine[at(sphere.atom)], all.shapes[at(sphere.shape)].padded);
   }
   return all;
 }
