@@ -2,6 +2,7 @@
 #include "halocline/tddft/ions/ions.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/hartree/hartree.hpp"
 #include "halocline/tddft/ions/detail/ewald.hpp"
@@ -12,6 +13,7 @@
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace halocline::tddft {
@@ -171,12 +173,33 @@ double density_radius(const Pseudopotential& species, double limit = no_density)
 }  // namespace
 
 DensityTable::DensityTable(const Pseudopotential& species) {
-  constexpr double smallest = 1e-8;  // [1/bohr^3]; what the grid adds to forces is near cores
+  constexpr double smallest = 1e-6;  // [1/bohr^3]; what the grid adds to forces is near cores
   constexpr int intervals = 4096;
   radius_ = density_radius(species, smallest);
   per_bohr_ = intervals / radius_;
   const double end = species.start_density(radius_);
   for (int i = 0; i <= intervals + 1; ++i) values_.push_back(std::max(0.0, species.start_density(i / per_bohr_) - end));
+}
+
+void DensityTable::fill(double* out, double first, double step, double b, double c, std::int64_t n) const noexcept {
+  std::array<std::int32_t, together> intervals;
+  std::array<double, together> rests;
+  const auto last = static_cast<std::int32_t>(values_.size()) - 2;
+  const double per_bohr = per_bohr_;
+  for (std::int64_t begin = 0; begin < n; begin += together) {
+    // Always as many as a register holds, because rows are short.
+    for (std::int64_t i = 0; i < together; ++i) {
+      const double t = first + static_cast<double>(begin + i) * step;
+      const double place = per_bohr * std::sqrt(std::abs(c + t * (2 * b + t)));
+      intervals[at(i)] = std::min(static_cast<std::int32_t>(place), last);
+      rests[at(i)] = place - static_cast<double>(intervals[at(i)]);
+    }
+    for (std::int64_t i = 0; i < together; ++i) {
+      const double* value = values_.data() + intervals[at(i)];
+      out[begin + i] = value[0] + rests[at(i)] * (value[1] - value[0]);
+    }
+  }
+  for (std::int64_t i = n; i % together != 0; ++i) out[i] = 0;
 }
 
 IonTables::IonTables(const System& system) {
@@ -223,6 +246,13 @@ std::vector<double> jellium_density(const System& system, const Decomposition& d
   return density;
 }
 
+void check_room(const System& system) {
+  if (system.grid.boundary != Boundary::periodic) return;
+  std::vector<Vec3> positions;
+  for (const Atom& atom : system.atoms) positions.push_back(atom.position);
+  static_cast<void>(detail::eta_of_room(system.grid, positions));
+}
+
 double ion_ion_energy(const System& system, const Decomposition& decomposition) {
   if (!system.jellium) return ion_sum(system).energy;
   const auto density = jellium_density(system, decomposition);
@@ -232,7 +262,10 @@ double ion_ion_energy(const System& system, const Decomposition& decomposition) 
   return 0.5 * system.grid.point_volume() * sum_over_space(decomposition, sum);
 }
 
-std::vector<Vec3> ion_ion_forces(const System& system) { return ion_sum(system).forces; }
+std::vector<Vec3> ion_ion_forces(const System& system) {
+  const core::Region region("tddft/forces between ions");
+  return ion_sum(system).forces;
+}
 
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition,
                                std::span<const double> gradient) {
@@ -241,6 +274,7 @@ std::vector<Vec3> local_forces(const System& system, const Decomposition& decomp
 
 std::vector<Vec3> local_forces(const System& system, const Decomposition& decomposition, const IonTables& tables,
                                std::span<const double> gradient) {
+  const core::Region region("tddft/local forces");
   const Grid& grid = system.grid;
   const comm::Communicator& space = decomposition.space();
   std::vector<Vec3> forces(system.atoms.size());

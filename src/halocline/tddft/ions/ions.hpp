@@ -29,16 +29,16 @@ class DensityTable {
 public:
   explicit DensityTable(const Pseudopotential& species);
   double radius() const noexcept { return radius_; }
+  static constexpr std::int64_t together = 8;  ///< densities that are computed at once
+  /// The density at some distances: out[i] where the square of the distance is c + t (2 b + t), t = first + i step.
+  /// @param n    distances up to radius(); zeros follow
+  /// @param out  shape (n rounded up to a multiple of `together`,)
+  void fill(double* out, double first, double step, double b, double c, std::int64_t n) const noexcept;
   /// @param r  at most radius()
-  double operator()(double r) const noexcept { return at(values_.data(), last(), r * per_bohr_); }
-  /// For loops over many distances: the values, the last interval, and intervals in a bohr.
-  const double* values() const noexcept { return values_.data(); }
-  std::int64_t last() const noexcept { return static_cast<std::int64_t>(values_.size()) - 2; }
-  double per_bohr() const noexcept { return per_bohr_; }
-  /// @param place  distance in intervals
-  static double at(const double* values, std::int64_t last, double place) noexcept {
-    const std::int64_t i = std::min(static_cast<std::int64_t>(place), last);
-    return values[i] + (place - static_cast<double>(i)) * (values[i + 1] - values[i]);
+  double operator()(double r) const noexcept {
+    std::array<double, together> values;
+    fill(values.data(), r, 0, 0, 0, 1);
+    return values[0];
   }
 
 private:
@@ -84,9 +84,14 @@ std::vector<double> ion_potential(const System& system, const Decomposition& dec
 /// Collective over decomposition.space().
 std::vector<double> jellium_density(const System& system, const Decomposition& decomposition);
 
+/// Checks that the ions of a slab or wire do not see their images.
+/// @throws core::InvalidArgument  they reach over more than half of the cell across it. Collective: no.
+void check_room(const System& system);
+
 /// Energy of the ions among themselves [hartree]. Periodic cells: Ewald sum (exact to 1e-11 relative, neutralised by a
 /// uniform background). Isolated boxes: Coulomb sum. Jellium: self energy of the background.
 /// Collective: no for atoms; over the world for jellium.
+/// @throws core::InvalidArgument  as check_room()
 double ion_ion_energy(const System& system, const Decomposition& decomposition);
 
 /// Forces of the ions on each other [hartree/bohr], shape (atoms,). Collective: no.

@@ -3,6 +3,7 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/tddft/base/coulomb_cut.hpp"
+#include "halocline/tddft/ions/detail/wave_sums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,10 +25,10 @@ using Edges = std::array<Vec3, 3>;
 
 double volume_of(const Edges& edges) { return std::abs(dot(edges[0], cross(edges[1], edges[2]))); }
 
-/// Gives both sums equal work.
+/// Gives both sums equal work. With the same number of terms, those of the sum over space take six times as long.
 double usual_eta(const Edges& edges, std::size_t charges) {
   const double n = charges == 0 ? 1 : static_cast<double>(charges), volume = volume_of(edges);
-  return std::sqrt(pi) * std::pow(n / (volume * volume), 1.0 / 6);
+  return 1.8 * std::sqrt(pi) * std::pow(n / (volume * volume), 1.0 / 6);
 }
 
 /// The integers n of all cells that reach within `most` of a point whose number along an edge is `from`: the planes of
@@ -63,50 +64,68 @@ void add_pair(EwaldSum& sum, const Edges& edges, const Edges& inverse, double et
       }
 }
 
-/// exp(i 2 pi n s) for n = 0 ... most.
-std::vector<std::complex<double>> phases(double s, int most) {
-  std::vector<std::complex<double>> result;
-  for (int n = 0; n <= most; ++n) result.push_back(std::polar(1.0, 2 * pi * n * s));
-  return result;
-}
-
-/// @param coulomb  v(G) of base/coulomb_cut.hpp
-template <class Coulomb>
-void add_waves(EwaldSum& sum, const Edges& edges, const Edges& inverse, double eta, double volume,
-               std::span<const double> charges, std::span<const Vec3> positions, const Coulomb& coulomb) {
-  const std::size_t n = charges.size();
-  const double most = 2 * eta * reach;
-  std::array<int, 3> last{};
-  std::array<std::vector<std::vector<std::complex<double>>>, 3> phase;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    last[axis] = static_cast<int>(most * norm(edges[axis]) / (2 * pi));
-    for (const Vec3& r : positions) phase[axis].push_back(phases(dot(r, inverse[axis]), last[axis]));
+/// The sum over waves, with exp(i 2 pi n s) of every charge along every edge for n = 0 ... last.
+class ChargeWaves {
+public:
+  ChargeWaves(const Edges& edges, const Edges& inverse, double most, std::span<const Vec3> positions)
+      : inverse_(inverse), most_(most) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      last_[axis] = static_cast<int>(most * norm(edges[axis]) / (2 * pi));
+      for (int n = 0; n <= last_[axis]; ++n)
+        for (const Vec3& r : positions) phases_[axis].push_back(std::polar(1.0, 2 * pi * n * dot(r, inverse[axis])));
+    }
   }
-  const auto along = [&](std::size_t axis, std::size_t i, int k) {
-    const auto& p = phase[axis][i][static_cast<std::size_t>(std::abs(k))];
-    return k < 0 ? std::conj(p) : p;
-  };
-  std::vector<std::complex<double>> wave(n);
-  // Only one of G and -G is visited, and counted twice.
-  for (int kx = 0; kx <= last[0]; ++kx)
-    for (int ky = kx == 0 ? 0 : -last[1]; ky <= last[1]; ++ky)
-      for (int kz = kx == 0 && ky == 0 ? 1 : -last[2]; kz <= last[2]; ++kz) {
-        const Vec3 g = combined({2 * pi * kx, 2 * pi * ky, 2 * pi * kz}, inverse);
-        const double g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        if (g2 > most * most) continue;
-        std::complex<double> total = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-          wave[i] = charges[i] * along(0, i, kx) * along(1, i, ky) * along(2, i, kz);
-          total += wave[i];
-        }
-        const double factor = std::exp(-g2 / (4 * eta * eta)) * coulomb(g) / volume;
-        sum.energy += factor * std::norm(total);
-        for (std::size_t i = 0; i < n; ++i) {
-          const double push = 2 * factor * std::imag(wave[i] * std::conj(total));
-          for (std::size_t axis = 0; axis < 3; ++axis) sum.forces[i][axis] += push * g[axis];
+
+  /// Adds the waves of every `parts`th row along z, from row `part` on.
+  /// @param coulomb  v(G) of base/coulomb_cut.hpp
+  template <class Coulomb>
+  void add(EwaldSum& sum, double eta, double volume, std::span<const double> charges, const Coulomb& coulomb, int part,
+           int parts) const {
+    const std::size_t n = charges.size();
+    std::vector<Complex> in_plane(n), wave(n);
+    int row = 0;
+    // Only one of G and -G is visited, and counted twice.
+    for (int kx = 0; kx <= last_[0]; ++kx)
+      for (int ky = kx == 0 ? 0 : -last_[1]; ky <= last_[1]; ++ky) {
+        if (row++ % parts != part) continue;
+        const Phases x = phases(0, kx, n), y = phases(1, ky, n);
+        for (std::size_t i = 0; i < n; ++i) in_plane[i] = charges[i] * times(x.at(i), y.at(i));
+        for (int kz = kx == 0 && ky == 0 ? 1 : -last_[2]; kz <= last_[2]; ++kz) {
+          const Vec3 g = combined({2 * pi * kx, 2 * pi * ky, 2 * pi * kz}, inverse_);
+          const double g2 = dot(g, g);
+          if (g2 > most_ * most_) continue;
+          const Phases z = phases(2, kz, n);
+          Complex total = 0;
+          for (std::size_t i = 0; i < n; ++i) {
+            wave[i] = times(in_plane[i], z.at(i));
+            total += wave[i];
+          }
+          const double factor = std::exp(-g2 / (4 * eta * eta)) * coulomb(g) / volume;
+          sum.energy += factor * std::norm(total);
+          for (std::size_t i = 0; i < n; ++i) {
+            const double push = 2 * factor * (wave[i].imag() * total.real() - wave[i].real() * total.imag());
+            for (std::size_t axis = 0; axis < 3; ++axis) sum.forces[i][axis] += push * g[axis];
+          }
         }
       }
-}
+  }
+
+private:
+  /// exp(i 2 pi n s) of all charges, for n of either sign.
+  struct Phases {
+    const Complex* of_n;
+    double sign;
+    Complex at(std::size_t charge) const noexcept { return {of_n[charge].real(), sign * of_n[charge].imag()}; }
+  };
+  Phases phases(std::size_t axis, int n, std::size_t charges) const noexcept {
+    return {phases_[axis].data() + static_cast<std::size_t>(std::abs(n)) * charges, n < 0 ? -1.0 : 1.0};
+  }
+
+  Edges inverse_;
+  double most_;
+  std::array<int, 3> last_{};
+  std::array<std::vector<Complex>, 3> phases_;  ///< shape (axis, last + 1, charges)
+};
 
 /// The largest distance of two charges along an axis, in the cell in which they are nearest to each other.
 double span_along(const Edges& inverse, double length, int axis, std::span<const Vec3> positions) {
@@ -128,19 +147,32 @@ EwaldSum sum_of(const Edges& edges, std::span<const double> charges, std::span<c
   const Edges inverse = dual(edges);
   const double volume = volume_of(edges);
   if (!(eta > 0)) eta = usual_eta(edges, n);
-  EwaldSum sum;
-  sum.forces.assign(n, Vec3{});
-  double total = 0, squares = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    total += charges[i];
-    squares += charges[i] * charges[i];
-    for (std::size_t j = 0; j <= i; ++j) {
-      Vec3 between{};
-      for (std::size_t axis = 0; axis < 3; ++axis) between[axis] = positions[i][axis] - positions[j][axis];
-      add_pair(sum, edges, inverse, eta, i, j, charges[i] * charges[j], between);
-    }
+  const ChargeWaves waves(edges, inverse, 2 * eta * reach, positions);
+  // The parts are the same for any number of threads, and so is the order of the sums.
+  const int parts = n < 8 ? 1 : 16;
+  std::vector<EwaldSum> sums(static_cast<std::size_t>(parts), EwaldSum{0, std::vector<Vec3>(n, Vec3{})});
+#pragma omp parallel for schedule(dynamic) if (parts > 1)
+  for (int part = 0; part < parts; ++part) {
+    EwaldSum& mine = sums[static_cast<std::size_t>(part)];
+    for (auto i = static_cast<std::size_t>(part); i < n; i += static_cast<std::size_t>(parts))
+      for (std::size_t j = 0; j <= i; ++j) {
+        Vec3 between{};
+        for (std::size_t axis = 0; axis < 3; ++axis) between[axis] = positions[i][axis] - positions[j][axis];
+        add_pair(mine, edges, inverse, eta, i, j, charges[i] * charges[j], between);
+      }
+    waves.add(mine, eta, volume, charges, coulomb, part, parts);
   }
-  add_waves(sum, edges, inverse, eta, volume, charges, positions, coulomb);
+  EwaldSum& sum = sums.front();
+  for (std::size_t part = 1; part < sums.size(); ++part) {
+    sum.energy += sums[part].energy;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t axis = 0; axis < 3; ++axis) sum.forces[i][axis] += sums[part].forces[i][axis];
+  }
+  double total = 0, squares = 0;
+  for (const double charge : charges) {
+    total += charge;
+    squares += charge * charge;
+  }
   sum.energy -= eta * std::numbers::inv_sqrtpi * squares;
   // In a crystal the wave G = 0 is left out, and with it must go the mean of what the real space has summed.
   const double mean = crystal ? -pi / (eta * eta) : coulomb(Vec3{});
@@ -157,9 +189,9 @@ EwaldSum ewald(const Edges& edges, std::span<const double> charges, std::span<co
   });
 }
 
-EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
-  const Edges edges = grid.edges(), inverse = dual(edges);
-  if (!(eta > 0)) eta = usual_eta(edges, charges.size());
+double eta_of_room(const Grid& grid, std::span<const Vec3> positions) {
+  const Edges inverse = dual(grid.edges());
+  double eta = 0;
   for (int axis = 0; axis < 3; ++axis) {
     if (!grid.open[static_cast<std::size_t>(axis)]) continue;
     const double room = 0.5 * grid.length(axis) - span_along(inverse, grid.length(axis), axis, positions);
@@ -171,7 +203,13 @@ EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<cons
                       0.5 * grid.length(axis) - room, grid.length(axis), least_room));
     eta = std::max(eta, reach / room);
   }
-  return sum_of(edges, charges, positions, eta, open_axes(grid) == 0,
+  return eta;
+}
+
+EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<const Vec3> positions, double eta) {
+  const Edges edges = grid.edges();
+  if (!(eta > 0)) eta = usual_eta(edges, charges.size());
+  return sum_of(edges, charges, positions, std::max(eta, eta_of_room(grid, positions)), open_axes(grid) == 0,
                 [&](const Vec3& g) { return coulomb_in_waves(grid, g); });
 }
 

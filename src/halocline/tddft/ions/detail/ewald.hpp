@@ -35,8 +35,12 @@ struct EwaldSum {
 EwaldSum ewald(const std::array<Vec3, 3>& edges, std::span<const double> charges, std::span<const Vec3> positions,
                double eta = 0);
 
-/// The same for the cell of a periodic grid, which may have open axes.
+/// The smallest eta with which charges do not see their images along open axes [1/bohr]; 0 without open axes.
 /// @throws InvalidArgument  charges too far apart along an open axis for half of its length
+double eta_of_room(const Grid& grid, std::span<const Vec3> positions);
+
+/// The sum for the cell of a periodic grid, which may have open axes.
+/// @throws InvalidArgument  as eta_of_room()
 EwaldSum ewald(const Grid& grid, std::span<const double> charges, std::span<const Vec3> positions, double eta = 0);
 
 }  // namespace halocline::tddft::detail

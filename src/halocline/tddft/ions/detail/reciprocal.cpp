@@ -3,12 +3,14 @@
 
 #include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ions/detail/layers.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 namespace halocline::tddft::detail {
 
@@ -90,23 +92,35 @@ std::vector<Vec3> periodic_local_forces(const System& system, const Box& box, co
                                         std::span<const double> gradient,
                                         const std::function<void(std::span<double>)>& sum_planes, int part, int parts) {
   const WaveSums sums(system.grid, box);
-  const AtomWaves atoms = phases_of(system, sums);
-  const std::int64_t nx = sums.count(0), ny = sums.count(1);
+  const AtomWaves phases = phases_of(system, sums);
+  const std::int64_t nx = sums.count(0), ny = sums.count(1), rows = 3 * ny;
+  const auto atoms = static_cast<std::int64_t>(system.atoms.size());
   std::vector<Vec3> forces(system.atoms.size());
+  // The sums over all points times the coefficients of each species, shape (species, 3, k_y, k_x).
+  std::vector<Complex> products(system.species.size() * at(rows * nx));
   sums.of_field(gradient, sum_planes, [&](std::int64_t kz, std::span<const Complex> transforms) {
     if (kz % parts != part) return;
     const double weight = sums.weight(kz) * system.grid.point_volume();
-    for (std::size_t a = 0; a < system.atoms.size(); ++a) {
-      const auto s = at(system.atoms[a].species);
-      for (std::int64_t axis = 0; axis < 3; ++axis) {
-        Complex sum = 0;
-        for (std::int64_t ky = 0; ky < ny; ++ky) {
-          Complex along_x = 0;
-          for (std::int64_t kx = 0; kx < nx; ++kx)
-            along_x += times(local(s, kx, ky, kz) * transforms[at((axis * ny + ky) * nx + kx)], atoms[0][a][at(kx)]);
-          sum += times(along_x, atoms[1][a][at(ky)]);
+    const bool threads = atoms * nx * ny >= points_for_threads;
+    const auto all = static_cast<std::int64_t>(system.species.size()) * rows;
+#pragma omp parallel if (threads)
+    {
+#pragma omp for schedule(static)
+      for (std::int64_t i = 0; i < all; ++i)
+        for (std::int64_t kx = 0; kx < nx; ++kx)
+          products[at(i * nx + kx)] = local(at(i / rows), kx, i % ny, kz) * transforms[at(i % rows * nx + kx)];
+#pragma omp for schedule(static)
+      for (std::int64_t a = 0; a < atoms; ++a) {
+        std::vector<Complex> sum(at(nx));
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+          std::ranges::fill(sum, Complex{});
+          for (std::int64_t ky = 0; ky < ny; ++ky)
+            add(sum, phases[1][at(a)][at(ky)],
+                row(std::as_const(products), system.atoms[at(a)].species * rows + axis * ny + ky, nx));
+          Complex total = 0;
+          for (std::int64_t kx = 0; kx < nx; ++kx) total += times(sum[at(kx)], phases[0][at(a)][at(kx)]);
+          forces[at(a)][at(axis)] -= weight * times(total, phases[2][at(a)][at(kz)]).real();
         }
-        forces[a][at(axis)] -= weight * times(sum, atoms[2][a][at(kz)]).real();
       }
     }
   });

@@ -3,6 +3,7 @@
 
 #include "halocline/tddft/base/coulomb_cut.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/ions/detail/layers.hpp"
 #include "halocline/tddft/ions/detail/reciprocal.hpp"
 #include "halocline/tddft/ions/detail/wave_sums.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
@@ -131,14 +132,19 @@ std::vector<Vec3> skew_local_forces(const System& system, const Box& box, const 
   sums.of_field(gradient, sum_planes, [&](std::int64_t kz, std::span<const Complex> transforms) {
     if (kz % parts != part) return;
     const double weight = sums.weight(kz) * system.grid.point_volume();
-    for (std::size_t a = 0; a < phases.size(); ++a)
+    const auto atoms = static_cast<std::int64_t>(phases.size());
+#pragma omp parallel for schedule(static) if (atoms * nx * ny >= points_for_threads)
+    for (std::int64_t a = 0; a < atoms; ++a) {
+      Vec3& force = forces[at(a)];
       for (std::int64_t ky = 0; ky < ny; ++ky)
         for (std::int64_t kx = 0; kx < nx; ++kx) {
           const std::size_t i = local.waves().index(kx, ky, kz);
-          const Complex wave = weight * phases[a](local.waves().of(i), local.of(at(system.atoms[a].species), i));
+          const Complex wave =
+              weight * phases[at(a)](local.waves().of(i), local.of(at(system.atoms[at(a)].species), i));
           for (std::int64_t axis = 0; axis < 3; ++axis)
-            forces[a][at(axis)] -= times(wave, transforms[at((axis * ny + ky) * nx + kx)]).real();
+            force[at(axis)] -= times(wave, transforms[at((axis * ny + ky) * nx + kx)]).real();
         }
+    }
   });
   return forces;
 }

@@ -50,11 +50,11 @@ WaveSums::at_points(const Decomposition& decomposition,
   for (std::int64_t kz = 0; kz < planes(); ++kz) {
     if (kz % mates.size() != mates.rank()) continue;
     std::ranges::fill(waves, Complex{});
-#pragma omp parallel for schedule(static) if (nx * ny >= points_for_threads)
+#pragma omp parallel for schedule(static) if (box_.points() >= points_for_threads)
     for (std::int64_t ky = 0; ky < ny; ++ky)
       if (ky % space.size() == space.rank()) fill(row(waves, ky, nx), ky, kz);
     space.sum({reinterpret_cast<double*>(waves.data()), 2 * waves.size()});  // zeros but for one process
-#pragma omp parallel if (nx * ny >= points_for_threads)
+#pragma omp parallel if (box_.points() >= points_for_threads)
     {
 #pragma omp for schedule(static)
       for (std::int64_t ky = 0; ky < ny; ++ky) {
@@ -80,25 +80,33 @@ WaveSums::at_points(const Decomposition& decomposition,
 
 void WaveSums::of_field(std::span<const double> field, const std::function<void(std::span<double>)>& sum_planes,
                         const std::function<void(std::int64_t, std::span<const Complex>)>& action) const {
-  const std::int64_t nx = count(0), ny = count(1), bx = box_.extent[0], by = box_.extent[1];
-  std::vector<Complex> plane(at(by * bx)), half(at(ny * bx)), transforms(at(3 * ny * nx));
+  const std::int64_t nx = count(0), ny = count(1), bx = box_.extent[0], by = box_.extent[1], bz = box_.extent[2];
+  std::vector<Complex> from_x(at(bx * nx));  // shape (points, count): sums over points run over contiguous waves
+  for (std::int64_t kx = 0; kx < nx; ++kx)
+    for (std::int64_t x = 0; x < bx; ++x) from_x[at(x * nx + kx)] = to_[0][at(kx * bx + x)];
+  std::vector<Complex> plane(at(3 * by * bx)), half(at(3 * ny * bx)), transforms(at(3 * ny * nx));
   for (std::int64_t kz = 0; kz < planes(); ++kz) {
-    for (std::int64_t axis = 0; axis < 3; ++axis) {
-      std::ranges::fill(plane, Complex{});
-      for (std::int64_t z = 0; z < box_.extent[2]; ++z) {
-        const Complex phase = to_[2][at(kz * box_.extent[2] + z)];
-        const double* component = field.data() + axis * box_.points() + bx * by * z;
-        for (std::int64_t i = 0; i < bx * by; ++i) plane[at(i)] += phase * component[i];
-      }
-      std::ranges::fill(half, Complex{});
-      for (std::int64_t ky = 0; ky < ny; ++ky)
-        for (std::int64_t y = 0; y < by; ++y) add(row(half, ky, bx), to_[1][at(ky * by + y)], row(plane, y, bx));
-      for (std::int64_t ky = 0; ky < ny; ++ky)
-        for (std::int64_t kx = 0; kx < nx; ++kx) {
-          Complex sum = 0;
-          for (std::int64_t x = 0; x < bx; ++x) sum += times(to_[0][at(kx * bx + x)], half[at(ky * bx + x)]);
-          transforms[at((axis * ny + ky) * nx + kx)] = sum;
+#pragma omp parallel if (box_.points() >= points_for_threads)
+    {
+#pragma omp for schedule(static)
+      for (std::int64_t i = 0; i < 3 * by; ++i) {  // a component and y
+        const std::span<Complex> out = row(plane, i, bx);
+        std::ranges::fill(out, Complex{});
+        const double* in = field.data() + i / by * box_.points() + i % by * bx;
+        for (std::int64_t z = 0; z < bz; ++z) {
+          const Complex phase = to_[2][at(kz * bz + z)];
+          for (std::int64_t x = 0; x < bx; ++x) out[at(x)] += phase * in[z * bx * by + x];
         }
+      }
+#pragma omp for schedule(static)
+      for (std::int64_t i = 0; i < 3 * ny; ++i) {  // a component and k_y
+        const std::int64_t component = i / ny, ky = i % ny;
+        std::ranges::fill(row(half, i, bx), Complex{});
+        for (std::int64_t y = 0; y < by; ++y)
+          add(row(half, i, bx), to_[1][at(ky * by + y)], row(plane, component * by + y, bx));
+        std::ranges::fill(row(transforms, i, nx), Complex{});
+        for (std::int64_t x = 0; x < bx; ++x) add(row(transforms, i, nx), half[at(i * bx + x)], row(from_x, x, nx));
+      }
     }
     sum_planes({reinterpret_cast<double*>(transforms.data()), 2 * transforms.size()});
     action(kz, transforms);

@@ -8,9 +8,11 @@
 /// is three sums over N, one axis after the other. The coefficients of a real function are conjugate at G and -G, so
 /// the planes k_z = 0 ... N/2 suffice.
 
+#include "halocline/core/pack.hpp"
 #include "halocline/tddft/base/decomposition.hpp"
 #include "halocline/tddft/base/grid.hpp"
 #include "halocline/tddft/base/index.hpp"
+#include "halocline/tddft/base/lines.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -29,7 +31,19 @@ inline Complex times(Complex a, Complex b) noexcept {
 
 /// row += factor other, element by element.
 inline void add(std::span<Complex> row, Complex factor, std::span<const Complex> other) noexcept {
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] += times(factor, other[i]);
+  using Numbers = core::Pack<double, core::native_lanes<double>>;
+  constexpr std::size_t together = Numbers::lanes / 2;
+  const Numbers re(factor.real());
+  Numbers im(factor.imag());
+  for (int lane = 0; lane < Numbers::lanes; lane += 2) im.set(lane, -factor.imag());
+  double* out = reinterpret_cast<double*>(row.data());
+  const double* in = reinterpret_cast<const double*>(other.data());
+  std::size_t i = 0;
+  for (; i + together <= row.size(); i += together) {
+    const Numbers x = Numbers::load(in + 2 * i);
+    (Numbers::load(out + 2 * i) + re * x + im * swap_pairs(x)).store(out + 2 * i);
+  }
+  for (; i < row.size(); ++i) row[i] += times(factor, other[i]);
 }
 
 /// Row `i` of a matrix of `columns` columns.
