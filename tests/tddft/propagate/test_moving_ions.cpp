@@ -266,6 +266,41 @@ TEST_CASE("moving ions: atoms of infinite mass stay, and all at rest are a run w
   CHECK(a.energy.total == doctest::Approx(b.energy.total).epsilon(1e-12));
 }
 
+TEST_CASE("moving ions: at the end of an ion step current and energy are those of its orbitals and atoms") {
+  // Spins, k-points, projectors, fields that change: all of them enter the current.
+  Field field;
+  field.kick = {0.02, 0.01, 0.03};
+  field.table_times = {0.0, 100.0};
+  field.table_fields = {{0, 0.01, 0}, {0.02, 0.01, 0}};
+  for (const char* scheme : {"midpoint", "etrs", "taylor4"})
+    for (const System& system : {molecule(), crystal(), crystal(2)}) {
+      CAPTURE(scheme);
+      Model model = soft::model_of(system);
+      State state = system.grid.boundary == Boundary::periodic ? soft::waves(model) : soft::oscillator(model, 0.4);
+      PropagateOptions options = steps_of(0.05, scheme);
+      options.angular_momentum = system.grid.boundary == Boundary::isolated;
+      Propagator propagator(model, state, field, options, IonOptions{{20.0, 30.0}, {{0, 0, 0.05}, {0, 0.1, -0.03}}, 2});
+      Record last;
+      for (int i = 0; i < 4; ++i) last = propagator.step();
+      REQUIRE(positions_of(model)[0] == last.ions->positions[0]);
+      State same = state;
+      Model fresh = soft::model_of(model.system());
+      Propagator there(fresh, same, field, options, IonOptions{{20.0, 30.0}, std::vector<Vec3>(2), 2});
+      there.resume(4, 0, &*last.ions);
+      const Record expected = there.observe();
+      const auto alike = [](const Vec3& found, const Vec3& wanted) {
+        const Vec3 difference{found[0] - wanted[0], found[1] - wanted[1], found[2] - wanted[2]};
+        return norm(difference) <= 1e-11 * norm(wanted);
+      };
+      CHECK(norm(expected.current) > 1e-5);
+      CHECK(alike(last.current, expected.current));
+      CHECK(alike(last.spin_current, expected.spin_current));
+      CHECK(alike(last.angular_momentum, expected.angular_momentum));
+      CHECK(last.energy.total == doctest::Approx(expected.energy.total).epsilon(1e-13));
+      CHECK(largest_difference(last.ions->forces, forces(fresh, same)) < 1e-13);
+    }
+}
+
 TEST_CASE("moving ions: a run that is continued has the same bits, inside of an ion step too") {
   Model model = soft::model_of(molecule(0.4, 2.2));
   const State start = soft::converged_state(model);

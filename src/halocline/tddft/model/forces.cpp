@@ -32,26 +32,27 @@
 #include "halocline/tddft/model/forces.hpp"
 
 #include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/model/kinetic_defect.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 namespace halocline::tddft {
 
-namespace {
-
-/// The gradients of the densities of the spins by this process's orbitals, shape (spins, 3, points). Adds the forces of
-/// the projectors on its points to `force`.
-std::vector<double> visit_orbitals(Model& model, const State& state, std::span<Vec3> force) {
+OrbitalForces orbital_forces(Model& model, const State& state, const OnBlock& on_block) {
+  core::Region region("tddft/forces of orbitals");
   const Decomposition& decomposition = model.decomposition();
   Hamiltonian& h = model.hamiltonian();
   double* const slopes = model.scratch(3 * state.orbitals.block_doubles());
   const std::size_t components = 3 * size(decomposition.box().points());
-  std::vector<double> slopes_of_density(size(model.system().spins) * components, 0.0);
+  OrbitalForces result{std::vector<Vec3>(model.system().atoms.size()),
+                       std::vector<double>(size(model.system().spins) * components, 0.0)};
+  std::array<double, std::size_t{3} * orbital_lanes> current{};
   DoubleBlocks orbitals(state.orbitals);
   for (std::int64_t channel = 0; channel < state.orbitals.channels(); ++channel) {
     const std::vector<double> weights = model.weights(state, channel);
@@ -59,29 +60,37 @@ std::vector<double> visit_orbitals(Model& model, const State& state, std::span<V
       const std::span<const double, orbital_lanes> factors(weights.data() + block * orbital_lanes, orbital_lanes);
       if (std::ranges::all_of(factors, [](double f) { return f == 0; })) continue;
       const double* psi = orbitals.read(channel, block);
-      const std::span gradient(slopes_of_density.data() + size(h.spin(channel)) * components, components);
-      h.stencil().add_density_gradient(gradient, slopes, psi, factors, h.nonlocal().near_rows());
-      h.nonlocal().add_forces(channel, psi, slopes, factors, force);
+      const std::span gradient(result.density_slopes.data() + size(h.spin(channel)) * components, components);
+      h.stencil().add_density_gradient(gradient, slopes, psi, factors, h.nonlocal().near_rows(),
+                                       on_block ? std::span<double>(current) : std::span<double>());
+      h.nonlocal().add_forces(channel, psi, slopes, factors, result.of_projectors);
+      if (on_block) on_block(channel, psi, current, factors);
     }
   }
-  return slopes_of_density;
+  return result;
 }
 
-}  // namespace
-
 AtomForces atom_forces(Model& model, const State& state) {
+  return atom_forces(model, state, model.xc().is_potential() ? OrbitalForces() : orbital_forces(model, state));
+}
+
+AtomForces atom_forces(Model& model, const State& state, const OrbitalForces& of_orbitals) {
   const System& system = model.system();
   const Decomposition& decomposition = model.decomposition();
-  AtomForces result{std::vector<Vec3>(system.atoms.size()), std::vector<Vec3>(system.atoms.size())};
+  AtomForces result{of_orbitals.of_projectors, std::vector<Vec3>(system.atoms.size())};
   std::vector<Vec3>& force = result.on_atoms;
   if (model.xc().is_potential())
     throw core::InvalidArgument(fmt::format(
         "forces were asked for with the functional {}, a potential that no energy belongs to; take another functional",
         model.xc().name()));
   if (force.empty()) return result;
-  const std::vector<double> slopes = visit_orbitals(model, state, force);
-  std::vector<double> gradient(slopes.size() / size(system.spins), 0.0);
-  for (std::size_t i = 0; i < slopes.size(); ++i) gradient[i % gradient.size()] += slopes[i];
+  const std::vector<double>& slopes = of_orbitals.density_slopes;
+  std::vector<double> of_both;
+  if (system.spins == 2) {
+    of_both.assign(slopes.begin(), slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2));
+    for (std::size_t i = 0; i < of_both.size(); ++i) of_both[i] += slopes[of_both.size() + i];
+  }
+  const std::vector<double>& gradient = system.spins == 2 ? of_both : slopes;
   // Every process has the contribution of its orbitals on its box; one sum completes the forces. All processes with the
   // same box have the same contribution from the density; one of them counts it.
   const bool first = decomposition.box_mates().rank() == 0;

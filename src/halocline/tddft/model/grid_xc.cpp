@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace halocline::tddft {
 namespace {
@@ -144,40 +145,36 @@ double GridExchangeCorrelation::evaluate(std::span<double> f, std::span<double> 
   return energy;
 }
 
-void GridExchangeCorrelation::add_defect(std::span<double> field, std::span<const double> n, std::span<const double> v,
-                                         std::span<const double> slopes, bool second, Stencil& stencil) {
-  const std::size_t points = n.size() / size(spins_);
-  std::vector<double> evaluated;
-  if (v.empty()) {
-    evaluated.resize(n.size());
-    last_f_.resize(points);
-    last_n_.clear();  // the caller's potential is of other densities
-    evaluate(last_f_, evaluated, n, stencil, comm::Communicator::self());
-    v = evaluated;
-  }
-  const std::span<const double> f = last_f_;
-  std::vector<double> part(3 * points);
-  for (std::size_t s = 0; s < size(spins_); ++s)
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      for (std::size_t i = 0; i < points; ++i)
-        field[axis * points + i] += v[s * points + i] * slopes[(3 * s + axis) * points + i];
+void GridExchangeCorrelation::evaluate_alone(std::span<double> v, std::span<const double> n, Stencil& stencil) {
+  last_f_.resize(n.size() / size(spins_));
+  last_n_.clear();  // the caller's potential is of other densities
+  evaluate(last_f_, v, n, stencil, comm::Communicator::self());
+}
 
-  // The processes with parts of the slopes have the same box: each takes part in the sweeps, one of them counts.
-  const double counts = second ? 1.0 : 0.0;
-  fill(1, f.data(), static_cast<std::int64_t>(points));
-  stencil.gradient(part, block_.data(), 1);
-  for (std::size_t i = 0; i < part.size(); ++i) field[i] -= counts * part[i];
+void GridExchangeCorrelation::add_flux_of_slopes(std::span<double> field, double factor, Stencil& stencil) {
   if (!xc_.has_gradients()) return;
-  std::vector<double> product(3 * points), divergence(points);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    std::ranges::fill(product, 0.0);
-    for (std::size_t s = 0; s < size(spins_); ++s)
-      for (std::size_t b = 0; b < 3; ++b)
-        for (std::size_t i = 0; i < points; ++i)
-          product[b * points + i] += flux_[(3 * s + b) * points + i] * gradient_[(3 * s + axis) * points + i];
-    fill(3, product.data(), static_cast<std::int64_t>(points));
-    stencil.divergence(divergence, block_.data(), 1);
-    for (std::size_t i = 0; i < points; ++i) field[axis * points + i] += counts * divergence[i];
+  const std::size_t points = field.size() / 3;
+  const auto count = static_cast<std::int64_t>(points);
+  divergence_.resize(std::max(divergence_.size(), 2 * points));
+  for (const auto& axes : {std::pair{0, 2}, std::pair{2, 3}}) {  // two components in one sweep
+    const int together = axes.second - axes.first;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t point = 0; point < count; ++point) {
+      const auto i = static_cast<std::size_t>(point);
+      for (int k = 0; k < together; ++k)
+        for (std::size_t b = 0; b < 3; ++b) {
+          double product = 0;
+          for (std::size_t s = 0; s < size(spins_); ++s)
+            product += flux_[(3 * s + b) * points + i] * gradient_[(3 * s + size(axes.first + k)) * points + i];
+          block_[point * doubles_per_point + 3 * k + static_cast<std::int64_t>(b)] = product;
+        }
+    }
+    const std::span<double> divergence = std::span(divergence_).first(size(together) * points);
+    stencil.divergence(divergence, block_.data(), together);
+    double* out = field.data() + size(axes.first) * points;
+    const auto values = static_cast<std::int64_t>(divergence.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < values; ++i) out[i] += factor * divergence[static_cast<std::size_t>(i)];
   }
 }
 

@@ -42,19 +42,16 @@ public:
   /// Collective over decomposition.space() and decomposition.box_mates().
   double evaluate(const XcResult& result, const XcFields& fields, Stencil& stencil, const Decomposition& decomposition);
 
-  /// field_a += sum over spins of v slope_a - [D_a f - sum_bs D_b (w_sb D_a n_s)]: what the grid adds to the force of
-  /// exchange and correlation on the electrons. In the continuum the two parts are equal at every point, because
-  /// exchange and correlation push no whole body; on the grid the second part still adds up to nothing.
-  /// @param field   shape (3, points) [hartree/bohr^4]
-  /// @param n       shape (spins, points) [1/bohr^3]
-  /// @param slopes  gradients of n, or parts of them that others complete, shape (spins, 3, points)
-  /// @param second  add the second part
-  /// @param v       the potential of these densities where all processes remember them; else empty: it is evaluated
-  /// Collective over the stencil's processes.
-  void add_defect(std::span<double> field, std::span<const double> n, std::span<const double> v,
-                  std::span<const double> slopes, bool second, Stencil& stencil);
   /// Whether the last evaluate() was for these densities and kept the energy at each point. Collective: no.
   bool remembers(std::span<const double> n) const;
+  /// The same potential, evaluated by each process for itself, so that the energy at each point is kept.
+  /// Collective over the stencil's processes.
+  void evaluate_alone(std::span<double> v, std::span<const double> n, Stencil& stencil);
+  /// The energy at each point of the densities of remembers() or evaluate_alone(), shape (points,) [hartree/bohr^3].
+  std::span<const double> energies() const noexcept { return last_f_; }
+  /// For the same densities, field_a += factor sum_bs D_b (w_sb D_a n_s). @param field  shape (3, points)
+  /// Collective over the stencil's processes.
+  void add_flux_of_slopes(std::span<double> field, double factor, Stencil& stencil);
 
 private:
   double evaluate(std::span<double> f, std::span<double> v, std::span<const double> n, Stencil& stencil,

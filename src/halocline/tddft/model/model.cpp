@@ -23,7 +23,10 @@ namespace halocline::tddft {
 namespace {
 
 System validated(System system, const comm::Communicator& world, bool odd_allowed) {
-  comm::on_every_rank(world, [&] { validate(system, odd_allowed); });
+  comm::on_every_rank(world, [&] {
+    validate(system, odd_allowed);
+    check_room(system);
+  });
   return system;
 }
 
@@ -47,9 +50,7 @@ Model::Model(System system, const comm::Communicator& world, ProcessCounts count
       xc_(options.xc, system_.spins),
       odd_allowed_(options.odd_allowed),
       ion_tables_(system_),
-      ion_potential_(tddft::ion_potential(system_, decomposition_, ion_tables_)),
       core_density_(tddft::core_density(system_, decomposition_)),
-      ion_ion_(tddft::ion_ion_energy(system_, decomposition_)),
       hartree_potential_(size(decomposition_.box().points())),
       xc_potential_(size(system_.spins * decomposition_.box().points())),
       kinetic_slope_(xc_.functional().has_kinetic() ? xc_potential_.size() : 0),
@@ -132,12 +133,26 @@ void Model::move_atoms(std::span<const Vec3> positions) {
     for (std::size_t i = 0; i < positions.size(); ++i) moved.atoms[i].position = positions[i];
     for (Symmetry& symmetry : moved.symmetries) symmetry = symmetry_of(moved, symmetry.rotation, symmetry.shift);
     validate(moved, odd_allowed_);
+    check_room(moved);
   });
   system_ = std::move(moved);
-  ion_potential_ = tddft::ion_potential(system_, decomposition_, ion_tables_);
+  ion_potential_.reset();
+  ion_ion_.reset();
   core_density_ = tddft::core_density(system_, decomposition_);
-  ion_ion_ = tddft::ion_ion_energy(system_, decomposition_);
   hamiltonian_.move_atoms(system_);
+}
+
+std::span<const double> Model::ion_potential() {
+  if (!ion_potential_) {
+    core::Region region("tddft/potential of the ions");
+    ion_potential_ = tddft::ion_potential(system_, decomposition_, ion_tables_);
+  }
+  return *ion_potential_;
+}
+
+double Model::ion_ion_energy() {
+  if (!ion_ion_) ion_ion_ = tddft::ion_ion_energy(system_, decomposition_);
+  return *ion_ion_;
 }
 
 State Model::empty_state() const {
@@ -240,45 +255,76 @@ void Model::xc_derivatives(const XcResult& result, const State& state) {
 }
 
 std::vector<double> Model::force_defect(std::span<const double> density, std::span<const double> slopes, bool whole) {
-  const std::size_t points = size(decomposition_.box().points());
-  std::vector<double> total(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
-  if (system_.spins == 2)
-    for (std::size_t i = 0; i < points; ++i) total[i] += density[points + i];
-  std::vector<double> field(3 * points, 0.0), gradient(3 * points);
-  std::vector<double> n(density.begin(), density.end()), all(slopes.begin(), slopes.end());
+  core::Region region("tddft/grid's force");
+  const std::size_t points = size(decomposition_.box().points()), spins = size(system_.spins);
+  std::vector<double> of_both;
+  if (spins == 2) {
+    of_both.assign(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
+    for (std::size_t i = 0; i < points; ++i) of_both[i] += density[points + i];
+  }
+  const std::span<const double> total = spins == 2 ? std::span<const double>(of_both) : density;
+  // The densities of exchange and correlation, and their slopes, with their shares of the core.
+  std::vector<double> with_core, slopes_with_core;
   if (!core_density_.empty()) {
+    with_core.assign(density.begin(), density.end());
+    slopes_with_core.assign(slopes.begin(), slopes.end());
     const double share = 1.0 / system_.spins;
     const std::vector<double> core = core_gradient(system_, decomposition_);
-    for (std::size_t s = 0; s < size(system_.spins); ++s) {
-      for (std::size_t i = 0; i < points; ++i) n[s * points + i] += share * core_density_[i];
-      for (std::size_t i = 0; whole && i < 3 * points; ++i) all[3 * s * points + i] += share * core[i];
+    for (std::size_t s = 0; s < spins; ++s) {
+      for (std::size_t i = 0; i < points; ++i) with_core[s * points + i] += share * core_density_[i];
+      for (std::size_t i = 0; whole && i < 3 * points; ++i) slopes_with_core[3 * s * points + i] += share * core[i];
     }
   }
-  const bool xc_known = decomposition_.world().all(!has_kinetic() && xc_.remembers(n));
-  const bool hartree_known = decomposition_.world().all(total == hartree_density_);
-  std::vector<double> of_another(hartree_known ? 0 : points);
-  if (!hartree_known) hartree_.solve(of_another, total);
-  const std::vector<double>& potential = hartree_known ? hartree_potential_ : of_another;
-  core::AlignedArray<double> block(static_cast<std::int64_t>(points) * doubles_per_point);
-  for (std::size_t i = 0; i < points; ++i) block[static_cast<std::int64_t>(i) * doubles_per_point] = total[i];
-  hamiltonian_.stencil().gradient(gradient, block.data(), 1);
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    for (std::size_t i = 0; i < points; ++i) {
-      double slope = whole ? -gradient[axis * points + i] : 0.0;
-      for (std::size_t s = 0; s < size(system_.spins); ++s) slope += slopes[(3 * s + axis) * points + i];
-      field[axis * points + i] = potential[i] * slope;
+  const std::span<const double> n = with_core.empty() ? density : std::span<const double>(with_core);
+  const std::span<const double> slopes_xc = with_core.empty() ? slopes : std::span<const double>(slopes_with_core);
+
+  const bool known = decomposition_.world().all(std::ranges::equal(total, hartree_density_));
+  std::vector<double> hartree_of_another(known ? 0 : points);
+  if (!known) hartree_.solve(hartree_of_another, total);
+  const std::vector<double>& hartree = known ? hartree_potential_ : hartree_of_another;
+  std::vector<double> xc_of_another;
+  if (!has_kinetic() && !decomposition_.world().all(xc_.remembers(n))) {
+    xc_of_another.resize(n.size());
+    xc_.evaluate_alone(xc_of_another, n, hamiltonian_.stencil());
+  }
+  const std::vector<double>& v = xc_of_another.empty() ? xc_potential_ : xc_of_another;
+
+  // The gradients of the density and of the energy of exchange and correlation, in one sweep. The processes with parts
+  // of the slopes have the same box: each takes part in the sweeps, one of them counts.
+  const std::span<const double> f = has_kinetic() ? std::span<const double>() : xc_.energies();
+  const int fields = f.empty() ? 1 : 2;
+  const auto count = static_cast<std::int64_t>(points);
+  double* block = scratch(count * doubles_per_point);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < count; ++i) {
+    block[i * doubles_per_point] = total[size(i)];
+    if (!f.empty()) block[i * doubles_per_point + 1] = f[size(i)];
+  }
+  std::vector<double> gradients(size(3 * fields) * points), field(3 * points);
+  hamiltonian_.stencil().gradient(gradients, block, fields);
+  const double counts = whole ? 1.0 : 0.0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t point = 0; point < count; ++point)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto i = size(point);
+      const std::size_t place = axis * points + i;
+      double slope = -counts * gradients[place], of_xc = 0;
+      for (std::size_t s = 0; s < spins; ++s) slope += slopes[(3 * s + axis) * points + i];
+      if (!f.empty()) {
+        of_xc = -counts * gradients[3 * points + place];
+        for (std::size_t s = 0; s < spins; ++s) of_xc += v[s * points + i] * slopes_xc[(3 * s + axis) * points + i];
+      }
+      field[place] = hartree[i] * slope + of_xc;
     }
-  const std::span<const double> v = xc_known ? std::span<const double>(xc_potential_) : std::span<const double>();
-  if (!has_kinetic()) xc_.add_defect(field, n, v, all, whole, hamiltonian_.stencil());
+  if (!has_kinetic()) xc_.add_flux_of_slopes(field, counts, hamiltonian_.stencil());
   return field;
 }
 
-/// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
-///          contributions
-std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronFields& fields) {
+/// Fills hartree_potential_ and those of fill_xc_potential(). @return as the latter
+double Model::fill_electrons_potential(const ElectronFields& fields) {
   const std::size_t points = size(decomposition_.box().points());
   const std::span<const double> density = fields.density;
-  assert(v.size() == potential_numbers(!fields.velocity.empty()) && density.size() == points * size(system_.spins));
+  assert(density.size() == points * size(system_.spins));
   std::vector<double>& total = hartree_density_;
   total.assign(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(points));
   for (int spin = 1; spin < system_.spins; ++spin)
@@ -287,17 +333,29 @@ std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronF
     core::Region region("tddft/hartree");
     hartree_.solve(hartree_potential_, total);
   }
-  const double xc = fill_xc_potential(fields);
-  add_potentials(v, fields);
-  const double volume = decomposition_.grid().point_volume();
-  return {0.5 * volume * dot(total, hartree_potential_), volume * dot(total, ion_potential_), volume * xc};
+  return fill_xc_potential(fields);
 }
 
-void Model::add_potentials(std::span<double> v, const ElectronFields& fields) const {
-  const std::size_t points = ion_potential_.size(), numbers = xc_potential_.size();
+/// @return  Hartree energy, energy in the ions' local potential, exchange-correlation energy: this process's
+///          contributions
+std::array<double, 3> Model::fill_potential(std::span<double> v, const ElectronFields& fields) {
+  assert(v.size() == potential_numbers(!fields.velocity.empty()));
+  const double xc = fill_electrons_potential(fields), volume = decomposition_.grid().point_volume();
+  add_potentials(v, fields);
+  return {0.5 * volume * dot(hartree_density_, hartree_potential_), volume * dot(hartree_density_, ion_potential()),
+          volume * xc};
+}
+
+void Model::solve_electrons_potential(const ElectronFields& fields) {
+  static_cast<void>(fill_electrons_potential(fields));
+}
+
+void Model::add_potentials(std::span<double> v, const ElectronFields& fields) {
+  const std::span<const double> of_ions = ion_potential();
+  const std::size_t points = of_ions.size(), numbers = xc_potential_.size();
   for (std::size_t first = 0; first < numbers; first += points)
     for (std::size_t i = 0; i < points; ++i)
-      v[first + i] = ion_potential_[i] + hartree_potential_[i] + xc_potential_[first + i];
+      v[first + i] = of_ions[i] + hartree_potential_[i] + xc_potential_[first + i];
   if (!has_kinetic_operator()) return;
   std::ranges::copy(kinetic_slope_, v.subspan(numbers).begin());
   std::ranges::copy(flux_, v.subspan(2 * numbers).begin());
@@ -318,7 +376,7 @@ Energies Model::potential_and_energies(std::span<double> v, const ElectronFields
   energy.hartree = sums[0];
   energy.ion_local = sums[1];
   energy.xc = sums[2];
-  energy.ion_ion = ion_ion_;
+  energy.ion_ion = ion_ion_energy();
   return energy;
 }
 

@@ -75,18 +75,20 @@ public:
   Hamiltonian& hamiltonian() noexcept { return hamiltonian_; }
   Hartree& hartree() noexcept { return hartree_; }
   const ExchangeCorrelation& xc() const noexcept { return xc_.functional(); }
-  std::span<const double> ion_potential() const noexcept { return ion_potential_; }
+  /// The ions' potential, shape (points,) [hartree]. Computed at the first use after move_atoms(), and then collective
+  /// over the world.
+  std::span<const double> ion_potential();
   const IonTables& ion_tables() const noexcept { return ion_tables_; }
-  double ion_ion_energy() const noexcept { return ion_ion_; }
+  /// Energy of the ions among themselves [hartree]; as ion_potential().
+  double ion_ion_energy();
   /// The partial core densities (ions.hpp); empty without core corrections.
   std::span<const double> core_density() const noexcept { return core_density_; }
 
-  /// Moves the atoms: computes their potential, core densities, own energy and projectors anew. The Hamiltonian's
-  /// potential is unchanged; see potential_after_move().
+  /// Moves the atoms: computes their core densities and projectors anew, and at their next use their potential and
+  /// energy. The Hamiltonian's potential is unchanged; see potential_after_move().
   /// @param positions  shape (atoms,) [bohr]
-  /// @throws InvalidArgument  on every rank: another number of positions, or those that validate() (system.hpp)
-  /// refuses;
-  ///                          the atoms are then where they were
+  /// @throws InvalidArgument  on every rank: another number of positions, or those that validate() (system.hpp) and
+  ///                          check_room() (ions.hpp) refuse; the atoms are then where they were
   /// Collective over the world.
   void move_atoms(std::span<const Vec3> positions);
 
@@ -136,9 +138,11 @@ public:
   /// @throws InvalidArgument  on every rank: the functional depends on a kinetic energy density that is not given
   /// Collective over the world.
   void effective_potential(std::span<double> v, const ElectronFields& fields);
-  /// The effective potential of the density for which the last call computed one, after move_atoms(). Hartree's part
-  /// has not changed, and is kept; so is that of exchange and correlation unless there are core densities. The result
-  /// has the same bits as effective_potential().
+  /// The electrons' part of it alone, which potential_after_move() takes. Collective as effective_potential().
+  void solve_electrons_potential(const ElectronFields& fields);
+  /// The effective potential of the density for which the last call solved it, after move_atoms(). Hartree's part has
+  /// not changed, and is kept; so is that of exchange and correlation unless there are core densities. The result has
+  /// the same bits as effective_potential().
   /// Collective over the world.
   void potential_after_move(std::span<double> v, const ElectronFields& fields);
   /// The same, and the energies that need no orbitals (hartree, ion_local, xc, ion_ion), for one more sum over
@@ -164,9 +168,10 @@ public:
 
 private:
   void check_meta() const;
+  double fill_electrons_potential(const ElectronFields& fields);
   std::array<double, 3> fill_potential(std::span<double> v, const ElectronFields& fields);
   double fill_xc_potential(const ElectronFields& fields);
-  void add_potentials(std::span<double> v, const ElectronFields& fields) const;
+  void add_potentials(std::span<double> v, const ElectronFields& fields);
 
   System system_;
   Decomposition decomposition_;
@@ -175,8 +180,9 @@ private:
   GridExchangeCorrelation xc_;
   bool odd_allowed_;
   IonTables ion_tables_;
-  std::vector<double> ion_potential_, core_density_;
-  double ion_ion_ = 0;
+  std::vector<double> core_density_;
+  std::optional<std::vector<double>> ion_potential_;  ///< shape (points,); absent until it is needed, as ion_ion_
+  std::optional<double> ion_ion_;
   std::vector<double> hartree_potential_, xc_potential_;
   std::vector<double> hartree_density_;  ///< for which hartree_potential_ was solved, shape (points,)
   /// Of the last potential of a meta-GGA: slopes of its energy with respect to kinetic energy density and gradient.

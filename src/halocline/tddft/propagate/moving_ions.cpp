@@ -3,7 +3,6 @@
 
 #include "halocline/core/error.hpp"
 #include "halocline/core/region.hpp"
-#include "halocline/tddft/model/forces.hpp"
 #include "halocline/tddft/pseudopotential/pseudopotential.hpp"
 
 #include <algorithm>
@@ -92,10 +91,17 @@ void MovingIons::to_middle(const State& state, double length, const Vec3& field)
   drift(0.5 * length);
 }
 
-void MovingIons::to_end(const State& state, double length, const Vec3& field) {
+void MovingIons::to_end(double length) {
   drift(0.5 * length);
   forces_known_ = false;
-  need_forces(state);
+}
+
+void MovingIons::finish(const State& state, const OrbitalForces& of_orbitals, double length, const Vec3& field) {
+  {
+    core::Region region("tddft/forces");
+    forces_ = atom_forces(*model_, state, of_orbitals).on_atoms;
+  }
+  forces_known_ = true;
   push(0.5 * length, field);
 }
 

@@ -10,6 +10,7 @@
 /// forces are computed once in several steps. Electrons see the atoms jump, at a frequency far above all their
 /// transitions if the ion step is short against 1 a.u.
 
+#include "halocline/tddft/model/forces.hpp"
 #include "halocline/tddft/model/model.hpp"
 
 #include <span>
@@ -49,9 +50,15 @@ public:
   /// @throws InvalidArgument  on every rank: atoms left an isolated box or came too close (base/system.hpp)
   /// Collective over the world.
   void to_middle(const State& state, double length, const Vec3& field);
-  /// Ends it: the second half of the way, new forces, and half a push. @param field  E at its end
-  /// The Hamiltonian must have the vector potential of the end. Collective over the world.
-  void to_end(const State& state, double length, const Vec3& field);
+  /// The second half of the way, to the places of its end. Collective over the world.
+  /// @throws InvalidArgument  as to_middle()
+  void to_end(double length);
+  /// Ends it: new forces there, and half a push.
+  /// @param state        at the end
+  /// @param of_orbitals  found after to_end(), with the vector potential of the end
+  /// @param field        E at the end
+  /// Collective over the world.
+  void finish(const State& state, const OrbitalForces& of_orbitals, double length, const Vec3& field);
 
   /// Continues from a checkpoint: atoms and velocities as IonRecord had them. Collective over the world.
   /// @throws InvalidArgument  as the constructor

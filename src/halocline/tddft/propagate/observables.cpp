@@ -47,41 +47,53 @@ void boost_channel(Orbitals& orbitals, std::int64_t channel, const Box& box,
 
 }  // namespace
 
+/// Adds factor times the weighted sum over orbitals of values of shape (orbitals, 3).
+void CurrentSum::collect(std::int64_t channel, std::span<const double> values, std::span<const double> weights,
+                         double factor) {
+  const double of_spin = model_->hamiltonian().spin(channel) == 0 ? factor : -factor;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    double sum = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) sum += weights[i] * values[3 * i + axis];
+    sum_[axis] += factor * sum;
+    spin_[axis] += of_spin * sum;
+  }
+}
+
+/// Adds the nonlocal velocity of the blocks for which Nonlocal::begin() was called.
+template <class T>
+void CurrentSum::finish_nonlocal(std::int64_t channel, std::span<const double> weights) {
+  of_orbitals_.resize(3 * weights.size());
+  turned_.resize(turning_ ? 3 * weights.size() : 0);
+  model_->hamiltonian().nonlocal().finish_velocity<T>(of_orbitals_, turned_);
+  collect(channel, of_orbitals_, weights, 1);
+  if (!turning_) return;
+  for (std::size_t i = 0; i < turned_.size(); ++i) turn_[i % 3] += weights[i / 3] * turned_[i];
+}
+
+void CurrentSum::add_known(std::int64_t channel, const double* psi, std::span<const double> gradient,
+                           std::span<const double> weights) {
+  core::Region region("tddft/current");
+  collect(channel, gradient, weights, model_->decomposition().grid().point_volume());
+  if (Nonlocal& nonlocal = model_->hamiltonian().nonlocal(); !nonlocal.empty()) {
+    nonlocal.begin(channel, psi, 1);
+    finish_nonlocal<double>(channel, weights);
+  }
+  if (turning_) add_turning(psi, weights);
+}
+
 template <class T>
 void CurrentSum::add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights,
                      const std::function<void()>& between) {
   core::Region region("tddft/current");
   Hamiltonian& h = model_->hamiltonian();
   const Decomposition& decomposition = model_->decomposition();
-  const std::size_t numbers = size(blocks * lanes_of<T> * 3);
-  scratch_.resize((turning_ ? 2 : 1) * numbers);
-  const std::span<double> of_orbitals(scratch_.data(), numbers),
-      turned(scratch_.data() + numbers, scratch_.size() - numbers);
-  const double sign = h.spin(channel) == 0 ? 1.0 : -1.0;
-  const auto summed = [&](std::span<const double> values) {
-    Vec3 sum{};
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += weights[i] * values[3 * i + axis];
-    return sum;
-  };
-  const auto collect = [&](std::span<const double> values, double factor) {
-    const Vec3 sum = summed(values);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      sum_[axis] += factor * sum[axis];
-      spin_[axis] += sign * factor * sum[axis];
-    }
-  };
+  of_orbitals_.resize(3 * weights.size());
   // The stencil runs while the sums of the projections are in transit.
   const bool projectors = !h.nonlocal().empty();
   if (projectors) h.nonlocal().begin(channel, psi, blocks);
-  h.stencil().current(psi, blocks, of_orbitals, between);
-  collect(of_orbitals, decomposition.grid().point_volume());
-  if (projectors) {
-    h.nonlocal().finish_velocity<T>(of_orbitals, turned);
-    collect(of_orbitals, 1);
-    if (turning_)
-      for (const Vec3 sum = summed(turned); std::size_t axis : {0, 1, 2}) turn_[axis] += sum[axis];
-  }
+  h.stencil().current(psi, blocks, of_orbitals_, between);
+  collect(channel, of_orbitals_, weights, decomposition.grid().point_volume());
+  if (projectors) finish_nonlocal<T>(channel, weights);
   if (!turning_) return;
   const std::int64_t points = decomposition.box().points();
   for (std::int64_t block = 0; block < blocks; ++block) {

@@ -41,6 +41,11 @@ public:
   template <class T>
   void add(std::int64_t channel, const T* psi, std::int64_t blocks, std::span<const double> weights,
            const std::function<void()>& between = {});
+  /// The same for a block whose gradient is known.
+  /// @param psi       shape (points, 4, 2)
+  /// @param gradient  shape (4, 3): the result of Stencil::current() for this block
+  void add_known(std::int64_t channel, const double* psi, std::span<const double> gradient,
+                 std::span<const double> weights);
   /// Adds (k + A) times the weighted electrons of a channel on the points of this process.
   void add_drift(std::int64_t channel, double electrons);
   /// The contribution of this process. The sum over the world, divided by the volume of the cell, is J [a.u.].
@@ -51,12 +56,15 @@ public:
   const Vec3& turning_part() const noexcept { return turn_; }
 
 private:
+  void collect(std::int64_t channel, std::span<const double> values, std::span<const double> weights, double factor);
+  template <class T>
+  void finish_nonlocal(std::int64_t channel, std::span<const double> weights);
   void add_turning(const double* psi, std::span<const double> weights);
 
   Model* model_;
   bool turning_;
   Vec3 sum_{}, spin_{}, turn_{};
-  std::vector<double> scratch_, slopes_;
+  std::vector<double> of_orbitals_, turned_, slopes_;
   core::AlignedArray<double> converted_;  ///< a block in double, for those in float
 };
 

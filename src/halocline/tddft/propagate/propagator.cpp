@@ -6,6 +6,9 @@
 ///
 /// The density of this process is complete before the current of its last blocks. So the sum over processes begins
 /// there, and is under way while the current is computed.
+///
+/// Where the atoms arrive at the end of an ion step, the current waits until they are there. One sweep over the
+/// orbitals then gives the current and the orbitals' part in the forces.
 
 #include "halocline/tddft/propagate/propagator.hpp"
 
@@ -86,9 +89,10 @@ struct Propagator::Work {
   template <class T>
   void exponentiate(detail::Exponential<T>& series, double step, int terms, bool with_current);
   void finish_density();
+  bool ions_arrive() const { return ions && (steps + 1) % ions->every() == 0; }
   void finish_current(const Vec3& a);
   void sum_up();
-  void whole_step(std::span<const double> potential);
+  void whole_step(std::span<const double> potential, bool trial = false);
   std::vector<double> electrons_potential() const;
   void add_ions(std::vector<double>& potential) const;
   void midpoint_step();
@@ -122,6 +126,10 @@ struct Propagator::Work {
   comm::Reduction sums_of_a_step;
   std::optional<KineticSum> kinetic;  ///< for functionals that depend on it
   std::optional<MovingIons> ions;
+  OrbitalForces orbital_forces;  ///< at the end of an ion step
+  /// At the end of an ion step, until the next one begins: their potential there is needed for energies alone, and is
+  /// not part of `v` and H.
+  bool ions_arrived = false;
   std::optional<Absorber> absorber;
 
   double limit = 0, dt = 0;
@@ -310,14 +318,25 @@ void Propagator::Work::finish_density() {
     model.symmetrise_density(state);
   }
   if (kinetic) kinetic->finish(state.kinetic, true);
+  if (ions_arrived) return model.solve_electrons_potential(state);
   model.effective_potential(v, state);
   h().set_potential(v);
 }
 
-/// Completes the current for A at the end of the step. If the step used another A, the current is summed now.
+/// Completes the current for A at the end of the step. If the step used another A, the current is summed now; if atoms
+/// arrive, they do so now, and the current is summed with the orbitals' part in the forces.
 void Propagator::Work::finish_current(const Vec3& a) {
   set_vector_potential(a);
-  if (!current_summed)
+  if (!current_summed && ions_arrive()) {
+    ions->to_end(dt * ions->every());
+    ions_arrived = true;
+    orbital_forces = tddft::orbital_forces(model, state,
+                                           [this](std::int64_t channel, const double* psi,
+                                                  std::span<const double> gradient, std::span<const double> weights) {
+                                             current.add_known(channel, psi, gradient, weights);
+                                             if (density_sum) density_sum->advance();
+                                           });
+  } else if (!current_summed)
     with_exponential([&](auto& series) {
       series.visit(state.orbitals,
                    [&](std::int64_t channel, auto* psi, std::int64_t blocks, std::span<const double> weights, bool) {
@@ -363,7 +382,8 @@ void Propagator::Work::sum_up() {
 }
 
 /// exp(-i H dt) with this potential and the mean of the fields at both ends.
-void Propagator::Work::whole_step(std::span<const double> potential) {
+/// @param trial  for the potential at the end alone
+void Propagator::Work::whole_step(std::span<const double> potential, bool trial) {
   const double t = time();
   const auto mean = [](const Vec3& a, const Vec3& b) {
     return Vec3{0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])};
@@ -371,10 +391,10 @@ void Propagator::Work::whole_step(std::span<const double> potential) {
   const Vec3 after = vector_potential(t + dt), during = mean(vector_potential(t), after);
   set_vector_potential(during);
   set_potential(potential, mean(field.electric_field(t), field.electric_field(t + dt)));
-  exponentiate(dt, 4, during == after);
-  finish_current(after);
+  exponentiate(dt, 4, !trial && during == after && !ions_arrive());
+  if (!trial) finish_current(after);
   finish_density();
-  sum_up();
+  if (!trial) sum_up();
 }
 
 /// The present potential; if ions move, without theirs.
@@ -421,7 +441,7 @@ void Propagator::Work::first_midpoint_step() {
   const Orbitals start = state.orbitals;
   state.earlier_potentials = electrons_potential();
   const std::vector<double> at_start = v;
-  whole_step(at_start);
+  whole_step(at_start, true);
   middle.resize(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) middle[i] = 0.5 * (at_start[i] + v[i]);
   state.orbitals.assign(start);
@@ -442,7 +462,7 @@ void Propagator::Work::etrs_step() {
     predicted = state.density;
     state.orbitals.assign(half);
     set_potential(v, field.electric_field(t + dt));
-    exponentiate(0.5 * dt, order, true);
+    exponentiate(0.5 * dt, order, !ions_arrive());
     finish_density();
     double change = 0;
     for (std::size_t i = 0; i < predicted.size(); ++i) change += std::abs(state.density[i] - predicted[i]);
@@ -461,15 +481,14 @@ void Propagator::Work::etrs_step() {
 void Propagator::Work::move_ions_before() {
   if (!ions || steps % ions->every() != 0) return;
   ions->to_middle(state, dt * ions->every(), field.electric_field(time()));
+  ions_arrived = false;
   model.potential_after_move(v, state);
 }
 
-/// If an ion step ends here, moves the atoms to the end of their way. `steps` counts the step just done.
+/// If an ion step ends here, completes it. `steps` counts the step just done.
 void Propagator::Work::move_ions_after() {
   if (!ions || steps % ions->every() != 0) return;
-  ions->to_end(state, dt * ions->every(), field.electric_field(time()));
-  model.potential_after_move(v, state);
-  h().set_potential(v);
+  ions->finish(state, orbital_forces, dt * ions->every(), field.electric_field(time()));
 }
 
 void Propagator::Work::measure() {

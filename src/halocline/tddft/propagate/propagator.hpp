@@ -98,7 +98,7 @@ public:
   /// @throws InvalidArgument  on every rank: the kick was applied already. Collective over the world.
   void kick();
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
-  /// middle of an ion step within; the current of the last step of an ion step has the projectors of its middle.
+  /// middle of an ion step within.
   /// @throws core::Error  on every rank: the norm is lost (with an absorber: grows), atoms left an isolated box or came
   /// too close Collective over the world.
   Record step();
