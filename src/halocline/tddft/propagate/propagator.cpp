@@ -20,6 +20,7 @@
 #include "halocline/tddft/base/index.hpp"
 #include "halocline/tddft/base/symmetry.hpp"
 #include "halocline/tddft/propagate/detail/exponential.hpp"
+#include "halocline/tddft/propagate/detail/middle_potential.hpp"
 #include "halocline/tddft/propagate/detail/run_checks.hpp"
 #include "halocline/tddft/propagate/detail/spectral_ends.hpp"
 #include "halocline/tddft/propagate/observables.hpp"
@@ -93,8 +94,7 @@ struct Propagator::Work {
   void finish_current(const Vec3& a);
   void sum_up();
   void whole_step(std::span<const double> potential, bool trial = false);
-  std::vector<double> electrons_potential() const;
-  void add_ions(std::vector<double>& potential) const;
+  void add_ions(std::vector<double>& potential, double factor) const;
   void midpoint_step();
   void first_midpoint_step();
   void etrs_step();
@@ -397,41 +397,19 @@ void Propagator::Work::whole_step(std::span<const double> potential, bool trial)
   if (!trial) sum_up();
 }
 
-/// The present potential; if ions move, without theirs.
-std::vector<double> Propagator::Work::electrons_potential() const {
-  std::vector<double> of_electrons = v;
-  if (ions) {
-    const std::span<const double> of_ions = model.ion_potential();
-    for (std::size_t first = 0; first < state.density.size(); first += of_ions.size())
-      for (std::size_t i = 0; i < of_ions.size(); ++i) of_electrons[first + i] -= of_ions[i];
-  }
-  return of_electrons;
+/// Takes the ions' potential off (-1) or adds it (+1), if they move.
+void Propagator::Work::add_ions(std::vector<double>& potential, double factor) const {
+  if (ions) detail::add_to_spins(std::span(potential).first(state.density.size()), factor, model.ion_potential());
 }
 
-/// The inverse of electrons_potential().
-void Propagator::Work::add_ions(std::vector<double>& potential) const {
-  if (!ions) return;
-  const std::span<const double> of_ions = model.ion_potential();
-  for (std::size_t first = 0; first < state.density.size(); first += of_ions.size())
-    for (std::size_t i = 0; i < of_ions.size(); ++i) potential[first + i] += of_ions[i];
-}
-
+/// The potential of moving ions changes from one ion step to the next, and is known; that of the electrons is
+/// extrapolated.
 void Propagator::Work::midpoint_step() {
-  std::vector<double>& earlier = state.earlier_potentials;
-  const std::size_t n = v.size(), known = earlier.size() / n;
-  if (known == 0) return first_midpoint_step();
-  // The potential of moving ions changes from one ion step to the next, and is known; that of the electrons is
-  // extrapolated.
-  const std::vector<double> without_ions = ions ? electrons_potential() : std::vector<double>();
-  const std::vector<double>& now = ions ? without_ions : v;
-  middle.resize(n);
-  const double *one = earlier.data(), *two = one + (known - 1) * n;
-  for (std::size_t i = 0; i < n; ++i)
-    middle[i] = known == 1 ? 1.5 * now[i] - 0.5 * one[i] : 0.125 * (15 * now[i] - 10 * one[i] + 3 * two[i]);
-  earlier.resize(most_earlier_potentials * n);
-  std::copy_backward(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(n), earlier.end());
-  std::copy(now.begin(), now.end(), earlier.begin());
-  add_ions(middle);
+  if (state.earlier_potentials.empty()) return first_midpoint_step();
+  std::vector<double> now = v;
+  add_ions(now, -1);
+  detail::extrapolate_to_middle(middle, state.earlier_potentials, now);
+  add_ions(middle, 1);
   whole_step(middle);
 }
 
@@ -439,7 +417,8 @@ void Propagator::Work::midpoint_step() {
 /// the end. The mean of both is the potential in the middle, up to the square of the step.
 void Propagator::Work::first_midpoint_step() {
   const Orbitals start = state.orbitals;
-  state.earlier_potentials = electrons_potential();
+  state.earlier_potentials = v;
+  add_ions(state.earlier_potentials, -1);
   const std::vector<double> at_start = v;
   whole_step(at_start, true);
   middle.resize(v.size());
