@@ -21,6 +21,9 @@ Pulse pulse_from(const nb::dict& d) {
   pulse.centre = nb::cast<double>(d["centre"]);
   pulse.phase = nb::cast<double>(d["phase"]);
   pulse.direction = nb::cast<Vec3>(d["direction"]);
+  pulse.ellipticity = nb::cast<double>(d["ellipticity"]);
+  pulse.around = nb::cast<Vec3>(d["around"]);
+  pulse.chirp = nb::cast<double>(d["chirp"]);
   return pulse;
 }
 

@@ -267,7 +267,9 @@ def pythonic(value: Any) -> Any:
 # ---- checks ------------------------------------------------------------------------------------------------------
 
 
-def number(*, above: float = -math.inf, at_least: float = -math.inf, below: float = math.inf) -> Check:
+def number(
+    *, above: float = -math.inf, at_least: float = -math.inf, below: float = math.inf, at_most: float = math.inf
+) -> Check:
     """A finite real number in the open or half-open range."""
     limits = []
     if above > -math.inf:
@@ -276,6 +278,8 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
         limits.append(f"of at least {at_least:g}")
     if below < math.inf:
         limits.append(f"below {below:g}")
+    if at_most < math.inf:
+        limits.append(f"at most {at_most:g}")
     expected = "a number" + (" " + " and ".join(limits) if limits else "")
 
     def check(value: Any) -> float:
@@ -284,7 +288,7 @@ def number(*, above: float = -math.inf, at_least: float = -math.inf, below: floa
             raise Unfit(expected)
         if isinstance(value, int) and abs(value) > LARGEST or not math.isfinite(value):
             raise Unfit(expected)
-        if not (above < value < below and value >= at_least):
+        if not (above < value < below and at_least <= value <= at_most):
             raise Unfit(expected)
         return float(value)
 

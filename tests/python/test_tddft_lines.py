@@ -137,3 +137,24 @@ def test_line_energies_are_given_in_the_log():
     made = of_signals([signal([(0.3, 0.5, 0.0)])], options())
     (said,) = [line for line in made.summary() if line.startswith("line")]
     assert f"{0.3 * HARTREE_EV:8.4f}" in said
+
+
+def test_light_that_turns_turns_the_electrons():
+    helium = hc.tddft.from_atoms(ase.Atoms("He"), extent=[16, 16, 16], box=[4, 4, 4], allow_coarse=True)
+    ground = hc.tddft.ground_state(helium)
+    light = {"amplitude": 0.1, "frequency": "25 eV", "duration": "0.4 fs", "direction": "x", "around": "z"}
+    turned, moved = {}, {}
+    for ellipticity in (1.0, -1.0, 0.0):
+        run = hc.tddft.propagate(
+            ground,
+            pulses=[light | {"ellipticity": ellipticity}],
+            total_time="0.5 fs",
+            angular_momentum=True,
+            energy_every=0,
+        )
+        turned[ellipticity], moved[ellipticity] = run.angular_momentum[-1], run.dipole[-1]
+    assert turned[1.0][2] > 0.05
+    assert turned[-1.0][2] == pytest.approx(-turned[1.0][2], rel=1e-8)
+    assert np.abs(turned[0.0]).max() < 1e-8
+    assert np.abs([turned[1.0][:2], turned[-1.0][:2]]).max() < 1e-8
+    assert moved[-1.0] == pytest.approx(moved[1.0] * [1, -1, 1], abs=1e-7)

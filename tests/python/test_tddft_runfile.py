@@ -104,6 +104,14 @@ def test_the_hash_sees_physics_and_nothing_else():
         ("[propagate]\ndirection = [0, 0, 0]\n", "a direction that is not zero"),
         ("[propagate]\npulses = [{ amplitude = 0.1 }]\n", "frequency"),
         ("[propagate]\npulses = [{ amplitude = 0.1, frequency = 0, duration = 9 }]\n", "an energy above 0"),
+        (
+            "[propagate]\npulses = [{ amplitude = 0.1, frequency = 1, duration = 9, ellipticity = 1 }]\n",
+            "an elliptic pulse needs the direction in which it travels",
+        ),
+        (
+            "[propagate]\npulses = [{ amplitude = 0.1, frequency = 1, duration = 9, ellipticity = 1.5 }]\n",
+            "at least -1 and at most 1",
+        ),
         ("[spectrum]\nwindow = 'gaussian'\n", "needs width"),
         ("[pseudopotential]\nH = { local = 1 }\n", "name it with 'file'"),
         ("[pseudopotential]\nH = { fil = 'a' }\n", "did you mean 'file'"),

@@ -304,11 +304,13 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
     times, fields = ([], []) if options.field_table is None else read_table(options.field_table)
     pulses = []
     for p in options.pulses:
-        values = {name: getattr(p, name) for name in ("shape", "amplitude", "frequency", "duration", "phase")}
+        names = ("shape", "amplitude", "frequency", "duration", "phase", "chirp", "ellipticity")
+        values = {name: getattr(p, name) for name in names}
         # Three durations from its centre the envelope of a Gaussian is 4e-6 of its peak.
         begin = 0.5 * p.duration if p.shape == "cos2" else 3.0 * p.duration
         values["centre"] = begin if p.centre is None else p.centre
-        pulses.append(values | {"direction": unit_vector(p.direction)})
+        around = (0.0, 0.0, 0.0) if p.around is None else unit_vector(p.around)
+        pulses.append(values | {"direction": unit_vector(p.direction), "around": around})
     light = {"gauge": gauge, "kick": list(kick), "spin_kick": options.spin_kick}
     return light | {"pulses": pulses, "table_times": times, "table_fields": fields}
 

@@ -53,11 +53,21 @@ class Pulse(Section):
     shape: str = key("cos2", choice("cos2", "gaussian"), '"cos2" or "gaussian"')
     centre: float | None = key(None, quantity("time"), "of the envelope; begins at t = 0 when absent")
     phase: float = key(0.0, quantity("angle"), "of the carrier at the centre")
-    direction: Any = key("z", direction, 'polarisation: "x", "y", "z" or a vector')
+    chirp: float = key(0.0, quantity("chirp"), "growth of the photon energy; positive: from red to blue")
+    ellipticity: float = key(
+        0.0, number(at_least=-1.0, at_most=1.0), "shorter axis of the polarisation over the longer; 1 and -1: circular"
+    )
+    around: Any = key(None, direction, "elliptic pulses: the direction in which the light travels, as direction")
+    direction: Any = key("z", direction, 'polarisation, or its longer axis: "x", "y", "z" or a vector')
 
     def check_together(self) -> None:
-        if self.direction == "xyz":
+        if "xyz" in (self.direction, self.around):
             raise InvalidArgument('[propagate] pulses: direction = "xyz" is for kicks; give an axis or a vector.')
+        if self.ellipticity and self.around is None:
+            raise InvalidArgument(
+                "[propagate] pulses: an elliptic pulse needs the direction in which it travels; say around, such as "
+                'around = "z" for a direction "x".'
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -59,6 +59,7 @@ UNITS: dict[str, dict[str, Convert]] = {
         "as": _times(1e-3 / ATOMIC_TIME_FS),
         "ps": _times(1e3 / ATOMIC_TIME_FS),
     },
+    "chirp": {"au": _times(1.0), "eV/fs": _times(ATOMIC_TIME_FS / HARTREE_EV)},
     "velocity": {
         "au": _times(1.0),
         "angstrom/fs": _times(ATOMIC_TIME_FS / BOHR_ANGSTROM),

@@ -7,6 +7,7 @@
 #include "halocline/core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -35,17 +36,34 @@ Envelope envelope(const Pulse& pulse, double tau) {
   return {value, -2 * c * tau * value};
 }
 
-double raw_potential(const Pulse& pulse, double t) {
-  const double tau = t - pulse.centre;
-  return -pulse.amplitude / pulse.frequency * envelope(pulse, tau).value *
-         std::sin(pulse.frequency * tau + pulse.phase);
+/// Angle of the carrier, and its rate.
+struct Carrier {
+  double angle = 0, rate = 0;
+};
+
+Carrier carrier(const Pulse& pulse, double tau) {
+  return {(pulse.frequency + 0.5 * pulse.chirp * tau) * tau + pulse.phase, pulse.frequency + pulse.chirp * tau};
 }
 
-double field_of(const Pulse& pulse, double t) {
-  const double tau = t - pulse.centre, angle = pulse.frequency * tau + pulse.phase;
-  const Envelope e = envelope(pulse, tau);
-  return pulse.amplitude * (e.value * std::cos(angle) + e.slope / pulse.frequency * std::sin(angle));
+/// Of d1 and d2.
+using Along = std::array<double, 2>;
+
+Along raw_potential(const Pulse& pulse, double t) {
+  const double tau = t - pulse.centre, angle = carrier(pulse, tau).angle;
+  const double size = pulse.amplitude / pulse.frequency * envelope(pulse, tau).value;
+  return {-size * std::sin(angle), size * std::cos(angle)};
 }
+
+Along field_of(const Pulse& pulse, double t) {
+  const double tau = t - pulse.centre;
+  const auto [angle, rate] = carrier(pulse, tau);
+  const Envelope e = envelope(pulse, tau);
+  const double size = pulse.amplitude / pulse.frequency, sine = std::sin(angle), cosine = std::cos(angle);
+  return {size * (e.value * rate * cosine + e.slope * sine), size * (e.value * rate * sine - e.slope * cosine)};
+}
+
+/// The largest distance from the centre at which a pulse counts: a Gaussian is 4e-6 of its peak there.
+double reach(const Pulse& pulse) { return (pulse.shape == "cos2" ? 0.5 : 3.0) * pulse.duration; }
 
 Vec3 unit(const Vec3& direction) {
   const double length = std::hypot(direction[0], direction[1], direction[2]);
@@ -82,6 +100,24 @@ Vec3 table_integral(const Field& field, double t) {
 
 bool finite(const Vec3& v) { return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]); }
 
+void add(Vec3& sum, const Along& factors, const std::array<Vec3, 2>& vectors) {
+  for (std::size_t i = 0; i < 2; ++i) add(sum, factors[i], vectors[i]);
+}
+
+void validate_polarisation(const Pulse& pulse) {
+  if (!(std::abs(pulse.ellipticity) <= 1))
+    throw InvalidArgument(fmt::format(
+        "pulse ellipticity {} given, from -1 to 1 expected; give the longer axis as the direction", pulse.ellipticity));
+  if (pulse.ellipticity == 0) return;
+  if (!finite(pulse.around) || pulse.around == Vec3{})
+    throw InvalidArgument("an elliptic pulse was given without the direction in which it travels; give it");
+  const double along = dot(unit(pulse.around), unit(pulse.direction));
+  if (std::abs(along) > 1e-8)
+    throw InvalidArgument(
+        fmt::format("an elliptic pulse was given that travels at {:.4g} degrees to its field; 90 expected",
+                    std::acos(std::clamp(along, -1.0, 1.0)) * 180 / pi));
+}
+
 void validate(const Pulse& pulse) {
   if (pulse.shape != "cos2" && pulse.shape != "gaussian")
     throw InvalidArgument(fmt::format(
@@ -95,14 +131,31 @@ void validate(const Pulse& pulse) {
     throw InvalidArgument("pulse amplitude, centre and phase must be finite numbers");
   if (!finite(pulse.direction) || pulse.direction == Vec3{})
     throw InvalidArgument("pulse direction of length zero given, a vector along the electric field expected");
+  validate_polarisation(pulse);
+  if (!(std::abs(pulse.chirp) * reach(pulse) < pulse.frequency))
+    throw InvalidArgument(
+        fmt::format("a chirp of {} a.u. given; below {:.4g} expected, since the frequency of {:.4g} hartree must not "
+                    "pass zero within the pulse",
+                    pulse.chirp, pulse.frequency / reach(pulse), pulse.frequency));
 }
 
 }  // namespace
 
+std::array<Vec3, 2> polarisation(const Pulse& pulse) {
+  const Vec3 first = unit(pulse.direction);
+  if (pulse.ellipticity == 0) return {first, Vec3{}};
+  Vec3 second{};
+  add(second, pulse.ellipticity, cross(unit(pulse.around), first));
+  return {first, second};
+}
+
 Vec3 Field::smooth_potential(double t) const {
   Vec3 a{};
   if (t == 0) return a;  // exactly zero, independent of the rounding of the two terms below
-  for (const Pulse& pulse : pulses) add(a, raw_potential(pulse, t) - raw_potential(pulse, 0), unit(pulse.direction));
+  for (const Pulse& pulse : pulses) {
+    const Along now = raw_potential(pulse, t), first = raw_potential(pulse, 0);
+    add(a, {now[0] - first[0], now[1] - first[1]}, polarisation(pulse));
+  }
   add(a, -1, table_integral(*this, t));
   return a;
 }
@@ -115,7 +168,7 @@ Vec3 Field::vector_potential(double t) const {
 
 Vec3 Field::electric_field(double t) const {
   Vec3 e{};
-  for (const Pulse& pulse : pulses) add(e, field_of(pulse, t), unit(pulse.direction));
+  for (const Pulse& pulse : pulses) add(e, field_of(pulse, t), polarisation(pulse));
   if (table_times.size() > 1 && t >= table_times.front() && t <= table_times.back()) {
     const auto after = std::upper_bound(table_times.begin(), table_times.end() - 1, t);
     add(e, 1,
@@ -127,9 +180,11 @@ Vec3 Field::electric_field(double t) const {
 Vec3 Field::largest_potential() const {
   Vec3 largest{};
   for (const Pulse& pulse : pulses) {
-    const Vec3 along = unit(pulse.direction);
-    const double peak = std::abs(pulse.amplitude / pulse.frequency) + std::abs(raw_potential(pulse, 0));
-    for (std::size_t axis = 0; axis < 3; ++axis) largest[axis] += peak * std::abs(along[axis]);
+    const auto along = polarisation(pulse);
+    const Along first = raw_potential(pulse, 0);
+    const double peak = std::abs(pulse.amplitude / pulse.frequency);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (std::size_t i = 0; i < 2; ++i) largest[axis] += (peak + std::abs(first[i])) * std::abs(along[i][axis]);
   }
   // A of the table is extreme at its times or where the field crosses zero. Between two times it changes by at most the
   // larger triangle under the line.
@@ -152,10 +207,13 @@ Vec3 Field::largest_potential() const {
 Vec3 Field::largest_field() const {
   Vec3 largest{};
   for (const Pulse& pulse : pulses) {
-    const Vec3 along = unit(pulse.direction);
-    // |envelope'| <= pi / duration (cos2) and below 1.5 / duration (gaussian).
-    const double peak = std::abs(pulse.amplitude) * (1 + pi / (pulse.duration * pulse.frequency));
-    for (std::size_t axis = 0; axis < 3; ++axis) largest[axis] += peak * std::abs(along[axis]);
+    const auto along = polarisation(pulse);
+    // |envelope'| <= pi / duration (cos2) and below 1.5 / duration (gaussian). The envelope times |tau| is below half
+    // of a duration for both.
+    const double rate = pulse.frequency + 0.5 * std::abs(pulse.chirp) * pulse.duration + pi / pulse.duration;
+    const double peak = std::abs(pulse.amplitude / pulse.frequency) * rate;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      for (const Vec3& vector : along) largest[axis] += peak * std::abs(vector[axis]);
   }
   for (std::size_t axis = 0; axis < 3; ++axis) {
     double peak = 0;

@@ -9,6 +9,7 @@
 
 #include "halocline/tddft/base/grid.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,11 @@ namespace halocline::tddft {
 
 enum class Gauge { length, velocity };
 
-/// One linearly polarised pulse. With tau = t - centre its vector potential is
-///   a(t) = -(amplitude / frequency) envelope(tau) sin(frequency tau + phase),   E = -da/dt.
-/// For phase 0 the field is largest, `amplitude`, at the centre. No vector potential remains after the pulse.
+/// One pulse. With tau = t - centre its vector potential is
+///   a(t) = -(amplitude / frequency) envelope(tau) [ d1 sin(angle) - ellipticity d2 cos(angle) ],   E = -da/dt,
+///   angle = frequency tau + chirp tau^2 / 2 + phase,
+/// with the unit vectors d1 along `direction` and d2 = around x d1. For phase 0 the field at the centre is `amplitude`
+/// along d1. No vector potential remains after the pulse.
 struct Pulse {
   std::string shape = "cos2";  ///< "cos2": envelope cos^2(pi tau / duration) within +- duration/2; or "gaussian"
   double amplitude = 0;        ///< peak electric field [a.u.]
@@ -27,6 +30,11 @@ struct Pulse {
   double centre = 0;           ///< t0 [a.u.]
   double phase = 0;            ///< carrier-envelope phase [rad]
   Vec3 direction{0, 0, 1};     ///< need not be normalised
+  /// Ratio of the field along d2 to that along d1: 0 for linear polarisation, +1 and -1 for circular. With a positive
+  /// one the field turns from d1 to d2, counterclockwise for an observer whom the light meets.
+  double ellipticity = 0;
+  Vec3 around{};     ///< of an elliptic pulse: the direction in which the light travels, at right angles to `direction`
+  double chirp = 0;  ///< growth of the angular frequency [a.u.]; positive: from red to blue
 };
 
 struct Field {
@@ -55,9 +63,15 @@ struct Field {
   Vec3 largest_field() const;
 };
 
+/// The vectors between which the field of a pulse turns: d1 and ellipticity d2, the latter zero for linear
+/// polarisation.
+std::array<Vec3, 2> polarisation(const Pulse& pulse);
+
 /// @throws InvalidArgument  an unknown shape, a duration or frequency that is not positive, a direction of length zero,
-///                          table columns of different lengths, times that do not increase, numbers that are not
-///                          finite, or the length gauge in a periodic cell, where r has no meaning
+///                          an ellipticity above 1, or without a direction of travel at right angles, a chirp by which
+///                          the frequency passes zero within the pulse, table columns of different lengths, times that
+///                          do not increase, numbers that are not finite, or the length gauge in a periodic cell, where
+///                          r has no meaning
 void validate(const Field& field, Boundary boundary);
 
 }  // namespace halocline::tddft

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <vector>
 
@@ -66,7 +67,7 @@ void check_symmetries(const System& system, const Field& field, bool ions_move) 
     throw InvalidArgument("k-points reduced by symmetry were given for atoms that move, which breaks symmetries; give "
                           "all k-points");
   std::vector<Vec3> vectors{field.kick};
-  for (const Pulse& pulse : field.pulses) vectors.push_back(pulse.direction);
+  for (const Pulse& pulse : field.pulses) std::ranges::copy(polarisation(pulse), std::back_inserter(vectors));
   vectors.insert(vectors.end(), field.table_fields.begin(), field.table_fields.end());
   const bool kept = std::ranges::all_of(vectors, [&](const Vec3& v) { return keep(system.symmetries, v); });
   if (!kept || system.time_reversal)
