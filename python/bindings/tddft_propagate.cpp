@@ -27,6 +27,22 @@ Pulse pulse_from(const nb::dict& d) {
   return pulse;
 }
 
+Response response_from(const nb::dict& d) {
+  using Geometry = Response::Geometry;
+  Response response;
+  const auto geometry = nb::cast<std::string>(d["geometry"]);
+  if (geometry == "longitudinal")
+    response.geometry = Geometry::longitudinal;
+  else if (geometry == "film")
+    response.geometry = Geometry::film;
+  else if (geometry != "transverse")
+    throw core::InvalidArgument("response is \"" + geometry + "\"; transverse, longitudinal or film expected");
+  response.thickness = nb::cast<double>(d["thickness"]);
+  response.front = nb::cast<double>(d["front"]);
+  response.behind = nb::cast<double>(d["behind"]);
+  return response;
+}
+
 Field field_from(const nb::dict& d) {
   Field field;
   const auto gauge = nb::cast<std::string>(d["gauge"]);
@@ -35,6 +51,7 @@ Field field_from(const nb::dict& d) {
   field.gauge = gauge == "length" ? Gauge::length : Gauge::velocity;
   field.kick = nb::cast<Vec3>(d["kick"]);
   field.spin_kick = nb::cast<bool>(d["spin_kick"]);
+  field.response = response_from(nb::cast<nb::dict>(d["response"]));
   for (nb::handle pulse : nb::cast<nb::list>(d["pulses"]))
     field.pulses.push_back(pulse_from(nb::cast<nb::dict>(pulse)));
   field.table_times = nb::cast<std::vector<double>>(d["table_times"]);
@@ -87,6 +104,13 @@ nb::dict to_dict(const Record& record) {
   if (record.has_energy) d["energy"] = bindings::to_dict(record.energy);
   d["prediction_error"] = record.prediction_error;
   if (record.ions) d["ions"] = to_dict(*record.ions);
+  if (record.induced) {
+    nb::dict induced;
+    induced["potential"] = record.induced->potential;
+    induced["current"] = record.induced->current;
+    d["induced"] = induced;
+    d["field_energy"] = record.field_energy;
+  }
   return d;
 }
 
@@ -126,13 +150,17 @@ void bind_tddft_propagate(nb::module_& m) {
       .def(
           "resume",
           [](Propagator& self, std::int64_t steps_done, double first_norm,
-             const std::optional<std::pair<std::vector<Vec3>, std::vector<Vec3>>>& atoms) {
+             const std::optional<std::pair<std::vector<Vec3>, std::vector<Vec3>>>& atoms,
+             const std::optional<std::array<Vec3, 4>>& induced) {
             IonRecord ions;
             if (atoms) std::tie(ions.positions, ions.velocities) = *atoms;
-            self.resume(steps_done, first_norm, atoms ? &ions : nullptr);
+            InducedRecord field;
+            if (induced) field = {(*induced)[0], (*induced)[1], (*induced)[2], (*induced)[3]};
+            self.resume(steps_done, first_norm, atoms ? &ions : nullptr, induced ? &field : nullptr);
           },
-          "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), Released(),
-          "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities.");
+          "steps_done"_a, "first_norm"_a = 0.0, "atoms"_a = nb::none(), "induced"_a = nb::none(), Released(),
+          "first_norm: electrons at the first step of the run; 0: those of now. atoms: positions and velocities. "
+          "induced: potential and current of the induced field at this step, and at the step before.");
   m.def(
       "populations",
       [](const Model& model, const State& now, const Model& holder, const State& reference, int states, const Vec3& a) {

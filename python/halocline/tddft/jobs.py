@@ -22,6 +22,7 @@ from halocline.tddft import ground as ground_module
 from halocline.tddft import plots, results, spectra
 from halocline.tddft.absorber import layer_of
 from halocline.tddft.ground import GroundState, make_model, orbital_file
+from halocline.tddft.induced import advice_on_film, response_of
 from halocline.tddft.motion import ion_options, write_frames
 from halocline.tddft.populations import ElectronCount
 from halocline.tddft.propagation import (
@@ -257,6 +258,8 @@ class OneRun:
             light["spin_kick"] = True
         if self.options.absorber is not None:
             light["absorber"] = dataclasses.asdict(layer_of(self.options.absorber))
+        if self.options.response != "transverse":
+            light["response"] = response_of(self.options)
         if self.options.precision != "double":
             light["precision"] = self.options.precision
         if self.options.angular_momentum:
@@ -302,7 +305,10 @@ class OneRun:
         self._say_parameters(propagator, total)
         if there is not None:
             propagator.resume(
-                point["step"], first_norm=float(there["norm"][0]), atoms=self.series.atoms_at(point["step"])
+                point["step"],
+                first_norm=float(there["norm"][0]),
+                atoms=self.series.atoms_at(point["step"]),
+                induced=self.series.induced_at(point["step"]),
             )
             self.reporter.line(f"restart       from step {point['step']} of {orbital_file(self.path)}")
         else:
@@ -363,6 +369,8 @@ class OneRun:
             say(f"atoms         move every {ions.every} steps, {1e3 * ions.every * propagator.time_step * fs:.6g} as")
         if (layer := layer_of(self.options.absorber)) is not None:
             say(f"absorber      {layer.sentence()}")
+        if self.options.response != "transverse":
+            say(f"response      {self.options.response}: the light answers the current")
         say(f"light         {self.job.gauge} gauge, kick {' '.join(f'{k:g}' for k in self.kick)} 1/bohr")
 
     def model_states(self) -> int:
@@ -397,6 +405,10 @@ class OneRun:
         reporter.line(f"results       {self.path}")
         if self.options.absorber is not None:
             reporter.line(f"ionised       {self.series.ionised[-1]:.6g} electrons")
+        if (balance := self.series.film_balance()) is not None:
+            reporter.line(f"film          {balance.sentence()}")
+            if (advice := advice_on_film(balance)) is not None:
+                reporter.warning(advice)
         if self.job.ions is not None:
             frames_file = self.path.with_suffix(".xyz")
             on_root(self.group, lambda: write_frames(frames_file, self.series.frames()))

@@ -18,6 +18,14 @@ from halocline.schema import changed
 from halocline.tddft import results
 from halocline.tddft.absorber import Layer, check_absorber, layer_of
 from halocline.tddft.ground import GroundState
+from halocline.tddft.induced import (
+    FilmBalance,
+    advice_on_film,
+    balance_on_film,
+    check_response,
+    driving,
+    response_of,
+)
 from halocline.tddft.motion import frames, ion_options
 from halocline.tddft.populations import ElectronCount, changes_of_bands
 from halocline.tddft.runfile_light import Propagate, unit_vector
@@ -42,6 +50,8 @@ class Series:
     isolated systems only. norm is the number of electrons.
     positions, velocities, forces: shape (m, atoms, 3), and ion_kinetic: shape (m,), at the times ion_time, if the atoms
     move. The kinetic energy of the atoms is not part of energy["total"]; the sum of both is conserved without light.
+    If the light answers the current, induced_potential and driving_current: shape (n, 3), and field_energy: shape (n,);
+    vector_potential and electric_field contain the induced field.
     """
 
     def __init__(
@@ -169,6 +179,33 @@ class Series:
         return self._column("electric_field").reshape(-1, 3)
 
     @property
+    def induced_potential(self) -> np.ndarray:
+        """Shape (n, 3): the part of the vector potential that the current makes [a.u.]; if the light answers it."""
+        return np.array([r["induced"]["potential"] for r in self.records], dtype=float).reshape(-1, 3)
+
+    @property
+    def driving_current(self) -> np.ndarray:
+        """Shape (n, 3): particle current density less that of the ions' charges [a.u.]; if the light answers it."""
+        return np.array([r["induced"]["current"] for r in self.records], dtype=float).reshape(-1, 3)
+
+    @property
+    def field_energy(self) -> np.ndarray:
+        """Shape (n,): energy of a longitudinal induced field in the cell [hartree], which is not part of `energy`."""
+        return self._column("field_energy")
+
+    @property
+    def applied_field(self) -> np.ndarray:
+        """Shape (n, 3): E of pulses and table alone [a.u.]."""
+        field = field_of(self.options, self.gauge, self.kick)
+        return native.field_of(field, [float(t) for t in self.time])[:, 0]
+
+    def film_balance(self) -> FilmBalance | None:
+        """Reflected, transmitted and absorbed parts of the light on a film; None without a film or without a pulse."""
+        if self.options.film is None:
+            return None
+        return balance_on_film(self.options, self.time, self.applied_field, self.electric_field, self.driving_current)
+
+    @property
     def energy(self) -> dict[str, np.ndarray]:
         """Part -> shape (m,) [hartree], at energy_time."""
         with_energy = [r["energy"] for r in self.records if "energy" in r]
@@ -222,6 +259,10 @@ class Series:
             raise FileError(f"the series does not have the atoms of step {step}, where its orbitals are from.")
         return found[0]["positions"], found[0]["velocities"]
 
+    def induced_at(self, step: int) -> tuple[list[float], ...] | None:
+        """The induced field after a step, to go on from; None if the light does not answer. Raises FileError."""
+        return driving(self.records, step)
+
     def frames(self) -> list[Any]:
         """ASE's atoms at ion_time, with velocities and forces; empty if they rest."""
         if self.ions is None:
@@ -247,6 +288,13 @@ class Series:
                 found |= {"populations": self.populations, "band_changes": self.band_changes}
         if self.options.angular_momentum:
             found["angular_momentum"] = self.angular_momentum
+        if self.options.response != "transverse":
+            found |= {
+                "induced/potential": (self.induced_potential, results.UNITS["vector_potential"]),
+                "induced/current": (self.driving_current, "electrons hartree/(hbar bohr^2), without the ions' charges"),
+                "induced/energy": self.field_energy,
+                "applied_field": (self.applied_field, results.UNITS["electric_field"]),
+            }
         if self.ions is not None:
             names = ("positions", "velocities", "forces")
             found |= {f"ions/{name}": getattr(self, name) for name in names}
@@ -279,6 +327,9 @@ class Series:
                 record["excited"] = float(data["excited"][counted[time]])
                 if "populations" in data:
                     record["populations"] = data["populations"][counted[time]].tolist()
+            if "induced/potential" in data:
+                record["induced"] = {name: data[f"induced/{name}"][n].tolist() for name in ("potential", "current")}
+                record["field_energy"] = float(data["induced/energy"][n])
             if "ions/dipole" in data:
                 record["ion_dipole"] = data["ions/dipole"][n].tolist()
             if time in moved:
@@ -311,7 +362,7 @@ def field_of(options: Propagate, gauge: str, kick: tuple[float, float, float]) -
         values["centre"] = begin if p.centre is None else p.centre
         around = (0.0, 0.0, 0.0) if p.around is None else unit_vector(p.around)
         pulses.append(values | {"direction": unit_vector(p.direction), "around": around})
-    light = {"gauge": gauge, "kick": list(kick), "spin_kick": options.spin_kick}
+    light = {"gauge": gauge, "kick": list(kick), "spin_kick": options.spin_kick, "response": response_of(options)}
     return light | {"pulses": pulses, "table_times": times, "table_fields": fields}
 
 
@@ -401,6 +452,7 @@ def check_light(system: System, options: Propagate) -> None:
     are reduced, spin kicks without spin, absorbers that reach the atoms, angular momenta of crystals, orbitals in float
     with a meta-GGA."""
     check_absorber(system, options)
+    check_response(system, options)
     if options.angular_momentum and system.periodic:
         raise InvalidArgument(
             "[propagate] angular_momentum = true is for isolated atoms; in a crystal the position has no meaning."
@@ -488,4 +540,6 @@ def propagate(
                 break
             if group.any(reporter.stop_requested()):
                 raise Interrupted(f"stopped after {done} steps.")
+    if (advice := advice_on_film(series.film_balance())) is not None:
+        reporter.warning(advice)
     return series

@@ -71,6 +71,16 @@ class Pulse(Section):
 
 
 @dataclasses.dataclass(frozen=True)
+class Film(Section):
+    """A crystal that is thin against the wavelength of the light."""
+
+    title: ClassVar[str] = "[propagate] film:"
+    thickness: float = key(REQUIRED, quantity("length", above=0.0), "small against the wavelength in the film")
+    front: float = key(1.0, number(above=0.0), "refractive index of the medium from which the light comes")
+    behind: float = key(1.0, number(above=0.0), "and of that behind the film")
+
+
+@dataclasses.dataclass(frozen=True)
 class Absorber(Section):
     """Walls that take electrons away."""
 
@@ -130,6 +140,18 @@ class Propagate(Section):
         "a file of columns t, Ex, Ey, Ez in atomic units: the electric field",
         example='field_table = "field.txt"',
     )
+    response: str = key(
+        "transverse",
+        choice("transverse", "longitudinal", "film"),
+        'of the light to a crystal\'s current: "transverse": none; "longitudinal": the field between charged surfaces; '
+        '"film": reflection and transmission',
+    )
+    film: Film | None = key(
+        None,
+        table(Film),
+        "on which the light arrives at right angles, for the response of that name",
+        example='film = { thickness = "20 nm" }',
+    )
     precision: str = key(
         "double",
         choice("double", "float"),
@@ -167,6 +189,10 @@ class Propagate(Section):
             raise InvalidArgument("[propagate] has both 'total_time' and 'steps'; keep one of them.")
         if self.direction == "xyz" and self.pulses:
             raise InvalidArgument('[propagate] direction = "xyz" makes three kicked runs; leave the pulses out.')
+        if (self.response == "film") != (self.film is not None):
+            raise InvalidArgument(
+                '[propagate] response = "film" and film = { thickness = ... } belong together; give both or neither.'
+            )
         if self.populations and not self.excited_every:
             raise InvalidArgument(
                 "[propagate] populations is set but excited_every = 0; say every how many steps, such as "

@@ -68,6 +68,8 @@ class Signal:
     finished: bool = True
     spin: bool = False
     """Whether the kick was a spin kick."""
+    longitudinal: bool = False
+    """Crystals: whether the kick was the field from outside, to which the longitudinal field of the current adds."""
     turning: np.ndarray | None = None
     """Angular momentum of the electrons along the kick [hbar], if it was measured."""
 
@@ -251,6 +253,7 @@ def signal_of(series: Series) -> Signal:
         "formula": system.structure.formula(),
         "metal": is_metal(series.gap, system.run.scf.temperature),
         "spin": series.options.spin_kick,
+        "longitudinal": _longitudinal(series.options.response, "this run"),
     }
     return _signal(data, series.kick, about)
 
@@ -265,6 +268,7 @@ def signal_of_file(path: str | Path) -> Signal:
     about = {name: a[name] for name in ("periodic", "electrons", "volume", "formula", "finished")}
     about["metal"] = is_metal(a.get("gap"), given["scf"]["temperature"])
     about["spin"] = bool(given["propagate"].get("spin_kick", False))
+    about["longitudinal"] = _longitudinal(given["propagate"].get("response", "transverse"), str(path))
     return _signal(data, tuple(float(v) for v in a["kick"]), about, str(path))
 
 
@@ -278,6 +282,15 @@ def _refuse_other_light(pulses: Any, field_table: Any, name: str) -> None:
     if pulses or field_table:
         light = "pulses" if pulses else "a field_table"
         raise InvalidArgument(f"{name}: was driven by {light} beside a kick; a spectrum needs a kick alone.")
+
+
+def _longitudinal(response: str, name: str) -> bool:
+    if response == "film":
+        raise InvalidArgument(
+            f"{name}: was driven by a kick that a film reflects in part; a spectrum needs response = "
+            '"transverse" or "longitudinal".'
+        )
+    return response == "longitudinal"
 
 
 def _signal(data: dict[str, Any], kick: Any, about: dict[str, Any], name: str = "this run") -> Signal:
@@ -312,6 +325,8 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
         raise InvalidArgument("these runs are of different systems; a spectrum is the mean over kicks of one.")
     if any(s.spin != first.spin for s in signals):
         raise InvalidArgument("some of these runs had a spin kick and others not; a spectrum is of one kind of kick.")
+    if any(s.longitudinal != first.longitudinal for s in signals):
+        raise InvalidArgument("some of these runs were transverse and others longitudinal; a spectrum is of one kind.")
     _refuse_equal_axes(signals)
     begin = max(options.from_energy, options.step) if first.periodic else options.from_energy
     length = min(float(s.time[-1]) for s in signals)
@@ -324,7 +339,8 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
     subtract = bool(first.periodic and wanted)
     if first.periodic:
         elements = [
-            native.dielectric(s.time, s.values, s.kick, energy, options.window, width, subtract) for s in signals
+            _epsilon(native.dielectric(s.time, s.values, s.kick, energy, options.window, width, subtract), s)
+            for s in signals
         ]
     else:
         elements = [native.polarisability(s.time, s.values, s.kick, energy, options.window, width) for s in signals]
@@ -367,6 +383,12 @@ def of_signals(signals: Sequence[Signal], options: runfile.Spectrum) -> Spectrum
     return made
 
 
+def _epsilon(answer: Any, signal: Signal) -> Any:
+    """The dielectric function from 1 + 4 pi i J / kappa omega, which it is where the kick is the field in the crystal.
+    Where the kick is the field from outside, 1 / epsilon = 1 - 4 pi i J / kappa omega."""
+    return 1.0 / (2.0 - answer) if signal.longitudinal else answer
+
+
 def _lines(made: Spectrum, signals: Sequence[Signal], options: runfile.Spectrum, width: float) -> list[Line]:
     """Lines at the peaks of a molecule's spectrum."""
 
@@ -406,7 +428,7 @@ def _judge_current(made: Spectrum, signals: Sequence[Signal]) -> None:
     """Tests a crystal's current by its drift, the f-sum rule and the Kramers-Kronig relation."""
     whole = [s.kick * s.electrons / s.volume for s in signals]
     made.drift = float(np.mean([native.drift(s.time, s.values) / n for s, n in zip(signals, whole, strict=True)]))
-    made.static = float(np.mean([native.static_dielectric(s.time, s.values, s.kick) for s in signals]))
+    made.static = float(np.mean([_epsilon(native.static_dielectric(s.time, s.values, s.kick), s) for s in signals]))
     shares = [s.values[0] / n for s, n in zip(signals, whole, strict=True)]
     made.initial_electrons = float(np.mean(shares)) * made.electrons
     metal = signals[0].metal

@@ -139,6 +139,24 @@ void validate(const Pulse& pulse) {
                     pulse.chirp, pulse.frequency / reach(pulse), pulse.frequency));
 }
 
+void validate_response(const Field& field, Boundary boundary) {
+  const Response& response = field.response;
+  if (response.geometry == Response::Geometry::transverse) return;
+  if (boundary != Boundary::periodic)
+    throw InvalidArgument("an induced field given for an isolated box; it is that of a crystal's current, and a "
+                          "molecule's own field is in its Hartree potential: take the transverse response");
+  if (field.spin_kick)
+    throw InvalidArgument("an induced field given with a spin kick, which drives no current; take the transverse "
+                          "response");
+  if (response.geometry != Response::Geometry::film) return;
+  if (!(response.thickness > 0) || !std::isfinite(response.thickness))
+    throw InvalidArgument(fmt::format("a film of {} bohr given, a positive thickness expected", response.thickness));
+  for (const double index : {response.front, response.behind})
+    if (!(index > 0) || !std::isfinite(index))
+      throw InvalidArgument(
+          fmt::format("a refractive index of {} given beside a film, a positive one expected", index));
+}
+
 }  // namespace
 
 std::array<Vec3, 2> polarisation(const Pulse& pulse) {
@@ -227,6 +245,7 @@ void validate(const Field& field, Boundary boundary) {
   if (field.gauge == Gauge::length && boundary == Boundary::periodic)
     throw InvalidArgument("length gauge given for a periodic cell, where the position has no meaning; use the velocity "
                           "gauge");
+  validate_response(field, boundary);
   if (!finite(field.kick)) throw InvalidArgument("the kick must be three finite numbers [1/bohr]");
   for (const Pulse& pulse : field.pulses) validate(pulse);
   if (field.table_times.size() != field.table_fields.size())

@@ -37,8 +37,17 @@ struct Pulse {
   double chirp = 0;  ///< growth of the angular frequency [a.u.]; positive: from red to blue
 };
 
+/// How the light in a crystal depends on the current that it drives: induced_field.hpp.
+struct Response {
+  enum class Geometry { transverse, longitudinal, film };
+  Geometry geometry = Geometry::transverse;
+  double thickness = 0;          ///< of a film [bohr]
+  double front = 1, behind = 1;  ///< of a film: the refractive indices of the media before and behind it
+};
+
 struct Field {
   Gauge gauge = Gauge::velocity;
+  Response response;
   Vec3 kick{};  ///< momentum given to every electron [1/bohr]
   /// Two spins: electrons of spin down get the opposite momentum. A closed shell then answers with its spin, in its
   /// triplet excitations.
@@ -56,9 +65,7 @@ struct Field {
   Vec3 electric_field(double t) const;  ///< without the kick's delta function
 
   bool has_kick() const noexcept { return kick != Vec3{}; }
-  /// Whether there is nothing but the kick: A and E do not change after it.
-  bool is_constant() const noexcept { return pulses.empty() && table_times.empty(); }
-  /// Bounds, axis by axis, of |A(t) without the kick| and of |E(t)| at any time.
+  /// Bounds, axis by axis, of |A(t) without the kick| and of |E(t)| at any time, without the induced field.
   Vec3 largest_potential() const;
   Vec3 largest_field() const;
 };
@@ -70,8 +77,9 @@ std::array<Vec3, 2> polarisation(const Pulse& pulse);
 /// @throws InvalidArgument  an unknown shape, a duration or frequency that is not positive, a direction of length zero,
 ///                          an ellipticity above 1, or without a direction of travel at right angles, a chirp by which
 ///                          the frequency passes zero within the pulse, table columns of different lengths, times that
-///                          do not increase, numbers that are not finite, or the length gauge in a periodic cell, where
-///                          r has no meaning
+///                          do not increase, numbers that are not finite, the length gauge in a periodic cell, where r
+///                          has no meaning, or an induced field in an isolated box or with a spin kick, of a film
+///                          without thickness or with a refractive index that is not positive
 void validate(const Field& field, Boundary boundary);
 
 }  // namespace halocline::tddft

@@ -118,6 +118,16 @@ void MovingIons::resume(std::span<const Vec3> positions, std::span<const Vec3> v
   forces_known_ = false;
 }
 
+Vec3 MovingIons::charge_flow() const {
+  const System& system = model_->system();
+  Vec3 sum{};
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    const double charge = system.species[static_cast<std::size_t>(system.atoms[i].species)]->valence();
+    for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += charge * options_.velocities[i][axis];
+  }
+  return sum;
+}
+
 IonRecord MovingIons::record() const {
   IonRecord r{positions_, options_.velocities, forces_, 0};
   for (std::size_t i = 0; i < positions_.size(); ++i) {

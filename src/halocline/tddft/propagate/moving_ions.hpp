@@ -67,6 +67,8 @@ public:
   /// Computes the forces of the present state if there are none. Collective over the world.
   void need_forces(const State& state);
   IonRecord record() const;
+  /// Sum of charge times velocity [bohr hartree / hbar]; inside an ion step that of its middle.
+  Vec3 charge_flow() const;
 
 private:
   void push(double time, const Vec3& field);

@@ -25,6 +25,7 @@
 #include "halocline/tddft/model/model.hpp"
 #include "halocline/tddft/propagate/absorber.hpp"
 #include "halocline/tddft/propagate/field.hpp"
+#include "halocline/tddft/propagate/induced_field.hpp"
 #include "halocline/tddft/propagate/moving_ions.hpp"
 
 #include <cstdint>
@@ -56,7 +57,7 @@ struct Record {
   std::int64_t step = 0;
   double time = 0;          ///< [a.u.]
   Vec3 vector_potential{};  ///< A at this time (velocity gauge; zero in the length gauge)
-  Vec3 electric_field{};    ///< E at this time
+  Vec3 electric_field{};    ///< E at this time, with the induced field
   Vec3 spin_current{};      ///< the same of spin up minus spin down; 0 with one spin
   Vec3 current{};           ///< particle current density of the electrons, mean over the cell [a.u.]
   Vec3 dipole{};            ///< integral of n r [bohr]; minus the electrons' charge moment; isolated boxes only
@@ -69,7 +70,9 @@ struct Record {
   /// etrs: integral |n - predicted n| / electrons of the last repetition; above correction_tolerance if max_corrections
   /// were not enough.
   double prediction_error = 0;
-  std::optional<IonRecord> ions;  ///< if they move
+  std::optional<IonRecord> ions;         ///< if they move
+  std::optional<InducedRecord> induced;  ///< if the light answers the current
+  double field_energy = 0;               ///< of the induced field in the cell [hartree]; not part of `energy`
 };
 
 class Propagator {
@@ -111,9 +114,11 @@ public:
   /// @param first_norm  number of electrons at the first step of the run, the reference for the loss of norm; 0: the
   ///                    present number
   /// @param atoms       if they move: their positions and velocities of that step
+  /// @param induced     if the light answers the current: the induced field of that step
   /// @throws InvalidArgument  on every rank: called after the first step here, a negative number, or atoms that do not
   ///                          fit
-  void resume(std::int64_t steps_done, double first_norm = 0, const IonRecord* atoms = nullptr);
+  void resume(std::int64_t steps_done, double first_norm = 0, const IonRecord* atoms = nullptr,
+              const InducedRecord* induced = nullptr);
 
 private:
   struct Work;

@@ -126,6 +126,8 @@ double largest_eigenvalue(Model& model, const Field& field) {
     return largest;
   }
   const Vec3 a = field.largest_potential();
+  // A field that answers the current may ring; that of a film enters with up to twice the applied one.
+  const double bound = field.response.geometry == Response::Geometry::transverse ? 1.0 : 2.0;
   double more = 0;
   for (const Channel& channel : model.system().channels) {
     const double rest = Stencil::largest_kinetic(grid, channel.k);
@@ -133,7 +135,7 @@ double largest_eigenvalue(Model& model, const Field& field) {
     for (int corner = 0; corner < (grid.skew() ? 8 : 1); ++corner) {
       Vec3 q = channel.k;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double reach = a[axis] + std::abs(field.kick[axis]);
+        const double reach = bound * (a[axis] + std::abs(field.kick[axis]));
         const bool back = grid.skew() ? ((corner >> axis) & 1) != 0 : q[axis] < 0;
         q[axis] += back ? -reach : reach;
       }
