@@ -54,6 +54,8 @@ void check_equal(const Run& a, const Run& b, double tolerance = 1e-9) {
     const Record &x = a.records[i], &y = b.records[i];
     for (std::size_t axis = 0; axis < 3; ++axis) {
       CHECK(std::abs(x.current[axis] - y.current[axis]) < tolerance);
+      CHECK(std::abs(x.vector_potential[axis] - y.vector_potential[axis]) < tolerance);
+      CHECK(std::abs(x.electric_field[axis] - y.electric_field[axis]) < tolerance);
       CHECK(std::abs(x.dipole[axis] - y.dipole[axis]) < tolerance);
       CHECK(std::abs(x.angular_momentum[axis] - y.angular_momentum[axis]) < tolerance);
     }
@@ -102,14 +104,19 @@ TEST_CASE("propagator: every division of a cell with k-points and projectors giv
   field.pulses.resize(1);
   field.pulses[0] = {.amplitude = 0.05, .frequency = 0.3, .duration = 2, .centre = 1};
   const PropagateOptions options{.time_step = 0.05, .energy_every = 1};
-  const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 6);
   const comm::Communicator world = comm::world();
-  const auto all = divisions(world.size(), system);
-  REQUIRE(!all.empty());
-  for (const ProcessCounts& counts : all) {
-    const std::string division = counts.text();
-    CAPTURE(division);
-    check_equal(run_on(world, system, counts, field, options, 6), alone);
+  using Geometry = Response::Geometry;
+  for (const Response& response :
+       {Response{}, Response{Geometry::longitudinal}, Response{Geometry::film, 300, 1, 1.5}}) {
+    field.response = response;
+    const Run alone = run_on(comm::Communicator::self(), system, {}, field, options, 6);
+    const auto all = divisions(world.size(), system);
+    REQUIRE(!all.empty());
+    for (const ProcessCounts& counts : all) {
+      const std::string division = counts.text();
+      CAPTURE(division);
+      check_equal(run_on(world, system, counts, field, options, 6), alone);
+    }
   }
 }
 
