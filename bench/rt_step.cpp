@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "halocline/core/error.hpp"
@@ -120,6 +121,11 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   const Threads threads(c.threads);
   if (c.energy_every < 0)
     throw core::InvalidArgument(fmt::format("energies every {} steps were asked for; give 0 or more", c.energy_every));
+  if (c.ions_every < 0 || (c.ions_every > 0 && c.energy_every % c.ions_every != 0))
+    throw core::InvalidArgument(
+        fmt::format("energies every {} steps and atoms that move every {} were asked for; an ion step has energies at "
+                    "its end alone, so give a multiple",
+                    c.energy_every, c.ions_every));
   const tddft::System system = system_of(c);
   const tddft::ProcessCounts counts = counts_of(c, system, group.size());
   tddft::ModelOptions how;
@@ -136,7 +142,13 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   options.scheme = c.scheme;
   options.energy_every = c.energy_every;
   options.precision = c.precision;
-  tddft::Propagator propagator(model, state, field, options);
+  std::optional<tddft::IonOptions> ions;
+  if (c.ions_every > 0) {
+    // Slow and heavy, so that they stay where they are but for some 1e-6 bohr: plane waves push them hard.
+    ions = {std::vector<double>(system.atoms.size(), 1e9),
+            std::vector<tddft::Vec3>(system.atoms.size(), tddft::Vec3{1e-6, 2e-6, 0}), c.ions_every};
+  }
+  tddft::Propagator propagator(model, state, field, options, ions);
   propagator.kick();
 
   Result result;
@@ -149,6 +161,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
                        {"scheme", c.scheme},
                        {"precision", c.precision},
                        {"energy_every", std::int64_t(c.energy_every)},
+                       {"ions_every", std::int64_t(c.ions_every)},
                        {"processes", std::int64_t(group.size())},
                        {"threads", std::int64_t(c.threads)}};
   const bool in_float = c.precision == "float";
@@ -157,7 +170,7 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   result.bytes = 2 * (in_float ? 8 : 16) * size;
   result.ceilings = bandwidth_ceilings(group, static_cast<std::int64_t>(result.bytes) / group.size(), effort);
 
-  const int steps = std::max(1, c.energy_every);
+  const int steps = std::max({1, c.energy_every, c.ions_every});
   const Work work = [&] {
     for (int i = 0; i < steps; ++i) propagator.step();
   };
@@ -170,7 +183,9 @@ Result rt_step(const comm::Communicator& group, const RtStepCase& c, const Effor
   const double fma_flops = 1e-9 * of_threads * group.size();
   result.ceilings.fma_gflops = fma_flops / times.companion.median;
   result.fma_gflops_of_cpu_time = fma_flops / times.companion.cpu;
-  result.regions = regions_of([&] { propagator.step(); });
+  result.regions = regions_of([&] {
+    for (int i = 0; i < std::max(1, c.ions_every); ++i) propagator.step();
+  });
   result.outcome = {{"points", static_cast<double>(system.grid.points())},
                     {"point_orbitals", size},
                     {"seconds_for_4m", result.seconds.median * reference_size / size},

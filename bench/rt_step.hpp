@@ -27,14 +27,16 @@ struct RtStepCase {
   int energy_every = 10;             ///< steps of a timed run, one with energies; 0: one step, without energies
   int threads = 1;                   ///< of each process
   std::string precision = "double";  ///< of the orbitals, or "float"
+  int ions_every = 0;                ///< steps of the electrons in one of the atoms, which move; 0: they rest
 };
 
-/// Seconds of one step: the time of a run of `energy_every` steps, divided by their number. Operations are those of the
+/// Seconds of one step: the time of a run of `energy_every` steps, or of an ion step if there is more in it, divided by
+/// their number. Operations are those of the
 /// four (or more) applications of the stencil in a step, at the nominal 158 for each point and orbital, so the fraction
 /// of the peak is a lower bound. Bytes are the orbitals, read and written once. `result` has the number of points, that
 /// of points times orbitals, the seconds for 4.19 million of these, and the time step [a.u.].
-/// @throws InvalidArgument  an unknown name, or a division that does not fit; on every rank
-/// Collective: yes.  Cost: at least four runs.
+/// @throws InvalidArgument  an unknown name, a division that does not fit, or energies within an ion step; on every
+/// rank Collective: yes.  Cost: at least four runs.
 Result rt_step(const comm::Communicator& group, const RtStepCase& parameters, const Effort& effort);
 
 }  // namespace halocline::bench

@@ -109,6 +109,11 @@ def test_rt_step_tells_where_the_time_goes():
     assert any("stencil" in path for path in r["regions"])
     single = bench.rt_step("silicon-8", precision="float", energy_every=0, **SHORT)
     assert single["case"]["precision"] == "float" and single["bytes"] == r["bytes"] / 2
+    moving = bench.rt_step("silicon-8", energy_every=0, ions_every=2, **SHORT)
+    assert moving["case"]["ions_every"] == 2 and any("forces" in path for path in moving["regions"])
+    assert not any("forces" in path for path in r["regions"])
+    with pytest.raises(InvalidArgument, match="an ion step has energies at its end alone"):
+        bench.rt_step("silicon-8", energy_every=3, ions_every=2, **SHORT)
     with pytest.raises(InvalidArgument, match="give silicon-8 or silicon-64"):
         bench.rt_step("diamond", **SHORT)
 

@@ -374,6 +374,7 @@ def rt_step(
     comm: Any = None,
     seconds: float = SECONDS,
     block_seconds: float = BLOCK_SECONDS,
+    ions_every: int = 0,
 ) -> dict[str, Any]:
     """One step of real-time propagation after a kick, of bulk silicon or of any system.
 
@@ -381,7 +382,8 @@ def rt_step(
     run file of `halocline tddft`; its orbitals are plane waves, not the ground state, and every state is filled;
     over: what the processes divide, "k", "orbitals", "space" or "auto"; scheme: "taylor4", "midpoint" or "etrs";
     precision: of the orbitals, one of PRECISIONS;
-    energy_every: steps of a run, one of them with energies, whose time is divided by their number; 0: a step without
+    energy_every: steps of a run, one of them with energies, whose time is divided by their number; 0: a step without;
+    ions_every: the atoms move, with forces once in so many steps; 0: they rest.
     `result` has the points, the points times orbitals, the seconds for 4.19 million of these, and the time step;
     `regions` says where the time goes. Raises InvalidArgument for an unknown name or a division that does not fit,
     FileError.
@@ -394,6 +396,17 @@ def rt_step(
         other, xc = described.native, described.functional
         name = described.structure.formula()
     text = _halocline.bench.rt_step(
-        communicator(comm), name, other, xc, over, scheme, precision, energy_every, threads, seconds, block_seconds
+        communicator(comm),
+        name,
+        other,
+        xc,
+        over,
+        scheme,
+        precision,
+        energy_every,
+        ions_every,
+        threads,
+        seconds,
+        block_seconds,
     )
     return json.loads(text)

@@ -59,11 +59,12 @@ def volumes(texts: list[str], axes: int = 4, example: str = "8x8x8x16") -> list[
     return extents("--local", texts, axes, example)
 
 
-def counts(option: str, text: str, example: str) -> list[int]:
-    """Positive numbers, joined by commas."""
+def counts(option: str, text: str, example: str, at_least: int = 1) -> list[int]:
+    """Whole numbers, joined by commas; positive ones, or of at least 0."""
     numbers = [whole_number(n) for n in split(text)]
-    if not numbers or not all(numbers):
-        raise InvalidArgument(f"{option} {text[:60]}: give positive numbers such as {example}.")
+    if not numbers or any(n is None or n < at_least for n in numbers):
+        kind = "positive" if at_least else "whole"
+        raise InvalidArgument(f"{option} {text[:60]}: give {kind} numbers such as {example}.")
     return numbers  # type: ignore[return-value]
 
 

@@ -95,6 +95,10 @@ def rt_step(
     energy_every: Annotated[
         int, typer.Option(min=0, help="Steps of a timed run, one of them with energies; 0: one step without.")
     ] = 10,
+    ions: Annotated[
+        str,
+        typer.Option(metavar="N[,N...]", help="Steps of the electrons in one of the atoms, which move; 0: they rest."),
+    ] = "0",
     precision: Precisions = "double",
     threads: Threads = "1",
 ) -> None:
@@ -103,15 +107,17 @@ def rt_step(
     from halocline import bench as library
 
     cases = []
-    for c, o, s, p, t in itertools.product(
+    for c, o, s, i, p, t in itertools.product(
         [str(system)] if system is not None else chosen("--case", case, library.SILICON),
         chosen("--over", over, ("auto", "k", "orbitals", "space")),
         chosen("--scheme", scheme, ("taylor4", "midpoint", "etrs")),
+        counts("--ions", ions, "0,5,1", at_least=0),
         chosen("--precision", precision, library.PRECISIONS),
         thread_counts(threads),
     ):
-        name = f"rt-step {c} over {o} {s} {p} {t} threads"
-        cases.append((name, later(library.rt_step, c, o, s, p, energy_every, t, seconds=bench.seconds)))
+        name = f"rt-step {c} over {o} {s} {p} {t} threads" + (f" atoms every {i}" if i else "")
+        work = later(library.rt_step, c, o, s, p, energy_every, t, seconds=bench.seconds, ions_every=i)
+        cases.append((name, work))
     bench.run(cases)
 
 
