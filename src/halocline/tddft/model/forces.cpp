@@ -71,7 +71,8 @@ OrbitalForces orbital_forces(Model& model, const State& state, const OnBlock& on
 }
 
 AtomForces atom_forces(Model& model, const State& state) {
-  return atom_forces(model, state, model.xc().is_potential() ? OrbitalForces() : orbital_forces(model, state));
+  const bool none = model.xc().is_potential() || model.system().atoms.empty();  // refused, or nothing to do
+  return atom_forces(model, state, none ? OrbitalForces() : orbital_forces(model, state));
 }
 
 AtomForces atom_forces(Model& model, const State& state, const OrbitalForces& of_orbitals) {
