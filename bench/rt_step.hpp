@@ -31,12 +31,14 @@ struct RtStepCase {
 };
 
 /// Seconds of one step: the time of a run of `energy_every` steps, or of an ion step if there is more in it, divided by
-/// their number. Operations are those of the
-/// four (or more) applications of the stencil in a step, at the nominal 158 for each point and orbital, so the fraction
-/// of the peak is a lower bound. Bytes are the orbitals, read and written once. `result` has the number of points, that
-/// of points times orbitals, the seconds for 4.19 million of these, and the time step [a.u.].
-/// @throws InvalidArgument  an unknown name, a division that does not fit, or energies within an ion step; on every
-/// rank Collective: yes.  Cost: at least four runs.
+/// their number. Operations are those of the four (or more) applications of the stencil in a step, at the nominal 158
+/// for each point and orbital, so the fraction of the peak is a lower bound. Bytes are the orbitals, read and written
+/// once. `result` has the number of points, that of points times orbitals, the seconds for 4.19 million of these, and
+/// the time step [a.u.].
+/// @throws InvalidArgument  on every rank: an unknown name, a division that does not fit, or energies within an ion
+/// step
+///
+/// Collective: yes.  Cost: at least four runs.
 Result rt_step(const comm::Communicator& group, const RtStepCase& parameters, const Effort& effort);
 
 }  // namespace halocline::bench

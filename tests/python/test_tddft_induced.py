@@ -45,17 +45,22 @@ def test_a_longitudinal_kick_has_the_dielectric_function_of_a_transverse_one(cry
     found = {}
     for response in ("transverse", "longitudinal"):
         run = hc.tddft.propagate(
-            crystal, kick=0.005, direction="z", total_time="2.5 fs", energy_every=5, response=response
+            crystal, kick=0.005, direction="z", total_time="2.5 fs", energy_every=0, response=response
         )
         found[response] = hc.tddft.spectrum(run, to_energy="45 eV", window="exponential", width="3 eV")
-        if response == "longitudinal":
-            at = np.isin(run.time, run.energy_time)
-            total = run.energy["total"] + run.field_energy[at]
-            assert np.ptp(total) < 0.2 * run.field_energy.max()  # the error of the step, as without the induced field
-            assert np.ptp(run.energy["total"]) > 0.9 * run.field_energy.max()
     high = found["transverse"].energy_ev > 12
     one, other = (found[r].response[high] for r in ("transverse", "longitudinal"))
+    # The window smooths epsilon in one of them and 1 / epsilon in the other; test_induced_field.cpp has the exact law.
     assert np.abs(one - other).max() < 0.25 * np.abs(one - 1).max()
+
+
+def test_electrons_and_the_field_between_the_surfaces_keep_their_energy(crystal):
+    run = hc.tddft.propagate(
+        crystal, kick=0.005, total_time="0.6 fs", time_step=0.03, energy_every=1, response="longitudinal"
+    )
+    # What is left falls with the square of the step, and is as large without the induced field.
+    assert np.ptp(run.energy["total"] + run.field_energy) < 0.01 * run.field_energy.max()
+    assert np.ptp(run.energy["total"]) > 0.9 * run.field_energy.max()
 
 
 def test_spectra_of_films_and_of_mixed_runs_are_refused(crystal):

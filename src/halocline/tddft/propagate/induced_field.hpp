@@ -34,7 +34,6 @@ public:
   /// @param time_step  [a.u.]
   InducedField(const Response& response, double time_step);
 
-  bool answers() const noexcept { return geometry_ != Response::Geometry::transverse; }
   /// The factor t of the applied potential and field.
   double transmission() const noexcept { return transmission_; }
   /// Takes J at the beginning of a step, and computes next().

@@ -16,6 +16,10 @@ namespace {
 
 using core::InvalidArgument;
 
+double charge_of(const System& system, std::size_t atom) {
+  return system.species[static_cast<std::size_t>(system.atoms[atom].species)]->valence();
+}
+
 bool is_number(const Vec3& v) {
   return std::ranges::all_of(v, [](double x) { return std::isfinite(x); });
 }
@@ -57,7 +61,7 @@ MovingIons::MovingIons(Model& model, IonOptions options) : model_(&model), optio
 void MovingIons::kick(const Vec3& kick) {
   const System& system = model_->system();
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const double charge = system.species[static_cast<std::size_t>(system.atoms[i].species)]->valence();
+    const double charge = charge_of(system, i);
     for (std::size_t axis = 0; axis < 3; ++axis)
       options_.velocities[i][axis] -= charge * kick[axis] / options_.masses[i];
   }
@@ -66,7 +70,7 @@ void MovingIons::kick(const Vec3& kick) {
 void MovingIons::push(double time, const Vec3& field) {
   const System& system = model_->system();
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const double charge = system.species[static_cast<std::size_t>(system.atoms[i].species)]->valence();
+    const double charge = charge_of(system, i);
     for (std::size_t axis = 0; axis < 3; ++axis)
       options_.velocities[i][axis] += time * (forces_[i][axis] + charge * field[axis]) / options_.masses[i];
   }
@@ -122,7 +126,7 @@ Vec3 MovingIons::charge_flow() const {
   const System& system = model_->system();
   Vec3 sum{};
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const double charge = system.species[static_cast<std::size_t>(system.atoms[i].species)]->valence();
+    const double charge = charge_of(system, i);
     for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += charge * options_.velocities[i][axis];
   }
   return sum;

@@ -14,8 +14,11 @@
 #include <fmt/core.h>
 
 namespace halocline::tddft {
+namespace {
 
 using core::InvalidArgument;
+
+}  // namespace
 
 Propagator::Propagator(Model& model, State& state, Field field, const PropagateOptions& options,
                        std::optional<IonOptions> ions)

@@ -103,7 +103,8 @@ public:
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
   /// middle of an ion step within.
   /// @throws core::Error  on every rank: the norm is lost (with an absorber: grows), atoms left an isolated box or came
-  /// too close Collective over the world.
+  ///                      too close
+  /// Collective over the world.
   Record step();
   /// The observables at the present time, without a step; with energy unless energy_every is 0. Collective over the
   /// world.

@@ -136,7 +136,7 @@ struct Stencil::State {
   }
 
   static void clear(const Pass& pass, Scratch& one) {
-    if (!pass.gradient.empty() || pass.factors != nullptr) std::ranges::fill(one.products.span(), 0.0);
+    if (!pass.gradient.empty()) std::ranges::fill(one.products.span(), 0.0);
   }
 
   /// Computes blocks whose halo is not exchanged meanwhile: one for each thread if there are several and no process

@@ -25,10 +25,11 @@ using Edges = std::array<Vec3, 3>;
 
 double volume_of(const Edges& edges) { return std::abs(dot(edges[0], cross(edges[1], edges[2]))); }
 
-/// Gives both sums equal work. With the same number of terms, those of the sum over space take six times as long.
+/// Gives both sums equal time: a term over space takes some 17 times as long as one over waves (8 to 216 atoms of
+/// silicon), and the factor is 17^(1/6).
 double usual_eta(const Edges& edges, std::size_t charges) {
   const double n = charges == 0 ? 1 : static_cast<double>(charges), volume = volume_of(edges);
-  return 1.8 * std::sqrt(pi) * std::pow(n / (volume * volume), 1.0 / 6);
+  return 1.6 * std::sqrt(pi) * std::pow(n / (volume * volume), 1.0 / 6);
 }
 
 /// The integers n of all cells that reach within `most` of a point whose number along an edge is `from`: the planes of

@@ -30,7 +30,7 @@ struct EwaldSum {
 /// @param edges      of the cell [bohr]
 /// @param charges    shape (n,)
 /// @param positions  shape (n,) [bohr], inside or outside the cell; no two at the same place
-/// @param eta        [1/bohr]; 0 chooses the value that gives both sums equal work
+/// @param eta        [1/bohr]; 0 chooses the value that gives both sums equal time
 /// Cost: some 200 n^1.5 terms, for cells that are not very flat. Collective: no; every process computes all.
 EwaldSum ewald(const std::array<Vec3, 3>& edges, std::span<const double> charges, std::span<const Vec3> positions,
                double eta = 0);

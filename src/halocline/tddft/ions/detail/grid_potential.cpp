@@ -77,7 +77,7 @@ void GridPotential::fill(double* out, const double* squares, double beside, std:
     for (std::int64_t i = 0; i < n; ++i) out[i] = species_->local(std::sqrt(squares[i] + beside));
     return;
   }
-  // Places in vectors, the table one by one: it would be gathered at the speed of single loads.
+  // The places in a loop of their own, so that their square roots are computed in vectors.
   constexpr std::int64_t most = 64;
   std::array<std::int32_t, most> steps;
   std::array<double, most> rests;
