@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/maxwell/measure/energy.hpp"
+
+namespace halocline::maxwell {
+
+namespace {
+
+/// Half of a cell on the nodes of walls.
+double weight(const Part& part, int component, const Index3& point) {
+  double w = 1;
+  for (int a = 0; a < 3; ++a) {
+    if (part.grid().periodic(a) || between(component, a)) continue;
+    const std::int64_t node = point[at(a)] + part.first()[at(a)];
+    if (node == 0 || node == part.grid().cells[at(a)]) w /= 2;
+  }
+  return w;
+}
+
+template <class T, class Action>
+void for_each_owned(const Part& part, int component, Action&& action) {
+  const Box box = part.owned(component);
+  for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+    for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
+      for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) action(Index3{x, y, z});
+}
+
+/// The derivative of a field along an axis, upper neighbour minus this point.
+template <class T>
+double forward(const State<T>& state, int component, int copy, int axis, Index3 p) {
+  const YeeGrid& grid = state.part().grid();
+  if (grid.flat(axis)) return 0;
+  const BoxArray<T>& field = state.field(component, copy);
+  const double here = field.at(p[0], p[1], p[2]);
+  ++p[at(axis)];
+  return (static_cast<double>(field.at(p[0], p[1], p[2])) - here) / grid.step[at(axis)];
+}
+
+}  // namespace
+
+template <class T>
+Energy energy_of(const State<T>& state) {
+  const Part& part = state.part();
+  const YeeGrid& grid = part.grid();
+  const double cell = grid.step[0] * grid.step[1] * grid.step[2], dt = grid.time_step;
+  Energy energy;
+  for (int copy = 0; copy < state.copies(); ++copy)
+    for (int a = 0; a < 3; ++a) {
+      const Coefficients<T>& coefficients = state.coefficients(a);
+      const auto factor = [&](const Factor<T>& of, const Index3& p) -> double {
+        const std::size_t row = state.row_number(p[1], p[2]);
+        return of.varies[row] ? of.array.at(p[0], p[1], p[2]) : of.of_row[row];
+      };
+      for_each_owned<T>(part, a, [&](const Index3& p) {
+        const double gain = factor(coefficients.gain, p), decay = factor(coefficients.decay, p);
+        const double e = state.field(a, copy).at(p[0], p[1], p[2]);
+        energy.electric += weight(part, a, p) * dt * (1 + decay) / 2 / gain * e * e / 2 * cell;
+        for (const Polarisation<T>& pole : state.polarisations(a)) {
+          if (!pole.strength.box().contains(p)) continue;
+          const double strength = pole.strength.at(p[0], p[1], p[2]);
+          if (strength == 0) continue;
+          const double position = pole.p[at(copy)].at(p[0], p[1], p[2]), before = pole.j[at(copy)].at(p[0], p[1], p[2]);
+          const double after = pole.keep * before + pole.push * (strength * e - pole.spring * position);
+          energy.polarisation +=
+              weight(part, a, p) * (before * after + pole.spring * position * position) / strength / 2 * cell;
+        }
+      });
+      const int b = (a + 1) % 3, c = (a + 2) % 3;
+      for_each_owned<T>(part, 3 + a, [&](const Index3& p) {
+        const double before = state.field(3 + a, copy).at(p[0], p[1], p[2]);
+        const double after = before - dt * (forward(state, c, copy, b, p) - forward(state, b, copy, c, p));
+        energy.magnetic += weight(part, 3 + a, p) * before * after / 2 * cell;
+      });
+    }
+  return energy;
+}
+
+template Energy energy_of(const State<float>&);
+template Energy energy_of(const State<double>&);
+
+}  // namespace halocline::maxwell

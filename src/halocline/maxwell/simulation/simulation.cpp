@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halocline/maxwell/simulation/simulation.hpp"
+
+#include "halocline/core/error.hpp"
+#include "halocline/core/region.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace halocline::maxwell {
+
+namespace {
+
+constexpr std::int64_t cache_of_a_core = std::int64_t{1} << 20;  ///< bytes of it that a sweep may use
+constexpr int deepest = 8;
+
+void check_point(const YeeGrid& grid, const char* what, int component, const Index3& point) {
+  if (component < 0 || component >= components)
+    throw core::InvalidArgument(
+        fmt::format("a {} of component {} was asked for; E has 0 to 2 and H 3 to 5", what, component));
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t past = grid.cells[at(a)] + (grid.periodic(a) || between(component, a) ? 0 : 1);
+    if (point[at(a)] < 0 || point[at(a)] >= past)
+      throw core::InvalidArgument(
+          fmt::format("a {} at point {} of axis {} was asked for; the grid has points 0 to {} there", what,
+                      point[at(a)], a, past - 1));
+  }
+}
+
+}  // namespace
+
+int depth_for_cache(const YeeGrid& grid, const comm::ProcessGrid& processes, std::size_t number_bytes) {
+  std::int64_t plane = 6 * static_cast<std::int64_t>(number_bytes) * (grid.complex_fields() ? 2 : 1);
+  std::int64_t thinnest = deepest;
+  const int slow = grid.flat(2) ? 1 : 2;
+  bool exchanged = false;
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t cells = grid.cells[at(a)] / std::max(processes.dims()[at(a)], 1);
+    if (a != slow) plane *= cells + 1;
+    if (processes.dims()[at(a)] > 1 || (grid.periodic(a) && !grid.flat(a))) {
+      exchanged = true;
+      thinnest = std::min(thinnest, std::max<std::int64_t>(1, cells / 16));  // ghosts are computed, too
+    }
+  }
+  const std::int64_t cache = cache_of_a_core * omp_get_max_threads();
+  const std::int64_t deep = std::clamp<std::int64_t>(cache / (2 * plane), 1, deepest);
+  return static_cast<int>(exchanged ? std::min(deep, thinnest) : deep);
+}
+
+template <class T>
+Simulation<T>::Simulation(const YeeGrid& grid, Matter matter, const comm::ProcessGrid& processes,
+                          const SimulationOptions& options)
+    : matter_(std::move(matter)),
+      processes_(processes),
+      state_(Part(grid, processes, options.depth > 0 ? options.depth : depth_for_cache(grid, processes, sizeof(T))),
+             matter_, options.smooth),
+      update_(state_),
+      halo_(state_, processes_, options.transport) {}
+
+template <class T>
+std::size_t Simulation<T>::add_plane_wave(const PlaneWaveSpec& spec, std::vector<double> frequencies) {
+  waves_.emplace_back(grid(), matter_.background(), spec, std::move(frequencies));
+  wave_tables_.push_back(tables_);
+  for (const Drive<T>& drive : waves_.back().drives(part(), tables_, tables_ + 1)) update_.add(drive);
+  tables_ += 2;
+  for (int a = 0; a < 3; ++a)
+    if (spec.polarisation[at(a)] != 0) seeds_[at(a)] = true;
+  return waves_.size() - 1;
+}
+
+template <class T>
+std::size_t Simulation<T>::add_current(int component, const Index3& point, const Waveform& waveform) {
+  check_point(grid(), "current", component, point);
+  if (!electric(component))
+    throw core::InvalidArgument("a current along a component of H was asked for; currents drive E, components 0 to 2");
+  double cell = 1;
+  for (int a = 0; a < 3; ++a)
+    if (!grid().flat(a)) cell *= grid().step[at(a)];
+  Box box{point, point};
+  for (std::int64_t& upper : box.upper) ++upper;
+  for (const Part::Image& image : part().images(box, part().memory())) {
+    double phase = 0;
+    for (int a = 0; a < 3; ++a)
+      if (grid().periodic(a)) {
+        const Index3 p = part().global(image.box.lower);
+        if (p[at(a)] != point[at(a)]) phase += (p[at(a)] > point[at(a)] ? 1 : -1) * grid().bloch[at(a)];
+      }
+    update_.add(Drive<T>{component,
+                         image.box,
+                         static_cast<T>(-1 / cell),
+                         {static_cast<T>(std::cos(phase)), static_cast<T>(std::sin(phase))},
+                         tables_,
+                         -1,
+                         0});
+  }
+  currents_.push_back({waveform, tables_++, {}});
+  seeds_[at(component)] = true;
+  return currents_.size() - 1;
+}
+
+template <class T>
+std::size_t Simulation<T>::add_probe(int component, const Index3& point) {
+  check_point(grid(), "probe", component, point);
+  auto probe = std::make_unique<Probe>();
+  probe->component = component;
+  probe->point = point;
+  const Index3& first = part().first();
+  const Index3 here{point[0] - first[0], point[1] - first[1], point[2] - first[2]};
+  probe->here = part().owned(component).contains(here);
+  if (probe->here)
+    for (int copy = 0; copy < state_.copies(); ++copy)
+      update_.add(Tap<T>{component, here, copy, &probe->values[at(copy)]});
+  probes_.push_back(std::move(probe));
+  return probes_.size() - 1;
+}
+
+template <class T>
+std::size_t Simulation<T>::add_spectrum(const Box& box, std::vector<int> kept, std::vector<double> frequencies,
+                                        int every) {
+  spectra_.emplace_back(state_, box, std::move(kept), std::move(frequencies), every);
+  return spectra_.size() - 1;
+}
+
+template <class T>
+void Simulation<T>::start() {
+  update_.set_active(seeds_);
+  started_ = true;
+}
+
+template <class T>
+void Simulation<T>::run(std::int64_t steps) {
+  start();
+  for (auto& probe : probes_)
+    for (auto& values : probe->values) values.reserve(values.size() + static_cast<std::size_t>(steps));
+  const std::int64_t end = steps_ + steps;
+  while (steps_ < end) {
+    std::int64_t block =
+        std::min<std::int64_t>(part().any_exchanged() ? part().depth() : std::max(part().depth(), 1), end - steps_);
+    for (const Spectrum<T>& spectrum : spectra_)
+      block = std::min<std::int64_t>(block, spectrum.every() - steps_ % spectrum.every());
+    const int count = static_cast<int>(block);
+    std::vector<std::vector<DriveTable<T>>> tables(at(count), std::vector<DriveTable<T>>(at(tables_)));
+    {
+      const core::Region region("maxwell/sources");
+      for (std::size_t w = 0; w < waves_.size(); ++w) {
+        waves_[w].advance(count);
+        for (int s = 0; s < count; ++s) {
+          tables[at(s)][at(wave_tables_[w])] = waves_[w].e(s);
+          tables[at(s)][at(wave_tables_[w] + 1)] = waves_[w].h(s);
+        }
+      }
+      for (Current& current : currents_) {
+        current.values.clear();
+        for (int s = 0; s < count; ++s)
+          current.values.push_back(
+              static_cast<T>(current.waveform((static_cast<double>(steps_ + s) + 0.5) * grid().time_step)));
+        for (int s = 0; s < count; ++s) tables[at(s)][at(current.table)] = {current.values.data() + s};
+      }
+    }
+    {
+      const core::Region region("maxwell/exchange");
+      halo_.exchange();
+    }
+    {
+      const core::Region region("maxwell/update");
+      update_.advance(tables, count);
+    }
+    steps_ += count;
+    const core::Region region("maxwell/spectra");
+    for (Spectrum<T>& spectrum : spectra_)
+      if (steps_ % spectrum.every() == 0) spectrum.sample(state_, steps_);
+  }
+}
+
+template <class T>
+Energy Simulation<T>::energy() {
+  halo_.exchange();
+  const Energy mine = energy_of(state_);
+  std::array<double, 3> sums{mine.electric, mine.magnetic, mine.polarisation};
+  processes_.communicator().sum(sums);
+  return {sums[0], sums[1], sums[2]};
+}
+
+template <class T>
+template <class Value, class Fill>
+std::vector<Value> Simulation<T>::gathered(const Box& global, const Box& mine, const Fill& fill) const {
+  // Each process sends its box and its numbers; the boxes do not overlap.
+  std::vector<std::byte> message(sizeof(Box) + static_cast<std::size_t>(mine.points()) * sizeof(Value));
+  std::memcpy(message.data(), &mine, sizeof(Box));
+  std::vector<Value> numbers;
+  numbers.reserve(static_cast<std::size_t>(mine.points()));
+  fill(numbers);
+  if (!numbers.empty()) std::memcpy(message.data() + sizeof(Box), numbers.data(), numbers.size() * sizeof(Value));
+  const std::vector<std::byte> all = processes_.communicator().allgather(message);
+  std::vector<Value> whole(static_cast<std::size_t>(global.points()));
+  for (std::size_t next = 0; next < all.size();) {
+    Box box;
+    std::memcpy(&box, all.data() + next, sizeof(Box));
+    next += sizeof(Box);
+    for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+      for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y) {
+        const std::int64_t to = box.lower[0] - global.lower[0] +
+                                global.extent(0) * (y - global.lower[1] + global.extent(1) * (z - global.lower[2]));
+        const std::size_t bytes = static_cast<std::size_t>(box.extent(0)) * sizeof(Value);
+        if (bytes == 0) continue;
+        std::memcpy(whole.data() + to, all.data() + next, bytes);
+        next += bytes;
+      }
+  }
+  return whole;
+}
+
+template <class T>
+std::vector<std::complex<double>> Simulation<T>::probe(std::size_t number) const {
+  const Probe& probe = *probes_.at(number);
+  const Box global{{0, 0, 0}, {steps_, 1, 1}};
+  const Box mine = probe.here ? global : Box{};
+  return gathered<std::complex<double>>(global, mine, [&](auto& numbers) {
+    if (!probe.here) return;
+    // Points on walls do not change and have no values: they are zero.
+    for (std::int64_t i = 0; i < steps_; ++i) {
+      const auto n = static_cast<std::size_t>(i);
+      const auto value = [n](const std::vector<T>& values) {
+        return n < values.size() ? static_cast<double>(values[n]) : 0;
+      };
+      numbers.emplace_back(value(probe.values[0]), value(probe.values[1]));
+    }
+  });
+}
+
+template <class T>
+Box Simulation<T>::spectrum_box(std::size_t number, int component) const {
+  Box whole;
+  for (int a = 0; a < 3; ++a)
+    whole.upper[at(a)] = grid().cells[at(a)] + (grid().periodic(a) || between(component, a) ? 0 : 1);
+  return intersection(spectra_.at(number).box(), whole);
+}
+
+template <class T>
+std::vector<std::complex<double>> Simulation<T>::spectrum(std::size_t number, int component,
+                                                          std::size_t frequency) const {
+  const Spectrum<T>& spectrum = spectra_.at(number);
+  const auto place = std::find(spectrum.kept().begin(), spectrum.kept().end(), component);
+  if (place == spectrum.kept().end() || frequency >= spectrum.frequencies().size())
+    throw core::InvalidArgument(
+        fmt::format("component {} at frequency number {} was asked for; this spectrum has neither, "
+                    "or one of them not",
+                    component, frequency));
+  const auto sums =
+      const_cast<Spectrum<T>&>(spectrum).sums(static_cast<std::size_t>(place - spectrum.kept().begin()), frequency);
+  return gathered<std::complex<double>>(spectrum_box(number, component), spectrum.held(component),
+                                        [&](auto& numbers) { numbers.assign(sums.begin(), sums.end()); });
+}
+
+template <class T>
+std::vector<double> Simulation<T>::field(int component, int copy) const {
+  Box whole;
+  for (int a = 0; a < 3; ++a)
+    whole.upper[at(a)] = grid().cells[at(a)] + (grid().periodic(a) || between(component, a) ? 0 : 1);
+  const Box owned = part().owned(component);
+  return gathered<double>(whole, moved(owned, part().first()), [&](auto& numbers) {
+    for (std::int64_t z = owned.lower[2]; z < owned.upper[2]; ++z)
+      for (std::int64_t y = owned.lower[1]; y < owned.upper[1]; ++y) {
+        const T* row = state_.field(component, copy).row(y, z);
+        numbers.insert(numbers.end(), row + owned.lower[0], row + owned.upper[0]);
+      }
+  });
+}
+
+template class Simulation<float>;
+template class Simulation<double>;
+
+}  // namespace halocline::maxwell

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// Maxwell's equations in the time domain: a grid, the matter in it, sources and what is measured.
+
+#include "halocline/maxwell/halo/field_halo.hpp"
+#include "halocline/maxwell/measure/energy.hpp"
+#include "halocline/maxwell/measure/spectrum.hpp"
+#include "halocline/maxwell/source/plane_wave.hpp"
+#include "halocline/maxwell/update/update.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace halocline::maxwell {
+
+struct SimulationOptions {
+  int depth = 0;                   ///< steps of a sweep; 0: as many as keep the planes of a sweep in cache
+  std::string transport = "auto";  ///< of the halo exchange
+  bool smooth = true;              ///< means over cells that surfaces cut (matter.hpp)
+};
+
+/// Steps of a sweep that keep its planes in the caches of the cores used, at most 8, and thin enough for the grid.
+int depth_for_cache(const YeeGrid& grid, const comm::ProcessGrid& processes, std::size_t number_bytes);
+
+/// @tparam T  float or double
+template <class T>
+class Simulation {
+public:
+  /// @throws InvalidArgument  on every rank, for a grid, matter or division that does not fit
+  /// Collective: yes.  Cost: memory of 6 numbers a point and of what State adds.
+  Simulation(const YeeGrid& grid, Matter matter, const comm::ProcessGrid& processes,
+             const SimulationOptions& options = {});
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  const YeeGrid& grid() const noexcept { return state_.part().grid(); }
+  const Part& part() const noexcept { return state_.part(); }
+  const Matter& matter() const noexcept { return matter_; }
+  State<T>& state() noexcept { return state_; }
+  const State<T>& state() const noexcept { return state_; }
+  const comm::ProcessGrid& processes() const noexcept { return processes_; }
+
+  /// Adds a source or a measurement; the same on every rank, before the first step.
+  /// @return its number among those of its kind
+  std::size_t add_plane_wave(const PlaneWaveSpec& spec, std::vector<double> frequencies = {});
+  /// A current along E's component at one point: its moment changes with time as the waveform's integral. The current
+  /// is that of the waveform, of a cell with the thickness 1 along flat axes.
+  std::size_t add_current(int component, const Index3& point, const Waveform& waveform);
+  /// Keeps a component at a point after every step.
+  std::size_t add_probe(int component, const Index3& point);
+  std::size_t add_spectrum(const Box& box, std::vector<int> kept, std::vector<double> frequencies, int every);
+
+  /// Sets a component of a copy from a function of the place, at the owned points that are not on walls.
+  template <class Function>
+  void set_field(int component, int copy, Function&& value) {
+    const Box box = part().changing(component, 0, 0);
+    for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+      for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
+        for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x)
+          state_.field(component, copy).at(x, y, z) =
+              static_cast<T>(value(place_of(grid(), component, part().global({x, y, z}))));
+    seeds_[at(component)] = true;
+  }
+  /// Says that a component was set in other ways.
+  void touch(int component) { seeds_[at(component)] = true; }
+
+  /// Collective: yes.
+  void run(std::int64_t steps);
+  std::int64_t steps() const noexcept { return steps_; }
+  double time() const noexcept { return static_cast<double>(steps_) * grid().time_step; }
+
+  /// Of the whole grid. Collective: yes.
+  Energy energy();
+  /// Values of a probe after every step so far. Collective: yes.
+  std::vector<std::complex<double>> probe(std::size_t number) const;
+  const PlaneWave<T>& plane_wave(std::size_t number) const { return waves_[number]; }
+  /// Sums of a component at a frequency over the box of a spectrum, cut to the points that the grid has: x fastest.
+  /// Collective: yes.
+  std::vector<std::complex<double>> spectrum(std::size_t number, int component, std::size_t frequency) const;
+  Box spectrum_box(std::size_t number, int component) const;
+  /// A component on the whole grid, x fastest, of a copy. Collective: yes.
+  std::vector<double> field(int component, int copy = 0) const;
+
+private:
+  void start();
+  template <class Value, class Fill>
+  std::vector<Value> gathered(const Box& global, const Box& mine, const Fill& fill) const;
+
+  Matter matter_;
+  comm::ProcessGrid processes_;
+  State<T> state_;
+  Update<T> update_;
+  FieldHalo<T> halo_;
+  std::array<bool, components> seeds_{};
+  bool started_ = false;
+  std::int64_t steps_ = 0;
+  int tables_ = 0;
+  std::vector<PlaneWave<T>> waves_;
+  std::vector<int> wave_tables_;
+  struct Current {
+    Waveform waveform;
+    int table;
+    std::vector<T> values;
+  };
+  std::vector<Current> currents_;
+  struct Probe {
+    int component;
+    Index3 point;
+    std::array<std::vector<T>, 2> values;
+    bool here = false;
+  };
+  std::vector<std::unique_ptr<Probe>> probes_;
+  std::vector<Spectrum<T>> spectra_;
+};
+
+}  // namespace halocline::maxwell

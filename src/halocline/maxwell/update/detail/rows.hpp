@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+/// @file
+/// What one row of points does: the loops that the time of a step goes into. All pointers are at x = 0.
+///
+/// Which products and sums are rounded together is written down, not left to the compiler: a row that is cut in another
+/// way, by another number of processes, runs through other loops, and must have the same bits.
+
+#include <cstdint>
+
+namespace halocline::maxwell::detail {
+
+/// a b + c, rounded once where the instruction set can.
+inline double fused(double a, double b, double c) noexcept {
+#if defined(__FP_FAST_FMA)
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+inline float fused(float a, float b, float c) noexcept {
+#if defined(__FP_FAST_FMAF)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// A number for a whole row, or numbers along it.
+template <class T>
+struct Uniform {
+  T value;
+  T operator[](std::int64_t) const noexcept { return value; }
+};
+
+/// out += gain (r1 (upper1 - lower1) - r2 (upper2 - lower2)): one component of a curl. 6 flops a point.
+template <class T, class Gain, class R1, class R2>
+inline void curl_row(T* __restrict out, const Gain gain, const T* upper1, const T* lower1, const R1 r1, const T* upper2,
+                     const T* lower2, const R2 r2, std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+  for (std::int64_t x = begin; x < end; ++x)
+    out[x] = fused(gain[x], fused(r1[x], upper1[x] - lower1[x], -(r2[x] * (upper2[x] - lower2[x]))), out[x]);
+}
+
+/// psi <- b psi + c (upper - lower), out += sign gain psi.
+template <class T, class Gain, class B>
+inline void layer_row(T* __restrict out, T* __restrict psi, const Gain gain, T sign, const T* upper, const T* lower,
+                      const B b, const B c, std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+  for (std::int64_t x = begin; x < end; ++x) {
+    psi[x] = fused(b[x], psi[x], c[x] * (upper[x] - lower[x]));
+    out[x] = fused(gain[x], sign * psi[x], out[x]);
+  }
+}
+
+/// j <- keep j + push (strength e - spring p), p <- p + dt j.
+template <class T>
+inline void polarise_row(T* __restrict j, T* __restrict p, const T* __restrict e, const T* __restrict strength, T keep,
+                         T push, T spring, T dt, std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+  for (std::int64_t x = begin; x < end; ++x) {
+    j[x] = fused(keep, j[x], push * fused(strength[x], e[x], -(spring * p[x])));
+    p[x] = fused(dt, j[x], p[x]);
+  }
+}
+
+/// out += gain scale value[x]
+template <class T, class Gain, class Value>
+inline void drive_row(T* __restrict out, const Gain gain, T scale, const Value value, std::int64_t begin,
+                      std::int64_t end) {
+#pragma GCC ivdep
+  for (std::int64_t x = begin; x < end; ++x) out[x] = fused(gain[x], scale * value[x], out[x]);
+}
+
+}  // namespace halocline::maxwell::detail

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maxwell's equations against closed forms: dispersion on the grid, cavities, slabs, layers that absorb.
+
+#include "halocline/core/error.hpp"
+#include "maxwell/boxes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <vector>
+
+using namespace halocline;
+using namespace halocline::maxwell;
+using std::numbers::pi;
+using Complex = std::complex<double>;
+
+namespace {
+
+YeeGrid line(std::int64_t cells, double step, double courant, int layer) {
+  YeeGrid grid;
+  grid.cells = {cells, 1, 1};
+  grid.step = {step, step, step};
+  grid.ends[0] = {Boundary::absorbing, Boundary::absorbing};
+  grid.layer.cells = layer;
+  grid.time_step = courant * grid.courant_limit();
+  return grid;
+}
+
+struct Coefficients1d {
+  std::vector<double> reflected, transmitted;
+};
+
+/// Shares of the energy that matter on a line reflects and transmits.
+Coefficients1d shares(const Matter& matter, double length, double step, const std::vector<double>& frequencies,
+                      double width, double time, double courant = 0.9) {
+  const int layer = 30;
+  const auto cells = static_cast<std::int64_t>(std::lround(length / step)) + 2 * layer;
+  YeeGrid grid = line(cells, step, courant, layer);
+  Simulation<double> simulation(grid, matter, test::alone(grid));
+  const double centre = 6 * width;
+  PlaneWaveSpec wave{0,
+                     1,
+                     {0, 1, 0},
+                     {layer + 5, 0, 0},
+                     {cells - layer - 2, 0, 0},
+                     Waveform::gaussian((frequencies.front() + frequencies.back()) / 2, width, centre)};
+  simulation.add_plane_wave(wave, frequencies);
+  const int every = 1;
+  const auto before = simulation.add_spectrum({{layer + 2, 0, 0}, {layer + 4, 1, 1}}, {1, 5}, frequencies, every);
+  const auto behind =
+      simulation.add_spectrum({{cells - layer - 4, 0, 0}, {cells - layer - 2, 1, 1}}, {1, 5}, frequencies, every);
+  simulation.run(std::lround(time / grid.time_step));
+  const auto incident = simulation.plane_wave(0).flux();
+  Coefficients1d result;
+  for (std::size_t f = 0; f < frequencies.size(); ++f) {
+    // E at the second node, H as the mean of both of its sides.
+    const auto flux = [&](std::size_t number) {
+      const auto e = simulation.spectrum(number, 1, f), h = simulation.spectrum(number, 5, f);
+      return 0.5 * (e[1] * std::conj((h[0] + h[1]) / 2.0)).real();
+    };
+    result.reflected.push_back(-flux(before) / incident[f]);
+    result.transmitted.push_back(flux(behind) / incident[f]);
+  }
+  return result;
+}
+
+/// Shares of a slab between empty spaces, by Airy's sums.
+std::array<double, 2> airy(Complex epsilon, double thickness, double omega) {
+  const Complex n = std::sqrt(epsilon), r = (1.0 - n) / (1.0 + n),
+                turn = std::exp(Complex(0, 1) * n * omega * thickness);
+  const Complex denominator = 1.0 - r * r * turn * turn;
+  const Complex reflected = r * (1.0 - turn * turn) / denominator;
+  const Complex transmitted = (1.0 - r * r) * turn / denominator;
+  return {std::norm(reflected), std::norm(transmitted)};
+}
+
+}  // namespace
+
+TEST_CASE("maxwell: a wave on the grid has the scheme's frequency") {
+  // sum of (sin(k h / 2) / h)^2 = (sin(omega dt / 2) / dt)^2, on a periodic box, with a Bloch phase along y.
+  YeeGrid grid = test::grid_of({12, 10, 14}, Boundary::periodic);
+  grid.bloch = {0, 0.9, 0};
+  grid.time_step = 0.7 * grid.courant_limit();
+  const Vector3 k{2 * pi / grid.length(0), (2 * pi + 0.9) / grid.length(1), -2 * pi / grid.length(2)};
+  double sum = 0;
+  Vector3 on_grid;
+  for (std::size_t a = 0; a < 3; ++a) {
+    on_grid[a] = 2 / grid.step[a] * std::sin(k[a] * grid.step[a] / 2);
+    sum += on_grid[a] * on_grid[a];
+  }
+  const double omega = 2 / grid.time_step * std::asin(grid.time_step / 2 * std::sqrt(sum));
+  const double of_scheme = 2 / grid.time_step * std::sin(omega * grid.time_step / 2);
+  const Vector3 e{on_grid[1], -on_grid[0], 0};  // at right angles to k on the grid
+  Vector3 h;
+  for (std::size_t a = 0; a < 3; ++a)
+    h[a] = (on_grid[(a + 1) % 3] * e[(a + 2) % 3] - on_grid[(a + 2) % 3] * e[(a + 1) % 3]) / of_scheme;
+  Simulation<double> simulation(grid, Matter(), test::alone(grid));
+  const auto wave = [&](double amplitude, double time, int copy, const Vector3& r) {
+    const double phase = k[0] * r[0] + k[1] * r[1] + k[2] * r[2] - omega * time;
+    return amplitude * (copy == 0 ? std::cos(phase) : std::sin(phase));
+  };
+  for (int copy = 0; copy < 2; ++copy)
+    for (int a = 0; a < 3; ++a) {
+      simulation.set_field(a, copy, [&](const Vector3& r) { return wave(e[at(a)], 0, copy, r); });
+      simulation.set_field(3 + a, copy, [&](const Vector3& r) { return wave(h[at(a)], -grid.time_step / 2, copy, r); });
+    }
+  simulation.run(300);
+  double worst = 0;
+  for (int copy = 0; copy < 2; ++copy)
+    for (int a = 0; a < 2; ++a) {
+      const auto field = simulation.field(a, copy);
+      for (std::int64_t i = 0; i < static_cast<std::int64_t>(field.size()); ++i) {
+        const Index3 p{i % 12, i / 12 % 10, i / 120};
+        worst = std::max(worst, std::abs(field[static_cast<std::size_t>(i)] -
+                                         wave(e[at(a)], simulation.time(), copy, place_of(grid, a, p))));
+      }
+    }
+  CHECK(worst < 1e-12);
+}
+
+TEST_CASE("maxwell: a plane wave leaves nothing outside of its box") {
+  YeeGrid grid = test::grid_of({30, 28, 26}, Boundary::absorbing);
+  for (const int axis : {0, 1, 2})
+    for (const int direction : {1, -1}) {
+      CAPTURE(axis);
+      CAPTURE(direction);
+      Simulation<double> simulation(grid, Matter(Medium{1.7, 0, {}}), test::alone(grid));
+      Vector3 polarisation{0.8, 0.5, -0.6};
+      polarisation[at(axis)] = 0;
+      simulation.add_plane_wave(
+          {axis, direction, polarisation, {8, 8, 8}, {21, 19, 17}, Waveform::gaussian(0.4, 4, 24)});
+      const auto inside = simulation.add_probe((axis + 1) % 3, {14, 13, 12});
+      simulation.run(90);
+      double outside = 0, largest = 0;
+      for (int c = 0; c < components; ++c) {
+        const auto field = simulation.field(c);
+        const Index3 n{30 + (between(c, 0) ? 0 : 1), 28 + (between(c, 1) ? 0 : 1), 26 + (between(c, 2) ? 0 : 1)};
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(field.size()); ++i) {
+          const Index3 p{i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
+          bool out = false;
+          for (std::size_t a = 0; a < 3; ++a) out = out || p[a] < 7 || p[a] > std::array{21, 19, 17}[a] + 1;
+          if (out) outside = std::max(outside, std::abs(field[static_cast<std::size_t>(i)]));
+        }
+      }
+      for (const Complex& value : simulation.probe(inside)) largest = std::max(largest, std::abs(value));
+      CHECK(largest > 0.4);
+      CHECK(outside < 1e-13);
+    }
+}
+
+TEST_CASE("maxwell: slabs reflect and transmit what Airy's formula says, to second order") {
+  const std::vector<double> frequencies{0.25, 0.4, 0.55};
+  struct Slab {
+    const char* name;
+    Medium medium;
+    double bar;
+  };
+  const std::vector<Slab> slabs{{"glass", {2.25, 0, {}}, 1e-3},
+                                {"a Lorentz medium", {1.5, 0, {{0.6, 0.1, 0.3}}}, 1e-3},
+                                {"a Drude metal", {1, 0, {{0, 0.05, 0.49}}}, 1e-3},
+                                {"a conductor", {2, 0.1, {}}, 1e-3}};
+  for (const Slab& slab : slabs) {
+    CAPTURE(slab.name);
+    std::array<double, 2> worst{};
+    for (const int fine : {0, 1}) {
+      const double step = fine ? 0.05 : 0.1;
+      Matter matter;
+      // Surfaces between the nodes of the coarse grid: the means over cut cells have to be right.
+      const double begin = 30 * step + 8.03, thickness = 4.06;
+      matter.add(cuboid({begin, -1e9, -1e9}, {begin + thickness, 1e9, 1e9}), slab.medium);
+      const Coefficients1d found = shares(matter, 20, step, frequencies, 5, 260, 0.5);
+      for (std::size_t f = 0; f < frequencies.size(); ++f) {
+        const auto [r, t] = airy(slab.medium.epsilon(frequencies[f]), thickness, frequencies[f]);
+        worst[at(fine)] =
+            std::max({worst[at(fine)], std::abs(found.reflected[f] - r), std::abs(found.transmitted[f] - t)});
+      }
+    }
+    CAPTURE(worst[0]);
+    CHECK(worst[1] < slab.bar);
+    CHECK(worst[1] < worst[0] / 2.8);
+  }
+}
+
+TEST_CASE("maxwell: a layer at normal incidence reflects less than -90 dB") {
+  // A current sheet, and the same on a grid so long that nothing returns in time.
+  const auto values = [](std::int64_t cells) {
+    const YeeGrid grid = line(cells, 1, 0.7, AbsorbingLayer{}.cells);
+    Simulation<double> simulation(grid, Matter(), test::alone(grid));
+    simulation.add_current(2, {300, 0, 0}, Waveform::gaussian(0.35, 2.5, 15));
+    const auto probe = simulation.add_probe(2, {570, 0, 0});
+    simulation.run(1100);
+    return simulation.probe(probe);
+  };
+  const auto found = values(600), open = values(2400);
+  for (const double wavelength : {10.0, 20.0, 40.0, 160.0}) {
+    Complex passing = 0, reflected = 0;
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      const Complex turn = std::polar(1.0, 2 * pi / wavelength * 0.7 * static_cast<double>(n));
+      passing += turn * open[n];
+      reflected += turn * (found[n] - open[n]);
+    }
+    CAPTURE(wavelength);
+    CHECK(20 * std::log10(std::abs(reflected / passing)) < -90);
+  }
+}
+
+TEST_CASE("maxwell: modes of a box have the scheme's frequencies, which are those of the box to second order") {
+  for (const Boundary ends : {Boundary::electric, Boundary::magnetic}) {
+    YeeGrid grid;
+    grid.cells = {10, 8, 12};
+    grid.step = {1, 1, 1};
+    for (auto& of : grid.ends) of = {ends, ends};
+    grid.time_step = 0.5;
+    const Index3 m{1, 2, 1};
+    double exact = 0, sum = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double k = pi * static_cast<double>(m[a]) / static_cast<double>(grid.cells[a]);
+      exact += k * k;
+      sum += std::pow(2 * std::sin(k / 2), 2);
+    }
+    const double omega = 2 / grid.time_step * std::asin(grid.time_step / 2 * std::sqrt(sum));
+    CHECK(omega == doctest::Approx(std::sqrt(exact)).epsilon(0.03));
+    Simulation<double> simulation(grid, Matter(), test::alone(grid));
+    // E of the mode, at rest: cos along its own axis and sin along the others between electric walls, and the other way
+    // round between magnetic ones; amplitudes without divergence on the grid.
+    Vector3 k, amplitude;
+    for (std::size_t a = 0; a < 3; ++a)
+      k[a] = 2 * std::sin(pi * static_cast<double>(m[a]) / static_cast<double>(grid.cells[a]) / 2);
+    amplitude = {k[1], -k[0], 0};
+    for (int a = 0; a < 3; ++a)
+      simulation.set_field(a, 0, [&](const Vector3& r) {
+        double value = amplitude[at(a)];
+        for (int b = 0; b < 3; ++b) {
+          const double phase = pi * static_cast<double>(m[at(b)]) * r[at(b)] / grid.length(b);
+          value *= (a == b) == (ends == Boundary::electric) ? std::cos(phase) : std::sin(phase);
+        }
+        return value;
+      });
+    // H is zero at time 0, so that at -dt/2 it is minus its value at dt/2: half a step back.
+    const auto start = simulation.field(0);
+    auto probe = simulation.add_probe(0, {3, 1, 4});
+    simulation.run(1);
+    // After one step of E(0) with H(-1/2) = 0 instead, the mode has two parts; both have the same frequency.
+    simulation.run(400);
+    const auto values = simulation.probe(probe);
+    // x(n+1) + x(n-1) = 2 cos(omega dt) x(n) at every n.
+    double worst = 0, largest = 0;
+    for (std::size_t n = 1; n + 1 < values.size(); ++n) {
+      worst =
+          std::max(worst, std::abs(values[n + 1] + values[n - 1] - 2 * std::cos(omega * grid.time_step) * values[n]));
+      largest = std::max(largest, std::abs(values[n]));
+    }
+    CHECK(largest > 0.1);
+    CHECK(worst < 1e-12 * largest);
+  }
+}
