@@ -8,7 +8,7 @@
 # their time goes into code, not into headers. A source with flags of its own stays alone by CMake's rule.
 # The builds without this option (dev, no-mpi, sve) see to it that each source includes all that it uses.
 set(halocline_compiled_alone
-    "/qcd/(wilson|schwarz|clover|dirac|multigrid)/|/qcd/field/detail/linear_algebra|/tddft/stencil/|\\.cu$")
+    "/qcd/(wilson|schwarz|clover|dirac|multigrid)/|/qcd/field/detail/linear_algebra|/tddft/stencil/|/maxwell/update/|\\.cu$")
 
 function(halocline_unite target)
   if(NOT HALOCLINE_UNITY)

@@ -107,7 +107,8 @@ Box Part::changing(int component, std::int64_t below, std::int64_t above) const 
       } else {
         const std::int64_t past = high == Boundary::magnetic ? n + 1 : n;
         if (first_[at(a)] + cells_[at(a)] == n) upper = past;
-        lower = std::max<std::int64_t>(lower, low == Boundary::magnetic ? 0 : 1);
+        // The normal H of an electric wall stays zero by itself.
+        lower = std::max<std::int64_t>(lower, low == Boundary::magnetic || !electric(component) ? 0 : 1);
         upper = std::min(upper, past);
       }
     }

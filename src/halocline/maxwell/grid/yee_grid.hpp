@@ -104,8 +104,8 @@ public:
 
   /// All points with memory.
   Box memory() const noexcept;
-  /// The points of a component that change, of those owned and of so many ghosts beyond them below and above. Nodes of
-  /// electric walls do not change; the upper node of a magnetic wall belongs to the last process.
+  /// The points of a component that change, of those owned and of so many ghosts beyond them below and above.
+  /// Tangential E of electric walls does not change; the upper node of a magnetic wall belongs to the last process.
   Box changing(int component, std::int64_t below, std::int64_t above) const noexcept;
   /// The owned points of a component, those on walls too.
   Box owned(int component) const noexcept;

@@ -5,7 +5,6 @@
 #include "halocline/core/region.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +15,7 @@ namespace halocline::maxwell {
 namespace {
 
 constexpr std::int64_t cache_of_a_core = std::int64_t{1} << 20;  ///< bytes of it that a sweep may use
+constexpr std::int64_t least_rows = 4;                           ///< of a strip
 constexpr int deepest = 8;
 
 void check_point(const YeeGrid& grid, const char* what, int component, const Index3& point) {
@@ -34,21 +34,15 @@ void check_point(const YeeGrid& grid, const char* what, int component, const Ind
 }  // namespace
 
 int depth_for_cache(const YeeGrid& grid, const comm::ProcessGrid& processes, std::size_t number_bytes) {
-  std::int64_t plane = 6 * static_cast<std::int64_t>(number_bytes) * (grid.complex_fields() ? 2 : 1);
+  std::int64_t row = components * static_cast<std::int64_t>(number_bytes) * (grid.complex_fields() ? 2 : 1);
   std::int64_t thinnest = deepest;
-  const int slow = grid.flat(2) ? 1 : 2;
-  bool exchanged = false;
   for (int a = 0; a < 3; ++a) {
     const std::int64_t cells = grid.cells[at(a)] / std::max(processes.dims()[at(a)], 1);
-    if (a != slow) plane *= cells + 1;
-    if (processes.dims()[at(a)] > 1 || (grid.periodic(a) && !grid.flat(a))) {
-      exchanged = true;
+    if (a == 0) row *= cells + 1;
+    if (processes.dims()[at(a)] > 1 || (grid.periodic(a) && !grid.flat(a)))
       thinnest = std::min(thinnest, std::max<std::int64_t>(1, cells / 16));  // ghosts are computed, too
-    }
   }
-  const std::int64_t cache = cache_of_a_core * omp_get_max_threads();
-  const std::int64_t deep = std::clamp<std::int64_t>(cache / (2 * plane), 1, deepest);
-  return static_cast<int>(exchanged ? std::min(deep, thinnest) : deep);
+  return static_cast<int>(std::clamp<std::int64_t>(cache_of_a_core / (least_rows * row) - 2, 1, thinnest));
 }
 
 template <class T>

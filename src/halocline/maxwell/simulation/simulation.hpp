@@ -23,7 +23,8 @@ struct SimulationOptions {
   bool smooth = true;              ///< means over cells that surfaces cut (matter.hpp)
 };
 
-/// Steps of a sweep that keep its planes in the caches of the cores used, at most 8, and thin enough for the grid.
+/// Steps of a sweep that keep the planes of a strip in the cache of a core, at most 8, and few beside the cells of
+/// exchanged axes.
 int depth_for_cache(const YeeGrid& grid, const comm::ProcessGrid& processes, std::size_t number_bytes);
 
 /// @tparam T  float or double

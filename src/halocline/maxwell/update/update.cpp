@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "halocline/maxwell/update/update.hpp"
 
-#include "halocline/core/team_barrier.hpp"
+#include "halocline/core/pause.hpp"
 #include "halocline/maxwell/update/detail/rows.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <memory>
+#include <thread>
 
 namespace halocline::maxwell {
 
@@ -17,23 +20,68 @@ namespace {
 
 /// Points of a process below which a second thread does not pay.
 constexpr std::int64_t points_of_a_thread = 4096;
+/// Bytes of a core's cache that the planes of a strip may take.
+constexpr std::int64_t cache_of_a_strip = 768 << 10;
+/// A strip that a thread waits for is looked at so often before the thread gives way.
+constexpr int looks = 2000;
 
-/// Calls action(gain) with a number where a row has one, and with the row of the array where it varies.
-template <class T, class Action>
-void with_factor(const Factor<T>& factor, std::size_t row, std::int64_t y, std::int64_t z, Action&& action) {
-  if (factor.varies[row])
-    action(factor.array.row(y, z));
-  else
-    action(Uniform<T>{factor.of_row[row]});
+struct alignas(64) Progress {
+  std::atomic<std::int64_t> waves;  ///< all before this one are done
+};
+
+bool in_rows(const Box& box, std::int64_t y, std::int64_t z) noexcept {
+  return y >= box.lower[1] && y < box.upper[1] && z >= box.lower[2] && z < box.upper[2];
 }
 
 }  // namespace
 
 template <class T>
-Update<T>::Update(State<T>& state) : state_(state) {
-  slow_ = state.part().grid().flat(2) ? 1 : 2;
+Update<T>::Update(State<T>& state) : state_(state), dt_(static_cast<T>(state.part().grid().time_step)) {
+  const YeeGrid& grid = state.part().grid();
+  slow_ = grid.flat(2) ? 1 : 2;
   middle_ = 3 - slow_;
   active_.fill(true);
+  for (int a = 0; a < 3; ++a) next_[at(a)] = grid.flat(a) ? 0 : state.field(0).stride(a);
+  const Box memory = state.part().memory();
+  for (int c = 0; c < components; ++c) {
+    marked_[at(c)].assign(static_cast<std::size_t>(memory.extent(1) * memory.extent(2)), 0);
+    for (const LayerMemory<T>& layer : state.layers(c)) mark(c, layer.box);
+    for (int a = 0; a < 3; ++a)
+      for (int side = 0; side < 2; ++side)
+        if (!electric(c) && grid.ends[at(a)][at(side)] == Boundary::magnetic) mark(c, memory);
+    if (!electric(c)) continue;
+    answers_[at(c)].assign(marked_[at(c)].size(), 0);
+    for (std::int64_t z = memory.lower[2]; z < memory.upper[2]; ++z)
+      for (std::int64_t y = memory.lower[1]; y < memory.upper[1]; ++y) {
+        const std::size_t row = state.row_number(y, z);
+        const Factor<T>& decay = state.coefficients(c).decay;
+        bool answers = decay.varies[row] || decay.of_row[row] != T(1);
+        for (const Polarisation<T>& pole : state.polarisations(c)) answers |= in_rows(pole.strength.box(), y, z);
+        answers_[at(c)][row] = answers;
+      }
+  }
+}
+
+template <class T>
+void Update<T>::mark(int component, const Box& box) {
+  const Box rows = intersection(box, state_.part().memory());
+  if (rows.empty()) return;
+  for (std::int64_t z = rows.lower[2]; z < rows.upper[2]; ++z)
+    for (std::int64_t y = rows.lower[1]; y < rows.upper[1]; ++y) marked_[at(component)][state_.row_number(y, z)] = 1;
+}
+
+template <class T>
+void Update<T>::add(const Drive<T>& drive) {
+  drives_[at(drive.component)].push_back(drive);
+  mark(drive.component, drive.box);
+}
+
+template <class T>
+void Update<T>::add(const Tap<T>& tap) {
+  taps_[at(tap.component)].push_back(tap);
+  Box box{tap.point, tap.point};
+  for (std::int64_t& upper : box.upper) ++upper;
+  mark(tap.component, box);
 }
 
 template <class T>
@@ -52,8 +100,30 @@ void Update<T>::set_active(std::array<bool, components> seeds) {
 }
 
 template <class T>
-void Update<T>::mirror(int component, int copy, std::int64_t y, std::int64_t z, std::int64_t x_lower,
-                       std::int64_t x_upper) {
+template <class Action>
+void Update<T>::with_gain(int component, std::int64_t y, std::int64_t z, std::size_t row, Action&& action) const {
+  // H loses the curl of E, E gains that of H.
+  if (!electric(component)) return action(Uniform<T>{-dt_});
+  const Factor<T>& gain = state_.coefficients(component).gain;
+  if (gain.varies[row])
+    action(gain.array.row(y, z));
+  else
+    action(Uniform<T>{gain.of_row[row]});
+}
+
+template <class T>
+template <class Action>
+void Update<T>::with_poles(int component, std::int64_t y, std::int64_t z, Range x, Action&& action) {
+  for (Polarisation<T>& pole : state_.polarisations(component)) {
+    const Box& box = pole.strength.box();
+    if (pole.span.empty() || !in_rows(box, y, z)) continue;
+    const auto& span = pole.span[static_cast<std::size_t>((z - box.lower[2]) * box.extent(1) + y - box.lower[1])];
+    action(pole, std::max<std::int64_t>(x[0], span[0]), std::min<std::int64_t>(x[1], span[1]));
+  }
+}
+
+template <class T>
+void Update<T>::mirror(int component, int copy, std::int64_t y, std::int64_t z, Range x) {
   // A tangential H of a magnetic wall is the negative of itself behind it.
   const Part& part = state_.part();
   const YeeGrid& grid = part.grid();
@@ -61,79 +131,148 @@ void Update<T>::mirror(int component, int copy, std::int64_t y, std::int64_t z, 
   const Index3 row{0, y, z};
   for (int a = 0; a < 3; ++a) {
     if (a == axis_of(component)) continue;
-    const std::int64_t last = grid.cells[at(a)] - 1 - part.first()[at(a)];
-    const std::array<std::array<std::int64_t, 2>, 2> ends{
-        {{-part.first()[at(a)], -part.first()[at(a)] - 1}, {last, last + 1}}};
+    const std::int64_t first = -part.first()[at(a)], last = first + grid.cells[at(a)] - 1;
+    const std::array<std::array<std::int64_t, 2>, 2> ends{{{first, first - 1}, {last, last + 1}}};
     for (std::size_t side = 0; side < 2; ++side) {
       if (grid.ends[at(a)][side] != Boundary::magnetic) continue;
       const auto [inside, behind] = ends[side];
       if (a == 0) {
-        if (inside >= x_lower && inside < x_upper) field.at(behind, y, z) = -field.at(inside, y, z);
+        if (inside >= x[0] && inside < x[1]) field.at(behind, y, z) = -field.at(inside, y, z);
       } else if (row[at(a)] == inside) {
         T* __restrict to = a == 1 ? field.row(behind, z) : field.row(y, behind);
         const T* __restrict from = field.row(y, z);
-        for (std::int64_t x = x_lower; x < x_upper; ++x) to[x] = -from[x];
+        for (std::int64_t i = x[0]; i < x[1]; ++i) to[i] = -from[i];
       }
     }
   }
 }
 
 template <class T>
-void Update<T>::row_of_copy(int component, int copy, const Stage& stage, std::int64_t y, std::int64_t z,
-                            std::int64_t begin, std::int64_t end) {
-  const YeeGrid& grid = state_.part().grid();
-  const bool is_electric = electric(component);
-  const T dt = static_cast<T>(grid.time_step);
-  const std::size_t row_number = state_.row_number(y, z);
+void Update<T>::before_curl(int component, int copy, std::int64_t y, std::int64_t z, Range x) {
+  const Coefficients<T>& coefficients = state_.coefficients(component);
+  const std::size_t row = state_.row_number(y, z);
   T* out = state_.field(component, copy).row(y, z);
+  with_poles(component, y, z, x, [&](Polarisation<T>& pole, std::int64_t from, std::int64_t to) {
+    detail::polarise_row(pole.j[at(copy)].row(y, z), pole.p[at(copy)].row(y, z), out, pole.strength.row(y, z),
+                         pole.keep, pole.push, pole.spring, dt_, from, to);
+  });
+  if (coefficients.decay.varies[row]) {
+    const T* decay = coefficients.decay.array.row(y, z);
+    for (std::int64_t i = x[0]; i < x[1]; ++i) out[i] *= decay[i];
+  } else if (coefficients.decay.of_row[row] != T(1)) {
+    for (std::int64_t i = x[0]; i < x[1]; ++i) out[i] *= coefficients.decay.of_row[row];
+  }
+  with_gain(component, y, z, row, [&](const auto gain) {
+    with_poles(component, y, z, x, [&](Polarisation<T>& pole, std::int64_t from, std::int64_t to) {
+      detail::drive_row(out, gain, T(-1), static_cast<const T*>(pole.j[at(copy)].row(y, z)), from, to);
+    });
+  });
+}
 
-  // The two derivatives of the curl: of component 2 along axis 1, minus that of component 1 along axis 2.
+template <class T>
+void Update<T>::curl(int component, int copy, std::int64_t y, std::int64_t z, Range x) {
+  const bool upper = !electric(component);
+  T* out = state_.field(component, copy).row(y, z);
+  // The derivative of component 2 along axis 1, minus that of component 1 along axis 2.
   const std::array<int, 2> axes{(axis_of(component) + 1) % 3, (axis_of(component) + 2) % 3};
-  std::array<const T*, 2> upper, lower;
-  std::array<const AxisProfiles<T>*, 2> profiles;
+  std::array<const T*, 2> first, second;
   std::array<T, 2> r{};
   for (std::size_t d = 0; d < 2; ++d) {
-    const int axis = axes[d];
-    const BoxArray<T>& other = state_.field(partner(component, axes[1 - d]), copy);
-    const std::int64_t next = grid.flat(axis) ? 0 : other.stride(axis);
-    const T* here = other.row(y, z);
-    upper[d] = is_electric ? here : here + next;
-    lower[d] = is_electric ? here - next : here;
-    profiles[d] = &state_.derivative(component, axis);
-    if (axis != 0) r[d] = profiles[d]->r[axis == 1 ? y : z];
+    const T* here = state_.field(partner(component, axes[1 - d]), copy).row(y, z);
+    first[d] = upper ? here + next_[at(axes[d])] : here;
+    second[d] = upper ? here : here - next_[at(axes[d])];
+    if (axes[d] != 0) r[d] = state_.derivative(component, axes[d]).r[axes[d] == 1 ? y : z];
   }
-
-  const auto update = [&](const auto gain) {
+  const T* rx = state_.derivative(component, 0).r.origin();
+  with_gain(component, y, z, state_.row_number(y, z), [&](const auto gain) {
+    const auto of = [&](const auto r1, const auto r2) {
+      detail::curl_row(out, gain, first[0], second[0], r1, first[1], second[1], r2, x[0], x[1]);
+    };
     if (axes[0] == 0)
-      detail::curl_row(out, gain, upper[0], lower[0], profiles[0]->r.origin(), upper[1], lower[1], Uniform<T>{r[1]},
-                       begin, end);
+      of(rx, Uniform<T>{r[1]});
     else if (axes[1] == 0)
-      detail::curl_row(out, gain, upper[0], lower[0], Uniform<T>{r[0]}, upper[1], lower[1], profiles[1]->r.origin(),
-                       begin, end);
+      of(Uniform<T>{r[0]}, rx);
     else
-      detail::curl_row(out, gain, upper[0], lower[0], Uniform<T>{r[0]}, upper[1], lower[1], Uniform<T>{r[1]}, begin,
-                       end);
+      of(Uniform<T>{r[0]}, Uniform<T>{r[1]});
+  });
+}
+
+template <class T>
+bool Update<T>::curls_together(bool of_e, int copy, std::int64_t y, std::int64_t z, const std::array<Range, 3>& x) {
+  const std::size_t row = state_.row_number(y, z);
+  const int first = of_e ? 0 : 3;
+  int varying = 0;
+  if (of_e)
+    for (int a = 0; a < 3; ++a) varying += state_.coefficients(a).gain.varies[row];
+  if (varying != 0 && varying != 3) return false;
+  // Components between the nodes have a point more at a wall than those on them. The loop runs over all points, and
+  // what does not change is put back.
+  const std::int64_t begin = std::min({x[0][0], x[1][0], x[2][0]}), end = std::max({x[0][1], x[1][1], x[2][1]});
+  for (int a = 0; a < 3; ++a)
+    if (x[at(a)][0] > begin + 1 || x[at(a)][1] < end - 1) return false;
+
+  std::array<T*, 3> out;
+  std::array<const T*, 3> in;
+  for (int a = 0; a < 3; ++a) {
+    out[at(a)] = state_.field(first + a, copy).row(y, z);
+    in[at(a)] = state_.field(3 - first + a, copy).row(y, z);
+  }
+  const T* rx = state_.derivative(first, 0).r.origin();
+  const T ry = state_.derivative(first, 1).r[y], rz = state_.derivative(first, 2).r[z];
+  std::array<std::array<T, 2>, 3> kept;
+  for (int a = 0; a < 3; ++a) kept[at(a)] = {out[at(a)][begin], out[at(a)][end - 1]};
+  const auto with = [&](const auto& gain) {
+    if (of_e)
+      detail::curl_rows<false>(out, in, gain, rx, ry, rz, next_, begin, end);
+    else
+      detail::curl_rows<true>(out, in, gain, rx, ry, rz, next_, begin, end);
+  };
+  if (varying == 3) {
+    std::array<const T*, 3> gain;
+    for (int a = 0; a < 3; ++a) gain[at(a)] = state_.coefficients(a).gain.array.row(y, z);
+    with(gain);
+  } else {
+    std::array<Uniform<T>, 3> gain{{{-dt_}, {-dt_}, {-dt_}}};
+    if (of_e)
+      for (int a = 0; a < 3; ++a) gain[at(a)] = {state_.coefficients(a).gain.of_row[row]};
+    with(gain);
+  }
+  for (int a = 0; a < 3; ++a) {
+    if (x[at(a)][0] > begin) out[at(a)][begin] = kept[at(a)][0];
+    if (x[at(a)][1] < end) out[at(a)][end - 1] = kept[at(a)][1];
+  }
+  return true;
+}
+
+template <class T>
+void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int64_t y, std::int64_t z, Range x) {
+  const bool upper = !electric(component);
+  T* out = state_.field(component, copy).row(y, z);
+  with_gain(component, y, z, state_.row_number(y, z), [&](const auto gain) {
     for (LayerMemory<T>& layer : state_.layers(component)) {
       const Box& box = layer.box;
-      if (y < box.lower[1] || y >= box.upper[1] || z < box.lower[2] || z >= box.upper[2]) continue;
-      const std::size_t d = layer.axis == axes[0] ? 0 : 1;
-      const std::int64_t from = std::max(begin, box.lower[0]), to = std::min(end, box.upper[0]);
+      const std::int64_t from = std::max(x[0], box.lower[0]), to = std::min(x[1], box.upper[0]);
+      if (from >= to || !in_rows(box, y, z)) continue;
+      const int axis = layer.axis, other = 3 - axis - axis_of(component);
+      const T* here = state_.field(partner(component, other), copy).row(y, z);
+      const T* first = upper ? here + next_[at(axis)] : here;
+      const T* second = upper ? here : here - next_[at(axis)];
       T* psi = layer.psi[at(copy)].row(y, z);
-      const T sign = d == 0 ? T(1) : T(-1);
-      const AxisProfiles<T>& of = *profiles[d];
-      if (layer.axis == 0)
-        detail::layer_row(out, psi, gain, sign, upper[d], lower[d], of.b.origin(), of.c.origin(), from, to);
+      const T sign = (axis_of(component) + 1) % 3 == axis ? T(1) : T(-1);
+      const AxisProfiles<T>& of = state_.derivative(component, axis);
+      if (axis == 0)
+        detail::layer_row(out, psi, gain, sign, first, second, of.b.origin(), of.c.origin(), from, to);
       else {
-        const std::int64_t place = layer.axis == 1 ? y : z;
-        detail::layer_row(out, psi, gain, sign, upper[d], lower[d], Uniform<T>{of.b[place]}, Uniform<T>{of.c[place]},
-                          from, to);
+        const std::int64_t place = axis == 1 ? y : z;
+        detail::layer_row(out, psi, gain, sign, first, second, Uniform<T>{of.b[place]}, Uniform<T>{of.c[place]}, from,
+                          to);
       }
     }
     for (const Drive<T>& drive : drives_[at(component)]) {
       const Box& box = drive.box;
+      const std::int64_t from = std::max(x[0], box.lower[0]), to = std::min(x[1], box.upper[0]);
       const T turn = drive.turn[at(copy)];
-      if (turn == 0 || y < box.lower[1] || y >= box.upper[1] || z < box.lower[2] || z >= box.upper[2]) continue;
-      const std::int64_t from = std::max(begin, box.lower[0]), to = std::min(end, box.upper[0]);
+      if (turn == 0 || from >= to || !in_rows(box, y, z)) continue;
       const T* table = (*stage.tables)[at(drive.table)].origin;
       const T scale = drive.scale * turn;
       if (drive.axis == 0)
@@ -143,65 +282,87 @@ void Update<T>::row_of_copy(int component, int copy, const Stage& stage, std::in
         detail::drive_row(out, gain, scale, Uniform<T>{table[place]}, from, to);
       }
     }
-  };
-
-  if (!is_electric) {
-    // H loses the curl of E.
-    update(Uniform<T>{-dt});
-    mirror(component, copy, y, z, begin, end);
-  } else {
-    const Coefficients<T>& coefficients = state_.coefficients(component);
-    std::vector<Polarisation<T>>& poles = state_.polarisations(component);
-    const auto with_span = [&](Polarisation<T>& pole, const auto& action) {
-      const Box& box = pole.strength.box();
-      if (pole.span.empty() || y < box.lower[1] || y >= box.upper[1] || z < box.lower[2] || z >= box.upper[2]) return;
-      const auto& span = pole.span[static_cast<std::size_t>((z - box.lower[2]) * box.extent(1) + y - box.lower[1])];
-      action(std::max<std::int64_t>(begin, span[0]), std::min<std::int64_t>(end, span[1]));
-    };
-    for (Polarisation<T>& pole : poles)
-      with_span(pole, [&](std::int64_t from, std::int64_t to) {
-        detail::polarise_row(pole.j[at(copy)].row(y, z), pole.p[at(copy)].row(y, z), out, pole.strength.row(y, z),
-                             pole.keep, pole.push, pole.spring, dt, from, to);
-      });
-    if (coefficients.decay.varies[row_number] || coefficients.decay.of_row[row_number] != T(1))
-      with_factor(coefficients.decay, row_number, y, z, [&](const auto decay) {
-        for (std::int64_t x = begin; x < end; ++x) out[x] *= decay[x];
-      });
-    with_factor(coefficients.gain, row_number, y, z, [&](const auto gain) {
-      update(gain);
-      for (Polarisation<T>& pole : poles)
-        with_span(pole, [&](std::int64_t from, std::int64_t to) {
-          detail::drive_row(out, gain, T(-1), static_cast<const T*>(pole.j[at(copy)].row(y, z)), from, to);
-        });
-    });
-  }
+  });
+  if (upper) mirror(component, copy, y, z, x);
   for (const Tap<T>& tap : taps_[at(component)])
-    if (tap.copy == copy && tap.point[1] == y && tap.point[2] == z && tap.point[0] >= begin && tap.point[0] < end)
+    if (tap.copy == copy && tap.point[1] == y && tap.point[2] == z && tap.point[0] >= x[0] && tap.point[0] < x[1])
       tap.values->push_back(out[tap.point[0]]);
 }
 
 template <class T>
-void Update<T>::row(int component, const Stage& stage, std::int64_t y, std::int64_t z, std::int64_t x_lower,
-                    std::int64_t x_upper) {
-  const Box& box = stage.box[at(component)];
-  if (y < box.lower[1] || y >= box.upper[1] || z < box.lower[2] || z >= box.upper[2]) return;
-  const std::int64_t begin = std::max(box.lower[0], x_lower), end = std::min(box.upper[0], x_upper);
-  if (begin >= end) return;
-  for (int copy = 0; copy < state_.copies(); ++copy) row_of_copy(component, copy, stage, y, z, begin, end);
+void Update<T>::rows(bool of_e, const Stage& stage, std::int64_t y, std::int64_t z, Range x) {
+  const int first = of_e ? 0 : 3;
+  std::array<Range, 3> range;
+  int present = 0;
+  for (int a = 0; a < 3; ++a) {
+    const Box& box = stage.box[at(first + a)];
+    range[at(a)] = {std::max(box.lower[0], x[0]), std::min(box.upper[0], x[1])};
+    if (!active_[at(first + a)] || !in_rows(box, y, z) || range[at(a)][0] >= range[at(a)][1])
+      range[at(a)] = {0, 0};
+    else
+      ++present;
+  }
+  if (present == 0) return;
+  const std::size_t row = state_.row_number(y, z);
+  for (int copy = 0; copy < state_.copies(); ++copy) {
+    if (of_e)
+      for (int a = 0; a < 3; ++a)
+        if (range[at(a)][0] < range[at(a)][1] && answers_[at(a)][row]) before_curl(a, copy, y, z, range[at(a)]);
+    if (present < 3 || !curls_together(of_e, copy, y, z, range))
+      for (int a = 0; a < 3; ++a)
+        if (range[at(a)][0] < range[at(a)][1]) curl(first + a, copy, y, z, range[at(a)]);
+    for (int a = 0; a < 3; ++a)
+      if (range[at(a)][0] < range[at(a)][1] && marked_[at(first + a)][row])
+        after_curl(first + a, copy, stage, y, z, range[at(a)]);
+  }
 }
 
 template <class T>
-void Update<T>::planes(const std::vector<Stage>& stages, bool of_e, std::int64_t wave, const Piece& piece) {
+void Update<T>::strip(const std::vector<Stage>& stages, const Strips& strips, std::int64_t number, std::int64_t wave) {
+  const Box memory = state_.part().memory();
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    const std::int64_t plane = wave - 2 * static_cast<std::int64_t>(s);
-    for (std::int64_t middle = piece.middle_lower; middle < piece.middle_upper; ++middle) {
-      const std::int64_t y = slow_ == 2 ? middle : plane, z = slow_ == 2 ? plane : middle;
-      for (int axis = 0; axis < 3; ++axis) {
-        const int component = of_e ? axis : 3 + axis;
-        if (active_[at(component)]) row(component, stages[s], y, z, piece.x_lower, piece.x_upper);
-      }
+    const std::int64_t plane = wave - static_cast<std::int64_t>(s);
+    if (plane < memory.lower[at(slow_)] || plane >= memory.upper[at(slow_)]) continue;
+    const std::int64_t begin = strips.lower + number * strips.width - static_cast<std::int64_t>(s);
+    const Range mine{std::max(begin, memory.lower[at(strips.axis)]),
+                     std::min(begin + strips.width, memory.upper[at(strips.axis)])};
+    const bool parts = strips.axis == 0;
+    const Range x = parts ? mine : Range{memory.lower[0], memory.upper[0]};
+    const Range middle = parts ? Range{memory.lower[at(middle_)], memory.upper[at(middle_)]} : mine;
+    for (std::int64_t m = middle[0]; m < middle[1]; ++m) {
+      if (s == 0) fetch(slow_ == 2 ? m : plane + 2, slow_ == 2 ? plane + 2 : m, x);
+      for (const bool of_e : {false, true}) rows(of_e, stages[s], slow_ == 2 ? m : plane, slow_ == 2 ? plane : m, x);
     }
   }
+}
+
+template <class T>
+void Update<T>::fetch(std::int64_t y, std::int64_t z, Range x) const {
+  if (!in_rows(state_.part().memory(), y, z)) return;
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (int copy = 0; copy < state_.copies(); ++copy)
+    for (int c = 0; c < components; ++c) {
+      if (!active_[at(c)]) continue;
+      const T* row = state_.field(c, copy).row(y, z);
+      for (std::int64_t i = x[0]; i < x[1]; i += line) __builtin_prefetch(row + i, 1, 2);
+    }
+}
+
+template <class T>
+typename Update<T>::Strips Update<T>::strips_for(int steps, int threads) const {
+  const Box memory = state_.part().memory();
+  Strips strips;
+  strips.axis = memory.extent(middle_) > 1 ? middle_ : 0;
+  strips.lower = memory.lower[at(strips.axis)];
+  const std::int64_t whole = memory.extent(strips.axis) + steps - 1;  // a strip begins a row earlier for each step
+  const std::int64_t line = memory.points() / memory.extent(slow_) / memory.extent(strips.axis);
+  const std::int64_t bytes = line * (steps + 2) * components * static_cast<std::int64_t>(sizeof(T)) * state_.copies();
+  const std::int64_t least = strips.axis == 0 ? 64 : 4;
+  strips.width = std::max(cache_of_a_strip / std::max<std::int64_t>(bytes, 1), least);
+  if (threads > 1) strips.width = std::min(strips.width, std::max(least, (whole + threads - 1) / threads));
+  strips.count = (whole + strips.width - 1) / strips.width;
+  strips.width = (whole + strips.count - 1) / strips.count;
+  return strips;
 }
 
 template <class T>
@@ -216,33 +377,34 @@ void Update<T>::advance(const std::vector<std::vector<DriveTable<T>>>& tables, i
     for (int c = 0; c < components; ++c) {
       Box& box = stage.box[at(c)];
       box = part.changing(c, depth - s - (electric(c) ? 1 : 0), depth - 1 - s);
-      first_wave = std::min(first_wave, box.lower[at(slow_)] + 2 * s);
-      last_wave = std::max(last_wave, box.upper[at(slow_)] + 2 * s);
+      first_wave = std::min(first_wave, box.lower[at(slow_)] + s);
+      last_wave = std::max(last_wave, box.upper[at(slow_)] + s);
     }
   }
 
-  const Box memory = part.memory();
-  const int wanted =
-      static_cast<int>(std::clamp<std::int64_t>(memory.points() / points_of_a_thread, 1, omp_get_max_threads()));
-  core::TeamBarrier barrier;
+  const auto wanted =
+      static_cast<int>(std::clamp<std::int64_t>(part.memory().points() / points_of_a_thread, 1, omp_get_max_threads()));
+  const Strips strips = strips_for(steps, wanted);
+  const auto progress = std::make_unique<Progress[]>(static_cast<std::size_t>(strips.count));
+  for (std::int64_t i = 0; i < strips.count; ++i)
+    progress[static_cast<std::size_t>(i)].waves.store(first_wave, std::memory_order_relaxed);
 #pragma omp parallel num_threads(wanted)
   {
-    const int threads = omp_get_num_threads(), me = omp_get_thread_num();
-    const bool rows = memory.extent(middle_) >= 2 * threads;
-    const int split = rows ? middle_ : 0;
-    const auto bound = [&](int thread) {
-      const std::int64_t line = rows ? 1 : 64 / static_cast<std::int64_t>(sizeof(T));
-      return memory.lower[at(split)] + (memory.extent(split) * thread / threads + line - 1) / line * line;
-    };
-    const std::int64_t lower = bound(me), upper = me + 1 == threads ? memory.upper[at(split)] : bound(me + 1);
-    const Piece piece = rows ? Piece{lower, upper, memory.lower[0], memory.upper[0]}
-                             : Piece{memory.lower[at(middle_)], memory.upper[at(middle_)], lower, upper};
-    for (std::int64_t wave = first_wave; wave < last_wave; ++wave) {
-      planes(stages, false, wave, piece);
-      barrier.wait(threads);
-      planes(stages, true, wave, piece);
-      barrier.wait(threads);
-    }
+    const int threads = omp_get_num_threads();
+    for (std::int64_t number = omp_get_thread_num(); number < strips.count; number += threads)
+      for (std::int64_t wave = first_wave; wave < last_wave; ++wave) {
+        if (number > 0) {
+          const auto& before = progress[static_cast<std::size_t>(number - 1)].waves;
+          for (int look = 0; before.load(std::memory_order_acquire) <= wave; ++look) {
+            if (look < looks)
+              core::pause();
+            else
+              std::this_thread::yield();
+          }
+        }
+        strip(stages, strips, number, wave);
+        progress[static_cast<std::size_t>(number)].waves.store(wave + 1, std::memory_order_release);
+      }
   }
 }
 

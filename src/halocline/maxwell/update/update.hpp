@@ -3,13 +3,13 @@
 /// @file
 /// Steps of Yee's scheme, several of them in one sweep through the grid.
 ///
-/// One step updates H at all points and then E. A sweep updates H and E of one plane after the other, and while a plane
-/// is in cache, the planes behind it do the next step: with step s two planes behind step s - 1, all that it reads is
-/// done and nothing that is still read has been overwritten. So `depth` steps move each number through memory once. The
-/// arithmetic at a point is the same in any order, and so are the bits.
-///
-/// The threads share the rows of a plane, or parts of the rows where there are few, and meet twice a plane: when H of
-/// all steps is done there, and when E is.
+/// One step updates H at all points and then E. A sweep does both row by row, one plane after the other, and while a
+/// plane is in cache, the plane behind it does the next step: with step s one plane behind step s - 1, all that it
+/// reads is done and nothing that is still read has been overwritten. The planes are cut into strips so narrow that the
+/// planes of all steps stay in the cache of a core. A strip begins one row earlier for each step, so that it needs
+/// nothing from the strip after it; the strip before it must be as far along the sweep. So a grid moves through memory
+/// once in `depth` steps, and threads work on strips one behind the other, without barriers. The arithmetic at a point
+/// is the same in any order, and so are the bits.
 ///
 /// Cost of a step in empty space, of a point: 36 flops; 18 numbers move through memory step by step, and 12 / depth in
 /// sweeps whose planes stay in cache.
@@ -53,8 +53,8 @@ class Update {
 public:
   explicit Update(State<T>& state);
 
-  void add(const Drive<T>& drive) { drives_[at(drive.component)].push_back(drive); }
-  void add(const Tap<T>& tap) { taps_[at(tap.component)].push_back(tap); }
+  void add(const Drive<T>& drive);
+  void add(const Tap<T>& tap);
   /// Components that never leave zero are not updated: those that no source and no start value reaches. All are at
   /// first; the argument replaces them, closed under the curls of this grid.
   void set_active(std::array<bool, components> seeds);
@@ -67,25 +67,42 @@ public:
   void advance(const std::vector<std::vector<DriveTable<T>>>& tables, int steps);
 
 private:
+  using Range = std::array<std::int64_t, 2>;
   struct Stage {
     std::array<Box, components> box;
     const std::vector<DriveTable<T>>* tables;
   };
-  /// What one thread does of a plane: rows of the middle axis, and points along x.
-  struct Piece {
-    std::int64_t middle_lower, middle_upper, x_lower, x_upper;
+  /// Strips of rows of the middle axis, or of points along x where planes have one row.
+  struct Strips {
+    int axis;
+    std::int64_t lower, width, count;
   };
 
-  void planes(const std::vector<Stage>& stages, bool electric, std::int64_t wave, const Piece& piece);
-  void row(int component, const Stage& stage, std::int64_t y, std::int64_t z, std::int64_t x_lower,
-           std::int64_t x_upper);
-  void row_of_copy(int component, int copy, const Stage& stage, std::int64_t y, std::int64_t z, std::int64_t x_lower,
-                   std::int64_t x_upper);
-  void mirror(int component, int copy, std::int64_t y, std::int64_t z, std::int64_t x_lower, std::int64_t x_upper);
+  Strips strips_for(int steps, int threads) const;
+  void strip(const std::vector<Stage>& stages, const Strips& strips, std::int64_t number, std::int64_t wave);
+  /// Asks for a row that the sweep will come to.
+  void fetch(std::int64_t y, std::int64_t z, Range x) const;
+  void rows(bool of_e, const Stage& stage, std::int64_t y, std::int64_t z, Range x);
+  bool curls_together(bool of_e, int copy, std::int64_t y, std::int64_t z, const std::array<Range, 3>& x);
+  void before_curl(int component, int copy, std::int64_t y, std::int64_t z, Range x);
+  void curl(int component, int copy, std::int64_t y, std::int64_t z, Range x);
+  void after_curl(int component, int copy, const Stage& stage, std::int64_t y, std::int64_t z, Range x);
+  void mirror(int component, int copy, std::int64_t y, std::int64_t z, Range x);
+  /// Says that rows of a component that a box touches need after_curl.
+  void mark(int component, const Box& box);
+
+  template <class Action>
+  void with_gain(int component, std::int64_t y, std::int64_t z, std::size_t row, Action&& action) const;
+  template <class Action>
+  void with_poles(int component, std::int64_t y, std::int64_t z, Range x, Action&& action);
 
   State<T>& state_;
-  int slow_, middle_;  ///< axes of the sweep and of the rows of a plane
+  T dt_;
+  int slow_, middle_;                 ///< axes of the sweep and of the rows of a plane
+  std::array<std::int64_t, 3> next_;  ///< distance of neighbours in memory; 0 along flat axes
   std::array<bool, components> active_;
+  std::array<std::vector<std::uint8_t>, components> marked_;  ///< rows that need after_curl
+  std::array<std::vector<std::uint8_t>, 3> answers_;          ///< rows that need before_curl
   std::array<std::vector<Drive<T>>, components> drives_;
   std::array<std::vector<Tap<T>>, components> taps_;
 };
