@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// bench: the benchmarks of electrons. Collective.
+/// bench: the benchmarks of electrons and of light. Collective.
+#include "bench/fdtd.hpp"
 #include "bench/hartree.hpp"
 #include "bench/rt_step.hpp"
 #include "bench/stencil.hpp"
@@ -13,6 +14,16 @@ namespace halocline::bindings {
 void bind_bench_electrons(nb::module_& m) {
   using comm::Communicator;
   using Released = nb::call_guard<nb::gil_scoped_release>;
+  m.def(
+      "fdtd",
+      [](const Communicator& group, const std::array<std::int64_t, 3>& cells, const std::string& ends,
+         const std::string& matter, const std::string& precision, int depth, int threads, double seconds,
+         double block_seconds) {
+        const bench::FdtdCase c{cells, ends, matter, precision, depth, threads};
+        return bench::to_json(bench::fdtd(group, c, effort_of(seconds, block_seconds)));
+      },
+      "communicator"_a, "cells"_a, "ends"_a, "matter"_a, "precision"_a, "depth"_a, "threads"_a, "seconds"_a,
+      "block_seconds"_a, Released());
   m.def(
       "hartree",
       [](const Communicator& group, const std::array<std::int64_t, 3>& points, const std::string& boundary,

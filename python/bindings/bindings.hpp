@@ -53,6 +53,7 @@ void bind_qcd_measure(nb::module_& m);
 void bind_qcd_shift(nb::module_& m);
 void bind_qcd_solver(nb::module_& m);
 void bind_qcd_device(nb::module_& m);
+void bind_maxwell(nb::module_& m);
 void bind_tddft_system(nb::module_& m);
 void bind_tddft_model(nb::module_& m);
 void bind_tddft_propagate(nb::module_& m);

@@ -80,6 +80,8 @@ NB_MODULE(_halocline, m) {
   bind_qcd_shift(qcd);
   bind_qcd_device(qcd);
   bind_qcd_solver(qcd);
+  auto maxwell = submodule("maxwell");
+  bind_maxwell(maxwell);
   auto tddft = submodule("tddft");
   bind_tddft_system(tddft);
   bind_tddft_model(tddft);

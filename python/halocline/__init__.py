@@ -5,9 +5,10 @@
     u = hc.qcd.read_gauge("cfg.lime")
     print(hc.qcd.plaquette(u))
 
-`hc.qcd` is lattice QCD, `hc.tddft` real-time electron dynamics of molecules and crystals, `hc.comm` the processes of a
-run, `hc.gpu` the GPUs, and `hc.mapping` places processes on a torus network. Fields are NumPy arrays in canonical
-order, `[t][z][y][x]...`; each process has its own part. A subpackage is loaded when it is first named.
+`hc.qcd` is lattice QCD, `hc.tddft` real-time electron dynamics of molecules and crystals, `hc.maxwell` light on a grid,
+`hc.comm` the processes of a run, `hc.gpu` the GPUs, and `hc.mapping` places processes on a torus network. Fields are
+NumPy arrays in canonical order, `[t][z][y][x]...`; each process has its own part. A subpackage is loaded when it is
+first named.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from halocline import threads
 from halocline.errors import Error, FileError, Interrupted, InvalidArgument, NotConverged
 
 if TYPE_CHECKING:
-    from halocline import comm, gpu, mapping, qcd, tddft
+    from halocline import comm, gpu, mapping, maxwell, qcd, tddft
 
 
 def _name_tune_defaults() -> None:
@@ -35,7 +36,7 @@ thread_problem = threads.prepare(os.environ, threads.this_machine())
 """The reason why the requested number of threads was not used; empty if there is no problem."""
 _name_tune_defaults()
 
-_rooms = ("comm", "gpu", "mapping", "qcd", "tddft")
+_rooms = ("comm", "gpu", "mapping", "maxwell", "qcd", "tddft")
 __all__ = [
     "Error",
     "FileError",
@@ -45,6 +46,7 @@ __all__ = [
     "comm",
     "gpu",
     "mapping",
+    "maxwell",
     "qcd",
     "tddft",
 ]

@@ -38,6 +38,8 @@ BOUNDARIES = ("periodic", "isolated")
 DIVISIONS = ("orbitals", "space")
 STENCILS = ("apply", "taylor", "taylor-current", "current", "density")
 LATTICES = ("orthogonal", "hexagonal", "face-centred")
+ENDS = ("electric", "magnetic", "periodic", "absorbing")
+MATTER = ("empty", "glass", "silver")
 SILICON = ("silicon-8", "silicon-64")
 Carriers = Sequence[tuple[str, int]]
 """Transports by name, or "mpi" for plain MPI written by hand, each with its number of buffers; empty: all there are."""
@@ -360,6 +362,30 @@ def stencil(
         memory_gib,
         seconds,
         block_seconds,
+    )
+    return json.loads(text)
+
+
+def fdtd(
+    cells: Sequence[int] = (200, 200, 200),
+    ends: str = "electric",
+    matter: str = "empty",
+    precision: str = "double",
+    depth: int = 0,
+    threads: int = 1,
+    comm: Any = None,
+    seconds: float = SECONDS,
+    block_seconds: float = BLOCK_SECONDS,
+) -> dict[str, Any]:
+    """One step of Maxwell's equations on Yee's grid, of a run of 24.
+
+    cells: along each axis; ends: of all axes, one of ENDS; matter: one of MATTER, a ball in the middle;
+    precision: one of PRECISIONS; depth: steps of a sweep, 0 for what the library takes.
+    `bytes` are 18 numbers a cell, what a step moves that updates H and then E. Raises InvalidArgument for an unknown
+    name or a grid that cannot be.
+    """
+    text = _halocline.bench.fdtd(
+        communicator(comm), list(cells), ends, matter, precision, depth, threads, seconds, block_seconds
     )
     return json.loads(text)
 

@@ -116,6 +116,7 @@ FINDINGS: dict[str, Columns] = {
     ),
     "stencil": (_found("seconds_a_point_orbital", name="a point and orbital"),),
     "rt-step": (_found("seconds_for_4m", name="for 4.19 million"),),
+    "fdtd": (("million cells a second", lambda r: number_text(r["result"]["cells_a_second"], 1e-6)),),
     "jacobi2d": (
         _found("packing"), _found("posting"), _found("interior"), _found("waiting"), _found("boundary"),
         _found("send_completion"), _found("overlap"), _found("non_overlap", name="non-overlap"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks of electrons on a grid."""
+"""Benchmarks of electrons and of light on a grid."""
 
 from __future__ import annotations
 
@@ -121,7 +121,44 @@ def rt_step(
     bench.run(cases)
 
 
+def fdtd(
+    bench: Bench,
+    cells: Annotated[
+        list[str],
+        typer.Option("--cells", metavar="XxYxZ", help="Of the whole grid; several by commas or repetition."),
+    ] = ["200x200x200"],  # noqa: B006
+    ends: Annotated[
+        list[str],
+        typer.Option(help="Of all axes: electric, magnetic, periodic, absorbing or all; by commas or repetition."),
+    ] = ["electric"],  # noqa: B006
+    matter: Annotated[
+        list[str], typer.Option(help="A ball of it: empty, glass, silver or all; by commas or repetition.")
+    ] = ["empty"],  # noqa: B006
+    depth: Annotated[
+        str, typer.Option(metavar="N[,N...]", help="Steps of a sweep through the grid; 0: what the library takes.")
+    ] = "1,0",
+    precision: Precisions = "double",
+    threads: Threads = "1",
+) -> None:
+    """A step of Maxwell's equations on Yee's grid: 36 operations and 18 numbers a cell."""
+    from halocline import bench as library
+
+    cases = []
+    for n, e, m, p, d, t in itertools.product(
+        extents("--cells", cells, 3, "200x200x200"),
+        chosen("--ends", ends, library.ENDS),
+        chosen("--matter", matter, library.MATTER),
+        chosen("--precision", precision, library.PRECISIONS),
+        counts("--depth", depth, "1,0", at_least=0),
+        thread_counts(threads),
+    ):
+        name = f"fdtd {'x'.join(map(str, n))} {e} {m} {p} depth {d} {t} threads"
+        cases.append((name, later(library.fdtd, n, e, m, p, d, t, seconds=bench.seconds)))
+    bench.run(cases)
+
+
 def add_to(app: typer.Typer) -> None:
     command(app, hartree, seconds=0.5)
     command(app, stencil, seconds=0.5, plot=True)
     command(app, rt_step, seconds=2.0, plot=True)
+    command(app, fdtd, seconds=2.0)

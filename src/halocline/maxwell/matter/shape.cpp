@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace halocline::maxwell {
 
@@ -60,6 +61,19 @@ private:
   double square_, half_;
 };
 
+class Moved final : public Shape {
+public:
+  Moved(std::shared_ptr<const Shape> body, const Vector3& by) : body_(std::move(body)), by_(by) {}
+  bool contains(const Vector3& place) const noexcept override {
+    return body_->contains({place[0] - by_[0], place[1] - by_[1], place[2] - by_[2]});
+  }
+  std::string name() const override { return body_->name(); }
+
+private:
+  std::shared_ptr<const Shape> body_;
+  Vector3 by_;
+};
+
 void check_radius(const char* what, double radius) {
   if (!(radius > 0))
     throw core::InvalidArgument(fmt::format("a {} of radius {} was given; it must be positive", what, radius));
@@ -89,6 +103,10 @@ std::shared_ptr<const Shape> cylinder(const Vector3& centre, const Vector3& dire
                     length, direction[0], direction[1], direction[2]));
   return std::make_shared<Cylinder>(centre, Vector3{direction[0] / norm, direction[1] / norm, direction[2] / norm},
                                     radius, length);
+}
+
+std::shared_ptr<const Shape> moved(std::shared_ptr<const Shape> body, const Vector3& by) {
+  return std::make_shared<Moved>(std::move(body), by);
 }
 
 }  // namespace halocline::maxwell

@@ -25,6 +25,8 @@ std::shared_ptr<const Shape> sphere(const Vector3& centre, double radius);
 /// @param direction  of the axis, of any length but 0
 /// @param length     infinite: a rod without ends
 std::shared_ptr<const Shape> cylinder(const Vector3& centre, const Vector3& direction, double radius, double length);
+/// The body moved by a vector.
+std::shared_ptr<const Shape> moved(std::shared_ptr<const Shape> body, const Vector3& by);
 /// All of these throw InvalidArgument for sizes that are not positive.
 
 }  // namespace halocline::maxwell

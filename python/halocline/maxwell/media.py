@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Media: `medium("gold")`, `medium(permittivity=2.25)`, and a table with its sources.
+
+A medium has a permittivity at high frequencies, a conductivity and poles: epsilon(E) = permittivity + i hbar sigma / E
++ sum of strength / (resonance^2 - E^2 - i damping E), all energies in eV. A pole without resonance is Drude's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.errors import InvalidArgument
+from halocline.maxwell.units import HBAR_C_EV_NM
+from halocline.schema import advice
+
+
+@dataclasses.dataclass(frozen=True)
+class Pole:
+    """strength / (resonance^2 - E^2 - i damping E). Resonance and damping [eV], strength [eV^2]."""
+
+    resonance: float
+    damping: float
+    strength: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Medium:
+    """Matter that answers the field where it is."""
+
+    permittivity: float = 1.0
+    """At energies above all poles."""
+    conductivity: float = 0.0
+    """hbar sigma / epsilon_0 [eV]."""
+    poles: tuple[Pole, ...] = ()
+    name: str = ""
+    source: str = ""
+    """Where the numbers come from."""
+
+    def epsilon(self, energy: Any) -> np.ndarray:
+        """The permittivity at photon energies [eV]; complex, with a positive imaginary part where it absorbs."""
+        e = np.asarray(energy, dtype=float)
+        total = self.permittivity + (1j * self.conductivity / e if self.conductivity else 0j * e)
+        for pole in self.poles:
+            total = total + pole.strength / (pole.resonance**2 - e**2 - 1j * pole.damping * e)
+        return total
+
+    def index(self, energy: Any) -> np.ndarray:
+        """The refractive index n + i k at photon energies [eV]."""
+        return np.sqrt(self.epsilon(energy))
+
+    @property
+    def native(self) -> Any:
+        """The medium in the units of the compiled room, 1/nm."""
+        poles = [
+            _halocline.maxwell.Pole(p.resonance / HBAR_C_EV_NM, p.damping / HBAR_C_EV_NM, p.strength / HBAR_C_EV_NM**2)
+            for p in self.poles
+        ]
+        return _halocline.maxwell.Medium(self.permittivity, self.conductivity / HBAR_C_EV_NM, poles)
+
+
+def _lorentz_drude(plasma: float, terms: Iterable[tuple[float, float, float]]) -> tuple[Pole, ...]:
+    """Poles of f_j omega_p^2 / (omega_j^2 - omega^2 - i Gamma_j omega); terms: f, Gamma, omega."""
+    return tuple(Pole(resonance, damping, f * plasma**2) for f, damping, resonance in terms)
+
+
+def _sellmeier(terms: Iterable[tuple[float, float]]) -> tuple[Pole, ...]:
+    """Poles of B lambda^2 / (lambda^2 - C^2); terms: B and C in micrometres."""
+    energies = [(b, 2 * np.pi * HBAR_C_EV_NM / (1e3 * c)) for b, c in terms]
+    return tuple(Pole(float(e), 0.0, float(b * e**2)) for b, e in energies)
+
+
+RAKIC = "A. D. Rakic et al., Appl. Opt. 37, 5271 (1998), Lorentz-Drude model, 0.2 to 5 eV"
+TABLE: Mapping[str, Medium] = {
+    "vacuum": Medium(name="vacuum"),
+    "gold": Medium(
+        poles=_lorentz_drude(
+            9.03,
+            [
+                (0.760, 0.053, 0.0),
+                (0.024, 0.241, 0.415),
+                (0.010, 0.345, 0.830),
+                (0.071, 0.870, 2.969),
+                (0.601, 2.494, 4.304),
+                (4.384, 2.214, 13.32),
+            ],
+        ),
+        name="gold",
+        source=RAKIC,
+    ),
+    "silver": Medium(
+        poles=_lorentz_drude(
+            9.01,
+            [
+                (0.845, 0.048, 0.0),
+                (0.065, 3.886, 0.816),
+                (0.124, 0.452, 4.481),
+                (0.011, 0.065, 8.185),
+                (0.840, 0.916, 9.083),
+                (5.646, 2.419, 20.29),
+            ],
+        ),
+        name="silver",
+        source=RAKIC,
+    ),
+    "silica": Medium(
+        poles=_sellmeier([(0.6961663, 0.0684043), (0.4079426, 0.1162414), (0.8974794, 9.896161)]),
+        name="silica",
+        source="I. H. Malitson, J. Opt. Soc. Am. 55, 1205 (1965), fused silica, 0.21 to 3.7 micrometres",
+    ),
+}
+"""Media by name."""
+
+
+def medium(name: Any = None, **numbers: Any) -> Medium:
+    """A medium of the table by its name, one of a permittivity (a plain number), or one of numbers.
+
+    numbers: permittivity, conductivity [eV], poles (a list of Pole or of (resonance, damping, strength))
+    Raises InvalidArgument for a name that the table does not have, with the nearest one.
+    """
+    if isinstance(name, Medium):
+        return name
+    if isinstance(name, str):
+        if name not in TABLE:
+            raise InvalidArgument(f"the table of media has no '{name}'{advice(name, TABLE, 'it', {})}.")
+        return TABLE[name]
+    if name is not None:
+        numbers = {"permittivity": name} | numbers
+    poles = tuple(p if isinstance(p, Pole) else Pole(*p) for p in numbers.pop("poles", ()))
+    unknown = set(numbers) - {"permittivity", "conductivity"}
+    if unknown:
+        word = sorted(unknown)[0]
+        raise InvalidArgument(f"medium has no keyword '{word}'; it has permittivity, conductivity and poles.")
+    return Medium(float(numbers.get("permittivity", 1.0)), float(numbers.get("conductivity", 0.0)), poles)

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A grid of light: `Simulation(size, step, bodies=...)`, sources, and what is measured.
+
+    import halocline as hc
+
+    film = hc.maxwell.cuboid((400, ..., ...), (420, ..., ...))
+    sim = hc.maxwell.Simulation(size=("1 um", 0, 0), step="2 nm", bodies=[(film, "gold")])
+    energies = [1.0, 2.0, 3.0]
+    wave = sim.add_plane_wave("x", "y", energies=energies)
+    behind = sim.add_flux("x", 900, energies)
+    sim.run_until_quiet()
+    print(behind.values() / wave.flux())
+
+Lengths are in nm, times in fs, photon energies in eV; texts carry their unit. Amplitudes are in any unit, since the
+equations are linear: H is in units of E in empty space.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from halocline import _halocline
+from halocline.comm import communicator
+from halocline.errors import InvalidArgument
+from halocline.maxwell.media import Medium, medium
+from halocline.maxwell.units import HBAR_C_EV_NM, LIGHT_NM_PER_FS, frequency_of, quantity
+from halocline.schema import Unfit, shown, takes
+
+AXES = "xyz"
+COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
+LEAST_CELLS = 10.0
+"""Cells a wavelength in matter below which a run is refused."""
+
+_length, _time, _energy = quantity("length"), quantity("time", above=0.0), quantity("energy", above=0.0)
+
+
+def _axis(value: Any) -> int:
+    if isinstance(value, str) and value in AXES and len(value) == 1:
+        return AXES.index(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 3:
+        return value
+    raise Unfit('"x", "y" or "z"')
+
+
+def _component(value: Any) -> int:
+    if value in COMPONENTS:
+        return COMPONENTS.index(value)
+    raise Unfit(f"one of {', '.join(COMPONENTS)}")
+
+
+def _energies(value: Any) -> list[float]:
+    values = [value] if isinstance(value, (int, float, str)) else list(value)
+    if not values:
+        raise Unfit("at least one photon energy")
+    return [_energy(v) for v in values]
+
+
+def _size(value: Any) -> list[float]:
+    if isinstance(value, (str, int, float)) or len(value) != 3:
+        raise Unfit("three lengths; 0 along an axis along which nothing changes")
+    return [quantity("length", at_least=0.0)(v) for v in value]
+
+
+def cuboid(lower: Sequence[Any], upper: Sequence[Any]) -> Any:
+    """The body between two corners [nm]; `...` stands for no end on that side.
+
+    Raises InvalidArgument for a lower bound above the upper one.
+    """
+
+    def bound(value: Any, none: float) -> float:
+        return none if value is ... else _checked("cuboid", "corner", value, _length)
+
+    return _halocline.maxwell.cuboid([bound(v, -1e300) for v in lower], [bound(v, 1e300) for v in upper])
+
+
+def sphere(centre: Sequence[Any], radius: Any) -> Any:
+    """A ball [nm]."""
+    place = [_checked("sphere", "centre", v, _length) for v in centre]
+    return _halocline.maxwell.sphere(place, _checked("sphere", "radius", radius, _length))
+
+
+def cylinder(centre: Sequence[Any], axis: Any, radius: Any, length: Any = math.inf) -> Any:
+    """A rod along an axis, "x", "y", "z" or a vector [nm]; without a length it has no ends."""
+    direction = [float(a == axis) for a in AXES] if isinstance(axis, str) else [float(a) for a in axis]
+    place = [_checked("cylinder", "centre", v, _length) for v in centre]
+    return _halocline.maxwell.cylinder(
+        place,
+        direction,
+        _checked("cylinder", "radius", radius, _length),
+        _checked("cylinder", "length", length, _length),
+    )
+
+
+def _checked(title: str, name: str, value: Any, check: Any) -> Any:
+    try:
+        return check(value)
+    except Unfit as unfit:
+        raise InvalidArgument(f"{title}: {name} = {shown(value)}: expected {unfit}.") from None
+
+
+class PlaneWave:
+    """A plane wave that enters a box of total field."""
+
+    def __init__(self, simulation: Simulation, number: int, energies: list[float], end: float) -> None:
+        self._simulation, self._number = simulation, number
+        self.energies = np.array(energies)
+        self.end = end
+        """When the pulse has entered [fs]."""
+
+    def flux(self) -> np.ndarray:
+        """Energy a unit of area at each of its energies, of the wave on the grid. Collective."""
+        return np.array(self._simulation.native.incident_flux(self._number))
+
+
+class Flux:
+    """Energy that passes a plane, or what leaves a closed box, at photon energies."""
+
+    def __init__(self, simulation: Simulation, parts: list[tuple[float, int, int, int, list[Any], list[Any]]]) -> None:
+        self._simulation, self._parts = simulation, parts
+        self.energies: np.ndarray = np.array([])
+
+    def values(self) -> np.ndarray:
+        """The energy at each photon energy, along the axis of the plane or out of the box: an area (nm^2; nm along the
+        axes that are not flat) times what `PlaneWave.flux` counts. Collective."""
+        total = np.zeros(len(self.energies))
+        for sign, number, axis, _, lower, upper in self._parts:
+            for f in range(len(self.energies)):
+                total[f] += sign * self._of_plane(number, axis, f, lower, upper)
+        return total
+
+    def _of_plane(self, number: int, axis: int, frequency: int, lower: list[int], upper: list[int]) -> float:
+        sim = self._simulation
+        b, c = (axis + 1) % 3, (axis + 2) % 3
+        flux = 0.0
+        for electric, magnetic, sign in ((b, 3 + c, 1.0), (c, 3 + b, -1.0)):
+            e = sim.native.spectrum(number, electric, frequency)
+            h = sim.native.spectrum(number, magnetic, frequency)
+            planes = 2 - axis  # arrays are [z][y][x]
+            h = np.moveaxis(h, planes, 0)
+            h = (h[0] + h[1]) / 2
+            e = np.moveaxis(e, planes, 0)[1]
+            weights = np.ones(e.shape)
+            for a in (b, c):
+                if sim.grid.flat(a):
+                    continue
+                place = [other for other in (2, 1, 0) if other != axis].index(a)
+                if a == electric:  # E lies between the nodes of this axis: leave out the one beyond the last node
+                    if not self._whole(a, lower, upper):
+                        cut = [slice(None)] * 2
+                        cut[place] = slice(0, upper[a] - lower[a])
+                        e, h, weights = e[tuple(cut)], h[tuple(cut)], weights[tuple(cut)]
+                elif not self._whole(a, lower, upper):
+                    ends = [slice(None)] * 2
+                    for end in (0, -1):
+                        ends[place] = end
+                        weights[tuple(ends)] *= 0.5
+            area = math.prod(sim.grid.step[a] for a in (b, c) if not sim.grid.flat(a))
+            flux += sign * area * 0.5 * float(np.sum(weights * (e * h.conj()).real))
+        return flux
+
+    def _whole(self, axis: int, lower: list[int], upper: list[int]) -> bool:
+        grid = self._simulation.grid
+        return grid.periodic(axis) and lower[axis] <= 0 and upper[axis] >= grid.cells[axis] - 1
+
+
+class Simulation:
+    """Maxwell's equations in the time domain (Yee's scheme). Every method is collective."""
+
+    @takes(size=_size, step=quantity("length", above=0.0))
+    def __init__(
+        self,
+        size: Sequence[Any],
+        step: Any,
+        *,
+        ends: Any = "absorbing",
+        background: Any = 1.0,
+        bodies: Sequence[tuple[Any, Any]] = (),
+        layer: int = 12,
+        bloch: Sequence[float] = (0.0, 0.0, 0.0),
+        courant: float = 0.95,
+        precision: str = "double",
+        depth: int = 0,
+        smooth: bool = True,
+        comm: Any = None,
+    ) -> None:
+        """A grid with matter in it.
+
+        size: of the inner part along x, y, z [nm]; 0 along an axis along which nothing changes
+        step: of the grid [nm]
+        ends: "absorbing", "periodic", "electric" or "magnetic" for all axes that change, or one for each axis, or a
+            pair for an axis; absorbing layers are added to the size
+        background: a medium, its name or its permittivity; bodies: pairs of a shape and a medium, the later over the
+            earlier
+        layer: cells of an absorbing layer; bloch: phase from end to end of each periodic axis [rad]
+        courant: time step over its limit, below 1; precision: "double" or "float"
+        depth: steps of a sweep through memory, 0 for what the caches suggest; it changes no bit
+        smooth: cells that a surface cuts have a mean permittivity
+        Raises InvalidArgument for a grid or matter that cannot be. Cost: 48 bytes a cell, and matter.
+        """
+        per_axis = [ends] * 3 if isinstance(ends, str) else list(ends)
+        if len(per_axis) != 3:
+            raise InvalidArgument(f"Simulation: ends = {shown(ends)}: expected one end, or one for each of three axes.")
+        if precision not in ("double", "float"):
+            raise InvalidArgument(f'Simulation: precision = {shown(precision)}: expected "double" or "float".')
+        cells, pairs, self.origin = [], [], []
+        for length, end in zip(size, per_axis, strict=True):
+            pair = [end, end] if isinstance(end, str) else list(end)
+            count = round(length / step)
+            if length == 0:
+                pair, count = ["periodic", "periodic"], 1
+            elif count < 1 or len(pair) != 2:
+                raise InvalidArgument(f"Simulation: a size of {length:g} nm is less than one step of {step:g} nm.")
+            before = layer if pair[0] == "absorbing" else 0
+            cells.append(count + before + (layer if pair[1] == "absorbing" else 0))
+            pairs.append(pair)
+            self.origin.append(before * step)
+        self.step = float(step)
+        self.grid = _halocline.maxwell.Grid(cells, [step] * 3, pairs, list(bloch), layer, courant)
+        self._media: list[Medium] = [medium(background)]
+        matter = _halocline.maxwell.Matter(self._media[0].native)
+        for shape, of in bodies:
+            self._media.append(medium(of))
+            matter.add(_Moved(shape, self.origin).native, self._media[-1].native)
+        self._layer = [(layer if p[0] == "absorbing" else 0, layer if p[1] == "absorbing" else 0) for p in pairs]
+        self._refuse_matter_in_layers(matter)
+        group = communicator(comm)
+        kind = _halocline.maxwell.SimulationDouble if precision == "double" else _halocline.maxwell.SimulationFloat
+        self.native = kind(self.grid, matter, group, [], depth, "auto", smooth)
+        self._last_source = 0.0
+        self._named: dict[str, int] = {}
+
+    def _refuse_matter_in_layers(self, matter: Any) -> None:
+        """Layers continue the matter in front of them; what changes inside one, or has poles there, is reflected."""
+        cells = self.grid.cells
+        middle = [(n + 0.5) / 2 * self.step for n in cells]
+        for axis, (lower, upper) in enumerate(self._layer):
+            for first, last in ((0, lower), (cells[axis] - upper, cells[axis])):
+                found = set()
+                for i in range(first, last):
+                    place = list(middle)
+                    place[axis] = (i + 0.5) * self.step
+                    found.add(matter.medium_at(place))
+                if len(found) > 1 or any(self._media[number].poles for number in found):
+                    raise InvalidArgument(
+                        f"Simulation: matter that changes or has poles reaches into the absorbing layer of axis "
+                        f"{AXES[axis]}; layers are added to the size: let the body end before {last - first} cells, or "
+                        "go on through the layer as a medium without poles."
+                    )
+
+    @property
+    def time_step(self) -> float:
+        """[fs]"""
+        return self.grid.time_step / LIGHT_NM_PER_FS
+
+    @property
+    def time(self) -> float:
+        """So far [fs]."""
+        return self.native.time / LIGHT_NM_PER_FS
+
+    def node(self, axis: int, place: float) -> int:
+        """The node of the grid nearest to a place [nm], which counts from the inner end of the lower layer."""
+        return round((place + self.origin[axis]) / self.step)
+
+    def refuse_coarse(self, energy: float) -> None:
+        """Raises InvalidArgument if a wave has fewer than ten cells a wavelength in some medium."""
+        for m in self._media:
+            n = abs(complex(m.index(energy)).real)
+            wavelength = 2 * math.pi * HBAR_C_EV_NM / energy / max(n, 1e-6)
+            if wavelength < LEAST_CELLS * self.step:
+                raise InvalidArgument(
+                    f"Simulation: light of {energy:.4g} eV has a wavelength of {wavelength:.4g} nm in "
+                    f"{m.name or 'a medium'} (index {n:.3g}), {wavelength / self.step:.3g} cells; at least "
+                    f"{LEAST_CELLS:g} are needed: take a step of {wavelength / LEAST_CELLS:.3g} nm or less."
+                )
+
+    @takes(axis=_axis, polarisation=_axis, energies=_energies, span=_energies)
+    def add_plane_wave(
+        self,
+        axis: Any,
+        polarisation: Any,
+        *,
+        energies: Any,
+        span: Any = None,
+        direction: int = 1,
+        margin: int = 6,
+        box: Any = None,
+        waveform: Any = None,
+    ) -> PlaneWave:
+        """A pulse that travels along an axis, into a box beyond which there is scattered light alone.
+
+        polarisation: of E; energies: at which `flux` counts it
+        span: lowest and highest photon energy of the pulse, where it has a tenth of its largest amplitude; those of
+            `energies` when absent
+        margin: cells between the box and the inner ends of the grid
+        box: (lower, upper) corners of the box instead [nm]
+        waveform: of hc.maxwell.Waveform, instead of the pulse, in units of nm
+        Raises InvalidArgument for a wave that the grid does not resolve, and for a box that does not fit.
+        """
+        lowest, highest = min(span or energies), max(span or energies)
+        self.refuse_coarse(highest)
+        if polarisation == axis:
+            raise InvalidArgument(f"add_plane_wave: light along {AXES[axis]} is polarised at right angles to it.")
+        middle, half = (lowest + highest) / 2, max((highest - lowest) / 2, 0.05 * highest)
+        width = math.sqrt(2 * math.log(10.0)) / frequency_of(half)
+        wave = waveform or _halocline.maxwell.Waveform.gaussian(frequency_of(middle), width, 6 * width)
+        lower, upper = [], []
+        for a in range(3):
+            first, last = self._layer[a][0], self.grid.cells[a] - self._layer[a][1]
+            if box is not None and not self.grid.flat(a) and box[0][a] is not ...:
+                lower.append(self.node(a, box[0][a]))
+                upper.append(self.node(a, box[1][a]))
+            elif self.grid.periodic(a):
+                lower.append(0)
+                upper.append(self.grid.cells[a])
+            else:
+                lower.append(first + margin)
+                upper.append(last - margin)
+        vector = [float(a == polarisation) for a in range(3)]
+        number = self.native.add_plane_wave(
+            axis, direction, vector, lower, upper, wave, [frequency_of(e) for e in energies]
+        )
+        end = (wave.end + (upper[axis] - lower[axis]) * self.step) / LIGHT_NM_PER_FS
+        self._last_source = max(self._last_source, end)
+        return PlaneWave(self, number, list(energies), end)
+
+    def add_current(self, component: str, place: Sequence[float], waveform: Any) -> None:
+        """A current along E's component at a place [nm]; waveform in units of nm."""
+        c = _checked("add_current", "component", component, _component)
+        self.native.add_current(c, [self.node(a, place[a]) for a in range(3)], waveform)
+        self._last_source = max(self._last_source, waveform.end / LIGHT_NM_PER_FS)
+
+    def add_probe(self, component: str, place: Sequence[float], name: str = "") -> int:
+        """Keeps a component at a place [nm] after every step. Returns the number for `probe`."""
+        c = _checked("add_probe", "component", component, _component)
+        return self.native.add_probe(c, [0 if self.grid.flat(a) else self.node(a, place[a]) for a in range(3)])
+
+    def probe(self, number: int) -> np.ndarray:
+        """Shape (steps,): the values of a probe; complex with a Bloch phase."""
+        values = self.native.probe(number)
+        return values if np.iscomplexobj(values) and np.any(values.imag) else values.real
+
+    @takes(axis=_axis, energies=_energies)
+    def add_flux(self, axis: Any, place: Any, energies: Any) -> Flux:
+        """Counts the energy through a plane across an axis at a place [nm], over the whole inner part of the grid."""
+        lower, upper = self._inner()
+        return self._flux(
+            [(1.0, axis, self.node(axis, _checked("add_flux", "place", place, _length)))], lower, upper, energies
+        )
+
+    @takes(energies=_energies)
+    def add_flux_box(self, lower: Sequence[float], upper: Sequence[float], energies: Any) -> Flux:
+        """Counts the energy that leaves a closed box [nm] through its faces; flat and whole periodic axes have none."""
+        first = [0 if self.grid.flat(a) else self.node(a, lower[a]) for a in range(3)]
+        last = [1 if self.grid.flat(a) else self.node(a, upper[a]) for a in range(3)]
+        planes = []
+        for a in range(3):
+            if self.grid.flat(a) or (self.grid.periodic(a) and first[a] <= 0 and last[a] >= self.grid.cells[a] - 1):
+                continue
+            planes += [(-1.0, a, first[a]), (1.0, a, last[a])]
+        return self._flux(planes, first, last, energies)
+
+    def _inner(self) -> tuple[list[int], list[int]]:
+        lower = [low for low, _ in self._layer]
+        upper = [n - high for n, (_, high) in zip(self.grid.cells, self._layer, strict=True)]
+        return lower, upper
+
+    def _flux(
+        self, planes: list[tuple[float, int, int]], lower: list[int], upper: list[int], energies: list[float]
+    ) -> Flux:
+        parts: list[tuple[float, int, int, int, list[Any], list[Any]]] = []
+        frequencies = [frequency_of(e) for e in energies]
+        every = max(1, int(math.pi / (4 * max(frequencies) * self.grid.time_step)))
+        for sign, axis, node in planes:
+            begin, end = list(lower), [u + (0 if self.grid.periodic(a) else 1) for a, u in enumerate(upper)]
+            for a in range(3):
+                if self.grid.flat(a):
+                    begin[a], end[a] = 0, 1
+            begin[axis], end[axis] = node - 1, node + 1
+            b, c = (axis + 1) % 3, (axis + 2) % 3
+            number = self.native.add_spectrum(begin, end, [b, c, 3 + b, 3 + c], frequencies, every)
+            parts.append((sign, number, axis, node, lower, upper))
+        flux = Flux(self, parts)
+        flux.energies = np.array(energies)
+        return flux
+
+    @takes(time=_time)
+    def run(self, time: Any) -> None:
+        """Lets light travel for a time [fs]."""
+        self.native.run(max(1, round(time / self.time_step)))
+
+    def run_until_quiet(self, fall: float = 1e-4, longest: float = 1e4) -> float:
+        """Runs until all sources have ended and the energy has fallen to a part of its largest value.
+
+        fall: that part; longest: a limit of the whole time [fs]. Returns the part that is left.
+        """
+        block = max(1, round(self._last_source / self.time_step / 20))
+        largest, now = 0.0, math.inf
+        while self.time < longest:
+            self.native.run(block)
+            now = sum(self.native.energy())
+            largest = max(largest, now)
+            if self.time > self._last_source and now <= fall * largest:
+                break
+        return now / largest if largest > 0 else 0.0
+
+    def energy(self) -> float:
+        """Of field and matter on the grid."""
+        return sum(self.native.energy())
+
+    def field(self, component: str) -> np.ndarray:
+        """Shape (z, y, x): a component on the whole grid, complex with a Bloch phase."""
+        c = _checked("field", "component", component, _component)
+        real = self.native.field(c)
+        if any(self._bloch()):
+            return real + 1j * self.native.field(c, 1)
+        return real
+
+    def _bloch(self) -> Sequence[float]:
+        return self.grid.bloch
+
+
+class _Moved:
+    """A shape whose places count from the inner end of the lower layers."""
+
+    def __init__(self, shape: Any, by: Sequence[float]) -> None:
+        self.native = _halocline.maxwell.moved(shape, list(by))
