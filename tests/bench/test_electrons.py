@@ -118,6 +118,25 @@ def test_rt_step_tells_where_the_time_goes():
         bench.rt_step("diamond", **SHORT)
 
 
+def test_fdtd_counts_cells_and_refuses_what_it_does_not_know(tmp_path, capsys):
+    r = bench.fdtd((36, 32, 28), "absorbing", "silver", depth=2, **SHORT)
+    assert r["bench"] == "fdtd"
+    assert r["flops"] == 36 * 36 * 32 * 28 and r["bytes"] == 18 * 8 * 36 * 32 * 28
+    assert r["case"]["depth"] == 2
+    assert r["result"]["cells_a_second"] == pytest.approx(36 * 32 * 28 / r["seconds"]["median"])
+    assert "maxwell/update" in r["regions"]
+    assert bench.fdtd((24, 20, 16), "periodic", precision="float", **SHORT)["bytes"] == 18 * 4 * 24 * 20 * 16
+    for options in ({"ends": "open"}, {"matter": "wood"}, {"precision": "half"}):
+        with pytest.raises(InvalidArgument, match="give"):
+            bench.fdtd((24, 20, 16), **options, **SHORT)
+    with pytest.raises(InvalidArgument, match="layers of 24 cells do not fit"):
+        bench.fdtd((24, 20, 16), "absorbing", **SHORT)
+    target = tmp_path / "fdtd.json"
+    assert main(["bench", "fdtd", "--cells", "16x16x16", "--seconds", "0.02", "--json", str(target)]) == 0
+    assert [r["case"]["depth"] for r in json.loads(target.read_text())][0] == 1
+    assert "million cells a second" in capsys.readouterr().out
+
+
 def test_rt_step_takes_any_run_file(tmp_path):
     (tmp_path / "run.toml").write_text(
         """

@@ -9,6 +9,8 @@ import pytest
 import halocline as hc
 from halocline import device
 from halocline.mapping import problem
+from halocline.maxwell import media, simulation
+from halocline.maxwell import units as light_units
 from halocline.qcd import analysis, gauge, measure, quark, quark_solver
 from halocline.tddft import ground, propagation, spectra, structure, system, units
 
@@ -37,6 +39,9 @@ def test_examples(module):
         structure,
         system,
         units,
+        light_units,
+        media,
+        simulation,
     ],
     ids=lambda m: m.__name__,
 )
@@ -48,5 +53,6 @@ def test_every_public_function_says_what_it_does(module):
 def test_every_public_name_exists():
     assert all(hasattr(hc.qcd, name) for name in hc.qcd.__all__)
     assert all(hasattr(hc.mapping, name) for name in hc.mapping.__all__)
+    assert all(hasattr(hc.maxwell, name) for name in hc.maxwell.__all__)
     assert all(hasattr(hc.tddft, name) for name in hc.tddft.__all__)
     assert all(hasattr(hc, name) for name in hc.__all__)
