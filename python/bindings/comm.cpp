@@ -27,6 +27,8 @@ void bind_comm(nb::module_& m) {
       .def("barrier", &Communicator::barrier, nb::call_guard<nb::gil_scoped_release>())
       .def("any", &Communicator::any, "mine"_a, "True when mine is true on some rank.")
       .def("all", &Communicator::all, "mine"_a, "True when mine is true on every rank.")
+      .def("split", &Communicator::split, "colour"_a, "key"_a = 0,
+           "The group of the ranks that give the same colour, ordered by key and then by rank.")
       .def(
           "sum",
           [](const Communicator& group, std::vector<double> values) {

@@ -58,6 +58,23 @@ void bind_simulation(nb::module_& m, const char* name) {
              std::vector<double> frequencies,
              int every) { return self.add_spectrum({lower, upper}, std::move(kept), std::move(frequencies), every); },
           "lower"_a, "upper"_a, "components"_a, "frequencies"_a, "every"_a)
+      .def(
+          "add_cells", [](Sim& self, const Index3& lower, const Index3& upper) { self.add_cells({lower, upper}); },
+          "lower"_a, "upper"_a)
+      .def(
+          "set_currents",
+          [](Sim& self, const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& currents) {
+            self.set_currents({currents.data(), currents.size()});
+          },
+          "currents"_a, "Of the next step, shape (cells, 3).")
+      .def(
+          "cell_fields",
+          [](const Sim& self, bool everywhere) {
+            auto fields = self.cell_fields(everywhere);
+            const std::size_t cells = fields.size() / 3;
+            return to_numpy(std::move(fields), {cells, 3});
+          },
+          "everywhere"_a = true)
       .def("run", &Sim::run, "steps"_a, Released())
       .def("energy",
            [](Sim& self) {
@@ -70,6 +87,7 @@ void bind_simulation(nb::module_& m, const char* name) {
              const std::size_t count = values.size();
              return to_numpy(std::move(values), {count});
            })
+      .def("probe_now", &Sim::probe_now, "number"_a)
       .def("incident_flux", [](const Sim& self, std::size_t number) { return self.plane_wave(number).flux(); })
       .def("incident_spectrum", [](const Sim& self, std::size_t number) { return self.plane_wave(number).spectrum(); })
       .def("spectrum",

@@ -35,8 +35,10 @@ Response response_from(const nb::dict& d) {
     response.geometry = Geometry::longitudinal;
   else if (geometry == "film")
     response.geometry = Geometry::film;
+  else if (geometry == "given")
+    response.geometry = Geometry::given;
   else if (geometry != "transverse")
-    throw core::InvalidArgument("response is \"" + geometry + "\"; transverse, longitudinal or film expected");
+    throw core::InvalidArgument("response is \"" + geometry + "\"; transverse, longitudinal, film or given expected");
   response.thickness = nb::cast<double>(d["thickness"]);
   response.front = nb::cast<double>(d["front"]);
   response.behind = nb::cast<double>(d["behind"]);
@@ -144,6 +146,8 @@ void bind_tddft_propagate(nb::module_& m) {
       .def_prop_ro("step_limit", &Propagator::step_limit, "Largest stable time step [a.u.].")
       .def_prop_ro("time_step", &Propagator::time_step, "[a.u.]")
       .def_prop_ro("steps_done", &Propagator::steps_done)
+      .def_prop_ro("driving_current", &Propagator::driving_current, "With the ions' part [a.u.].")
+      .def("set_next_potential", &Propagator::set_next_potential, "a"_a, "A at the end of the next step [a.u.].")
       .def("kick", &Propagator::kick, Released())
       .def("step", &recorded<&Propagator::step>)
       .def("observe", &recorded<&Propagator::observe>)

@@ -21,6 +21,7 @@ from halocline.tddft.emission import Harmonics, harmonics
 from halocline.tddft.ground import GroundState, ground_state
 from halocline.tddft.masses import EffectiveMass, effective_mass
 from halocline.tddft.molecular_dynamics import Trajectory, dynamics
+from halocline.tddft.multiscale import Multiscale, multiscale
 from halocline.tddft.propagation import Series, propagate
 from halocline.tddft.relaxation import Relaxation, relax
 from halocline.tddft.runfile import Run, example_run_file, parse_run_file, read_run_file
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from halocline.tddft.calculator import Halocline
 
 __all__ = [
-    "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Relaxation",
-    "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "Vacuum", "band_structure",
-    "density_of_states", "dynamics", "effective_mass", "example_run_file", "from_atoms", "ground_state", "harmonics",
-    "parse_run_file", "potentials", "propagate", "read_run_file", "relax", "response_densities", "spectrum", "stress",
-    "vacuum",
+    "BandStructure", "DensityOfStates", "EffectiveMass", "GroundState", "Halocline", "Harmonics", "Multiscale",
+    "Relaxation", "ResponseDensities", "Run", "Series", "Spectrum", "System", "Trajectory", "Vacuum",
+    "band_structure", "density_of_states", "dynamics", "effective_mass", "example_run_file", "from_atoms",
+    "ground_state", "harmonics", "multiscale", "parse_run_file", "potentials", "propagate", "read_run_file",
+    "relax", "response_densities", "spectrum", "stress", "vacuum",
 ]  # fmt: skip
 
 

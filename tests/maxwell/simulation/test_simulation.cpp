@@ -184,6 +184,55 @@ TEST_CASE("maxwell: slabs reflect and transmit what Airy's formula says, to seco
   }
 }
 
+TEST_CASE("maxwell: cells whose matter is outside are matter") {
+  // Drude's current, computed outside from E of the cells, against the medium of the library.
+  const double dt = 0.5, strength = 0.09, damping = 0.05;
+  YeeGrid grid = line(160, 1, dt, 12);
+  const PlaneWaveSpec wave{0, 1, {0, 0.6, 0.8}, {16, 0, 0}, {140, 0, 0}, Waveform::gaussian(0.3, 6, 36)};
+  Matter metal;
+  metal.add(cuboid({69.5, -1e9, -1e9}, {79.5, 1e9, 1e9}), Medium{1, 0, {{0, damping, strength}}});
+  Simulation<double> inside(grid, metal, test::alone(grid)), outside(grid, Matter(), test::alone(grid));
+  for (Simulation<double>* simulation : {&inside, &outside}) simulation->add_plane_wave(wave);
+  outside.add_cells({{70, 0, 0}, {80, 1, 1}});
+  const auto in = inside.add_probe(1, {100, 0, 0}), out = outside.add_probe(1, {100, 0, 0});
+  std::vector<double> current(30);
+  for (int step = 0; step < 300; ++step) {
+    const auto e = outside.cell_fields();
+    for (std::size_t i = 0; i < current.size(); ++i)
+      current[i] = ((1 - damping * dt / 2) * current[i] + dt * strength * e[i]) / (1 + damping * dt / 2);
+    outside.set_currents(current);
+    outside.run(1);
+  }
+  inside.run(300);
+  const auto a = inside.probe(in), b = outside.probe(out);
+  double worst = 0, largest = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    worst = std::max(worst, std::abs(a[n] - b[n]));
+    largest = std::max(largest, std::abs(a[n]));
+  }
+  CHECK(largest > 0.05);
+  CHECK(worst < 1e-13);
+  CHECK_THROWS_WITH_AS(outside.add_cells({{70, 0, 0}, {80, 1, 1}}), doctest::Contains("twice"), core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(inside.add_cells({{150, 0, 0}, {170, 1, 1}}), doctest::Contains("the grid has 0 to 159"),
+                       core::InvalidArgument);
+  CHECK_THROWS_WITH_AS(outside.set_currents(std::vector<double>(3)), doctest::Contains("three a cell"),
+                       core::InvalidArgument);
+}
+
+TEST_CASE("maxwell: a wave may leave the grid through another medium") {
+  // No face at the upper end: glass from the middle on, through the layer, reflects as its surface does.
+  YeeGrid grid = line(300, 1, 0.7, 16);
+  Matter matter;
+  matter.add(cuboid({150.5, -1e9, -1e9}, {1e9, 1e9, 1e9}), Medium{2.25, 0, {}});
+  Simulation<double> simulation(grid, matter, test::alone(grid));
+  simulation.add_plane_wave({0, 1, {0, 1, 0}, {24, 0, 0}, {300, 0, 0}, Waveform::gaussian(0.1, 20, 120)}, {0.1});
+  const auto before = simulation.add_spectrum({{18, 0, 0}, {20, 1, 1}}, {1, 5}, {0.1}, 1);
+  simulation.run(1200);
+  const auto e = simulation.spectrum(before, 1, 0), h = simulation.spectrum(before, 5, 0);
+  const double reflected = -0.5 * (e[1] * std::conj((h[0] + h[1]) / 2.0)).real() / simulation.plane_wave(0).flux()[0];
+  CHECK(std::abs(reflected / 0.04 - 1) < 0.01);  // 63 cells a wavelength, 42 in the glass
+}
+
 TEST_CASE("maxwell: a layer at normal incidence reflects less than -90 dB") {
   // A current sheet, and the same on a grid so long that nothing returns in time.
   const auto values = [](std::int64_t cells) {

@@ -97,6 +97,65 @@ std::size_t Simulation<T>::add_current(int component, const Index3& point, const
 }
 
 template <class T>
+void Simulation<T>::add_cells(const Box& cells) {
+  if (!cells_.empty()) throw core::InvalidArgument("cells with matter outside were added twice; give one box of them");
+  if (grid().complex_fields())
+    throw core::InvalidArgument("cells with matter outside need real fields: no Bloch phase");
+  if (part().any_exchanged() && part().depth() > 1)
+    throw core::InvalidArgument("cells with matter outside take one step at a time; give depth = 1");
+  for (int a = 0; a < 3; ++a)
+    if (cells.lower[at(a)] < 0 || cells.upper[at(a)] > grid().cells[at(a)] || cells.extent(a) == 0)
+      throw core::InvalidArgument(fmt::format("cells {} to {} of axis {} were given; the grid has 0 to {} there",
+                                              cells.lower[at(a)], cells.upper[at(a)] - 1, a, grid().cells[at(a)] - 1));
+  cells_ = cells;
+  const Index3& first = part().first();
+  const Box mine = moved(cells, {-first[0], -first[1], -first[2]});
+  for (int c = 0; c < 3; ++c) {
+    supplies_[at(c)] = update_.add(Supply<T>{c, BoxArray<T>(intersection(mine, part().owned(c)))});
+    seeds_[at(c)] = true;
+  }
+}
+
+template <class T>
+void Simulation<T>::set_currents(std::span<const double> currents) {
+  if (static_cast<std::int64_t>(currents.size()) != 3 * cells_.points())
+    throw core::InvalidArgument(
+        fmt::format("{} currents were given for {} cells; there are three a cell", currents.size(), cells_.points()));
+  const Index3& first = part().first();
+  for (int c = 0; c < 3; ++c) {
+    BoxArray<T>& supply = update_.supply(supplies_[at(c)]);
+    const Box& box = supply.box();
+    for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+      for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
+        for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) {
+          const std::int64_t cell =
+              x + first[0] - cells_.lower[0] +
+              cells_.extent(0) * (y + first[1] - cells_.lower[1] + cells_.extent(1) * (z + first[2] - cells_.lower[2]));
+          supply.at(x, y, z) = static_cast<T>(currents[static_cast<std::size_t>(3 * cell + c)]);
+        }
+  }
+}
+
+template <class T>
+std::vector<double> Simulation<T>::cell_fields(bool everywhere) const {
+  std::vector<double> fields(static_cast<std::size_t>(3 * cells_.points()));
+  const Index3& first = part().first();
+  for (int c = 0; c < 3; ++c) {
+    const Box box = intersection(moved(cells_, {-first[0], -first[1], -first[2]}), part().owned(c));
+    for (std::int64_t z = box.lower[2]; z < box.upper[2]; ++z)
+      for (std::int64_t y = box.lower[1]; y < box.upper[1]; ++y)
+        for (std::int64_t x = box.lower[0]; x < box.upper[0]; ++x) {
+          const std::int64_t cell =
+              x + first[0] - cells_.lower[0] +
+              cells_.extent(0) * (y + first[1] - cells_.lower[1] + cells_.extent(1) * (z + first[2] - cells_.lower[2]));
+          fields[static_cast<std::size_t>(3 * cell + c)] = state_.field(c).at(x, y, z);
+        }
+  }
+  if (everywhere) processes_.communicator().sum(fields);
+  return fields;
+}
+
+template <class T>
 std::size_t Simulation<T>::add_probe(int component, const Index3& point) {
   check_point(grid(), "probe", component, point);
   auto probe = std::make_unique<Probe>();
@@ -132,8 +191,7 @@ void Simulation<T>::run(std::int64_t steps) {
     for (auto& values : probe->values) values.reserve(values.size() + static_cast<std::size_t>(steps));
   const std::int64_t end = steps_ + steps;
   while (steps_ < end) {
-    std::int64_t block =
-        std::min<std::int64_t>(part().any_exchanged() ? part().depth() : std::max(part().depth(), 1), end - steps_);
+    std::int64_t block = std::min<std::int64_t>(cells_.empty() ? part().depth() : 1, end - steps_);
     for (const Spectrum<T>& spectrum : spectra_)
       block = std::min<std::int64_t>(block, spectrum.every() - steps_ % spectrum.every());
     const int count = static_cast<int>(block);
@@ -224,6 +282,12 @@ std::vector<std::complex<double>> Simulation<T>::probe(std::size_t number) const
       numbers.emplace_back(value(probe.values[0]), value(probe.values[1]));
     }
   });
+}
+
+template <class T>
+double Simulation<T>::probe_now(std::size_t number) const {
+  const std::vector<T>& values = probes_.at(number)->values[0];
+  return values.empty() ? 0.0 : static_cast<double>(values.back());
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,18 @@ public:
   /// A current along E's component at one point: its moment changes with time as the waveform's integral. The current
   /// is that of the waveform, of a cell with the thickness 1 along flat axes.
   std::size_t add_current(int component, const Index3& point, const Waveform& waveform);
+  /// Cells whose matter is somewhere else: it is told E after each step, and gives the current for the next one. A cell
+  /// is a point of each component of E with the same coordinates.
+  /// @param cells  a box of points of the grid
+  /// @throws InvalidArgument  on every rank: a box outside of the grid, sweeps of several steps where an axis is
+  ///                          exchanged, complex fields, a second call
+  void add_cells(const Box& cells);
+  /// The currents of the next step, charge current density times 4 pi / c in Gaussian units: shape (cells, 3), x
+  /// fastest; those that this process does not hold are ignored. Collective: no.
+  void set_currents(std::span<const double> currents);
+  /// E at the cells after the last step, shape (cells, 3). @param everywhere  on every rank, then collective; otherwise
+  /// zero at cells of other processes
+  std::vector<double> cell_fields(bool everywhere = true) const;
   /// Keeps a component at a point after every step.
   std::size_t add_probe(int component, const Index3& point);
   std::size_t add_spectrum(const Box& box, std::vector<int> kept, std::vector<double> frequencies, int every);
@@ -78,6 +91,8 @@ public:
   Energy energy();
   /// Values of a probe after every step so far. Collective: yes.
   std::vector<std::complex<double>> probe(std::size_t number) const;
+  /// Its value after the last step, of the real copy; 0 on processes that do not hold it. Collective: no.
+  double probe_now(std::size_t number) const;
   const PlaneWave<T>& plane_wave(std::size_t number) const { return waves_[number]; }
   /// Sums of a component at a frequency over the box of a spectrum, cut to the points that the grid has: x fastest.
   /// Collective: yes.
@@ -116,6 +131,8 @@ private:
   };
   std::vector<std::unique_ptr<Probe>> probes_;
   std::vector<Spectrum<T>> spectra_;
+  Box cells_;                              ///< of the grid; empty: none
+  std::array<std::size_t, 3> supplies_{};  ///< of each component, in the update
 };
 
 }  // namespace halocline::maxwell

@@ -21,6 +21,13 @@ bool has_faces(const YeeGrid& grid, const PlaneWaveSpec& spec, int axis) {
   return !(grid.periodic(axis) && spec.lower[at(axis)] <= 0 && spec.upper[at(axis)] >= grid.cells[at(axis)] - 1);
 }
 
+/// Whether the wave leaves the grid with its box, so that there is no face on that side of an axis.
+bool goes_out(const YeeGrid& grid, const PlaneWaveSpec& spec, int axis, int side) {
+  if (axis != spec.axis || grid.periodic(axis)) return false;
+  return side == 1 ? spec.direction > 0 && spec.upper[at(axis)] >= grid.cells[at(axis)]
+                   : spec.direction < 0 && spec.lower[at(axis)] <= 0;
+}
+
 void check_spec(const YeeGrid& grid, const Medium& background, const PlaneWaveSpec& spec) {
   if (spec.axis < 0 || spec.axis > 2 || (spec.direction != 1 && spec.direction != -1))
     throw core::InvalidArgument(fmt::format(
@@ -47,7 +54,9 @@ void check_spec(const YeeGrid& grid, const Medium& background, const PlaneWaveSp
     const auto& [low, high] = grid.ends[at(a)];
     const std::int64_t from = (low == Boundary::absorbing ? grid.layer.cells : 0) + 1;
     const std::int64_t to = grid.cells[at(a)] - 1 - (high == Boundary::absorbing ? grid.layer.cells : 0);
-    if (spec.lower[at(a)] < from || spec.upper[at(a)] > to || spec.lower[at(a)] >= spec.upper[at(a)])
+    const bool fits = (goes_out(grid, spec, a, 0) || spec.lower[at(a)] >= from) &&
+                      (goes_out(grid, spec, a, 1) || spec.upper[at(a)] <= to) && spec.lower[at(a)] < spec.upper[at(a)];
+    if (!fits)
       throw core::InvalidArgument(
           fmt::format("the total field of a plane wave lies between nodes {} and {} of axis {}; it "
                       "needs two different nodes between {} and {}, outside of absorbing layers",
@@ -96,6 +105,7 @@ std::vector<Drive<T>> PlaneWave<T>::drives(const Part& part, int table_of_e, int
   for (int a = 0; a < 3; ++a) {
     if (!has_faces(grid_, spec_, a)) continue;
     for (int side = 0; side < 2; ++side) {
+      if (goes_out(grid_, spec_, a, side)) continue;
       const std::int64_t face = side == 0 ? spec_.lower[at(a)] : spec_.upper[at(a)];
       for (int component = 0; component < components; ++component) {
         if (axis_of(component) == a) continue;

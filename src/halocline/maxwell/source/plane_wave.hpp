@@ -23,7 +23,8 @@ struct PlaneWaveSpec {
   int direction = 1;       ///< +1 or -1 along the axis
   Vector3 polarisation{};  ///< of E, at right angles to the axis; its length is the amplitude
   /// Nodes of the total field, both ends included. On axes that it covers from end to end of a periodic or flat axis it
-  /// has no faces.
+  /// has no faces. Where the wave leaves the grid, the box may reach beyond its end (upper >= cells, or lower <= 0 of a
+  /// wave that travels down): then there is no face, and the matter there may be another than the background.
   Index3 lower{}, upper{};
   Waveform waveform;  ///< E at the node before the first face
 };

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace halocline::maxwell {
 
@@ -82,6 +83,13 @@ void Update<T>::add(const Tap<T>& tap) {
   Box box{tap.point, tap.point};
   for (std::int64_t& upper : box.upper) ++upper;
   mark(tap.component, box);
+}
+
+template <class T>
+std::size_t Update<T>::add(Supply<T> supply) {
+  mark(supply.component, supply.current.box());
+  supplies_.push_back(std::move(supply));
+  return supplies_.size() - 1;
 }
 
 template <class T>
@@ -281,6 +289,12 @@ void Update<T>::after_curl(int component, int copy, const Stage& stage, std::int
         const std::int64_t place = (drive.axis < 0 ? 0 : drive.axis == 1 ? y : z) + drive.shift;
         detail::drive_row(out, gain, scale, Uniform<T>{table[place]}, from, to);
       }
+    }
+    for (const Supply<T>& supply : supplies_) {
+      const Box& box = supply.current.box();
+      if (supply.component != component || copy != 0 || !in_rows(box, y, z)) continue;
+      const std::int64_t from = std::max(x[0], box.lower[0]), to = std::min(x[1], box.upper[0]);
+      if (from < to) detail::drive_row(out, gain, T(-1), static_cast<const T*>(supply.current.row(y, z)), from, to);
     }
   });
   if (upper) mirror(component, copy, y, z, x);

@@ -39,6 +39,13 @@ struct Drive {
   std::int64_t shift;           ///< added to the coordinate of the process to find the entry
 };
 
+/// Currents along a component of E at the points of a box, set anew for each step: E gains -gain current.
+template <class T>
+struct Supply {
+  int component;
+  BoxArray<T> current;  ///< over a box of the process
+};
+
 /// A point whose value is kept after every step.
 template <class T>
 struct Tap {
@@ -55,6 +62,9 @@ public:
 
   void add(const Drive<T>& drive);
   void add(const Tap<T>& tap);
+  /// @return where its currents are set
+  std::size_t add(Supply<T> supply);
+  BoxArray<T>& supply(std::size_t number) noexcept { return supplies_[number].current; }
   /// Components that never leave zero are not updated: those that no source and no start value reaches. All are at
   /// first; the argument replaces them, closed under the curls of this grid.
   void set_active(std::array<bool, components> seeds);
@@ -105,6 +115,7 @@ private:
   std::array<std::vector<std::uint8_t>, 3> answers_;          ///< rows that need before_curl
   std::array<std::vector<Drive<T>>, components> drives_;
   std::array<std::vector<Tap<T>>, components> taps_;
+  std::vector<Supply<T>> supplies_;
 };
 
 }  // namespace halocline::maxwell

@@ -39,7 +39,7 @@ struct Pulse {
 
 /// How the light in a crystal depends on the current that it drives: induced_field.hpp.
 struct Response {
-  enum class Geometry { transverse, longitudinal, film };
+  enum class Geometry { transverse, longitudinal, film, given };
   Geometry geometry = Geometry::transverse;
   double thickness = 0;          ///< of a film [bohr]
   double front = 1, behind = 1;  ///< of a film: the refractive indices of the media before and behind it

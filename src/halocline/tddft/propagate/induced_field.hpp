@@ -12,6 +12,8 @@
 ///   thickness d is small against the wavelength, between media of the refractive indices n_1 in front and n_2 behind.
 ///   A is continuous across the film, and J d is the jump of its slope (Maxwell's equations). A itself is the light
 ///   that leaves behind, and A - A_0 is reflected.
+/// - given: t = 0. The vector potential is that of a solver of Maxwell's equations outside, which is told J at the
+///   beginning of a step and gives A at its end. Pulses and table only bound it, for the limit of the time step.
 ///
 /// J at the beginning of a step gives A at its end: by Stoermer's rule for the second order in time, which is exact for
 /// a constant J and can be reversed, and by that of Adams and Bashforth for the first. Both err by the square of the
@@ -36,13 +38,16 @@ public:
 
   /// The factor t of the applied potential and field.
   double transmission() const noexcept { return transmission_; }
+  /// A at the end of the next step. @throws InvalidArgument  it is not given from outside, or is not finite
+  void give(const Vec3& next);
   /// Takes J at the beginning of a step, and computes next().
+  /// @throws InvalidArgument  it was to be given, and was not
   void begin_step(const Vec3& current);
   /// The step is done: next() becomes now().
   void end_step() noexcept;
   const Vec3& now() const noexcept { return now_; }
   const Vec3& next() const noexcept { return next_; }
-  /// -dA_ind/dt at now(), between steps. @param current  J at this time
+  /// -dA_ind/dt at now(), between steps; half a step earlier if it is given. @param current  J at this time
   Vec3 field(const Vec3& current) const noexcept;
   /// Energy of the induced field in a volume [hartree]: volume field^2 / 8 pi where the field is longitudinal, else 0.
   double energy(const Vec3& current, double volume) const noexcept;
@@ -53,7 +58,8 @@ public:
 private:
   Response::Geometry geometry_;
   double time_step_, transmission_ = 1, rate_ = 0;
-  bool at_start_ = true;  ///< no step has been done
+  bool at_start_ = true;   ///< no step has been done
+  bool has_next_ = false;  ///< it was given
   Vec3 before_{}, now_{}, next_{};
   Vec3 current_before_{}, current_{};
 };

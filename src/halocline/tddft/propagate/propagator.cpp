@@ -54,6 +54,13 @@ void Propagator::kick() {
   w.measure();
 }
 
+void Propagator::set_next_potential(const Vec3& a) {
+  if (!work_->induced) throw InvalidArgument("a vector potential was given for a step, but the light is transverse");
+  work_->induced->give(a);
+}
+
+Vec3 Propagator::driving_current() const { return work_->driving_current(); }
+
 Record Propagator::step() {
   Work& w = *work_;
   const comm::SolveUnderWay under_way(w.model.decomposition().world());

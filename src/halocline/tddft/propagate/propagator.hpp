@@ -100,8 +100,14 @@ public:
   /// velocity gauge. Call at most once, at step 0; otherwise the first step() applies it.
   /// @throws InvalidArgument  on every rank: the kick was applied already. Collective over the world.
   void kick();
+  /// With Response::Geometry::given: A at the end of the next step, the same on every rank.
+  /// @throws InvalidArgument  another response, or a number that is not finite. Collective: no.
+  void set_next_potential(const Vec3& a);
+  /// The particle current density that drives the field at the present time, with the ions' part [a.u.].
+  Vec3 driving_current() const;
   /// One step. Moving atoms are at their places of this time when a whole number of ion steps is done, and in the
   /// middle of an ion step within.
+  /// @throws InvalidArgument  on every rank: the vector potential was to be given
   /// @throws core::Error  on every rank: the norm is lost (with an absorber: grows), atoms left an isolated box or came
   ///                      too close
   /// Collective over the world.

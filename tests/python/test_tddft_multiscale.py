@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Light that crosses a crystal cell by cell: against Fresnel's formulas with the crystal's own dielectric function,
+against a film in a uniform field, its balance of energies, and on several groups of processes."""
+
+import ase.build
+import numpy as np
+import pytest
+from halocline.tddft.units import HARTREE_EV, SPEED_OF_LIGHT
+
+import halocline as hc
+from halocline import InvalidArgument
+
+PULSE = {"amplitude": "1e10 W/cm^2", "frequency": "12 eV", "duration": "1.2 fs", "direction": "z"}
+TIME = "5 fs"
+
+
+@pytest.fixture(scope="module")
+def crystal():
+    """Helium on a simple cubic lattice: its dielectric function is a number."""
+    atoms = ase.build.bulk("He", "sc", a=2.4)
+    return hc.tddft.ground_state(hc.tddft.from_atoms(atoms, extent=[8, 8, 8], mesh=[2, 2, 2], allow_coarse=True))
+
+
+def run(ground, **options):
+    return hc.tddft.multiscale(ground, **({"pulses": [PULSE], "total_time": TIME, "energy_every": 0} | options))
+
+
+def laplace(times, values, z):
+    """Sum of values exp(i z t) dt at complex frequencies: a window that ends the series and errs in nothing."""
+    return (times[1] - times[0]) * np.exp(1j * z[:, None] * times) @ values
+
+
+def test_weak_light_obeys_fresnel_with_the_dielectric_function_of_a_kick(crystal):
+    z = np.array([9.0, 12.0, 15.0]) / HARTREE_EV + 0.9j / HARTREE_EV
+    kick = hc.tddft.propagate(crystal, kick=0.003, direction="z", total_time=TIME, energy_every=0)
+    current = kick.current[:, 2].copy()
+    current[0] *= 0.5  # the kick is at the beginning of the first step
+    epsilon = 1 + 4j * np.pi * laplace(kick.time, current, z) / 0.003 / z
+    assert abs(epsilon[0] - 1) > 0.05 and abs(epsilon[2] - 1) > 0.3
+    n, k = np.sqrt(epsilon), z / SPEED_OF_LIGHT
+    r = (1 - n) / (1 + n)
+    errors = []
+    for cells, step in ((5, 80.0), (10, 40.0)):
+        turn = np.exp(1j * n * k * cells * step)
+        reflected = r * (1 - turn**2) / (1 - (r * turn) ** 2) * np.exp(3j * k * step)
+        transmitted = (1 - r**2) * turn / (1 - (r * turn) ** 2) * np.exp(1j * k * step)
+        found = run(crystal, cells=cells, step=step)
+        incident = laplace(found.field_time, found.incident[:, 2], z)
+        errors.append(
+            [
+                np.abs(laplace(found.field_time, found.reflected[:, 2], z) / incident / reflected - 1).max(),
+                np.abs(laplace(found.field_time, found.transmitted[:, 2], z) / incident / transmitted - 1).max(),
+            ]
+        )
+    assert max(errors[1]) < 0.01
+    assert errors[1][1] < errors[0][1] / 3.3  # second order
+    assert np.abs(found.reflected[:, :2]).max() < 1e-6 * np.abs(found.reflected).max()
+
+
+def test_reflected_transmitted_and_absorbed_light_add_up(crystal):
+    strong = PULSE | {"amplitude": "3e14 W/cm^2", "frequency": "20 eV"}
+    found = run(crystal, cells=4, step=60.0, pulses=[strong], total_time="3 fs")
+    shares = found.shares()
+    assert shares.reflected + shares.transmitted + shares.absorbed == pytest.approx(1, abs=5e-3)
+    assert shares.absorbed > 0.02 and shares.reflected > 0.01
+
+
+def test_one_thin_cell_is_a_film_in_a_uniform_field(crystal):
+    step = 12.0
+    options = {"total_time": "2 fs"}
+    found = run(crystal, cells=1, step=step, index_behind=1.5, **options)
+    options |= {"pulses": [PULSE], "energy_every": 0, "response": "film", "film": {"thickness": step, "behind": 1.5}}
+    film = hc.tddft.propagate(crystal, kick=0.0, **options)
+    # The light reaches the film a few cells later.
+    a, b = found.vector_potential[:, 0, 2], film.vector_potential[1:, 2]
+    times = found.time
+    delays = np.linspace(-1.0, 1.0, 201)
+    worst = min(np.abs(np.interp(times - d, times, b) - a)[5:-5].max() for d in delays)
+    assert worst < 0.02 * np.abs(a).max()
+
+
+def test_cells_that_share_a_model_do_not_see_each_other(crystal):
+    native = hc._halocline.tddft
+    options = hc.tddft.propagation.library_options(crystal.system.run.propagate, 0.08)
+    nothing = {"geometry": "given", "thickness": 0.0, "front": 1.0, "behind": 1.0}
+    light = {"gauge": "velocity", "kick": [0.0] * 3, "spin_kick": False, "response": nothing}
+    light |= {"pulses": [], "table_times": [0.0, 1.0], "table_fields": [[0.0, 0.0, 0.01]] * 2}
+
+    def currents(amplitudes, steps=12):
+        states = [crystal.state.copy() for _ in amplitudes]
+        cells = [native.Propagator(crystal.model, state, light, options) for state in states]
+        found = []
+        for n in range(1, steps + 1):
+            for a, cell in zip(amplitudes, cells, strict=True):
+                cell.set_next_potential([0.0, 0.0, a * np.sin(0.3 * n)])
+                cell.step()
+            found.append([cell.driving_current for cell in cells])
+        return np.array(found)
+
+    both = currents([0.004, -0.03])
+    assert np.array_equal(both[:, :1], currents([0.004])) and np.array_equal(both[:, 1:], currents([-0.03]))
+    assert np.abs(both[-1, :, 2]).min() > 1e-6
+    cell = native.Propagator(crystal.model, crystal.state.copy(), light, options)
+    with pytest.raises(InvalidArgument, match="give it before each step"):
+        cell.step()
+    with pytest.raises(InvalidArgument, match="not finite"):
+        cell.set_next_potential([0.0, 0.0, float("nan")])
+
+
+SCRIPT = """
+import sys
+import ase.build, numpy as np
+import halocline as hc
+
+world = hc.comm.world()
+groups = int(sys.argv[1])
+group = world.split(world.rank * groups // world.size)
+atoms = ase.build.bulk("He", "sc", a=2.4)
+system = hc.tddft.from_atoms(atoms, extent=[8, 8, 8], mesh=[2, 2, 2], allow_coarse=True)
+ground = hc.tddft.ground_state(system, comm=group)
+pulse = {"amplitude": "1e12 W/cm^2", "frequency": "12 eV", "duration": "1 fs", "direction": "z"}
+found = hc.tddft.multiscale(
+    ground, cells=3, step=60.0, pulses=[pulse], steps=25, time_step=0.08, energy_every=0, comm=world
+)
+if world.rank == 0:
+    np.savez(sys.argv[2], a=found.vector_potential, j=found.current, r=found.reflected)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_groups_of_processes_share_the_cells(python, tmp_path):
+    (tmp_path / "cells.py").write_text(SCRIPT)
+    done = python("cells.py", "1", "one.npz")
+    assert done.returncode == 0, done.stderr
+    one = np.load(tmp_path / "one.npz")
+    assert np.abs(one["j"]).max() > 1e-8
+    for ranks, groups in ((2, 2), (4, 2)):
+        done = python("cells.py", str(groups), "many.npz", ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        many = np.load(tmp_path / "many.npz")
+        for name in ("a", "j", "r"):
+            # Of reflected light only rounding is there so far.
+            assert np.abs(many[name] - one[name]).max() < 1e-8 * np.abs(one[name]).max() + 1e-15
+
+
+def test_impossible_light_is_refused(crystal):
+    with pytest.raises(InvalidArgument, match="not at right angles"):
+        run(crystal, cells=2, step=60.0, axis="z")
+    with pytest.raises(InvalidArgument, match="at least ten are needed"):
+        run(crystal, cells=2, step="15 nm")
+    with pytest.raises(InvalidArgument, match="light crosses a cell of 8 bohr"):
+        run(crystal, cells=2, step=8.0)
+    with pytest.raises(InvalidArgument, match="there is no light"):
+        run(crystal, cells=2, step=60.0, pulses=[])
+    with pytest.raises(InvalidArgument, match="scheme"):
+        run(crystal, cells=2, step=60.0, scheme="etrs")
+    with pytest.raises(InvalidArgument, match="leave kick and response out"):
+        run(crystal, cells=2, step=60.0, response="longitudinal")
+    helium = hc.tddft.from_atoms(ase.Atoms("He"), extent=[12, 12, 12], box=[3, 3, 3], allow_coarse=True)
+    with pytest.raises(InvalidArgument, match="isolated"):
+        run(hc.tddft.ground_state(helium), cells=2, step=60.0)
