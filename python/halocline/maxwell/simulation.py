@@ -290,12 +290,13 @@ class Simulation:
         box: Any = None,
         waveform: Any = None,
     ) -> PlaneWave:
-        """A pulse that travels along an axis, into a box beyond which there is scattered light alone.
+        """A pulse that travels along an axis, into a box beyond which there is scattered light alone. The box reaches
+        to the far end of the grid, where the pulse leaves through the absorbing layer.
 
         polarisation: of E; energies: at which `flux` counts it
         span: lowest and highest photon energy of the pulse, where it has a tenth of its largest amplitude; those of
             `energies` when absent
-        margin: cells between the box and the inner ends of the grid
+        margin: cells between the box and the other inner ends of the grid
         box: (lower, upper) corners of the box instead [nm]
         waveform: of hc.maxwell.Waveform, instead of the pulse, in units of nm
         Raises InvalidArgument for a wave that the grid does not resolve, and for a box that does not fit.
@@ -316,9 +317,11 @@ class Simulation:
             elif self.grid.periodic(a):
                 lower.append(0)
                 upper.append(self.grid.cells[a])
-            else:
-                lower.append(first + margin)
-                upper.append(last - margin)
+            else:  # the wave leaves the grid with its box, through the layer at the far end
+                forward, back = a == axis and direction > 0, a == axis and direction < 0
+                ends_open = self._layer[a][1] if forward else self._layer[a][0]
+                lower.append(0 if back and ends_open else first + margin)
+                upper.append(self.grid.cells[a] if forward and ends_open else last - margin)
         vector = [float(a == polarisation) for a in range(3)]
         number = self.native.add_plane_wave(
             axis, direction, vector, lower, upper, wave, [frequency_of(e) for e in energies]
